@@ -1,8 +1,11 @@
-import { api } from "@downlink/protocol";
+import { api, sessionRoutes } from "@downlink/protocol";
 import { Hono } from "hono";
-import { apiKeys } from "./api-keys/api-keys.ts";
+import { apiKeys, shownKey } from "./api-keys/api-keys.ts";
 import { attachments } from "./attachments/attachments.ts";
 import { attachmentDownloadRoute, attachmentRoute } from "./attachments/download-route.ts";
+import { audit } from "./audit/audit.ts";
+import { ingestPathPolicies } from "./bucket-objects/path-policies.ts";
+import { changesRoute } from "./changes/changes-route.ts";
 import type { Deps } from "./context/context.ts";
 import { ApiError } from "./core/errors.ts";
 import { coverage } from "./coverage/coverage.ts";
@@ -12,7 +15,7 @@ import { partRoute, pieceRoute } from "./data-plane/part-route.ts";
 import { datasetVersions } from "./datasets/dataset-versions.ts";
 import { datasets } from "./datasets/datasets.ts";
 import { deviceTokens } from "./device-tokens/device-tokens.ts";
-import { agentSettings } from "./devices/agent-settings.ts";
+import { agentSettings, shownSettings } from "./devices/agent-settings.ts";
 import { devices } from "./devices/devices.ts";
 import { edge } from "./edge/edge.ts";
 import { edgeFiles } from "./edge/edge-files.ts";
@@ -27,6 +30,7 @@ import { downloadRoute } from "./extensions/download-route.ts";
 import { extensions } from "./extensions/extensions.ts";
 import { publishRoute } from "./extensions/publish-route.ts";
 import { answerError } from "./http/answer-error.ts";
+import { consoleRoutes } from "./http/console-route.ts";
 import { docsRoutes } from "./http/docs-route.ts";
 import type { Env } from "./http/env.ts";
 import { ExactFirstRouter } from "./http/exact-first-router.ts";
@@ -44,23 +48,37 @@ import { uploadRoute } from "./ingest/upload-route.ts";
 import { uploads, uploadsAgain } from "./ingest/uploads.ts";
 import { lakeFiles } from "./lake-files/lake-files.ts";
 import { layoutRoutes } from "./layouts/layout-routes.ts";
+import { invitations, shownInvitation } from "./members/invitations.ts";
+import { me } from "./members/me.ts";
+import { members, shownMember } from "./members/members.ts";
+import { projectMembers } from "./members/project-members.ts";
+import { bucketNotifications } from "./notifications/bucket-notifications.ts";
+import { INBOX_PATH, inboxRoute } from "./notifications/inbox-route.ts";
 import { importFileDownloadRoute, importFileRoute } from "./pending-imports/file-route.ts";
 import { pendingImports } from "./pending-imports/pending-imports.ts";
-import { projects } from "./projects/projects.ts";
+import { projects, shownProject } from "./projects/projects.ts";
 import { importRequests } from "./recordings/import-requests.ts";
 import { recordings } from "./recordings/recordings.ts";
+import { savedViews } from "./saved-views/saved-views.ts";
 import { sessions } from "./sessions/sessions.ts";
-import { inboxTokens } from "./sites/inbox-tokens.ts";
-import { siteTokens } from "./sites/site-tokens.ts";
+import { deviceCodeRoutesOf } from "./sign-in/device-code-routes.ts";
+import { oidcRoutesOf } from "./sign-in/oidc-routes.ts";
+import { resetRoutesOf } from "./sign-in/reset-routes.ts";
+import { sessionRoutesOf } from "./sign-in/session-routes.ts";
+import { siteWork } from "./site-work/site-work.ts";
+import { inboxTokens, shownInboxToken } from "./sites/inbox-tokens.ts";
+import { shownSiteToken, siteTokens } from "./sites/site-tokens.ts";
 import { sites } from "./sites/sites.ts";
 import { topics } from "./topics/topics.ts";
 import { viewLinks, viewLinksAgain } from "./view-links/view-links.ts";
 import { viewRoute } from "./view-links/view-route.ts";
+import { webhooks } from "./webhooks/webhooks.ts";
 
 const AGENTS = "/v1/edge/";
+const SITES = "/v1/site/";
 const DATA_PLANE = "/data-plane/";
 
-/** What a process that works on jobs and serves no calls answers for itself. */
+/** Creates the endpoints of a process that works on jobs and serves no calls: its health and its metrics. */
 export function createHealthApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>();
   app.use(frameRequests(deps));
@@ -70,13 +88,18 @@ export function createHealthApp(deps: Deps): Hono<Env> {
   return app;
 }
 
-/** The HTTP face of the control plane: middleware in order, then one line a resource. */
+/** Creates the HTTP interface of the control plane: first the middleware in its order, then one line for each resource. */
 export function createApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>({ router: new ExactFirstRouter() });
   app.use(frameRequests(deps), refuseEncoding);
   app.use(api.edge.work.path, boundPolls());
-  const turnsOf = (path: string) => (path.startsWith(AGENTS) ? deps.turns.agents : deps.turns.calls);
-  app.use("/v1/*", limitFailures(deps.rates, deps.trustedProxies), callInTurn(turnsOf));
+  app.use(api.site.work.path, boundPolls());
+  for (const path of ["/v1/*", INBOX_PATH])
+    app.use(
+      path,
+      limitFailures(deps.rates, deps.trustedProxies),
+      callInTurn((called) => turnsOf(deps, called)),
+    );
   answerRefusals(app, deps);
 
   crossOrigin(app, deps);
@@ -84,6 +107,7 @@ export function createApp(deps: Deps): Hono<Env> {
   healthRoutes(app, deps);
   metricsRoute(app, deps);
   docsRoutes(app, deps);
+  consoleRoutes(app, deps.consoleFolder);
   serveOrganization(app, deps);
   serveDevices(app, deps);
   serveRecordings(app, deps);
@@ -92,30 +116,55 @@ export function createApp(deps: Deps): Hono<Env> {
   return app;
 }
 
-/** What all projects of an organization share. */
+const SIGN_IN = [sessionRoutes.begin.path, "/v1/auth", "/v1/signin"];
+
+/**
+ * A site's call for work and one for changes wait for what comes, and so for no turn: others would wait for the end of that. Who signs in
+ * has no token yet to be known by, and waits for the turns of passwords.
+ */
+function turnsOf({ turns }: Deps, path: string) {
+  const signsIn = SIGN_IN.some((begin) => path === begin || path.startsWith(`${begin}/`));
+  if (path === api.site.work.path || path === api.changes.list.path || signsIn) return undefined;
+  return path.startsWith(AGENTS) || path.startsWith(SITES) ? turns.agents : turns.calls;
+}
+
+/** Binds the resources that all projects of an organization share. */
 function serveOrganization(app: Hono<Env>, deps: Deps): void {
-  serve(app, deps, { contract: api.projects, handlers: projects });
-  serve(app, deps, { contract: api.apiKeys, handlers: apiKeys });
+  serve(app, deps, { contract: api.projects, handlers: projects, shown: shownProject });
+  serve(app, deps, { contract: api.apiKeys, handlers: apiKeys, shown: shownKey });
+  serve(app, deps, { contract: api.audit, handlers: audit });
+  serve(app, deps, { contract: api.members, handlers: members, shown: shownMember });
+  serve(app, deps, { contract: api.invitations, handlers: invitations, shown: shownInvitation });
+  serve(app, deps, { contract: api.projectMembers, handlers: projectMembers });
+  serve(app, deps, { contract: api.me, handlers: me });
+  sessionRoutesOf(app, deps);
+  resetRoutesOf(app, deps);
+  oidcRoutesOf(app, deps);
+  deviceCodeRoutesOf(app, deps);
   serve(app, deps, { contract: api.customProperties, handlers: customProperties });
   serve(app, deps, { contract: api.eventTypes, handlers: eventTypes });
   serve(app, deps, { contract: api.sites, handlers: sites });
-  serve(app, deps, { contract: api.siteTokens, handlers: siteTokens });
-  serve(app, deps, { contract: api.inboxTokens, handlers: inboxTokens });
+  serve(app, deps, { contract: api.siteTokens, handlers: siteTokens, shown: shownSiteToken });
+  serve(app, deps, { contract: api.inboxTokens, handlers: inboxTokens, shown: shownInboxToken });
+  serve(app, deps, { contract: api.ingestPathPolicies, handlers: ingestPathPolicies });
+  serve(app, deps, { contract: api.bucketNotifications, handlers: bucketNotifications });
+  inboxRoute(app, deps);
   layoutRoutes(app, deps);
   serve(app, deps, { contract: api.extensions, handlers: extensions });
   publishRoute(app, deps);
+  serve(app, deps, { contract: api.webhooks, handlers: webhooks });
 }
 
 function serveDevices(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.devices, handlers: devices });
-  serve(app, deps, { contract: api.agentSettings, handlers: agentSettings });
+  serve(app, deps, { contract: api.agentSettings, handlers: agentSettings, shown: shownSettings });
   serve(app, deps, { contract: api.deviceTokens, handlers: deviceTokens });
   serve(app, deps, { contract: api.events, handlers: events });
   serve(app, deps, { contract: api.sessions, handlers: sessions });
   serve(app, deps, { contract: api.edgeFiles, handlers: edgeFiles });
 }
 
-/** Recordings, how they come and go, and what is made of them. */
+/** Binds recordings, the resources through which they come and go, and those that are made of them. */
 function serveRecordings(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.recordings, handlers: recordings });
   serve(app, deps, { contract: api.importQueue, handlers: importQueue });
@@ -128,8 +177,10 @@ function serveRecordings(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.lakeFiles, handlers: lakeFiles });
   serve(app, deps, { contract: api.uploads, handlers: uploads, agains: uploadsAgain });
   serve(app, deps, { contract: api.exports, handlers: exportLinks });
+  serve(app, deps, { contract: api.savedViews, handlers: savedViews });
   serve(app, deps, { contract: api.viewLinks, handlers: viewLinks, agains: viewLinksAgain });
   serve(app, deps, { contract: api.topics, handlers: topics });
+  changesRoute(app, deps);
   serve(app, deps, { contract: api.coverage, handlers: coverage });
   serve(app, deps, { contract: api.episodes, handlers: episodes });
   serve(app, deps, { contract: api.datasets, handlers: datasets });
@@ -140,9 +191,10 @@ function serveAgents(app: Hono<Env>, deps: Deps): void {
   app.use(`${AGENTS}*`, nameIncarnation(deps));
   workRoute(app, deps);
   serve(app, deps, edge);
+  serve(app, deps, siteWork);
 }
 
-/** What links lead to. */
+/** Binds the routes that signed links lead to. */
 function moveBytes(app: Hono<Env>, deps: Deps): void {
   uploadRoute(app, deps);
   partRoute(app, deps);

@@ -18,7 +18,7 @@ interface Sent {
   readonly token?: string;
   readonly query?: string;
   readonly id?: string;
-  /** With a body that the contract takes, as its documentation shows it. */
+  /** The request has a body that the contract accepts, as its documentation shows it. */
   readonly isComplete?: boolean;
 }
 
@@ -87,7 +87,7 @@ for (const [resource, operations] of Object.entries(api))
         const id = idOfOther(operation.path);
         const query = `?${requiredQuery(operation)}`;
         const { status, body } = await send(operation, { token: cloud.adminKey, id, query, isComplete: true });
-        // The documented body of a layout is one that no API key may write, whosever layout it is.
+        // The documented body of a layout is one that no API key may write, in whatever organization.
         assert.equal(status, called === "layouts.update" ? 403 : 404);
         assert.ok(!JSON.stringify(body).includes("theirs"));
       });
@@ -100,20 +100,22 @@ for (const [resource, operations] of Object.entries(api))
     )
       test(`${called} answers 404 for another organization's project`, async () => {
         const window = "start" in operation.query!.shape ? "&start=2026-01-01&end=2026-01-02" : "";
+        const bins = "binNs" in operation.query!.shape ? "&binNs=1000" : "";
         const lake = called === "lakeFiles.list" ? `&siteId=${theirs.sites}&recordingKey=theirs-key` : "";
         const { status } = await send(operation, {
           token: cloud.adminKey,
-          query: `?projectId=${theirs.projects}${window}${lake}`,
+          query: `?projectId=${theirs.projects}${window}${bins}${lake}`,
         });
         assert.equal(status, 404);
       });
   }
 
 function requiredQuery({ query }: Operation): string {
+  if (query && "binNs" in query.shape) return "start=2026-01-01&binNs=1000";
   return query && "version" in query.shape ? "version=1" : "";
 }
 
-/** The other organization's resource of the kind that stands before the path's parameter. */
+/** Returns the id of the other organization's resource of the kind that stands before the path's parameter. */
 function idOfOther(path: string): string {
   const kind = /\/([a-z-]+)\/\{/.exec(path)![1]!;
   return theirs[kind] ?? assert.fail(`the test makes no ${kind} of another organization`);

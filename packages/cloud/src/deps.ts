@@ -1,33 +1,47 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { openTracing } from "@downlink/tracing";
 import type { Logger } from "pino";
 import { createLinkSigner } from "./blobs/signed-link.ts";
-import { openStore } from "./bucket-uploads/open-store.ts";
+import { observeCalls } from "./bucket-uploads/observe-calls.ts";
+import { shortNameOf, addressOf as storeAddressOf } from "./bucket-uploads/store-address.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./context/context.ts";
 import type { Clock } from "./core/clock.ts";
+import { StopSteps } from "./core/stop-steps.ts";
 import { KeptCredentials } from "./credentials/kept-credentials.ts";
 import { NotedTokenUses } from "./credentials/token-uses.ts";
+import { openCustomerBuckets } from "./customer-buckets/open-buckets.ts";
+import { routeObjects } from "./customer-buckets/route-objects.ts";
 import { openDatabase } from "./db/client.ts";
 import { startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { applyMigrations, listMigrations, migrationsDir } from "./db/migrations.ts";
+import { untilThere } from "./db/until-there.ts";
+import { consoleFolder } from "./http/console-route.ts";
+import { IdentityProvider } from "./identity-provider/identity-provider.ts";
 import { openFileIndexer } from "./indexing/file-indexer.ts";
 import { PgBossQueue } from "./jobs/pg-boss-queue.ts";
 import { CallRates } from "./limits/call-rates.ts";
 import { createTurns } from "./limits/turns.ts";
 import { createMetrics } from "./metrics/metrics.ts";
+import { fetchPublic as fetchFromInternet, type PublicFetch } from "./outgoing/public-fetch.ts";
+import { Passwords } from "./passwords/passwords.ts";
+import { Tries } from "./passwords/tries.ts";
 import { Admission } from "./polls/admission.ts";
 import { AgentPolls } from "./polls/agent-polls.ts";
 import { LeaseRenewals } from "./polls/lease-renewals.ts";
 import { listenForWorkSignals } from "./polls/work-signals.ts";
 import { prepareDeployment } from "./setup/first-start.ts";
+import { openStores } from "./stores/open-stores.ts";
+import { traceStore } from "./stores/trace-store.ts";
 
 const MAX_CONNECTIONS = 20;
 
 export interface OpenDeps extends Deps, AsyncDisposable {
   readonly jobs: PgBossQueue;
   readonly tokenUses: NotedTokenUses;
-  /** What links are built from once the server listens, unless the operator set it. */
+  readonly stopSteps: StopSteps;
+  /** Sets the address that links are built from, once the server listens; an address that the operator set stays. */
   setPublicUrl(url: string): void;
   beginStopping(): void;
 }
@@ -36,21 +50,33 @@ const systemClock: Clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
 
 interface Choices {
   readonly clock?: Clock | undefined;
-  /**
-   * Starts the database where the configuration names none; a test or a command may join one that another process
-   * serves.
-   */
+  readonly fetchPublic?: PublicFetch | undefined;
+  /** Starts the database if the configuration names none; a test or a command may join one that another process serves. */
   readonly openPostgres?: typeof startEmbeddedPostgres;
+  /** Until this is aborted, a database that is away is waited for. Undefined: the caller learns of it at once. */
+  readonly waitsUntil?: AbortSignal | undefined;
+  /** How often workers look for jobs of which nobody notifies them; undefined: as often as in production. */
+  readonly lookSeconds?: number | undefined;
 }
 
 /** Opens everything that the configuration names, in order; disposing closes it in the reverse one. */
 export async function openDeps(
   config: Config,
   log: Logger,
-  { clock = systemClock, openPostgres = startEmbeddedPostgres }: Choices = {},
+  {
+    clock = systemClock,
+    fetchPublic = fetchFromInternet,
+    openPostgres = startEmbeddedPostgres,
+    lookSeconds,
+    waitsUntil,
+  }: Choices = {},
 ): Promise<OpenDeps> {
   await using opened = new AsyncDisposableStack();
-  const { url, db } = await openMigrated(opened, { config, log, openPostgres });
+  const stopSteps = new StopSteps();
+  opened.defer(() => stopSteps.end());
+  const use = <T extends Disposable | AsyncDisposable>(step: string, part: T) => stopSteps.use(opened, step, part);
+  const tracing = use("what sends traces", openTracing(config.tracing, { warn: (message) => log.warn(message) }));
+  const { url, db } = await openMigrated(use, { config, log, openPostgres, waitsUntil });
   const deployment = await prepareDeployment(db, {
     adminKey: config.adminKey,
     nowNs: clock.nowNs(),
@@ -64,38 +90,51 @@ export async function openDeps(
   stopping.signal.addEventListener("abort", () => polls.answerAll());
   const address = addressOf(config);
   const { publicUrl } = address;
+  const store = storeAddressOf(config);
+  const { findCredentials, removalDelaySeconds } = config;
+  const buckets = openCustomerBuckets(opened, { db, findCredentials, onCall: observeCalls(metrics) });
+  const objects = await openStores(opened, store, { db, metrics, signer, publicUrl, clock });
   const own = {
-    ...{ db, clock, log, metrics, signer, renewals, polls, ...address, stopping: stopping.signal },
-    indexer: opened.use(openFileIndexer()),
-    jobs: opened.use(await PgBossQueue.start({ url, log, metrics })),
-    credentials: opened.use(await KeptCredentials.start({ url, db, log })),
-    tokenUses: opened.use(new NotedTokenUses({ db, clock, log })),
-    blobs: await openStore(opened, { ...config, db, signer, publicUrl, clock }),
+    ...{ db, clock, fetchPublic, log, metrics, tracing, signer, renewals, polls },
+    ...{ ...address, stopping: stopping.signal },
+    stopSteps,
+    indexer: use("the threads that index", openFileIndexer()),
+    jobs: use("the jobs", await PgBossQueue.start({ url, log, metrics, tracing, removalDelaySeconds, lookSeconds })),
+    credentials: use("the connection for changes of keys", await KeptCredentials.start({ url, db, log })),
+    tokenUses: use("the uses of tokens", new NotedTokenUses({ db, clock, log })),
+    buckets,
+    blobs: traceStore(routeObjects(objects, buckets), tracing),
     migrations: await listMigrations(migrationsDir),
     admission: { hellos: new Admission(), reads: new Admission() },
     beginStopping: () => stopping.abort(),
   };
-  opened.use(await listenForWorkSignals({ url, log, listener: polls }));
+  const signals = listenForWorkSignals({ url, log, listener: polls, store: shortNameOf(store) });
+  use("the connection for signals of work", await signals);
   const closing = opened.move();
-  return { ...own, ...chosenBy(config), [Symbol.asyncDispose]: () => closing.disposeAsync() };
+  return { ...own, ...chosenBy(config, log), [Symbol.asyncDispose]: () => closing.disposeAsync() };
 }
 
-interface Opening extends Required<Pick<Choices, "openPostgres">> {
+interface Opening extends Pick<Choices, "waitsUntil">, Required<Pick<Choices, "openPostgres">> {
   readonly config: Config;
   readonly log: Logger;
 }
 
-/** The database, of which a process that starts has all migrations. */
-async function openMigrated(opened: AsyncDisposableStack, { config, log, openPostgres }: Opening) {
+/** Opens the database; every process applies all migrations at its start. */
+async function openMigrated(
+  use: <T extends AsyncDisposable>(step: string, part: T) => T,
+  { config, log, openPostgres, waitsUntil }: Opening,
+) {
   await mkdir(config.dataDir, { recursive: true });
   const url =
     config.databaseUrl ??
-    opened.use(await openPostgres({ dir: join(config.dataDir, "postgres"), log: quietly(log) })).url;
-  await applyMigrations({ url, dir: migrationsDir, log });
-  return { url, db: opened.use(openDatabase(url, { maxConnections: MAX_CONNECTIONS, log })) };
+    use("Postgres", await openPostgres({ dir: join(config.dataDir, "postgres"), log: quietly(log) })).url;
+  const migrate = () => applyMigrations({ url, dir: migrationsDir, log });
+  await (waitsUntil ? untilThere(migrate, { log, signal: waitsUntil }) : migrate());
+  const db = openDatabase(url, { maxConnections: MAX_CONNECTIONS, log });
+  return { url, db: use("the connections to the database", db) };
 }
 
-/** Links are built from this address. */
+/** Returns the address that links are built from. */
 function addressOf({ publicUrl, host, port }: Config): Pick<OpenDeps, "publicUrl" | "setPublicUrl"> {
   let known = publicUrl;
   return {
@@ -106,21 +145,34 @@ function addressOf({ publicUrl, host, port }: Config): Pick<OpenDeps, "publicUrl
   };
 }
 
-/** What an operator chooses, in the words of those who look it up. */
-function chosenBy(config: Config) {
+function signInsOf({ signIn: { provider, ...chosen } }: Config, log: Logger): Deps["signIns"] {
+  return { ...chosen, provider: provider && new IdentityProvider(provider, log) };
+}
+
+/** Returns the operator's settings under the names by which the code looks them up. */
+function chosenBy(config: Config, log: Logger) {
   return {
     metricsToken: config.metricsToken,
+    consoleFolder: config.servesConsole ? consoleFolder() : undefined,
     linkOrigins: config.linkOrigins,
-    deleteSafetySeconds: config.deleteSafetySeconds,
+    deleteSafety: config.deleteSafety,
+    backupRetentionSeconds: config.backupRetentionSeconds,
+    auditRetentionSeconds: config.auditRetentionSeconds,
+    removalDelaySeconds: config.removalDelaySeconds,
     readsWholeChunks: config.exportsWholeChunks,
     limits: config.limits,
+    listBucketsSeconds: config.listBucketsSeconds,
     rates: new CallRates(config.limits.rates),
     turns: createTurns(config.limits.turns),
+    passwords: new Passwords(),
+    signIns: signInsOf(config, log),
+    deviceCodeTries: new Tries(),
     trustedProxies: config.trustedProxies,
+    webhookNetworks: config.webhookNetworks,
   };
 }
 
-/** Printed once, and kept where only the operator reads it. */
+/** The key is printed once, and kept in a file that only the operator may read. */
 async function keepAdminKey(config: Config, adminKey: string): Promise<void> {
   const file = join(config.dataDir, "admin.key");
   await writeFile(file, `${adminKey}\n`, { mode: 0o600 });
@@ -129,7 +181,7 @@ async function keepAdminKey(config: Config, adminKey: string): Promise<void> {
   process.stdout.write(`\nAdmin API key (shown once, kept in ${file}):\n\n    ${adminKey}\n\n`);
 }
 
-/** What Postgres says of itself is for those who look for it. */
+/** Messages of Postgres about itself are logged at a low level, for those who look for them. */
 function quietly(log: Logger) {
   return { info: (message: string) => log.debug(message), warn: (message: string) => log.warn(message) };
 }

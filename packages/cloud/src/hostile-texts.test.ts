@@ -5,7 +5,7 @@ import { operations } from "./testing/races/run-operation.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
-/** No field takes them, whatever its type is. */
+/** No field accepts these, whatever its type. */
 const unstorable = ["a\0", "\ud800", ["\udc00"]];
 
 interface Sent {
@@ -31,7 +31,7 @@ async function requireRefused(operation: Operation, field: string, sent: Sent): 
 }
 
 for (const { called, operation } of operations.filter(({ operation: { access } }) => access.kind === "apiKey"))
-  test(`${called}: a text that cannot be stored is 400 and says where, in every field`, async () => {
+  test(`${called}: a text that cannot be stored is 400 in every field, and the error says where`, async () => {
     const { path, query, body } = operation;
     for (const [braced, name] of path.matchAll(/\{(\w+)\}/g))
       await requireRefused(operation, name!, { path: path.replace(braced, "a%00").replaceAll(/\{\w+\}/g, "1") });
@@ -42,13 +42,13 @@ for (const { called, operation } of operations.filter(({ operation: { access } }
         await requireRefused(operation, name, { body: JSON.stringify({ [name]: value }) });
   });
 
-test("bytes that are no UTF-8 are 400, not replaced", async () => {
+test("bytes that are not UTF-8 are 400, and are not replaced", async () => {
   const body = new Uint8Array([...Buffer.from('{"name":"a'), 0xff, ...Buffer.from('"}')]);
   const { status, code, error } = await send(api.projects.create, { body });
   assert.deepEqual([status, code, error], [400, "MalformedJson", "the body is not UTF-8"]);
 });
 
-test("a key of metadata that JavaScript clients cannot read is refused, not dropped", async () => {
+test("a key of metadata that JavaScript clients cannot read is refused, and not dropped", async () => {
   const of = { deviceId: "dev", start: "2026-01-01", end: "2026-01-01" };
   const body = JSON.stringify({ ...of, metadata: null }).replace("null", '{"__proto__":"a"}');
   await requireRefused(api.events.create, "metadata", { body });

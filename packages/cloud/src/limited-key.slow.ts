@@ -12,14 +12,14 @@ const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const exampleOf = await readExamples(cloud.url);
 
-/** A project with one of everything; what is in it has a name that begins with this and a hyphen. */
+/** Makes a project with one of everything; the names of its resources begin with this name and a hyphen. */
 async function makeSide(name: string) {
   const { id: projectId } = await admin.call(api.projects.create, { name: `${name}-project` });
   const ids = await makeOneOfEach(cloud, { client: admin, name, projectId });
   return { name, projectId, ids, importedId: await storeImported(ids.recordings!, name) };
 }
 
-/** Another recording of the same device, as an upload leaves it. */
+/** Stores another recording of the same device, as an upload leaves it. */
 async function storeImported(recordingId: string, name: string): Promise<string> {
   const { prisma } = cloud.deps.db;
   const { orgId, projectId, deviceId } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId } });
@@ -41,7 +41,7 @@ type Side = Awaited<ReturnType<typeof makeSide>>;
 
 const [inside, outside] = [await makeSide("inside"), await makeSide("outside")];
 await makeSharedSite();
-/** Ids of what belongs to no project, by the path segment before them. */
+/** The ids of resources that belong to no project, by the path segment before them. */
 const unowned: Readonly<Record<string, string>> = {
   "pending-imports": await makeRequestOfNoProject(),
   "edge-files": (await admin.call(api.edgeFiles.list, { state: ["unassigned"] }))[0]!.id,
@@ -53,10 +53,10 @@ const { token: limitedKey } = await admin.call(api.apiKeys.create, {
   projectIds: [inside.projectId],
 });
 const outsideIds = idsOf(rowsOfProject(await readAllRows(cloud.deps.db), outside.projectId));
-/** What reveals something of the other project. */
+/** Texts that reveal something of the other project. */
 const secrets = ["outside-", ...outsideIds, ...Object.values(unowned)];
 
-/** The agent of all projects: it reports files of the other one, and one that belongs nowhere. */
+/** Starts an agent of all projects: it reports files of the other project, and one that has no owner. */
 async function makeSharedSite() {
   const site = await admin.call(api.sites.create, { name: "for all", type: "edge" });
   const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
@@ -71,7 +71,7 @@ async function makeSharedSite() {
   await agent.call(api.edge.status, { files: { damaged: 1 }, problems });
 }
 
-/** Makes a request as an upload does whose file should name the project and does not. */
+/** Makes a request like an upload whose file should name the project and does not. */
 async function makeRequestOfNoProject(): Promise<string> {
   const { prisma } = cloud.deps.db;
   const { id: _, ...upload } = await prisma.importRequest.findUniqueOrThrow({
@@ -81,13 +81,13 @@ async function makeRequestOfNoProject(): Promise<string> {
   return (await prisma.importRequest.create({ data: { ...upload, ...own, requestedBy: undefined } })).id;
 }
 
-/** What refers to things of a side, by the name of the field: one or several ways. */
+/** Values that refer to resources of a side, by the name of the field: one or several for each field. */
 function referencesTo({ name, projectId, ids, importedId }: Side): Readonly<Record<string, readonly unknown[]>> {
   const { devices, sessions, recordings, events, episodes, imports, sites } = ids;
   return {
     projectId: [projectId],
     projectIds: [[projectId]],
-    deviceId: [devices],
+    ...{ deviceId: [devices], deviceIds: [[devices]] },
     deviceName: [`${name}-robot`],
     sessionId: [sessions],
     sessionKey: [`${name}-drive`],
@@ -102,7 +102,7 @@ function referencesTo({ name, projectId, ids, importedId }: Side): Readonly<Reco
     episodeId: [episodes],
     ...{ episodeIds: [[episodes]], add: [[episodes]], remove: [[episodes]] },
     episodes: [[{ recordings: [recordings] }], [{ eventId: events }]],
-    ...{ siteId: [sites], edgeSiteId: [sites] },
+    ...{ siteId: [sites], edgeSiteId: [sites], primarySiteId: [sites] },
     id: [[imports]],
     filter: [{ deviceId: devices }, { deviceName: `${name}-robot` }, { projectId }, { sessionId: sessions }],
     key: [`${name}-key`, `${name}-drive`],
@@ -116,8 +116,11 @@ function referencesTo({ name, projectId, ids, importedId }: Side): Readonly<Reco
 }
 
 const references = { inside: referencesTo(inside), outside: referencesTo(outside) };
-/** What a query needs that refers to nothing. */
-const plainQuery: Readonly<Record<string, string>> = { start: "1970-01-01", end: "2200-01-01", version: "1" };
+/** Required parameters of a query that refer to nothing. */
+const plainQuery: Readonly<Record<string, string>> = {
+  ...{ start: "1970-01-01", end: "2200-01-01", version: "1" },
+  binNs: String(Number.MAX_SAFE_INTEGER),
+};
 
 interface Call {
   readonly path: string;
@@ -125,7 +128,10 @@ interface Call {
   readonly body: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The operation as one calls it in the own project, with the other project's things in the place of each reference, and with the own. */
+/**
+ * Makes calls of the operation in the own project, with the other project's resources in the place of each reference, and with the own
+ * ones.
+ */
 function callsOf(operation: Operation): Call[] {
   const bare = bareCall(operation);
   const fields = Object.entries(bare.body ? completeBody(operation) : {});
@@ -141,7 +147,7 @@ function bareCall(operation: Operation): Call {
   return { path: path!, query: requiredQuery(operation), body: requiredBody(operation) };
 }
 
-/** Answers the call with one reference more, or with one in the place of another. */
+/** Makes the call with one more reference, or with one in the place of another. */
 function variantsOf(operation: Operation, bare: Call, side: typeof references.inside): Call[] {
   return Object.entries(side).flatMap(([field, values]) =>
     values.flatMap((value) => withField(operation, bare, { field, value })),
@@ -158,7 +164,7 @@ function withField(
   return [...inQuery, ...inBody];
 }
 
-/** With the id of the side's thing, with its name or key where it has one, and outside with what belongs to no project. */
+/** Fills a path with the id of the side's resource, with its name or key if it has one, and outside also with resources of no project. */
 function pathsOf(path: string, { name, ids }: Side): string[] {
   const kind = /\/([a-z-]+)\/\{/.exec(path)?.[1];
   if (kind === undefined) return [path];
@@ -174,10 +180,10 @@ function requiredQuery({ query }: Operation): Call["query"] {
   return Object.fromEntries(required.map(([name]) => [name, plainQuery[name] ?? references.inside[name]![0]]));
 }
 
-/** The documented body, about the own project. */
+/** Returns the documented body, about the own project. */
 const completeBody = (operation: Operation) => aboutInside(exampleOf(operation)) as Record<string, unknown>;
 
-/** Answers the body with nothing but what it needs. */
+/** Returns the body with nothing but its required fields. */
 function requiredBody(operation: Operation): Call["body"] {
   if (!operation.body) return undefined;
   const body = completeBody(operation);
@@ -195,7 +201,7 @@ function aboutInside(value: unknown, name = ""): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, aboutInside(inner, key)]));
 }
 
-/** The status and text of an answer. */
+/** Returns the status and text of an answer. */
 async function send({ method }: Operation, { path, query, body }: Call, token: string) {
   const asked = Object.entries(query).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, String(one)]),
@@ -208,10 +214,10 @@ async function send({ method }: Operation, { path, query, body }: Call, token: s
   return { status: response.status, text: await response.text() };
 }
 
-/** Names of the other project that the key has given to things of its own. */
+/** Names of the other project that the key has given to its own resources. */
 const given = new Set<string>();
 
-/** What an answer reveals of the other project beyond what the call itself, or a name given before, had said. */
+/** Returns what an answer reveals of the other project beyond the texts that the call itself, or a name given before, contained. */
 function revealedBy(text: string, call: Call): string[] {
   const sent = JSON.stringify(call).match(/[\w.-]*outside-[\w.-]*|\b[a-z]+_[0-9a-z]{26}\b/g) ?? [];
   const longestFirst = [...new Set([...sent, ...given])].sort((a, b) => b.length - a.length);
@@ -220,13 +226,14 @@ function revealedBy(text: string, call: Call): string[] {
   return secrets.filter((secret) => unsaid.includes(secret));
 }
 
-/** Answers what changed, of all rows before and after, that does not lie in the own project. */
+/** Returns the changes between all rows before and after that do not lie in the own project. */
 function changedOutside(before: readonly Row[], after: readonly Row[]): string[] {
   const [was, is] = [before, after].map((rows) => new Set(rows.map(({ text }) => text)));
-  const [ownBefore, ownAfter] = [before, after].map((rows) => rowsOfProject(rows, inside.projectId));
-  const lost = before.filter((row) => !ownBefore!.has(row) && !is!.has(row.text));
+  const ownBefore = rowsOfProject(before, inside.projectId);
+  const ownAfter = rowsOfProject([...before, ...after], inside.projectId); // the ledger describes rows that are gone
+  const lost = before.filter((row) => !ownBefore.has(row) && !is!.has(row.text));
   const fresh = after.filter(({ text }) => !was!.has(text));
-  const strange = fresh.filter((row) => !ownAfter!.has(row) || outsideIds.some((id) => row.text.includes(id)));
+  const strange = fresh.filter((row) => !ownAfter.has(row) || outsideIds.some((id) => row.text.includes(id)));
   return [
     ...lost.map(({ table, text }) => `- ${table} ${text}`),
     ...strange.map(({ table, text }) => `+ ${table} ${text}`),
@@ -259,7 +266,7 @@ for (const { called, operation } of operations) {
   });
 }
 
-/** Answers whether it was done. */
+/** Says whether the call succeeded. */
 async function ask(operation: Operation, call: Call, reach: Reach): Promise<boolean> {
   const { status, text } = await send(operation, call, limitedKey!);
   const asked = `${JSON.stringify(call)} → ${status} ${text}`;
@@ -271,24 +278,26 @@ async function ask(operation: Operation, call: Call, reach: Reach): Promise<bool
 
 const textsOf = (rows: readonly Row[]) => rows.map(({ table, text }) => `${table} ${text}`).sort();
 
-/** What the walk has not, or has used up: changes of a property, a package, what can be salvaged, staged changes. */
+/** Resources that are missing or used up: changes of a property, a package, a file that can be salvaged, staged changes, a delivery. */
 const lacking = [
   ...["devices.delete", "devices.getPropertyInterval", "devices.setPastProperty", "extensions.get"],
   ...["pendingImports.salvage", "edgeFiles.salvage", "datasetVersions.commit", "imports.delete", "episodes.delete"],
+  "webhooks.retryDelivery",
 ];
 
-test("the walk knows every field by which a call can refer to a thing", () => {
+test("the walk knows every field by which a call can refer to a resource", () => {
   const fields = operations.flatMap(({ operation: { query, body } }) =>
     Object.keys({ ...query?.shape, ...body?.shape }),
   );
-  const plain = ["colorName", "folderName", "hasProjectId", "siteBackfillJobId"];
+  const plain = ["actorId", "colorName", "folderName", "hasProjectId", "memberIds", "resourceId", "siteBackfillJobId"];
   const unknown = fields.filter((name) => /(Id|Ids|Key|Name)$/.test(name) && !(name in references.inside));
   assert.deepEqual([...new Set(unknown)].sort(), plain);
 });
 
-test("the walk does what a key may do in its own project", () => assert.deepEqual(unserved.sort(), lacking.sort()));
+test("the walk can do everything that a key may do in its own project", () =>
+  assert.deepEqual(unserved.sort(), lacking.sort()));
 
-test("the walk sees what a key for all projects changes and shows", async () => {
+test("the walk notices what a key for all projects changes and shows", async () => {
   const one = (operation: Operation) => ({ ...bareCall(operation), path: pathsOf(operation.path, outside)[0]! });
   const got = await send(api.events.get, one(api.events.get), cloud.adminKey);
   assert.notDeepEqual(revealedBy(got.text, one(api.events.get)), []);

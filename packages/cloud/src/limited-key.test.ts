@@ -5,7 +5,7 @@ import { api } from "@downlink/protocol";
 import { startCloud } from "./testing/start-cloud.ts";
 import { recordingItem, sayHello } from "./testing/test-agent.ts";
 
-/** What somebody tries who holds `["*"]` for one project only. The walk over every operation is limited-key.slow.ts. */
+/** These tests try what somebody may try who holds `["*"]` for only one project. limited-key.slow.ts walks over every operation. */
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const projectLimited = (error: ApiCallError) => error.code === "ProjectLimited" && error.status === 403;
@@ -20,7 +20,7 @@ async function holderOf(projectIds: string[], client: Client = admin): Promise<C
   return cloud.withToken((await client.call(api.apiKeys.create, key)).token!);
 }
 
-/** What the other project holds, as its owners see it. */
+/** Reads the contents of the other project, as its owners see them. */
 async function contentOfTheirs() {
   const projectId = theirs!;
   const devices = await admin.call(api.devices.list, { projectId });
@@ -32,7 +32,7 @@ async function contentOfTheirs() {
   };
 }
 
-test("neither makes an edge site nor a token for one, so that nothing is written to another project or listed away from it", async () => {
+test("such a key creates neither an edge site nor a token for one, so that nothing can be written to another project or removed from it by a listing", async () => {
   const site = await admin.call(api.sites.create, { name: "depot", type: "edge" });
   const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
   const agent = await sayHello(cloud, { deviceId: "", token: token! });
@@ -55,10 +55,10 @@ test("neither makes an edge site nor a token for one, so that nothing is written
   await assert.rejects(holder.call(api.siteTokens.list, {}), projectLimited);
   await assert.rejects(holder.call(api.siteTokens.delete, { id: known!.id }), projectLimited);
   assert.deepEqual(await contentOfTheirs(), before);
-  await agent.report([]); // its token is good as before
+  await agent.report([]); // its token is still valid
 });
 
-test("changes no definition: values and histories of other projects' devices stay", async () => {
+test("such a key changes no definition: values and histories of other projects' devices stay", async () => {
   const property = {
     key: "colour",
     label: "Colour",
@@ -87,7 +87,7 @@ test("changes no definition: values and histories of other projects' devices sta
   assert.deepEqual((await holder.call(api.devices.create, device)).properties, { colour: "red" });
 });
 
-test("changes no shared layout, and makes, renames and sees no project", async () => {
+test("such a key changes no shared layout, and creates, renames and sees no project", async () => {
   const layout = { id: "shared", name: "Shared", permission: "ORG_WRITE", data: { a: 1 } } as const;
   const before = await admin.call(api.layouts.create, layout);
   const projects = await admin.call(api.projects.list, {});
@@ -109,7 +109,7 @@ test("changes no shared layout, and makes, renames and sees no project", async (
   );
 });
 
-test("makes keys within its projects, which reach no further than it does itself", async () => {
+test("such a key creates keys within its projects, which reach no further than it does itself", async () => {
   const second = await holderOf([own!], holder);
   await assert.rejects(second.call(api.projects.create, { name: "mine" }), projectLimited);
   await assert.rejects(holderOf([own!, theirs!], holder), (error: ApiCallError) => error.code === "NotFound");

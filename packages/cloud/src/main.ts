@@ -1,19 +1,40 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError } from "commander";
+import { acceptMissing } from "./adoption/accept-missing.ts";
+import { describeWalk } from "./adoption/describe-walk.ts";
+import { addAuditCommand } from "./audit/audit-command.ts";
+import { addBackupCommands } from "./backup/backup-commands.ts";
+import { requireRestored } from "./backup/restore-backup.ts";
+import { addSiteCommands } from "./bucket-objects/site-commands.ts";
 import { requireUsable } from "./bucket-uploads/open-store.ts";
-import { type Config, readConfig } from "./config.ts";
+import { addressOf } from "./bucket-uploads/store-address.ts";
+import { type Config, readConfig, readSiteConfig } from "./config.ts";
+import { addCopyCommands } from "./copying/copy-commands.ts";
+import { boundHeapGrowth, keepHeapSmall, withSmallHeap } from "./core/heap-growth.ts";
+import { exitIfStuck } from "./core/stop-steps.ts";
 import { mintToken } from "./credentials/mint.ts";
 import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { type OpenDeps, openDeps } from "./deps.ts";
-import { boundHeapGrowth } from "./heap-growth.ts";
 import { printReindex, reindex } from "./ingest/reindex.ts";
+import { addCheckCommand } from "./integrity/check-command.ts";
+import { addJobCommands } from "./jobs/job-commands.ts";
+import { addIndexingCommand } from "./lake-files/indexing-command.ts";
 import { openLog } from "./log.ts";
+import { addOrganizationCommands } from "./operator-commands/add-commands.ts";
 import { operatorMessage } from "./operator-message.ts";
-import { setQuotas } from "./quotas/set-quotas.ts";
-import { type RunningServer, startHealthServer, startServer } from "./server.ts";
+import { addLimitsCommand } from "./quotas/limits-command.ts";
+import { keepMarks } from "./recovery/keep-marks.ts";
+import { acceptStore, confirmDeletion, describeRecovery, endByHand } from "./recovery/recover-by-hand.ts";
+import { findLost } from "./replay/find-lost.ts";
+import { openSite } from "./self-hosted/open-site.ts";
+import { readSiteToken } from "./self-hosted/read-site-token.ts";
+import { type RunningServer, serveApp, startHealthServer, startServer } from "./server.ts";
 import { createOrganization } from "./setup/organization.ts";
+import { addProofCommand } from "./site-work/proof-command.ts";
+import { describeMove } from "./stores/describe-move.ts";
+import { requireRightStore } from "./stores/open-stores.ts";
 import { printSweep } from "./sweep/print-sweep.ts";
 import { DEFAULT_AGE_HOURS, MIN_AGE_HOURS, sweep } from "./sweep/sweep.ts";
 import { startWorker } from "./worker.ts";
@@ -37,22 +58,38 @@ program
   .command("migrate")
   .description("bring the database up to date, and end")
   .action(() => withDeps(async () => undefined));
+program
+  .command("site")
+  .description("serve a self-hosted site: its files stay here, and its control plane decides")
+  .requiredOption("--url <address>", "the address of the control plane", readAddress)
+  .option("--site-token-file <path>", "the file with the site's token; else DOWNLINK_SITE_TOKEN has it")
+  .option("--site-token <token>", "the token itself; others on this machine can see it in the list of processes")
+  .option("--accept-store", "serve this store in the place of one that is lost: recordings without data say so")
+  .action(runSite);
 const admin = program.command("admin").description("operate this deployment");
 admin.command("create-org <name>").description("create an organization and print its admin API key").action(createOrg);
-admin
-  .command("limits <organization>")
-  .description("show what an organization, by its id or name, stores and may store; change what is given")
-  .option("--stored-bytes <number>", "bytes of its files, or none", readQuota)
-  .option("--recordings <number>", "recordings with data, or none", readQuota)
-  .option("--exports <number>", "exports at once in one process, or none", readQuota)
-  .action(limitOrganization);
+addLimitsCommand(admin, { beside: withDeps });
 admin
   .command("sweep")
-  .description("remove from the store what crashes left there, and tell what is missing")
+  .description("remove from the store what crashes left there, and report what is missing")
   .option("--dry-run", "only print what would be removed", false)
   .option("--older-than <hours>", "leave alone what is younger", readHours, DEFAULT_AGE_HOURS)
   .option("--include-unknown", "remove whole objects that no row ever named, too", false)
   .action(sweepStore);
+
+addCheckCommand(admin, { beside: withDeps });
+addBackupCommands(admin, {
+  readConfig: () => readConfig(process.env),
+  beside: (use, openPostgres) => open(use, { openPostgres }),
+});
+addCopyCommands(admin, { beside: withDeps });
+addJobCommands(admin, { beside: withDeps });
+addOrganizationCommands(admin, { beside: withDeps });
+const siteCommand = admin.command("site").description("operate sites: customers' buckets, and self-hosted ones");
+addAuditCommand(admin, { beside: withDeps });
+addSiteCommands(siteCommand, { beside: withDeps });
+addIndexingCommand(siteCommand, { beside: withDeps });
+addProofCommand(siteCommand, { beside: withDeps });
 
 admin
   .command("reindex")
@@ -60,29 +97,79 @@ admin
   .option("--all", "also of those that have one", false)
   .action(reindexStore);
 
+admin
+  .command("recovery")
+  .description("show whether database and object store belong together, and what a restore left to do")
+  .option("--accept-store", "go on with the object store as it is, whatever it was before", false)
+  .option("--accept-missing", "mark recordings whose objects are missing, however many there are", false)
+  .option("--end", "end recovering: what is still missing never comes back", false)
+  .option("--confirm", "let devices delete again by their rules, before the day after a restore is over", false)
+  .action(recover);
+
 try {
   await program.parseAsync();
 } catch (error) {
   const known = operatorMessage(error);
   if (!known) throw error;
   process.stderr.write(`downlink: ${known.message}\n`);
-  process.exitCode = known.exitCode;
+  process.exitCode ??= known.exitCode;
 }
 
 async function run({ serves, works }: { serves: boolean; works: boolean }): Promise<void> {
   boundHeapGrowth();
   const runUntilStopped: Use = async (deps, config, stopped) => {
-    await requireUsable(config.bucket);
-    await using server = serves ? await startServer(config, deps) : undefined;
-    await using health = serves ? undefined : await openHealth(config, deps);
-    if (works) await startWorker(deps);
+    const { log, stopSteps: steps } = deps;
+    void stopped.then(() => exitIfStuck({ ...config, log, steps }));
+    await requireUsable(addressOf(config), log);
+    await requireRightStore(deps.db, deps.blobs, addressOf(config));
+    await using opened = new AsyncDisposableStack();
+    const marks = await keepMarks({ ...deps, findLost: (sinceMs) => findLost(deps, sinceMs) });
+    steps.use(opened, "the comparison of store and database", marks);
+    const server = serves ? steps.use(opened, "calls", await startServer(config, deps)) : undefined;
+    const health = serves ? undefined : await openHealth(config, deps);
+    if (health) steps.use(opened, "the server of its health", health);
+    if (works) steps.use(opened, "what is sent to webhooks", await startWorker(deps));
     if (server) process.stdout.write(`Downlink serves at ${server.url}\n`);
     if (health) process.stdout.write(`Downlink works; its health is at ${health.url}\n`);
     await stopped;
-    deps.log.info("stopping");
+    log.info("stopping");
     deps.beginStopping();
   };
-  await open(runUntilStopped, startEmbeddedPostgres);
+  await open(runUntilStopped, { openPostgres: startEmbeddedPostgres, waits: true });
+}
+
+function readAddress(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("An address such as https://downlink.example.org.");
+}
+
+interface SiteFlags {
+  readonly url: string;
+  readonly siteTokenFile?: string;
+  readonly siteToken?: string;
+  readonly acceptStore?: boolean;
+}
+
+async function runSite({ url, ...given }: SiteFlags): Promise<void> {
+  boundHeapGrowth();
+  const config = readSiteConfig(process.env);
+  const log = openLog(config.logLevel);
+  const stopped = untilStopped();
+  if (given.siteToken !== undefined)
+    log.warn("--site-token shows the token in the list of processes; better use --site-token-file");
+  const token = await readSiteToken({ ...given, fromEnvironment: config.siteToken });
+  await requireUsable(addressOf(config), log);
+  await using site = await openSite(config, {
+    caller: { url, token },
+    log,
+    isStoreAccepted: given.acceptStore === true,
+  });
+  void stopped.then(() => exitIfStuck({ ...config, log, steps: site.stopSteps }));
+  await using server = await serveApp(site.app, config, site);
+  site.begin(server.url);
+  process.stdout.write(`Downlink serves a self-hosted site at ${server.url}\n`);
+  await stopped;
+  log.info("stopping");
 }
 
 async function openHealth({ workPort, ...config }: Config, deps: OpenDeps): Promise<RunningServer | undefined> {
@@ -105,34 +192,6 @@ async function createOrg(name: string): Promise<void> {
   });
 }
 
-/** `null` takes a limit away. */
-function readQuota(text: string): bigint | null {
-  if (text === "none") return null;
-  if (/^\d{1,18}$/.test(text)) return BigInt(text);
-  throw new InvalidArgumentError("A whole number, or none.");
-}
-
-interface LimitFlags {
-  readonly storedBytes?: bigint | null;
-  readonly recordings?: bigint | null;
-  readonly exports?: bigint | null;
-}
-
-async function limitOrganization(
-  organization: string,
-  { storedBytes, recordings, exports }: LimitFlags,
-): Promise<void> {
-  await withDeps(async ({ db }) => {
-    const toCount = (given: bigint | null | undefined) => (typeof given === "bigint" ? Number(given) : given);
-    const changes = { maxStoredBytes: storedBytes, maxRecordings: toCount(recordings), maxExports: toCount(exports) };
-    const shown = await setQuotas(db, organization, changes);
-    process.stdout.write(shown ?? "");
-    if (shown !== undefined) return;
-    process.stderr.write(`downlink: there is no organization "${organization}"\n`);
-    process.exitCode = 1;
-  });
-}
-
 function readHours(text: string): number {
   const hours = Number(text);
   if (hours >= MIN_AGE_HOURS) return hours;
@@ -147,10 +206,12 @@ interface SweepFlags {
 
 async function sweepStore({ dryRun, olderThan, includeUnknown }: SweepFlags): Promise<void> {
   await withDeps(async (deps) => {
+    await using _marks = await keepMarks({ ...deps, findLost: (sinceMs) => findLost(deps, sinceMs) });
     const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
     const options = { isDryRun: dryRun, olderThanHours: olderThan, includesUnknown: includeUnknown, nowMs };
     const write = (text: string) => void process.stdout.write(text);
-    if (!(await printSweep(sweep(deps, options), { isDryRun: dryRun, write }))) process.exitCode = 1;
+    const print = () => printSweep(sweep(deps, options), { isDryRun: dryRun, write });
+    if (!(await withSmallHeap(print))) process.exitCode = 1;
   });
 }
 
@@ -163,27 +224,52 @@ async function reindexStore({ all }: { all: boolean }): Promise<void> {
   });
 }
 
-type Use = (deps: OpenDeps, config: ReturnType<typeof readConfig>, stopped: Promise<void>) => Promise<void>;
-
-/**
- * Opens the database for a command, also beside a running control plane: its Postgres is used, where it has one of
- * its own.
- */
-async function withDeps(use: Use): Promise<void> {
-  await open(use, joinEmbeddedPostgres);
+interface RecoveryFlags {
+  readonly acceptStore: boolean;
+  readonly acceptMissing: boolean;
+  readonly end: boolean;
+  readonly confirm: boolean;
 }
 
-async function open(use: Use, openPostgres: typeof startEmbeddedPostgres): Promise<void> {
+async function recover({ end, confirm, ...accepts }: RecoveryFlags): Promise<void> {
+  await withDeps(async (deps) => {
+    if (accepts.acceptStore) await acceptStore(deps);
+    if (accepts.acceptMissing) await acceptMissing(deps);
+    if (end) await endByHand(deps);
+    if (confirm) await confirmDeletion(deps);
+    const lines = [...(await describeRecovery(deps)), ...(await describeWalk(deps)), ...(await describeMove(deps.db))];
+    for (const line of lines) process.stdout.write(`${line}\n`);
+  });
+}
+
+type Use = (deps: OpenDeps, config: ReturnType<typeof readConfig>, stopped: Promise<void>) => Promise<void>;
+
+/** Opens the database for a command, even beside a running control plane: if that has a Postgres of its own, the command uses it. */
+async function withDeps(use: Use): Promise<void> {
+  keepHeapSmall();
+  await open(use, { openPostgres: joinEmbeddedPostgres });
+}
+
+interface Opening {
+  readonly openPostgres: typeof startEmbeddedPostgres;
+  /** Whether a database that is away is waited for: a service does, a command says so at once. */
+  readonly waits?: boolean;
+}
+
+async function open(use: Use, { openPostgres, waits }: Opening): Promise<void> {
   const config = readConfig(process.env);
+  requireRestored(config.dataDir);
   const log = openLog(config.logLevel);
   const stopped = untilStopped();
-  await using deps = await openDeps(config, log, { openPostgres });
+  const giveUp = new AbortController();
+  void stopped.then(() => giveUp.abort());
+  await using deps = await openDeps(config, log, { openPostgres, waitsUntil: waits ? giveUp.signal : undefined });
   await use(deps, config, stopped);
 }
 
 /**
- * Resolves at the first SIGTERM, SIGINT or hang-up of the terminal; a later one ends the process at once. One within the first
- * second is the same: a supervisor or a terminal tells every process of a group, and our starter passes on what it was told.
+ * Resolves at the first SIGTERM, SIGINT or hang-up of the terminal; a later one ends the process at once. A second one within a second
+ * counts as the same, because a supervisor or a terminal signals every process of a group, and our starter passes its signal on.
  */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {

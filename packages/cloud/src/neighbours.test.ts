@@ -11,8 +11,9 @@ import { startCloud } from "./testing/start-cloud.ts";
 import { eventually, startAgent } from "./testing/test-agent.ts";
 import { uploadFile } from "./testing/upload-file.ts";
 
-// What one tenant asks for and never takes, or never gets, keeps nothing from another: beside each nuisance, whose statements do not
-// end before the other's lists were answered, these are. How long they take is what `npm run bench:neighbours` prints.
+// A tenant that asks for much and never takes it, or never gets it, keeps nothing from another tenant. Each test lets such calls wait on
+// statements that do not end before the other tenant's lists were answered; these are the lists. `npm run bench:neighbours` prints how long
+// they take.
 
 const cloud = await startCloud({ after });
 const { admin, deps } = cloud;
@@ -25,7 +26,7 @@ await neighbour.call(api.events.create, { deviceId, start: 1n, end: 2n });
 const agentHeaders = { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: String(agent.hello.lease) };
 const LOCK = 4_711;
 
-/** Those that are under way wait for each other anyway, so that a few stand for all. */
+/** Large reads that run at the same time wait for each other anyway, so a few lists stand for all. */
 async function requireLists(): Promise<void> {
   for (let n = 0; n < 10; n++) {
     assert.equal((await neighbour.call(api.events.list, { limit: 50 })).length, 1);
@@ -33,7 +34,7 @@ async function requireLists(): Promise<void> {
   }
 }
 
-/** From now on each statement that names something of the nuisance keeps its connection, until what is answered is called. */
+/** From now on each statement that names one of the texts keeps its connection, until the returned function is called. */
 async function hold(t: TestContext, names: readonly string[]): Promise<() => Promise<void>> {
   const holder = new pg.Client({ connectionString: pool.options.connectionString });
   await holder.connect();
@@ -50,7 +51,7 @@ async function hold(t: TestContext, names: readonly string[]): Promise<() => Pro
   };
 }
 
-/** How many connections of the pool wait in {@link hold}. */
+/** Counts the connections of the pool that wait in {@link hold}. */
 async function heldConnections(): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     "SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted",
@@ -63,7 +64,7 @@ function toText(_name: string, value: unknown): unknown {
   return typeof value === "bigint" ? String(value) : value;
 }
 
-/** What is asked goes on, whatever becomes of it. */
+/** The calls go on, whatever becomes of them. */
 function ask(count: number, path: string, sent: RequestInit): Promise<PromiseSettledResult<number>[]> {
   const call = async () => {
     const answer = await fetch(`${cloud.url}${path}`, sent);
@@ -77,7 +78,7 @@ async function isPending(asked: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([asked, Promise.resolve("pending")])) === "pending";
 }
 
-test("50 connections of one key, whose lists do not end, keep no list from another tenant", async (t) => {
+test("50 connections of one key whose lists do not end keep no list from another tenant", async (t) => {
   const release = await hold(t, [orgId]);
   const headers = { authorization: `Bearer ${cloud.adminKey}` };
   const asked = ask(50, "/v1/events?limit=50", { headers });
@@ -92,7 +93,7 @@ test("50 connections of one key, whose lists do not end, keep no list from anoth
   assert.deepEqual(new Set((await asked).map(({ status }) => status)), new Set(["fulfilled"]));
 });
 
-test("200 heartbeats of one token, whose statements do not end, hold two connections and keep no list from another tenant", async (t) => {
+test("200 heartbeats of one token whose statements do not end hold two connections and keep no list from another tenant", async (t) => {
   const release = await hold(t, [hashToken(agent.token)]);
   const stopping = new AbortController();
   const headers = { ...agentHeaders, "content-type": "application/json" };
@@ -125,7 +126,7 @@ test("of 500 long polls of one device four wait as sockets, and none holds a tur
   await asked;
 });
 
-test("4 MiB of metadata whose last byte does not come hold no large read and no connection", async () => {
+test("4 MiB of metadata whose last byte never arrives hold no large read and no connection", async () => {
   const metadata = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`${n}`, "x"]));
   const body = JSON.stringify({ deviceId: agent.deviceId, start: "2026-01-01", end: "2026-01-01", metadata });
   const head = `POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
@@ -140,7 +141,7 @@ test("4 MiB of metadata whose last byte does not come hold no large read and no 
   for (const socket of sockets) socket.destroy();
 });
 
-test("200 GETs of one link that nobody reads compute what fills their sockets, and nothing for those who wait", async (t) => {
+test("200 GETs of one link that nobody reads only compute what fills their sockets, and take no time from others", async (t) => {
   const topics = [{ topic: "/camera", kind: "blob" as const, rateHz: 10, sizeBytes: 500_000 }];
   const large = await makeMcap({ durationSeconds: 8, topics, compression: "" });
   const { recordingId } = await uploadFile(cloud, large, { filename: "large.mcap", deviceName: "robot" });
@@ -160,7 +161,7 @@ test("200 GETs of one link that nobody reads compute what fills their sockets, a
   for (const socket of sockets) socket.destroy();
 });
 
-/** A figure that stayed as it is for half a second. */
+/** Returns a figure once it has stayed the same for half a second. */
 async function untilQuiet(figure: () => number): Promise<number> {
   for (let before = -1; ; ) {
     const now = figure();
@@ -170,7 +171,7 @@ async function untilQuiet(figure: () => number): Promise<number> {
   }
 }
 
-/** Each says the text, and reads nothing. */
+/** Opens sockets that each send the text, and read nothing. */
 function openSockets(count: number, text: string): Promise<Socket[]> {
   const { port, hostname } = new URL(cloud.url);
   const open = async () => {

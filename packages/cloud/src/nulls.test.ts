@@ -12,7 +12,7 @@ async function send(method: string, path: string, body: unknown) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-test("null for a field that may be absent is absent", async () => {
+test("null for a field that may be absent means that it is absent", async () => {
   const made = await send("POST", "/v1/devices", { name: "robot", properties: null, projectId: null });
   assert.equal(made.status, 200);
   const unchanged = await send("PATCH", `/v1/devices/${made.body.id}`, { name: null, enabled: null });

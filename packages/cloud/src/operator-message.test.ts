@@ -6,8 +6,10 @@ import { Client } from "pg";
 import { readConfig } from "./config.ts";
 import type { ConfigError } from "./core/config-error.ts";
 import { operatorMessage } from "./operator-message.ts";
+import { NotSafeError } from "./recovery/held-deployment.ts";
+import { WrongStoreError } from "./recovery/mark-round.ts";
 
-test("a wrong setting is told by its name, with exit code 2", () => {
+test("a wrong setting is reported by its name, with exit code 2", () => {
   assert.throws(
     () => readConfig({ DOWNLINK_PORT: "99999", DOWNLINK_ADMIN_KEY: "short" }),
     (error: ConfigError) => {
@@ -17,7 +19,7 @@ test("a wrong setting is told by its name, with exit code 2", () => {
   );
 });
 
-test("a port that is in use is told with the setting that changes it", async (t) => {
+test("a port that is in use is reported with the setting that changes it", async (t) => {
   const first = createServer().listen(0, "127.0.0.1");
   await once(first, "listening");
   t.after(() => first.close());
@@ -27,12 +29,19 @@ test("a port that is in use is told with the setting that changes it", async (t)
   assert.match(operatorMessage(error)!.message, new RegExp(`127\\.0\\.0\\.1:${port} is in use.*DOWNLINK_PORT`));
 });
 
-test("a database that does not answer is told", async () => {
+test("a database that does not answer is reported", async () => {
   const client = new Client({ connectionString: "postgresql://nobody@127.0.0.1:1/none" });
   const error: unknown = await client.connect().catch((failure: unknown) => failure);
   assert.match(operatorMessage(error)!.message, /DATABASE_URL/);
 });
 
-test("a fault of ours keeps its stack", () => {
+test("a wrong store, and what is not safe to do now, are reported in their sentence", () => {
+  for (const error of [new WrongStoreError("it is not mounted"), new NotSafeError("it recovers")]) {
+    const { message, exitCode } = operatorMessage(error)!;
+    assert.deepEqual([message, exitCode], [error.message, 1]);
+  }
+});
+
+test("an unexpected error keeps its stack", () => {
   assert.equal(operatorMessage(new TypeError("undefined is not a function")), undefined);
 });

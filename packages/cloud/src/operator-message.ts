@@ -1,18 +1,33 @@
+import { BackupError } from "./backup/backup-errors.ts";
+import { CopyError } from "./copying/copy-errors.ts";
+import { CommandError } from "./core/command-error.ts";
 import { ConfigError } from "./core/config-error.ts";
 import { EmbeddedPostgresError } from "./db/embedded/embedded-postgres-error.ts";
 import { MigrationError } from "./db/migrations.ts";
 import { isDatabaseAway } from "./db/sql-state.ts";
+import { NotSafeError } from "./recovery/held-deployment.ts";
+import { WrongStoreError } from "./recovery/mark-round.ts";
 
 interface OperatorMessage {
   readonly message: string;
   readonly exitCode: number;
 }
 
-/** What an operator can act on, in a sentence; undefined for faults of ours, which deserve their stack. */
+const operatorErrors = [
+  BackupError,
+  CopyError,
+  EmbeddedPostgresError,
+  MigrationError,
+  NotSafeError,
+  CommandError,
+  WrongStoreError,
+];
+
+/** Returns a sentence if the operator can do something about the error; undefined for unexpected errors, which need their stack. */
 export function operatorMessage(error: unknown): OperatorMessage | undefined {
   const { code, address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (error instanceof ConfigError) return { message, exitCode: 2 };
-  if (error instanceof EmbeddedPostgresError || error instanceof MigrationError) return { message, exitCode: 1 };
+  if (operatorErrors.some((kind) => error instanceof kind)) return { message, exitCode: 1 };
   if (code === "EADDRINUSE")
     return { message: `${address}:${port} is in use by another program; set DOWNLINK_PORT`, exitCode: 1 };
   if (code === "EADDRNOTAVAIL" || (code === "EACCES" && port !== undefined))

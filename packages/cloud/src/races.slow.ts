@@ -5,7 +5,7 @@ import { type Scene, scenes } from "./testing/races/scenes.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
-/** How often each of the two is called: more than one of each, as two of a kind are in each other's way too. */
+/** How often each of the two is called: more than once, because two calls of one operation can conflict too. */
 const COPIES = 2;
 
 for (const [name, set] of Object.entries(scenes)) {
@@ -29,7 +29,7 @@ async function meet(scene: Scene, pair: readonly NamedOperation[]) {
   return outcomes.filter(({ status }) => status >= 500);
 }
 
-/** Each pair once; two that only read are in nobody's way. */
+/** Returns each pair once; two operations that only read never conflict. */
 function partnersOf(one: NamedOperation, all: readonly NamedOperation[]): NamedOperation[] {
   const later = all.slice(all.findIndex(({ called }) => called === one.called));
   return later.filter((other) => writes(one) || writes(other));

@@ -10,7 +10,7 @@ import {
 import { type Scene, scenes } from "./testing/races/scenes.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 
-// Each pair alone, on things of its own, meets in races.slow.ts.
+// races.slow.ts calls each pair alone, on resources of its own.
 
 const cloud = await startCloud({ after }, { works: false });
 const met = new Set<string>();
@@ -29,17 +29,17 @@ for (const [name, set] of Object.entries(scenes)) {
     );
   });
 
-  test(`${name}: of several who delete a thing at once one is answered 200, the others 404`, async () => {
+  test(`${name}: of several calls that delete a thing at the same moment one is answered 200, the others 404`, async () => {
     for (const deletion of operationsOn(await set(cloud)).filter(isDeletion)) {
       const statuses = await deleteAtOnce(await set(cloud), deletion);
-      if (new Set(statuses).size === 1) continue; // Here it cannot go: it is not empty, in use, or at the edge as well.
+      if (new Set(statuses).size === 1) continue; // It cannot be deleted: it is not empty, is in use, or is at the edge as well.
       assert.deepEqual(statuses, [200, 404, 404, 404, 404], deletion.called);
       deleted.add(deletion.called);
     }
   });
 }
 
-test("every operation that names a thing met others, and everything that can be deleted was", () => {
+test("every operation that names a thing was called beside others, and everything that can be deleted was", () => {
   const missing = operations.filter(({ called, operation }) => namesSomething(operation) && !met.has(called));
   const spared = operations.filter(isDeletion).filter(({ called }) => !deleted.has(called));
   assert.deepEqual(
@@ -48,7 +48,7 @@ test("every operation that names a thing met others, and everything that can be 
   );
 });
 
-/** Of what the path names. */
+/** Says whether the operation deletes what its path names. */
 function isDeletion({ operation: { method, path } }: NamedOperation): boolean {
   return method === "delete" && path.endsWith("}");
 }

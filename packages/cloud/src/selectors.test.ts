@@ -12,7 +12,7 @@ const site = await admin.call(api.sites.create, { name: "own", type: "self-hoste
 const [first] = await admin.call(api.projects.list, {});
 const { orgId } = await prisma.project.findUniqueOrThrow({ where: { id: first!.id } });
 const second = await admin.call(api.projects.create, { name: "second" });
-/** What both projects have under one name, or one key. */
+/** Resources that both projects have under one name, or one key. */
 const here = await fillProject(first!.id);
 const there = await fillProject(second.id);
 const limitedKey = await cloud.addKey(capabilities, [second.id]);
@@ -49,18 +49,19 @@ interface ListOf {
   readonly shape: Record<string, unknown>;
 }
 
-/** Every list but those of what one thing has, which its path names. */
+/** Every list except those of one thing's parts, which the path names. */
 const lists: ListOf[] = Object.entries(api).flatMap(([resource, operations]) =>
   Object.entries(operations as Record<string, Operation>)
     .filter(([, { method, path, access }]) => method === "get" && access.kind === "apiKey" && !path.includes("{"))
     .map(([name, { path, query }]) => ({ called: `${resource}.${name}`, path, shape: query?.shape ?? {} })),
 );
 
-/** What a list needs besides, to answer at all. */
+/** Further parameters without which a list answers nothing. */
 function around({ called }: ListOf, selector: string): Record<string, string> {
   const day = { start: "1970-01-01", end: "1970-01-02" };
   const isOfDevice = selector === "deviceId" || selector === "deviceName";
   if (called === "coverage.list") return day;
+  if (called === "coverage.grid") return { start: "1970-01-01", binNs: "1000" };
   if (called === "lakeFiles.list") return { siteId: site.id, ...(isOfDevice && day) };
   return {};
 }
@@ -79,7 +80,7 @@ for (const list of lists)
   for (const selector of kinds.filter((kind) => kind in list.shape)) {
     const isOfLake = list.called === "lakeFiles.list" && (selector === "siteId" || selector === "projectId");
 
-    test(`${list.called}: a ${selector} that is not there is 404 and says which`, async () => {
+    test(`${list.called}: a ${selector} that does not exist is 404 and the message names it`, async () => {
       const answer = await ask(list, { [selector]: "nowhere", ...(isOfLake && { recordingId: here.recordingId }) });
       assert.deepEqual([answer.status, "code" in answer && answer.code], [404, "NotFound"]);
       assert.match("error" in answer ? answer.error : "", /nowhere/);
@@ -90,7 +91,7 @@ for (const list of lists)
   for (const selector of kinds.filter((kind) => kind in list.shape)) {
     const selectsNone = list.path.startsWith("/v1/recordings") && (selector === "deviceId" || selector === "sessionId");
 
-    test(`${list.called}: an empty ${selector} ${selectsNone ? "selects what has none" : "is 400 and says which"}`, async () => {
+    test(`${list.called}: an empty ${selector} ${selectsNone ? "selects what has none" : "is 400 and the message names it"}`, async () => {
       const answer = await ask(list, { [selector]: "" });
       if (selectsNone) return assert.equal(answer.status, 200);
       assert.equal(answer.status, 400);
@@ -111,7 +112,7 @@ for (const list of lists)
         assert.equal((await ask(list, { ...given, projectId })).status, 200, projectId);
     });
 
-    test(`${list.called}: of what a key may not see, a ${selector} says nothing: not ambiguous, or 404`, async () => {
+    test(`${list.called}: a ${selector} reveals nothing that a key may not see: it is not ambiguous, or 404`, async () => {
       assert.equal((await ask(list, given, limitedKey)).status, 200);
       assert.equal((await ask(list, given, outsider)).status, 404);
     });
@@ -119,7 +120,7 @@ for (const list of lists)
 
 for (const list of lists)
   for (const selector of Object.keys(idOf).filter((name) => name in list.shape && name in here)) {
-    test(`${list.called}: a ${selector} of a project that the key is not for is 404`, async () => {
+    test(`${list.called}: a ${selector} of a project that the key may not see is 404`, async () => {
       const given = { [selector]: here[selector as keyof typeof here] };
       assert.equal((await ask(list, given)).status, 200);
       assert.equal((await ask(list, given, limitedKey)).status, 404);
@@ -129,7 +130,7 @@ for (const list of lists)
 const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 type Export = CallInput<typeof api.exports.create>;
 
-test("an export by key is of one project's recording, never of several projects' in one file", async () => {
+test("an export by key has one project's recording, never several projects' in one file", async () => {
   const asks = (body: Export, client = admin) => client.call(api.exports.create, body);
   await assert.rejects(asks({ recordingKey: "shared" }), refusedWith("AmbiguousName"));
   const byKey = await fetch(`${cloud.url}/v1/data/stream`, {
@@ -147,7 +148,7 @@ test("an export by key is of one project's recording, never of several projects'
   await assert.rejects(asks({ recordingId: here.recordingId }, other), refusedWith("NotFound"));
 });
 
-test("of copies with one key the imported one is meant, else the oldest; the id wins over the key", async () => {
+test("of copies with one key the imported one is found, else the oldest; the id wins over the key", async () => {
   const { projectId, deviceId } = here;
   const of = { projectId, deviceId, key: "copied" };
   const younger = await store({ ...of, createdAtNs: 5n });
@@ -171,7 +172,7 @@ test("of copies with one key the imported one is meant, else the oldest; the id 
   await prisma.recording.deleteMany({ where: { id: { in: [younger, oldest] } } });
 });
 
-test("what filters finds nothing: requestId, importId, eventId, filename, path, topic and the key of pending imports", async () => {
+test("a filter finds nothing instead: requestId, importId, eventId, filename, path, topic and the key of pending imports", async () => {
   const filters = ["requestId", "importId", "eventId", "filename", "path", "topic", "key"];
   const asked = lists.flatMap((list) => filters.filter((name) => name in list.shape).map((name) => ({ list, name })));
   assert.ok(asked.length > 8);
@@ -181,7 +182,7 @@ test("what filters finds nothing: requestId, importId, eventId, filename, path, 
   }
 });
 
-test("a deleted session is not there: its id and its key are 404 in every list", async () => {
+test("a deleted session does not exist: its id and its key are 404 in every list", async () => {
   const { id } = await admin.call(api.sessions.create, { key: "deleted", deviceId: here.deviceId });
   await admin.call(api.sessions.delete, { keyOrId: id });
   for (const list of lists.filter(({ shape }) => "sessionId" in shape))

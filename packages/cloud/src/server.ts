@@ -3,17 +3,21 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
+import type { Logger } from "pino";
 import { createApp, createHealthApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { OpenDeps } from "./deps.ts";
 import { boundConnections, serverOptions } from "./http/connections.ts";
+import type { Env } from "./http/env.ts";
 import { fitOpenFiles, openFileLimit } from "./http/open-files.ts";
 import { refuseUnparsed, refuseUnread } from "./http/refuse-unread.ts";
 import { clientAddress, isTrusted } from "./limits/client-address.ts";
 import { countTraffic } from "./metrics/count-traffic.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 
 const LOOK_FOR_IDLE_MS = 50;
-/** A fleet may come all at once; the system has a limit of its own below. */
+/** A fleet may connect all at once; the operating system may set a lower limit. */
 const BACKLOG = 4096;
 
 export interface RunningServer extends AsyncDisposable {
@@ -21,11 +25,24 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 /**
- * Listens until it is disposed. Then `/readyz` says so and held polls end, calls are still taken for the time that the operator
- * set, what is under way ends within a grace time, and what is left is cut.
+ * Listens until it is disposed of. Then `/readyz` fails and waiting polls end, calls are still accepted for the time that the operator set,
+ * running calls end within a grace time, and the rest is cut off.
  */
 export async function startServer(config: Config, deps: OpenDeps): Promise<RunningServer> {
-  const app = createApp(deps);
+  const server = await serveApp(createApp(deps), config, deps);
+  deps.setPublicUrl(server.url);
+  return server;
+}
+
+/** What a server needs of the process that it serves. */
+export interface Served {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  beginStopping(): void;
+}
+
+/** Does the same for any app. */
+export async function serveApp(app: Hono<Env>, config: Config, deps: Served): Promise<RunningServer> {
   const connections = fitOpenFiles(config.limits.connections, { limit: openFileLimit(), log: deps.log });
   const listener = getRequestListener(app.fetch, { errorHandler: refuseUnread });
   const server = createServer(serverOptions(connections), listener);
@@ -33,11 +50,10 @@ export async function startServer(config: Config, deps: OpenDeps): Promise<Runni
   boundConnections(server, connections, (socket) => countedAddress(socket, config));
   countTraffic(server, deps.metrics);
   const url = await listen(server, config);
-  deps.setPublicUrl(url);
   return { url, [Symbol.asyncDispose]: () => stop(server, config, deps) };
 }
 
-/** The health of a process that serves nothing else, for as long as its jobs take to end. */
+/** Serves the health of a process that serves nothing else, for as long as its jobs take to end. */
 export async function startHealthServer(config: Config & { workPort: number }, deps: OpenDeps): Promise<RunningServer> {
   const server = createServer(
     serverOptions(config.limits.connections),
@@ -55,7 +71,7 @@ export async function startHealthServer(config: Config & { workPort: number }, d
   };
 }
 
-/** Answers the URL once the server listens. */
+/** Returns the URL once the server listens. */
 async function listen(server: Server, { host, port }: Pick<Config, "host" | "port">): Promise<string> {
   server.listen({ port, host, backlog: BACKLOG });
   await once(server, "listening");
@@ -68,8 +84,10 @@ function countedAddress({ remoteAddress }: Socket, { trustedProxies }: Config): 
   return isTrusted(remoteAddress, trustedProxies) ? undefined : clientAddress(remoteAddress, undefined, []);
 }
 
-/** An idle connection is one between two calls: each answer says that it is the last, so that the client begins none on it. */
-async function stop(server: Server, { drainSeconds, graceSeconds }: Config, deps: OpenDeps): Promise<void> {
+/**
+ * An idle connection is one between two calls: each answer says that it is the last one, so that the client sends no further call on it.
+ */
+async function stop(server: Server, { drainSeconds, graceSeconds }: Config, deps: Served): Promise<void> {
   deps.beginStopping();
   await delay(drainSeconds * 1000);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

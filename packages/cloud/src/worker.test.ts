@@ -29,7 +29,7 @@ function enqueueRemoval(blobKey: string, fail?: Error) {
   });
 }
 
-test("a deletion leaves its job in the same transaction: whoever works later removes the object, and what rolled back removes nothing", async () => {
+test("a deletion queues its job in the same transaction: a later worker removes the object, and a rolled back one removes nothing", async () => {
   const { link, requestId } = await admin.call(api.uploads.create, { filename: "a.mcap", deviceName: "robot" });
   const headers = { "content-type": "application/octet-stream" };
   await fetch(link, { method: "PUT", headers, body: (await makeMcap()) as Uint8Array<ArrayBuffer> });
@@ -37,9 +37,9 @@ test("a deletion leaves its job in the same transaction: whoever works later rem
   const { id, blobKey, indexKey } = await prisma.recording.findFirstOrThrow();
   const kept = await storeObject();
   await assert.rejects(enqueueRemoval(kept, new Error("rolled back")), /rolled back/);
-  await admin.call(api.recordings.delete, { keyOrId: id }); // this process may end here: nobody works in it
+  await admin.call(api.recordings.delete, { keyOrId: id }); // this process may end here: no worker runs in it
   const jobs = await prisma.$queryRaw<{ data: { blobKey: string } }[]>`
-    SELECT data FROM pgboss.job WHERE name = 'remove-object'`;
+    SELECT data FROM pgboss.job WHERE name = 'remove-object.2'`;
   assert.deepEqual(jobs.map(({ data }) => data.blobKey).sort(), [blobKey, indexKey].sort());
   assert.equal(await isGone(blobKey!), false);
 
@@ -48,7 +48,7 @@ test("a deletion leaves its job in the same transaction: whoever works later rem
     if (failing.delete(key)) throw new Error("EIO");
     await deps.blobs.delete(key);
   };
-  await startWorker({ ...deps, blobs: { ...deps.blobs, delete: remove } });
+  await using _sender = await startWorker({ ...deps, blobs: { ...deps.blobs, delete: remove } });
   await eventually(() => isGone(blobKey!), Boolean);
   assert.equal(failing.size, 0, "the first try failed");
   assert.equal(await isGone(kept), false);
@@ -59,12 +59,12 @@ test("removing an object twice is harmless", async () => {
   await enqueueRemoval(blobKey);
   await enqueueRemoval(blobKey);
   const states = () => prisma.$queryRaw<{ state: string }[]>`
-    SELECT state::text FROM pgboss.job WHERE name = 'remove-object' AND data->>'blobKey' = ${blobKey}`;
+    SELECT state::text FROM pgboss.job WHERE name = 'remove-object.2' AND data->>'blobKey' = ${blobKey}`;
   await eventually(states, (found) => found.length === 2 && found.every(({ state }) => state === "completed"));
   assert.ok(await isGone(blobKey));
 });
 
-test("an upload that cannot be cleared away holds up no other", async () => {
+test("an upload that cannot be removed holds up no other one", async () => {
   const { requestId } = await admin.call(api.uploads.create, { filename: "b.mcap", deviceName: "robot" });
   const { orgId } = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
   const keys = [await storeObject(), await storeObject()];

@@ -1,3 +1,8 @@
+import { heal, verifyAgain } from "./adoption/heal.ts";
+import { walkStore } from "./adoption/walk.ts";
+import { lookAtNoted } from "./bucket-objects/look-at-object.ts";
+import { queueVisits, visitBucket } from "./bucket-objects/visit-bucket.ts";
+import { withSmallHeap } from "./core/heap-growth.ts";
 import type { OpenDeps } from "./deps.ts";
 import { noteAgentPoints } from "./edge/agent-points.ts";
 import { noteOffline } from "./edge/note-offline.ts";
@@ -5,12 +10,19 @@ import { makeSalvage } from "./ingest/make-salvage.ts";
 import { ingest } from "./ingest/pipeline.ts";
 import { reconcile } from "./ingest/reconcile.ts";
 import { reindexRecording } from "./ingest/reindex-recording.ts";
+import { noteOrWarn } from "./ledger/note-entries.ts";
+import { removeOrPutOff } from "./manifests/remove-or-put-off.ts";
+import { forgetNotifications } from "./notifications/forget-notifications.ts";
+import { replayLedger } from "./replay/replay-ledger.ts";
+import { judgeListed } from "./site-work/judge-listed.ts";
 import { sweepBySchedule } from "./sweep/scheduled-sweep.ts";
+import { forgetEvents } from "./webhooks/forget-events.ts";
+import { WebhookSender } from "./webhooks/webhook-sender.ts";
 
 const CONCURRENCY = 3;
 
-/** Works on the jobs of this deployment until the queue is closed. */
-export async function startWorker(deps: OpenDeps): Promise<void> {
+/** Works on the jobs of this deployment until the queue is closed, and sends to its webhooks until what it returns is disposed of. */
+export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
   await deps.jobs.startWorking(
     {
       ingest: ({ requestId }, signal) => ingest(deps, requestId, signal),
@@ -18,10 +30,24 @@ export async function startWorker(deps: OpenDeps): Promise<void> {
       "index-recording": ({ recordingId }, signal) =>
         reindexRecording(deps, { recordingId, signal }).then(() => undefined),
       salvage: ({ requestId }, signal) => makeSalvage(deps, requestId, signal),
-      "remove-object": ({ blobKey }) => deps.blobs.delete(blobKey),
-      reconcile: () => Promise.all([reconcile(deps), noteOffline(deps), noteAgentPoints(deps)]).then(() => undefined),
-      sweep: (_data, signal) => sweepBySchedule(deps, signal),
+      "look-at-object": (noted) => lookAtNoted(deps, noted),
+      "list-bucket": ({ siteId }, signal) => visitBucket(deps, siteId, { signal }).then(() => undefined),
+      "judge-listed": ({ siteId }, signal) => judgeListed(deps, siteId, signal),
+      "list-buckets": () => queueVisits(deps),
+      "remove-object": ({ blobKey }) => removeOrPutOff(deps, blobKey),
+      reconcile: () =>
+        Promise.all([reconcile(deps), noteOffline(deps), noteAgentPoints(deps), noteOrWarn(deps)]).then(
+          () => undefined,
+        ),
+      sweep: (_data, signal) =>
+        withSmallHeap(() => sweepBySchedule(deps, signal))
+          .then(() => verifyAgain(deps))
+          .then(() => forgetNotifications(deps))
+          .then(() => forgetEvents(deps)),
+      "walk-store": (_data, signal) => walkStore({ ...deps, replayLedger: () => replayLedger(deps, signal) }, signal),
+      heal: (_data, signal) => heal(deps, signal),
     },
     CONCURRENCY,
   );
+  return new WebhookSender(deps);
 }

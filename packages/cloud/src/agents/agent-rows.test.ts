@@ -15,7 +15,7 @@ const status = {
   problems: [{ code: "WatchLimit", text: "too many", since: 5n }],
 };
 
-test("a device shows what its agent last said of itself; one without an agent shows none", async () => {
+test("a device shows what its agent last reported about itself; a device without an agent shows none", async () => {
   const agent = await startAgent(cloud, "speaker");
   await agent.call(api.edge.status, status);
   await admin.call(api.devices.create, { name: "silent" });
@@ -63,7 +63,7 @@ test("an agent is online as long as its lease lives, renewed by any call", async
   assert.equal(await isOnline(), false);
 });
 
-test("a device that is not heard of for five minutes is told as offline, once each time", async () => {
+test("a device that is not heard of for five minutes is reported as offline, once each time", async () => {
   const agent = await startAgent(cloud, "leaver");
   const shown = async () => {
     await noteOffline(cloud.deps);

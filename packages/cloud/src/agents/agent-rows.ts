@@ -3,10 +3,10 @@ import { z } from "zod";
 import { asParsed, type Complete } from "../core/complete.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 
-/** What an operator sets who says that one of two clones is left: it is served again, with its next hello. */
+/** An operator who says that only one of two clones is left sets these columns: the agent is served again from its next hello on. */
 export const noLongerCloned = { clonedAtNs: null, oustedInstanceId: null, oustedReturns: 0, leaseExpiresAtNs: 0n };
 
-/** What was true of it at its last hello, as it is kept. */
+/** The facts that an agent reports in its hello, as they are stored. */
 const Facts = z
   .object({
     host: EdgeAgent.pick({ hostname: true, platform: true, arch: true }),
@@ -19,7 +19,10 @@ type ShownAgent = Pick<AgentModel, "leaseExpiresAtNs" | "lastSeenAtNs" | "agentV
   readonly status: unknown;
 };
 
-/** What an agent last said of itself, as others see it. What an earlier version kept otherwise is left out: it must not hide the device. */
+/**
+ * Answers what the agent last reported about itself. Facts that an earlier version stored in another form are left out, because they must
+ * not hide the device.
+ */
 export function toEdgeAgent(row: ShownAgent, nowNs: bigint): Complete<EdgeAgent> {
   const { host, clockSkewMs } = Facts.safeParse(row.facts).data ?? {};
   const status = EdgeAgent.shape.status.safeParse(row.status ?? undefined);

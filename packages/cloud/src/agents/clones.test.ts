@@ -12,13 +12,13 @@ const refusedWith = (code: string) => (error: ApiCallError) => error.code === co
 const hello = ({ token }: TestAgent, lease: number, instanceId: string) =>
   cloud.withToken(token).call(api.edge.hello, helloBody({ lease, instanceId }));
 
-test("two processes with copies of one state are both refused once the first comes back a second time", async () => {
+test("two processes with copies of one state are both refused once the first one comes back a second time", async () => {
   const original = await startAgent(cloud, "original");
   const [first, second] = ["the-first-process", "the-second-process"];
   const ofFirst = await sayHello(cloud, { ...original, lease: original.hello.lease, instanceId: first });
   const ofSecond = await sayHello(cloud, { ...original, lease: ofFirst.hello.lease, instanceId: second });
   await assert.rejects(hello(original, ofFirst.hello.lease, first), refusedWith("LeaseHeldElsewhere"));
-  await ofSecond.report([]); // once may be a call that the network held up
+  await ofSecond.report([]); // a single return may be a call that the network held up
   await assert.rejects(hello(original, ofFirst.hello.lease, first), refusedWith("Cloned"));
   await assert.rejects(ofSecond.report([]), refusedWith("Cloned"));
   await assert.rejects(hello(original, ofSecond.hello.lease, second), refusedWith("Cloned"));
@@ -45,14 +45,14 @@ test("a copy that was started by mistake and stopped again leaves no mark: the o
   await again();
 });
 
-test("a process that is restarted again and again, and its predecessors that are gone, are no clones", async () => {
+test("a process that is restarted again and again is no clone, and neither are its predecessors that have ended", async () => {
   const agent = await startAgent(cloud, "restarted");
   let { lease } = agent.hello;
   for (let n = 0; n < 5; n++) ({ lease } = await hello(agent, lease, `process-number-${n}-of-many`));
   await hello(agent, lease, "process-number-4-of-many");
 });
 
-test("an agent without the last lease is one too many, but no clone, however often it asks", async () => {
+test("a second agent without the last lease is refused, but is no clone, however often it asks", async () => {
   const agent = await startAgent(cloud, "stranger");
   for (let n = 0; n < 4; n++)
     await assert.rejects(

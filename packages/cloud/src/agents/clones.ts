@@ -1,13 +1,13 @@
-// Clones are told by a process that comes back after another one presented its last lease, and finds that one alive.
-// Not by the machine's id: a card that is copied copies that too. Once may be a call that the network held up; twice
-// is a clone.
+// We recognize a clone by a process that comes back after another process presented its last lease, while that other process is still
+// alive. We do not compare the machine's id, because copying a memory card copies the id too. A single return may be a call that the
+// network held up; a second one means a clone.
 
 import type { AgentCtx } from "../context/context.ts";
 import { ApiError } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { ownerId } from "../polls/agent-owner.ts";
 
-/** One may be a call that the network held up. */
+/** A single return may be a call that the network held up. */
 const RETURNS_OF_A_CLONE = 2;
 
 interface Known {
@@ -16,16 +16,15 @@ interface Known {
   readonly leaseExpiresAtNs: bigint;
 }
 
-/** Whether it comes back whose lease was taken over, while the one that took it is there. */
+/** Says whether the process whose lease was taken over has come back while the process that took it is still alive. */
 export function isReturn(agent: Known | undefined, instanceId: string, nowNs: bigint): boolean {
   if (!agent || agent.oustedInstanceId !== instanceId) return false;
   return agent.leaseInstanceId !== instanceId && agent.leaseExpiresAtNs > nowNs;
 }
 
 /**
- * Who presents the last lease takes it over, as a restart does. A process whose lease was taken so and which comes back all the
- * same, while the other one is there too, lives on beside it: both work with a copy of one state, and from the second time on
- * neither is served.
+ * A process that presents the last lease takes it over, as after a restart. If the process that lost its lease so comes back while the
+ * other one is still alive, both work with a copy of one state. From the second return on, neither of them is served.
  */
 export async function noteReturn({ db, caller, clock }: AgentCtx, instanceId: string): Promise<void> {
   const nowNs = clock.nowNs();

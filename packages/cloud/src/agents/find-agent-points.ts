@@ -7,7 +7,7 @@ interface Page {
   readonly offset: number;
 }
 
-/** Finds the points of the agent of a device or of an edge site, which a job keeps; see agent-points.ts */
+/** Finds the agent points of a device or of an edge site; a background job keeps them up to date (see agent-points.ts). */
 export async function findAgentPoints(
   { db }: Ctx,
   agent: { readonly deviceId: string } | { readonly siteId: string },

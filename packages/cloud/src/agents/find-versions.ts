@@ -8,7 +8,10 @@ interface Wanted {
   readonly versionIds: readonly string[];
 }
 
-/** The versions that the cloud knows. LATERAL and LIMIT look each up: a planner that is new to the agent would rather read all its files. */
+/**
+ * Finds those of the versions that the cloud knows. LATERAL and LIMIT make the planner look up each one by itself: without statistics of a
+ * new agent it would read all of the agent's files.
+ */
 export function findVersions(tx: Transaction, { agentId, versionIds }: Wanted): Promise<FileVersion[]> {
   return tx.$queryRaw<FileVersion[]>`
     SELECT f.id, f."versionId", f."recordingId" FROM unnest(${versionIds}::text[]) AS wanted(id)

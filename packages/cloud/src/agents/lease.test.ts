@@ -31,7 +31,7 @@ test("the same process keeps its lease and the place of its reports, however oft
   assert.deepEqual([kept.leaseNumber, kept.reportSequence], [7n, 5n]);
 });
 
-test("a restart that presents the last lease takes over at once, with the next number, and its reports begin anew", () => {
+test("a restart that presents the last lease takes over at once with the next number, and its reports begin anew", () => {
   assert.deepEqual(takeLease(held, hello({ lease: 7n })), {
     leaseNumber: 8n,
     leaseInstanceId: "second",
@@ -46,7 +46,7 @@ test("a restart that knows who holds the lease takes over at once, though it nev
   const restart = hello({ lease: 6n, formerInstanceIds: ["zeroth", "first"] });
   const { leaseNumber, oustedInstanceId } = takeLease(held, restart);
   assert.deepEqual([leaseNumber, oustedInstanceId], [8n, "first"]);
-  assert.throws(() => takeLease({ ...held, leaseInstanceId: "somebody else" }, restart), /another agent works/);
+  assert.throws(() => takeLease({ ...held, leaseInstanceId: "somebody else" }, restart), /another process works/);
 });
 
 test("a live lease of somebody else is refused, and the answer says how long to wait", () => {
@@ -61,12 +61,12 @@ test("an agent that lost its state gets the next lease once the old one has expi
   assert.equal(takeLease(expired, hello()).leaseNumber, 8n);
 });
 
-test("a lease from before the clock was set back by a year keeps nobody out for that year", () => {
+test("a lease that was given before the clock was set back by a year keeps nobody out for that year", () => {
   const ahead = { ...held, leaseExpiresAtNs: nowNs + 365n * 86_400n * SECOND };
   assert.equal(takeLease(ahead, hello()).leaseNumber, 8n);
 });
 
-test("who presents a later lease than is known held it before this database was set back: it goes on above it", () => {
+test("an agent that presents a later lease than the database knows held it before the database was set back: numbers go on above it", () => {
   for (const current of [expired, { ...held, leaseInstanceId: "second" }]) {
     const { leaseNumber, leaseInstanceId, reportSequence, oustedInstanceId } = takeLease(
       current,
@@ -77,14 +77,14 @@ test("who presents a later lease than is known held it before this database was 
   assert.equal(takeLease(null, hello({ lease: 12n })).leaseNumber, 13n);
   assert.throws(
     () => takeLease(held, hello({ lease: 12n })),
-    /another agent works/,
+    /another process works/,
     "not while somebody else's is alive",
   );
 });
 
-test("a number that no cloud ever gave is no later lease", () => {
+test("a number that no cloud ever gave does not count as a later lease", () => {
   const absurd = hello({ lease: BigInt(Number.MAX_SAFE_INTEGER) });
   assert.equal(takeLease(expired, absurd).leaseNumber, 8n);
   assert.equal(takeLease(null, absurd).leaseNumber, 1n);
-  assert.throws(() => takeLease(held, absurd), /another agent works/);
+  assert.throws(() => takeLease(held, absurd), /another process works/);
 });

@@ -1,6 +1,6 @@
-// A restart takes its lease over at once, known by the last lease or by the process that holds it: an agent notes
-// each process before its first hello and names the former ones, so that a lease whose answer was lost in a crash or
-// on the way costs nobody a minute.
+// A restarted agent takes its lease over at once. It proves its right by the last lease, or by naming the process that holds it: an agent
+// notes the id of each of its processes before the first hello, and names the earlier ones. So a lease whose answer was lost in a crash or
+// on the network makes nobody wait for a minute.
 
 import type { AgentCtx } from "../context/context.ts";
 import { ApiError, refuse } from "../core/errors.ts";
@@ -11,8 +11,8 @@ import { LEASE_NS } from "../polls/lease-renewals.ts";
 import { isCloned } from "./clones.ts";
 
 /**
- * Runs `work` in a transaction that holds the agent's lease: a stale agent changes nothing, and neither does a report whose
- * `sequence` is below that of one which was taken already. Renews the lease.
+ * Runs `work` in a transaction that holds the agent's lease, and renews the lease. So an agent with an older lease changes nothing, and
+ * neither does a report whose `sequence` is below that of a report which was taken already.
  */
 export function withLease<T>(
   ctx: AgentCtx,
@@ -47,9 +47,9 @@ async function holdLease(tx: Transaction, ctx: AgentCtx, sequence: number | unde
 
 interface Hello {
   readonly instanceId: string;
-  /** The last lease that the agent's state directory held. */
+  /** The last lease that is stored in the agent's state directory. */
   readonly lease: bigint | undefined;
-  /** Processes that used the same state directory before: one of them may hold a lease that it never heard of. */
+  /** The ids of processes that used the same state directory before: one of them may hold a lease whose answer it never received. */
   readonly formerInstanceIds: readonly string[];
   readonly nowNs: bigint;
 }
@@ -58,17 +58,17 @@ interface Lease {
   readonly leaseNumber: bigint;
   readonly leaseInstanceId: string;
   readonly leaseExpiresAtNs: bigint;
-  /** Of the last report under this lease. */
+  /** The sequence number of the last report under this lease. */
   readonly reportSequence: bigint;
-  /** Who held it when a later process took over. */
+  /** The process that held the lease when a later process took it over. */
   readonly oustedInstanceId: string | null;
   readonly oustedReturns: number;
 }
 
 /**
- * Who holds the lease after a hello. The same process keeps it; a restart, which presents the last one or knows the process
- * that holds it for a former one, takes over at once; a live lease of somebody else is 409; an expired one is free. Who presents a
- * later one than is known here held it before this database was set back: numbers go on above it.
+ * Decides who holds the lease after a hello. The same process keeps it. A restart takes over at once if it presents the last lease or names
+ * the holding process as one of its earlier ones. A live lease of somebody else is 409; an expired lease is free. An agent that presents a
+ * later lease than the one known here held it before this database was set back, so the numbers go on above it.
  */
 export function takeLease(current: Lease | null, hello: Hello): Lease {
   const leaseExpiresAtNs = hello.nowNs + LEASE_NS;
@@ -82,7 +82,7 @@ export function takeLease(current: Lease | null, hello: Hello): Lease {
     return { leaseNumber, leaseInstanceId, leaseExpiresAtNs, reportSequence, oustedInstanceId, oustedReturns };
   const leftNs = current.leaseExpiresAtNs - hello.nowNs;
   const isRestart = isSame || hello.lease === leaseNumber || hello.formerInstanceIds.includes(leaseInstanceId);
-  // One that has longer to live than any lease was given before this clock was set back: nobody waits years for its end.
+  // A lease with longer to live than any lease gets was given before this clock was set back: nobody has to wait years for its end.
   const isAlive = leftNs > 0n && leftNs <= 2n * LEASE_NS;
   if (isAlive && !isRestart) throw heldElsewhere(leftNs);
   const ousted =
@@ -92,16 +92,16 @@ export function takeLease(current: Lease | null, hello: Hello): Lease {
   return { ...anew, ...ousted, leaseNumber: next };
 }
 
-/** Beyond it nothing was ever given, and numbers would soon be no safe integers any more. */
+/** No lease was ever given above this number, and numbers beyond it would soon not be safe integers any more. */
 const HIGHEST_CREDIBLE = 2n ** 52n;
 
-/** Whether the agent held a lease that this database knows nothing of: it was set back to an earlier time. */
+/** Says whether the agent held a lease that this database does not know, because the database was set back to an earlier time. */
 export function knowsLaterLease(current: Pick<Lease, "leaseNumber"> | null, { lease }: Pick<Hello, "lease">): boolean {
   return lease !== undefined && lease > (current?.leaseNumber ?? 0n) && lease < HIGHEST_CREDIBLE;
 }
 
 function heldElsewhere(leftNs: bigint): ApiError {
   const retryAfterSeconds = Number(leftNs / 1_000_000_000n) + 1;
-  const message = "another agent works with this token; stop that one, or wait until its lease ends";
+  const message = "another process works with this token; stop that one, or wait until its lease ends";
   return new ApiError("LeaseHeldElsewhere", message, { retryAfterSeconds });
 }

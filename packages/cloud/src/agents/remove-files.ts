@@ -15,11 +15,11 @@ const GONE = { code: "EdgeCopyGone", text: "the file is no longer on the device"
 interface Removal {
   readonly agent: AgentModel;
   readonly files: readonly FileVersion[];
-  /** The rule under which the agent deleted them; absent: somebody else did. */
+  /** The rule under which the agent deleted the files; absent if somebody else deleted them. */
   readonly because?: DeletionReason | undefined;
 }
 
-/** The agent says that these files are gone: their rows go, and their recordings take the consequence. spec: wire contract §4 */
+/** The agent reports that these files are gone. Their rows are deleted, and their recordings change accordingly. spec: wire contract §4 */
 export async function removeFiles(moment: Moment, { agent, files, because }: Removal): Promise<void> {
   if (files.length === 0) return;
   const recordings = await lockRecordings(moment.tx, files);
@@ -32,8 +32,8 @@ export async function removeFiles(moment: Moment, { agent, files, because }: Rem
 }
 
 /**
- * Locks them in the order in which everybody locks several. Those that change hold no data, and so are at no primary
- * site.
+ * Locks the recordings in the order in which every transaction locks several of them. The recordings that change here hold no data, so they
+ * are at no primary site.
  */
 async function lockRecordings(tx: Transaction, files: readonly FileVersion[]): Promise<PublishedRecording[]> {
   const ids = files.flatMap(({ recordingId }) => recordingId ?? []);
@@ -46,7 +46,7 @@ async function lockRecordings(tx: Transaction, files: readonly FileVersion[]): P
   return rows.map((row) => ({ ...row, site: null }));
 }
 
-/** Nobody asked for them. */
+/** Nobody requested these recordings, so nothing of them is left. */
 async function removeRecordings(
   { tx, nowNs }: Moment,
   recordings: readonly PublishedRecording[],
@@ -60,7 +60,7 @@ async function removeRecordings(
   await writeEvents(tx, events);
 }
 
-/** Somebody waits for them. */
+/** Somebody waits for these recordings, so they stay and show the failure. */
 async function failRecordings({ tx, nowNs }: Moment, recordings: readonly PublishedRecording[]): Promise<void> {
   if (recordings.length === 0) return;
   const ids = idsOf(recordings);

@@ -14,7 +14,7 @@ function cutFile(more: Partial<EdgeOtherItem> = {}): EdgeOtherItem {
   return brokenItem({ state: "incomplete", reason: { code: "NoEnd", text: "it has no end" }, salvage: span, ...more });
 }
 
-/** Answers what an agent reports of a salvage that it made. */
+/** Returns what an agent reports of a salvage that it made. */
 function salvageOf(file: EdgeOtherItem, more: Partial<EdgeRecordingItem> = {}): EdgeRecordingItem {
   const { versionId, path, size, modifiedAt } = file;
   const metadata = { versionId, path, sizeBytes: `${size}`, modifiedAtNs: `${modifiedAt}`, lostBytes: "7" };
@@ -33,7 +33,7 @@ async function askFor(agent: TestAgent, priority = 0) {
   return admin.call(api.edgeFiles.salvage, { id: (await fileOf(agent)).id, priority });
 }
 
-test("a salvage that is asked for is in the agent's work until it is reported; its recording is then imported", async () => {
+test("a requested salvage is in the agent's work until it is reported; then its recording is imported", async () => {
   const agent = await startAgent(cloud, "salvager");
   const file = cutFile();
   await agent.report([file]);
@@ -93,7 +93,7 @@ test("a salvage that is gone from the device before it was delivered is made ane
   assert.equal((await workOf(agent)).salvages.length, 1);
 });
 
-test("only an incomplete or damaged file of which something can be read is salvaged: 409 for every other", async () => {
+test("only an incomplete or damaged file of which something can be read is salvaged: every other one is 409", async () => {
   const agent = await startAgent(cloud, "particular");
   for (const item of [
     brokenItem({ state: "settling" }),
@@ -106,7 +106,7 @@ test("only an incomplete or damaged file of which something can be read is salva
   }
 });
 
-test("an agent that cannot salvage says why; the reason is shown, and it may be asked again", async () => {
+test("an agent that cannot salvage says why; the reason is shown, and the salvage may be requested again", async () => {
   const agent = await startAgent(cloud, "unable");
   const file = cutFile();
   await agent.report([file]);
@@ -131,7 +131,7 @@ test("a file that changes or goes takes the request for its salvage out of the w
   assert.deepEqual((await workOf(agent)).salvages, []);
 });
 
-test("a file that is finished before its salvage was delivered is imported in its place", async () => {
+test("a file that is finished before its salvage was delivered is imported in place of the salvage", async () => {
   for (const isMade of [false, true]) {
     const agent = await startAgent(cloud, `finisher-${isMade}`);
     const file = cutFile();
@@ -169,7 +169,7 @@ test("another recording that is written under the same name does not stand for t
   );
 });
 
-test("an agent that lost its state names the file anew, and its salvage is still wanted, or known when it was made", async () => {
+test("after an agent that lost its state named the file anew, its salvage is still wanted, or is known if it was made", async () => {
   for (const isMade of [false, true]) {
     const agent = await startAgent(cloud, `forgetful-${isMade}`);
     const file = cutFile();
@@ -187,7 +187,7 @@ test("an agent that lost its state names the file anew, and its salvage is still
   }
 });
 
-test("another organization's file is not there, nor one of a project outside of the key's", async () => {
+test("another organization's file is 404, and so is a file of a project outside of the key's projects", async () => {
   const agent = await startAgent(cloud, "private");
   await agent.report([cutFile()]);
   const { id } = await fileOf(agent);

@@ -8,18 +8,18 @@ import type { Moment } from "../jobs/transaction-context.ts";
 import { withLease } from "./lease.ts";
 
 /**
- * The life of a salvage request. A request that is not in the agent's work any more is made, has ended, or is requested by nobody.
+ * The life of a salvage request. A request that is no longer in the agent's work was made, has failed, or is requested by nobody.
  *
- *                      ┌──────────── request again ───────────┐
- *                      ▼                                      │
- *   (request) ─▶ requested ── the agent cannot ─▶ failed ─────┤
- *                  │  │ └──── the file changed or went ─▶ gone┘
- *                  │  └───── its salvage was reported ───▶ made (also from gone)
- *                  └── the file itself was finished ─────▶ superseded (also from gone, and from made while that is not delivered)
+ * ┌──────────── request again ───────────┐
+ * ▼                                      │
+ * (request) ─▶ requested ── the agent cannot ─▶ failed ─────┤
+ * │  │ └──── the file changed or went ─▶ gone┘
+ * │  └───── its salvage was reported ───▶ made (also from gone)
+ * └── the file itself was finished ─────▶ superseded (also from gone, and from made while that is not delivered)
  */
 export type SalvageState = SalvageRequestModel["state"];
 
-/** The first by priority and order, at most `take`. */
+/** Finds at most `take` requests, the first ones by priority and order. */
 export async function wantedSalvages(
   tx: Transaction,
   agentId: string,
@@ -35,7 +35,7 @@ export async function wantedSalvages(
 
 type FailSalvage = typeof api.edge.failSalvage;
 
-/** The agent says that nothing can be salvaged. A request that ended otherwise meanwhile stays as it is. */
+/** The agent reports that it cannot salvage anything. A request that ended otherwise meanwhile keeps its state. */
 export async function failSalvage(ctx: AgentCtx, input: Input<FailSalvage>): Promise<Complete<Output<FailSalvage>>> {
   const { requestId, versionId, code, text } = input;
   return withLease(ctx, async (tx, agent) => {
@@ -52,7 +52,7 @@ export async function failSalvage(ctx: AgentCtx, input: Input<FailSalvage>): Pro
 
 interface Ending {
   readonly agentId: string;
-  /** The versions of files that changed or went. */
+  /** The ids of the versions that changed or are gone. */
   readonly versionIds: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-import type { ApiKey, api, Input } from "@downlink/protocol";
+import { ApiKey, type api, type Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { ApiError, invalid, notFound, refuse } from "../core/errors.ts";
@@ -8,6 +8,7 @@ import type { ApiKeyModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import type { Shown } from "../http/again.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { requireProjects } from "../projects/find-project.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
@@ -21,6 +22,15 @@ export const apiKeys: Handlers<Contract> = {
   update: updateApiKey,
   delete: deleteApiKey,
 };
+
+export const shownKey: Shown = { schema: ApiKey, read: getApiKey };
+
+async function getApiKey(ctx: Ctx, { id }: { readonly id: string }): Promise<Complete<ApiKey>> {
+  const [found] = await ctx.db.prisma.$queryRaw<{ id: string }[]>`
+    SELECT "id" FROM "ApiKey" WHERE "id" = ${id} AND ${visibleKeys(ctx)}`;
+  if (!found) notFound(`API key ${id}`);
+  return toApiKey(await ctx.db.prisma.apiKey.findUniqueOrThrow({ where: { id }, ...withTokenFacts }));
+}
 
 async function listApiKeys(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Complete<ApiKey>[]> {
   const found = await ctx.db.prisma.$queryRaw<{ id: string }[]>`
@@ -68,8 +78,9 @@ async function deleteApiKey(ctx: Ctx, { id }: Input<Contract["delete"]>): Promis
 type Change<T> = (tx: Transaction, key: ApiKeyModel) => Promise<T>;
 
 /**
- * One after another within an organization, so that of two last keys not each is dropped in view of the other. What this process
- * remembers of keys goes before the answer, also where the answer is a failure: the change may have been committed.
+ * Changes of keys run one after another within an organization; otherwise two last keys could each be deleted while the other one still
+ * exists. This process forgets the keys that it remembers before it answers, even if the change failed, because the change may have been
+ * committed all the same.
  */
 async function changeKey<T>(ctx: Ctx, id: string, change: Change<T>): Promise<T> {
   const { orgId } = ctx.caller;
@@ -85,7 +96,7 @@ async function changeKey<T>(ctx: Ctx, id: string, change: Change<T>): Promise<T>
   return changing.finally(() => ctx.credentials.forgetAll());
 }
 
-/** A key that is limited to some projects sees those that reach no further. */
+/** A key that is limited to some projects sees only keys that are limited to the same or fewer projects. */
 function visibleKeys({ caller }: Ctx): Prisma.Sql {
   const ofOrganization = Prisma.sql`"orgId" = ${caller.orgId}`;
   if (caller.projectIds.length === 0) return ofOrganization;
@@ -98,14 +109,14 @@ function requireHeld({ caller }: Ctx, capabilities: readonly string[]): void {
     refuse("MissingCapability", `an API key grants only what it holds; this one lacks ${missing.join(", ")}`);
 }
 
-/** The projects that the new key may see: no more than the caller does. */
+/** Returns the projects that the new key may see: never more than the caller sees. */
 async function grantProjects(ctx: Ctx, given: readonly string[]): Promise<string[]> {
   if (given.length === 0 && ctx.caller.projectIds.length > 0)
     invalid("projectIds", "must name some of the projects to which this API key is limited");
   return requireProjects(ctx, given);
 }
 
-/** One that expires does not count: nobody would be left when it does. */
+/** A key that expires does not count, because no unlimited key would be left after its end. */
 async function requireUnlimitedKey(tx: Transaction, orgId: string): Promise<void> {
   const [left] = await tx.$queryRaw<object[]>`
     SELECT 1 FROM "ApiKey" k JOIN "Credential" c ON c."apiKeyId" = k.id

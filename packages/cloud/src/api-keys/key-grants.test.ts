@@ -8,7 +8,7 @@ const power = fc.record({ capabilities: set, enabled: fc.boolean() });
 const may = ({ capabilities, enabled }: { capabilities: string[]; enabled: boolean }, capability: string) =>
   enabled && (capabilities.includes("*") || capabilities.includes(capability));
 
-test("who holds everything lacks nothing, and nobody lacks what they hold", () => {
+test("a key that holds everything lacks nothing, and no key lacks what it holds", () => {
   fc.assert(
     fc.property(set, set, (held, wanted) => {
       const missing = lacking(held, wanted);
@@ -17,7 +17,7 @@ test("who holds everything lacks nothing, and nobody lacks what they hold", () =
   );
 });
 
-test("whatever a key may do after a change and not before stands among what was granted", () => {
+test("all that a key may do after a change and not before it is among what was granted", () => {
   fc.assert(
     fc.property(
       power,

@@ -9,19 +9,22 @@ interface Power {
   readonly enabled: boolean;
 }
 
-/** Of `wanted`, what `held` does not cover. */
+/** Returns those of `wanted` that `held` does not cover. */
 export function lacking(held: readonly string[], wanted: readonly string[]): string[] {
   if (held.includes(EVERY_CAPABILITY)) return [];
   return wanted.filter((capability) => !held.includes(capability));
 }
 
-/** What a change gives to a key: capabilities that it did not have, and all of them where it enables the key. Taking away grants nothing. */
+/**
+ * Returns what a change gives to a key: capabilities that it did not have, and all of its capabilities if the change enables the key.
+ * Taking capabilities away grants nothing.
+ */
 export function granted(before: Power, after: Power): string[] {
   if (after.enabled && !before.enabled) return [...after.capabilities];
   return lacking(before.capabilities, after.capabilities);
 }
 
-/** Enabled, for every project, and for everything. */
+/** Says whether the key is enabled, for every project, and for everything. */
 export function isUnlimited({ capabilities, enabled, projectIds }: Power & { projectIds: readonly string[] }): boolean {
   return enabled && projectIds.length === 0 && capabilities.includes(EVERY_CAPABILITY);
 }

@@ -36,7 +36,7 @@ async function record(
   return { recordingId: recordingId!, bytes };
 }
 
-test("an attachment carries what the recorder said of it, the primary site that holds it, and where its bytes are", async () => {
+test("an attachment carries what the recorder wrote about it, the primary site that holds it, and where its bytes are", async () => {
   const [map, , yaml] = await list();
   const [site] = await admin.call(api.sites.list, {});
   assert.match(yaml!.id, /^att_[0-9a-hjkmnp-tv-z]{26}$/);
@@ -62,7 +62,7 @@ test("identical fingerprints mean identical content", async () => {
   assert.notEqual(map!.fingerprint, ofFirst!.fingerprint);
 });
 
-test("what was imported before fingerprints were computed has one of its CRC, where it has a CRC", async () => {
+test("an attachment imported before fingerprints were computed has a fingerprint of its CRC, if it has a CRC", async () => {
   const [map, ofSecond, ofFirst] = await list();
   await prisma.recordingAttachment.updateMany({ data: { fingerprint: null } });
   await prisma.recordingAttachment.update({ where: { id: ofSecond!.id }, data: { crc: 0 } });
@@ -82,7 +82,7 @@ test("attachments are listed by log time in a total order, either way, and paged
   assert.deepEqual(await list({ limit: 0 }), []);
 });
 
-test("the list is filtered by recording, site, device, session and project, which all hold", async () => {
+test("the list is filtered by recording, site, device, session and project, and all filters apply together", async () => {
   const [map, ofSecond, ofFirst] = await list();
   const { siteId } = map!;
   const [robot, twin] = await admin.call(api.devices.list, { sortBy: "name" });
@@ -145,7 +145,7 @@ test("a deleted recording's attachments are gone", async () => {
   await assert.rejects(admin.call(api.attachments.get, { id: found!.id }), refusedWith(404));
 });
 
-test("what a site held that is deleted is in no list", async () => {
+test("attachments that a deleted site held are in no list", async () => {
   const site = await admin.call(api.sites.create, { name: "closing down", type: "self-hosted" });
   const { recordingId } = await record("moved", { deviceName: "robot" }, [params]);
   await prisma.recordingAttachment.updateMany({ where: { recordingId }, data: { siteId: site.id } });
@@ -155,7 +155,7 @@ test("what a site held that is deleted is in no list", async () => {
   await admin.call(api.recordings.delete, { keyOrId: recordingId });
 });
 
-test("another organization sees none of them, and a key limited to projects those of its projects", async () => {
+test("another organization sees no attachments, and a key limited to projects sees those of its projects", async () => {
   const [map] = await list();
   const other = await cloud.otherOrganization();
   assert.deepEqual(await other.call(api.attachments.list, {}), []);

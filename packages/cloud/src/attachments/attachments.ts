@@ -1,5 +1,6 @@
 import type { api, Input, RecordingAttachment } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import type { Handlers } from "../http/handlers.ts";
@@ -18,7 +19,7 @@ export const attachments: Handlers<Contract> = {
   get: (ctx, { id }) => findAttachment(ctx, id).then(toAttachment),
 };
 
-async function listAttachments(ctx: Ctx, query: ListQuery): Promise<RecordingAttachment[]> {
+async function listAttachments(ctx: Ctx, query: ListQuery): Promise<Complete<RecordingAttachment>[]> {
   const rows = await ctx.db.prisma.recordingAttachment.findMany({
     where: await whereAttachments(ctx, query),
     select: attachmentColumns,
@@ -29,7 +30,7 @@ async function listAttachments(ctx: Ctx, query: ListQuery): Promise<RecordingAtt
   return rows.map(toAttachment);
 }
 
-/** An empty selector selects nothing in particular. */
+/** An empty selector selects everything. */
 async function whereAttachments(ctx: Ctx, query: ListQuery): Promise<Prisma.RecordingAttachmentWhereInput> {
   const device = await selectDevice(ctx, query);
   const recording = await selectRecording(ctx, query);

@@ -40,7 +40,7 @@ async function get(link: string, headers: Record<string, string> = {}, method: "
   return { status: statusCode, headers: got, body: Buffer.from(await body.arrayBuffer()) };
 }
 
-test("a download is a 302 to a link that needs no credential, tolerates one, and is the attachment's bytes", async () => {
+test("a download is a 302 to a link that needs no credential, tolerates one, and delivers the attachment's bytes", async () => {
   for (const [i, { data }] of files.entries()) {
     const { status, location, headers } = await askFor(attachments[i]!.id);
     assert.deepEqual([status, headers["cache-control"]], [302, "no-store"]);
@@ -54,7 +54,7 @@ test("a download is a 302 to a link that needs no credential, tolerates one, and
   }
 });
 
-test("a link serves ranges, and what the receiver has already not at all", async () => {
+test("a link serves ranges, and answers 304 for what the receiver has already", async () => {
   const { data } = files[0]!;
   const { location } = await askFor(attachments[0]!.id);
   const etag = `"${attachments[0]!.fingerprint}"`;
@@ -70,7 +70,7 @@ test("a link serves ranges, and what the receiver has already not at all", async
   assert.deepEqual([head.status, head.headers["content-length"], head.body.length], [200, "600000", 0]);
 });
 
-test("whatever a recorder calls it, it is a file to be saved: no page, no header of its own, no link too long", async () => {
+test("whatever its recorder called it, an attachment is sent as a file to be saved: it is no page, adds no header, and its link is never too long", async () => {
   const answers = await Promise.all(attachments.map(async ({ id }) => get((await askFor(id)).location)));
   const [image, page, long, unnamed] = answers.map(({ headers }) => headers);
   const disposition = String(image!["content-disposition"]);
@@ -87,7 +87,7 @@ test("whatever a recorder calls it, it is a file to be saved: no page, no header
   assert.ok(String(unnamed!["content-disposition"]).includes(attachments[3]!.id));
 });
 
-test("a link is good for 15 minutes, for GET, and for the one attachment that it names", async () => {
+test("a link is valid for 15 minutes, for GET, and for the one attachment that it names", async () => {
   const [one, other] = [await askFor(attachments[0]!.id), await askFor(attachments[1]!.id)];
   const swapped = one.location.replace(attachments[0]!.id, attachments[1]!.id);
   assert.notEqual(swapped, one.location);

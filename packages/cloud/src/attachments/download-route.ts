@@ -8,11 +8,12 @@ import { type DataPlaneDeps, logBreak, openLink } from "../data-plane/link-reque
 import { sliceOf } from "../data-plane/slice-of.ts";
 import type { Env } from "../http/env.ts";
 import { openContext } from "../http/serve.ts";
+import { findServingSite } from "../site-keys/find-serving-site.ts";
 import { fingerprintOf } from "./attachment-rows.ts";
 import { findAttachment, type StoredAttachment } from "./find-attachment.ts";
 
 const PATH = "/data-plane/attachments";
-/** Names and types are what some file says, of any length; a link has to fit the header lines of every client. */
+/** Names and types come from files and may have any length, but a link has to fit the header lines of every client. */
 const MAX_TEXT_CHARACTERS = 255;
 
 const access = apiKey("recordings.list", "projects");
@@ -23,25 +24,28 @@ export function attachmentRoute(app: Hono<Env>, deps: Deps): void {
     const ctx = await openContext(c, deps, access);
     const row = await findAttachment(ctx, c.req.param("id"));
     c.header("Cache-Control", "no-store");
-    return c.redirect(attachmentLink(ctx, row), 302);
+    return c.redirect(await attachmentLink(ctx, row), 302);
   });
 }
 
-/** It carries all that the download needs. The name keeps its end, which says what the file is. */
-function attachmentLink(deps: Deps, row: StoredAttachment): string {
+/** Makes a link that carries all that the download needs. A name that is too long keeps its end, which says what the file is. */
+async function attachmentLink(deps: Deps, row: StoredAttachment): Promise<string> {
   const path = `${PATH}/${row.id}`;
+  const { blobKey, siteObjectKey } = row.recording;
+  const { db, clock } = deps;
+  const site = siteObjectKey === null ? undefined : await findServingSite({ tx: db.prisma, clock }, row.siteId!);
   const claims = {
-    blobKey: row.recording.blobKey ?? notFound(`the data of attachment ${row.id}`),
+    blobKey: blobKey ?? siteObjectKey ?? notFound(`the data of attachment ${row.id}`),
     offset: String(row.dataOffset),
     sizeBytes: String(row.sizeBytes),
     etag: fingerprintOf(row),
     mediaType: row.mediaType.slice(0, MAX_TEXT_CHARACTERS),
     fileName: row.name.slice(-MAX_TEXT_CHARACTERS) || row.id,
   };
-  return makeLink(deps, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS }).link;
+  return makeLink({ ...deps, ...site }, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS }).link;
 }
 
-/** The link itself: the attachment's bytes out of the stored recording, whole or in ranges. */
+/** Serves the link itself: the attachment's bytes out of the stored recording, whole or in ranges. */
 export function attachmentDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:id`, async (c) => {
     const claims = openLink(c, deps, verifyLink);

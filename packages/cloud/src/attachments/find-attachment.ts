@@ -4,18 +4,18 @@ import type { Prisma } from "../db/generated/client.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { type AttachmentRow, attachmentColumns } from "./attachment-rows.ts";
 
-/** What an edge recording has attached is shown once a primary site holds its bytes. */
+/** Attachments of an edge recording are shown once a primary site holds their bytes. */
 export const isHeld = { siteId: { not: null } } satisfies Prisma.RecordingAttachmentWhereInput;
 
 export interface StoredAttachment extends AttachmentRow {
-  /** The recording that has its bytes. */
-  readonly recording: { readonly blobKey: string | null };
+  /** The recording whose object holds the attachment's bytes. */
+  readonly recording: { readonly blobKey: string | null; readonly siteObjectKey: string | null };
 }
 
 export async function findAttachment(ctx: Ctx, id: string): Promise<StoredAttachment> {
   const row = await ctx.db.prisma.recordingAttachment.findFirst({
     where: { AND: [{ id }, visibleTo(ctx), isHeld] },
-    select: { ...attachmentColumns, recording: { select: { blobKey: true } } },
+    select: { ...attachmentColumns, recording: { select: { blobKey: true, siteObjectKey: true } } },
   });
   return row ?? notFound(`attachment ${id}`);
 }

@@ -1,12 +1,17 @@
 import type { Operation } from "@downlink/protocol";
+import type { Tracing } from "@downlink/tracing";
 import type { Logger } from "pino";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { LinkSigner } from "../blobs/signed-link.ts";
-import type { AgentCaller, ApiKeyCaller, Caller, EnrolmentCaller } from "../core/callers.ts";
+import type { AgentCaller, Caller, EnrolmentCaller, InboxCaller, PersonCaller, SiteCaller } from "../core/callers.ts";
 import type { Clock } from "../core/clock.ts";
+import type { DeleteSafety } from "../core/delete-safety.ts";
 import type { KeptCredentials } from "../credentials/kept-credentials.ts";
 import type { TokenUses } from "../credentials/token-uses.ts";
+import type { CustomerBuckets } from "../customer-buckets/open-buckets.ts";
 import type { Database } from "../db/client.ts";
+import type { IdentityProvider } from "../identity-provider/identity-provider.ts";
+import type { SignInSettings } from "../identity-provider/sign-in-settings.ts";
 import type { FileIndexer } from "../indexing/file-indexer.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import type { CallRates } from "../limits/call-rates.ts";
@@ -14,14 +19,19 @@ import type { Network } from "../limits/client-address.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Turns } from "../limits/turns.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import type { PublicFetch } from "../outgoing/public-fetch.ts";
+import type { Passwords } from "../passwords/passwords.ts";
+import type { Tries } from "../passwords/tries.ts";
 import type { Admission } from "../polls/admission.ts";
 import type { AgentPolls } from "../polls/agent-polls.ts";
 import type { LeaseRenewals } from "../polls/lease-renewals.ts";
 
-/** Everything that the verbs need from outside, made once by `deps.ts`. */
+/** Everything that the verbs need from outside, created once by `deps.ts`. */
 export interface Deps {
   readonly db: Database;
   readonly blobs: BlobStore;
+  /** What is read of customers' buckets; nothing is ever written there. */
+  readonly buckets: CustomerBuckets;
   readonly indexer: FileIndexer;
   readonly signer: LinkSigner;
   readonly jobs: JobQueue;
@@ -29,51 +39,78 @@ export interface Deps {
   readonly renewals: LeaseRenewals;
   readonly credentials: Pick<KeptCredentials, "find" | "forgetAll">;
   readonly tokenUses: TokenUses;
-  /** Each lets in what a fleet brings along when it comes at once: an agent that was greeted does not stand in that line for its work. */
+  /** Two separate lines for a fleet that comes back at once: an agent that was greeted does not wait behind others' hellos for its work. */
   readonly admission: { readonly hellos: Admission; readonly reads: Admission };
   readonly clock: Clock;
+  /** Reads an address of the public internet that somebody else named. */
+  readonly fetchPublic: PublicFetch;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Who holds it reads the metrics; undefined: who asks from this machine. */
+  readonly tracing: Tracing;
+  /** The token that reads the metrics; undefined: only requests from this machine read them. */
   readonly metricsToken: string | undefined;
-  /** The names of all that this version's database has had. */
+  /** The names of all migrations that the database of this version has had. */
   readonly migrations: readonly string[];
-  /** What links are built from, without a slash at the end. Known once the server listens. */
+  /** Returns the address that links are built from, without a slash at the end. It is known once the server listens. */
   readonly publicUrl: () => string;
-  /** Whose pages may use links. */
+  /** Where the built web pages are; undefined where none are served. */
+  readonly consoleFolder: string | undefined;
+  /** The origins whose pages may use links. */
   readonly linkOrigins: readonly string[];
-  /** A file stays on its device for so long after its import. */
-  readonly deleteSafetySeconds: number;
-  /** Exports read uncompressed chunks whole, also where few of their messages are wanted. */
+  readonly deleteSafety: DeleteSafety;
+  /** How old the oldest backup may be that is ever restored. */
+  readonly backupRetentionSeconds: number;
+  /** How long entries of the audit log are kept. */
+  readonly auditRetentionSeconds: number;
+  /** How long an object stays after nobody needs it any more. */
+  readonly removalDelaySeconds: number;
+  /** Exports read uncompressed chunks whole, even if few of their messages are wanted. */
   readonly readsWholeChunks: boolean;
   readonly limits: Limits;
+  /** How often customers' buckets are listed; 0: only on request. */
+  readonly listBucketsSeconds: number;
   readonly rates: CallRates;
   readonly turns: Turns;
-  /** Whose `X-Forwarded-For` counts. */
+  readonly passwords: Passwords;
+  readonly signIns: Omit<SignInSettings, "provider"> & { readonly provider: IdentityProvider | undefined };
+  /** Sign-ins of programs that an address began, and wrong codes that somebody typed. */
+  readonly deviceCodeTries: Tries;
+  /** The networks beside the public internet that webhooks may lead to. */
+  readonly webhookNetworks: readonly Network[];
+  /** The networks of proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly Network[];
-  /** Aborted when the process was told to stop: what waits answers at once, and nothing new is taken. */
+  /** Aborted when the process was told to stop: waiting calls then answer at once, and no new work is taken. */
   readonly stopping: AbortSignal;
 }
 
 interface CallContext<C extends Caller> extends Deps {
   readonly caller: C;
   readonly requestId: string;
-  /** Aborted when the caller goes away or the server stops. */
-  readonly signal: AbortSignal;
+  /** Returns the address that the call came from; of IPv6 the /64. */
+  address(): string;
+  /** Says whether the caller went away or the server was told to stop: long work ends then. */
+  isInterrupted(): boolean;
 }
 
-export type Ctx = CallContext<ApiKeyCaller>;
+export type Ctx = CallContext<PersonCaller>;
 export type AgentCtx = CallContext<AgentCaller> & {
-  /** The cloud's, read when the work was done or later: the answer names it, and nobody asks for it once more. */
+  /** Notes the cloud's incarnation, read when the work was done or later, so that the answer can name it without another query. */
   noteIncarnation(incarnation: string): void;
 };
 export type EnrolmentCtx = CallContext<EnrolmentCaller>;
+export type InboxCtx = CallContext<InboxCaller>;
+export type SiteCtx = CallContext<SiteCaller>;
 
 /** The context that an operation's handler receives, by who may call it. */
 export type CtxOf<O extends Operation> = CtxByAccess[O["access"]["kind"]];
 
 interface CtxByAccess {
   readonly apiKey: Ctx;
+  readonly person: Ctx;
   readonly agent: AgentCtx;
   readonly enrolment: EnrolmentCtx;
+  readonly inbox: InboxCtx;
+  readonly site: SiteCtx;
+  /** Only the processes of self-hosted sites serve such operations. */
+  readonly upload: never;
 }

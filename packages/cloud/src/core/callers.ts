@@ -3,19 +3,43 @@ export interface ApiKeyCaller {
   readonly keyId: string;
   readonly orgId: string;
   readonly capabilities: readonly string[];
-  /** Empty: every project of the organization. */
+  /** The projects that the caller may see; an empty list stands for every project of the organization. */
   readonly projectIds: readonly string[];
-  /** When its key ends; null: never. */
+  /** The time at which the key ends; null: never. */
   readonly expiresAtNs: bigint | null;
+  /** There is no key: an operator calls at the command line. */
+  readonly isCommandLine?: boolean;
+  /** The session that was exchanged from the key, if it calls by one. */
+  readonly sessionId?: string;
 }
+
+/** Somebody who signed in. What they may do is read at each call. */
+export interface MemberCaller {
+  readonly kind: "member";
+  readonly memberId: string;
+  readonly accountId: string;
+  readonly sessionId: string;
+  /** A program has the session, and nobody is there who could approve something. */
+  readonly isOfProgram: boolean;
+  readonly role: "admin" | "user";
+  readonly orgId: string;
+  readonly capabilities: readonly string[];
+  /** The projects that the caller may see; an empty list stands for every project of the organization. */
+  readonly projectIds: readonly string[];
+  /** What members make does not end with their session. */
+  readonly expiresAtNs: null;
+}
+
+/** Whoever works with the data of an organization. */
+export type PersonCaller = ApiKeyCaller | MemberCaller;
 
 export interface AgentCaller {
   readonly kind: "agent";
   readonly tokenId: string;
   readonly orgId: string;
-  /** The device's; null at a site. */
+  /** The device's project; null at an edge site. */
   readonly projectId: string | null;
-  /** Either this or `siteId`. */
+  /** An agent has either this or `siteId`. */
   readonly deviceId: string | null;
   readonly siteId: string | null;
   /** The lease that the call presented. */
@@ -32,4 +56,34 @@ export interface EnrolmentCaller {
   readonly preapproved: boolean;
 }
 
-export type Caller = ApiKeyCaller | AgentCaller | EnrolmentCaller;
+/** Who notifies of changes in the bucket of a primary site. */
+export interface InboxCaller {
+  readonly kind: "inbox";
+  readonly tokenId: string;
+  readonly orgId: string;
+  readonly siteId: string;
+}
+
+/** The process of a self-hosted site. */
+export interface SiteCaller {
+  readonly kind: "site";
+  readonly tokenId: string;
+  readonly orgId: string;
+  readonly siteId: string;
+  /** The lease that the call presented. */
+  readonly lease: bigint | undefined;
+}
+
+/** The fields of a row that say who created it: the key or the member, and null for the other. spec: Behaviour 6 */
+export function creatorOf(caller: PersonCaller) {
+  return caller.kind === "apiKey"
+    ? { creatorApiKeyId: caller.keyId, creatorOrgMemberId: null }
+    : { creatorApiKeyId: null, creatorOrgMemberId: caller.memberId };
+}
+
+/** The id of the key or member. */
+export function callerId(caller: PersonCaller): string {
+  return caller.kind === "apiKey" ? caller.keyId : caller.memberId;
+}
+
+export type Caller = PersonCaller | AgentCaller | EnrolmentCaller | InboxCaller | SiteCaller;

@@ -1,4 +1,4 @@
 export interface Clock {
-  /** Nanoseconds since the epoch. */
+  /** Returns nanoseconds since the epoch. */
   nowNs(): bigint;
 }

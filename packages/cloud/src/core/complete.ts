@@ -1,8 +1,8 @@
 type Single = string | number | bigint | boolean | null | undefined;
 
 /**
- * An answer of the contract that names each of its fields, those that may be missing too: a field that is added to the contract
- * alone does not compile. What is undefined is left out of the JSON.
+ * An answer of the contract that names each of its fields, optional ones too, so that a field which is added to the contract alone does not
+ * compile. A field that is undefined is left out of the JSON.
  */
 export type Complete<T> = T extends Single
   ? T
@@ -12,7 +12,7 @@ export type Complete<T> = T extends Single
       ? T
       : { readonly [K in keyof Required<T>]: Complete<T[K]> };
 
-/** What a schema of the contract has read holds every field that there was to read. */
+/** A value that a schema of the contract has read holds every field that was there. */
 export function asParsed<T>(parsed: T): Complete<T> {
   return parsed as Complete<T>;
 }

@@ -8,16 +8,19 @@ const MAX_DETAILS = 20;
 
 interface More {
   readonly details?: Details;
+  readonly organizations?: ErrorBody["organizations"];
   readonly retryAfterSeconds?: number;
-  /** Another one than the code's own. */
+  /** The status, if it is another one than the code's own. */
   readonly status?: number | undefined;
 }
 
 /** An answer that is not a success; `code` decides its status. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
-  /** Always there with `InvalidRequest`: which place is wrong, and how. */
+  /** Always present with `InvalidRequest`: which place is wrong, and how. */
   readonly details: Details;
+  /** Present with `OrganizationRequired`. */
+  readonly organizations: ErrorBody["organizations"];
   readonly retryAfterSeconds: number | undefined;
   readonly status: number;
 
@@ -26,12 +29,14 @@ export class ApiError extends Error {
     this.name = "ApiError";
     this.code = code;
     this.details = more.details ?? (code === "InvalidRequest" ? [{ path: "", message }] : undefined);
+    this.organizations = more.organizations;
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.status = more.status ?? errorCodes[code].status;
   }
 
   toBody(): ErrorBody {
-    return { error: this.message, code: this.code, ...(this.details && { details: this.details }) };
+    const { message: error, code, details, organizations } = this;
+    return { error, code, ...(details && { details }), ...(organizations && { organizations }) };
   }
 }
 
@@ -44,12 +49,12 @@ export function notFound(what: string): never {
   throw new ApiError("NotFound", `${what} not found`);
 }
 
-/** `message` says what its place must be: `must be a text`; where it is the request as a whole (an empty path), it is all of the sentence. */
+/** `message` says what the value at `path` must be: `must be a text`. With an empty path it is a whole sentence about the request. */
 export function invalid(path: string, message: string): never {
   throw invalidAt([{ path, message }]);
 }
 
-/** A 400 that names the first places; a body of megabytes may have a hundred thousand. */
+/** Makes a 400 that names only the first wrong places, because a body of megabytes may have a hundred thousand. */
 export function invalidAt(all: readonly Detail[]): ApiError {
   const details = all.slice(0, MAX_DETAILS);
   const sentences = details.map(({ path, message }) => (path ? `${path} ${message}` : message));
@@ -57,7 +62,10 @@ export function invalidAt(all: readonly Detail[]): ApiError {
   return new ApiError("InvalidRequest", [...sentences, ...more].join("; "), { details });
 }
 
-/** What a schema refuses. Where a value is of another type, it says no more of it: not that an empty list is too short for a text. */
+/**
+ * Makes a 400 of what a schema refuses. Of a value of a wrong type it reports only that, not also that an empty list is too short for a
+ * text.
+ */
 export function invalidRequest({ issues }: z.ZodError): ApiError {
   const details = issues.map(({ path, message, code }) => ({ path: path.join("."), message, code }));
   const mistyped = new Set(details.flatMap(({ path, code }) => (code === "invalid_type" ? path : [])));

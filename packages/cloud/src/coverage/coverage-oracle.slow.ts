@@ -31,7 +31,7 @@ interface Recorded {
   readonly endNs: bigint;
 }
 
-test("1,000 random queries give the ranges that a slow obvious merge gives", async () => {
+test("1,000 random queries return the same ranges as a slow, obvious merge", async () => {
   const agrees = fc.asyncProperty(scene, async ({ drawn, asked }) => {
     const { projectId, devices, recorded } = await store(drawn);
     const asking = asked.map(async (draw) => {
@@ -41,10 +41,10 @@ test("1,000 random queries give the ranges that a slow obvious merge gives", asy
     });
     await Promise.all(asking);
   });
-  await fc.assert(agrees, { numRuns: SCENES, endOnFailure: true }); // a scene takes too long to be made smaller
+  await fc.assert(agrees, { numRuns: SCENES, endOnFailure: true }); // making a failing scene smaller would take too long
 });
 
-/** Joins any two ranges of one group that are near enough until none are left. */
+/** Joins any two ranges of one group that are close enough, until none are left. */
 function expected(recorded: readonly Recorded[], query: Query): Comparable[] {
   const groups = Map.groupBy(
     recorded.filter((recording) => isSelected(recording, query)),
@@ -126,14 +126,14 @@ const max = (a: bigint, b: bigint) => (a > b ? a : b);
 const inspect = (query: object) =>
   JSON.stringify(query, (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
-// Gaps of exactly the tolerances, and one nanosecond beside them.
+// The gaps are exactly the tolerances, and one nanosecond more or less.
 const tolerances = [0, 14, 14.000000001, 20, 20.5, 86_400, 1e9, 9_223_372_036];
 const edges = [14n * SECOND, 14n * SECOND + 1n, 20n * SECOND, 20n * SECOND + SECOND / 2n, DAY];
 const gaps = [0n, 1n, 3n * SECOND, ...edges, ...edges.map((gap) => gap + 1n), ...edges.map((gap) => gap - 1n)];
 const durations = [60n * SECOND, 3600n * SECOND, DAY, DAY + 1n, 9n * DAY];
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 6 });
-/** Of a device whose last is none, beginning that far behind the end of another of the same device, or behind its start. */
+/** A recording of one device or of none; it begins at a chosen distance from the end or the start of another one of the same device. */
 const recording = fc.record({
   device: fc.nat(DEVICES),
   anchor: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat()),
@@ -174,7 +174,7 @@ const scene = fc.record({
 type Drawn = (typeof scene extends fc.Arbitrary<infer S> ? S : never)["drawn"];
 type Question = (typeof scene extends fc.Arbitrary<infer S> ? S : never)["asked"][number];
 
-/** Each scene has a project of its own. */
+/** Each scene gets a project of its own. */
 async function store({ epoch, recordings }: Drawn) {
   const { id: projectId } = await admin.call(api.projects.create, { name: newId("prj") });
   const { orgId } = await prisma.project.findUniqueOrThrow({ where: { id: projectId } });
@@ -209,7 +209,7 @@ function placeOf(drawn: Drawn["recordings"][number], before: Recorded[], epoch: 
   return { startNs, endNs: startNs + drawn.duration };
 }
 
-/** What coverage does not look at, but how long it is. */
+/** Fields that coverage does not look at, except for the length. */
 function unasked({ startNs, endNs }: Recorded) {
   const rest = { path: "x.mcap", sizeBytes: 1n, format: "mcap", messageCount: 1n, metadata: [], isEdge: true } as const;
   return { ...rest, durationNs: endNs - startNs };

@@ -15,7 +15,9 @@ const devices = await Promise.all(["a", "b"].map((name) => admin.call(api.device
 const session = await admin.call(api.sessions.create, { key: "tour", deviceId: devices[0]!.id });
 const { orgId, projectId } = devices[0]!;
 
-/** Of two devices and of none, some at the edge, some in a session; three in 1970, and two days-long ones among short ones. */
+/**
+ * Recordings of two devices and of none, some at the edge, some in a session; three are in 1970, and two last for days among short ones.
+ */
 const stored = Array.from({ length: 300 }, (_, i) => {
   const startNs = i < 3 ? BigInt(i) : 1000n * DAY_NS + BigInt((i * 7919) % 1000) * DAY_NS;
   const endNs = startNs + (i % 150 === 7 ? 3n * DAY_NS : BigInt(i % 5) * 1_000_000_000n);
@@ -43,7 +45,7 @@ await prisma.$executeRaw`ANALYZE "Recording"`;
 type Query = CallInput<typeof api.coverage.span>;
 const span = (query: Query, client = admin) => client.call(api.coverage.span, query);
 
-/** What the contract says, over the rows in memory. */
+/** Computes what the contract says from the rows in memory. */
 function expected({ start, end, deviceId, sessionId, includeEdgeRecordings }: Query): CoverageSpan {
   const rows = stored
     .filter((row) => includeEdgeRecordings || row.importStatus === "complete")
@@ -64,7 +66,7 @@ function expected({ start, end, deviceId, sessionId, includeEdgeRecordings }: Qu
   return { ...found, ...(previous !== undefined && { previous }), ...(next !== undefined && { next }) };
 }
 
-test("first, last, usual, previous and next are those of the recordings one by one, whatever is asked for", async () => {
+test("first, last, usual, previous and next equal those found by looking at each recording, for any query", async () => {
   const time = fc.oneof(
     fc.bigInt(-1n, 2n * DAY_NS),
     fc.bigInt(990n, 2010n).map((day) => day * DAY_NS + DAY_NS / 2n),
@@ -86,7 +88,7 @@ test("first, last, usual, previous and next are those of the recordings one by o
   await fc.assert(agrees, { numRuns: 100 });
 });
 
-test("a robot that believed it was 1970 widens all, and not what is usual", async () => {
+test("a robot whose clock said 1970 widens the whole span, and not the usual one", async () => {
   const { all, usual } = await span({ includeEdgeRecordings: true });
   assert.equal(all!.start, 0n);
   assert.ok(usual!.start >= 0n && usual!.end <= all!.end);
@@ -96,7 +98,7 @@ test("a robot that believed it was 1970 widens all, and not what is usual", asyn
   await prisma.recording.create({ data: third! });
 });
 
-test("a window that ends before it starts is 400; another organization's span is empty, and its devices are not there", async () => {
+test("a window that ends before it starts is 400; another organization's span is empty, and its devices are 404", async () => {
   await assert.rejects(span({ start: 2n, end: 1n }), (error: ApiCallError) => error.status === 400);
   const other = await cloud.otherOrganization();
   assert.deepEqual(await span({ start: 1n, end: 2n }, other), {});

@@ -13,10 +13,10 @@ type Wanted = Pick<ListQuery, "sortBy" | "sortOrder"> & Partial<Pick<ListQuery, 
 
 type Span = NonNullable<CoverageSpan["all"]>;
 
-/** One recording of so many is left out at either end. */
+/** One recording out of this many is left out at either end. */
 const UNUSUAL = 100;
 
-/** The data nearest to either end are the first of some list, which an index has in order. */
+/** The earliest and the latest data are the first rows of some order, and an index has each order. */
 export async function coverageSpan(ctx: Ctx, query: Query): Promise<Complete<CoverageSpan>> {
   const { start, end } = query;
   if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after end");
@@ -26,7 +26,7 @@ export async function coverageSpan(ctx: Ctx, query: Query): Promise<Complete<Cov
   const all = { start: first.startNs, end: last.endNs };
   const span = { all, usual: await usualSpan(ctx, query, all), previous: undefined, next: undefined };
   if (await findOne(ctx, query, { ...byStart, start, end })) return span;
-  // Nothing touches the window: what began before it has ended, and what ends behind it has not begun.
+  // Nothing touches the window: data before it has ended before it begins, and data behind it begins after it ends.
   const previous = start === undefined ? null : await findOne(ctx, query, { ...byEnd, end: start });
   const next = end === undefined ? null : await findOne(ctx, query, { ...byStart, start: end });
   return { ...span, previous: previous?.endNs, next: next?.startNs };
@@ -35,7 +35,7 @@ export async function coverageSpan(ctx: Ctx, query: Query): Promise<Complete<Cov
 const byStart = { sortBy: "start", sortOrder: "asc" } as const;
 const byEnd = { sortBy: "end", sortOrder: "desc" } as const;
 
-/** The two may pass each other where the recordings are strange enough: then all of them are usual. */
+/** The two ends may cross if the recordings are strange enough: then all of them are usual. */
 async function usualSpan(ctx: Ctx, query: Query, all: Span): Promise<Span> {
   const offset = Math.floor((await countMatches(readingFrom(ctx.db), await plan(ctx, query, byStart))) / UNUSUAL);
   const first = await findOne(ctx, query, { ...byStart, offset });
@@ -50,7 +50,7 @@ async function findOne(ctx: Ctx, query: Query, wanted: Wanted) {
   return ctx.db.prisma.recording.findUnique({ where: { id }, select: { startNs: true, endNs: true } });
 }
 
-/** Without a session, what has no device is in no lane. */
+/** Without a session, recordings without a device are left out. */
 function plan(ctx: Ctx, { includeEdgeRecordings, ...query }: Query, { start, end, ...order }: Wanted) {
   const isNamed = Boolean(query.sessionId || query.sessionKey);
   const list = { ...query, start, end, offset: 0, ...order, limit: 1 };

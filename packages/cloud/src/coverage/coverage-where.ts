@@ -11,7 +11,7 @@ import { selectSession } from "../sessions/find-session.ts";
 type Query = Input<(typeof api.coverage)["list"]>;
 type Sql = Prisma.Sql;
 
-/** The recordings `r` that a coverage query is about. */
+/** Returns the condition on the recordings `r` that a coverage query is about. */
 export async function coverageWhere(ctx: Ctx, query: Query): Promise<Sql> {
   const device = await selectDevice(ctx, query);
   const scope = await visibleIn(ctx, query.projectId);
@@ -29,10 +29,10 @@ export async function coverageWhere(ctx: Ctx, query: Query): Promise<Sql> {
 }
 
 /**
- * Two ranges of two indexes, so that no query reads all that came before the window: a recording of at most a day starts within
- * it or at most a day before it, which the indexes by start know. Only longer ones are in the index of spans, because writing
- * every recording to that would cost as much as writing to five others. They get no plain bounds, or the planner would read
- * all the earlier ones from an index by start. (The last two nanoseconds of all time are one to a span.)
+ * The condition is a union of two ranges of two indexes, so that no query reads all that came before the window. A recording of at most a
+ * day starts within the window or at most a day before it, which the indexes by start know. Only longer recordings are in the index of
+ * spans, because writing every recording to that index would cost as much as writing to five others. The longer ones get no plain bounds,
+ * or the planner would read all the earlier ones from an index by start. (A span cannot tell the last two nanoseconds of all time apart.)
  */
 function touchesWindow({ start, end }: Query): Sql {
   const isLong = Prisma.sql`r."durationNs" > ${Prisma.raw(String(LONG_NS))}`;
@@ -41,12 +41,12 @@ function touchesWindow({ start, end }: Query): Sql {
   return Prisma.sql`(${isNear} OR ${isLong} AND ${overlaps})`;
 }
 
-/** Answers the time, or the first one that 64 bits hold. */
+/** Returns the time, or the earliest one that 64 bits hold. */
 function earliest(timeNs: bigint): bigint {
   return timeNs < FIRST_TIME_NS ? FIRST_TIME_NS : timeNs;
 }
 
-/** Recordings or a session asked for as such; then those without a device appear too. */
+/** If the query names recordings or a session, those without a device are included too. */
 async function namesRecordings(ctx: Ctx, query: Query): Promise<Sql[]> {
   const recording = await selectRecording(ctx, query);
   const session = await selectSession(ctx, query);

@@ -23,7 +23,7 @@ async function change(id: string, data: Prisma.RecordingUncheckedUpdateInput): P
   await cloud.deps.db.prisma.recording.update({ where: { id }, data });
 }
 
-/** A device whose agent has reported recordings of these times. */
+/** Creates a device whose agent has reported recordings of these times. */
 async function deviceWith(name: string, spans: readonly Span[], key?: string) {
   const agent = await startAgent(cloud, name);
   const items = spans.map(([from, to]) => recordingItem({ start: at(from), end: at(to), key }));
@@ -89,7 +89,7 @@ test("a recording outside of the window neither extends a range nor joins two", 
   assert.deepEqual(await rangesOf(deviceId, { start: at(12), end: at(26) }), [[15, 30, 2]]);
 });
 
-test("a recording of many days is found by a window in its middle, among others and however old", async () => {
+test("a recording of many days is found by a window in its middle, among others and however old it is", async () => {
   const { deviceId } = await deviceWith("long", [
     [-1_700_000_000, 1_000_000],
     [500_000, 500_010],
@@ -200,7 +200,7 @@ test("ranges come by device and start", async () => {
   assert.ok(new Set(keys.map(([deviceId]) => deviceId)).size > 3);
 });
 
-test("a tolerance is any number of seconds up to what 64 bits of nanoseconds hold; others are 400", async () => {
+test("a tolerance is any number of seconds that fits 64 bits of nanoseconds; others are 400", async () => {
   const { deviceId } = await deviceWith("tolerances", [
     [0, 1],
     [1_000_000_001, 1_000_000_002],
@@ -221,7 +221,7 @@ test("both ends of the window are required, and it must not end before it starts
   assert.equal(await statusOf({ start: "2026-01-02", end: "2026-01-02" }), 200);
 });
 
-test("more than 100,000 ranges are 400, and not an answer that fills the memory", async () => {
+test("more than 100,000 ranges are 400 instead of an answer that fills the memory", async () => {
   const { deviceId } = await deviceWith("restless", [[0, 1]]);
   const { pool } = cloud.deps.db;
   const { rows } = await pool.query<{ name: string }>(
@@ -231,7 +231,7 @@ test("more than 100,000 ranges are 400, and not an answer that fills the memory"
   const fill = `INSERT INTO "Recording" (id, "startNs", "endNs", "createdAtNs", "importStatus", "isEdge", ${columns})
     SELECT id || n, "startNs" + n * 100000000000, "endNs" + n * 100000000000, 0, 'none', true, ${columns}
     FROM "Recording", generate_series(1::bigint, 100000) n WHERE "deviceId" = '${deviceId}'`;
-  // Without indexes and foreign keys it fills in a tenth of the time.
+  // Without indexes and foreign keys the table fills in a tenth of the time.
   const bare = [...rows.map(({ name }) => `DROP INDEX ${name}`), "SET LOCAL session_replication_role = replica"];
   await pool.query([...bare, fill].join(";"));
   await assert.rejects(list({ deviceId }), refusedWith(400));

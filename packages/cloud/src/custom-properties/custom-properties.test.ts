@@ -20,7 +20,7 @@ function create(changes: Partial<Parameters<typeof admin.call<typeof api.customP
   return admin.call(api.customProperties.create, { ...defaults, ...changes });
 }
 
-/** Sends what the typed client would not. */
+/** Sends requests that the typed client would not send. */
 async function send(method: string, path: string, body: unknown) {
   const response = await fetch(`${cloud.url}/v1/custom-properties${path}`, {
     method,
@@ -43,7 +43,7 @@ test("a property is created, got and listed by resource type", async () => {
   assert.deepEqual(await admin.call(api.customProperties.list, { limit: 0 }), []);
 });
 
-test("custom property key and label: 1..32 chars each; key pattern ^[A-Za-z0-9_-]+$", async () => {
+test("a custom property's key and label have 1 to 32 characters each; the key matches ^[A-Za-z0-9_-]+$", async () => {
   await create({ key: "k".repeat(32), label: "l".repeat(32) });
   for (const key of ["", "k".repeat(33), "a b", "a.b", "a/b", "ö", "a\n", "__proto__"])
     assert.equal((await send("POST", "", { ...valid, key })).status, 400, JSON.stringify(key));
@@ -77,7 +77,7 @@ test("an enum type needs at least one enumValues entry, and other types have non
   await create({ enumValues: [] });
 });
 
-test("values is deprecated: accepted for enumValues, which wins, and answered beside it", async () => {
+test("values is deprecated: it is accepted for enumValues, which wins, and is answered beside it", async () => {
   const aliased = await send("POST", "", { ...valid, key: "aliased", valueType: "enum", values: ["b", "a"] });
   assert.deepEqual(
     [aliased.body.values, aliased.body.enumValues],
@@ -92,7 +92,7 @@ test("values is deprecated: accepted for enumValues, which wins, and answered be
   assert.deepEqual(added.body.enumValues, ["a", "b", "c"]);
 });
 
-test("enumValues may be reordered or added to; must be a superset of the existing values", async () => {
+test("enumValues may be reordered or added to; they must be a superset of the existing values", async () => {
   const { id } = await create({ valueType: "enum", enumValues: ["a", "b"] });
   const update = (enumValues: string[]) => admin.call(api.customProperties.update, { id, enumValues });
   assert.deepEqual((await update(["c", "b", "a"])).enumValues, ["c", "b", "a"]);
@@ -112,7 +112,7 @@ test("two updates at once do not drop each other's enum values", async () => {
   assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
 });
 
-test("the label is editable; key, resource type and value type are immutable; an empty body changes nothing", async () => {
+test("the label can be changed; key, resource type and value type cannot; an empty body changes nothing", async () => {
   const property = await create();
   const body = { label: "New", key: "new", resourceType: "event", valueType: "number" };
   const updated = await send("PATCH", `/${property.id}`, body);
@@ -139,7 +139,7 @@ test("deleting a device custom property removes all its values", async () => {
   assert.deepEqual((await admin.call(api.devices.update, ignored)).properties, { [kept.key]: "y" });
 });
 
-test("deleting it leaves another organization's devices alone", async () => {
+test("deleting a property leaves another organization's devices alone", async () => {
   const { key, id } = await create();
   const other = await cloud.otherOrganization();
   await other.call(api.customProperties.create, { ...valid, key } as never);
@@ -148,14 +148,14 @@ test("deleting it leaves another organization's devices alone", async () => {
   assert.deepEqual((await other.call(api.devices.get, { nameOrId: theirs.id })).properties, { [key]: "kept" });
 });
 
-test("a property that devices only had has associated data still", async () => {
+test("a property that only earlier states of devices had still has associated data", async () => {
   const { id, key } = await create();
   await admin.call(api.devices.create, { name: "had", properties: { [key]: "x" } });
   await admin.call(api.devices.update, { nameOrId: "had", properties: { [key]: null } });
   assert.ok((await admin.call(api.customProperties.get, { id })).hasAssociatedData);
 });
 
-/** A row of the resource that has a value of the property. */
+/** Inserts a row of the resource that has a value of the property. */
 async function addValue(
   resourceType: PropertyResourceType,
   key: string,
@@ -190,7 +190,7 @@ for (const resourceType of ["event", "session"] as const)
   });
 
 for (const resourceType of ["event", "session"] as const)
-  test(`a value that only the oldest of many ${resourceType}s has is associated data`, async () => {
+  test(`a value that only the oldest of many ${resourceType}s has counts as associated data`, async () => {
     const { id, key } = await create({ resourceType, key: `oldest_${resourceType}` });
     await addValue(resourceType, key);
     const { orgId, projectId, id: deviceId } = await admin.call(api.devices.create, { name: `busy-${resourceType}` });
@@ -202,7 +202,7 @@ for (const resourceType of ["event", "session"] as const)
     assert.ok((await admin.call(api.customProperties.get, { id })).hasAssociatedData);
   });
 
-test("a value that is written while its property is deleted stays nowhere", async () => {
+test("a value that is written while its property is deleted remains nowhere", async () => {
   for (let round = 0; round < 5; round++) {
     const { id, key } = await create({ key: `race_${round}` });
     const device = await admin.call(api.devices.create, { name: `race-${round}` });
@@ -219,7 +219,7 @@ test("a value that is written while its property is deleted stays nowhere", asyn
 
 for (const resourceType of ["device", "event", "session"] as const)
   test(`whether ${resourceType}s have a value is answered for the projects that a key is limited to`, async () => {
-    const { id, key } = await create({ resourceType, key: `told_${resourceType}` });
+    const { id, key } = await create({ resourceType, key: `listed_${resourceType}` });
     const projects = await Promise.all(
       ["with", "without"].map((name) => admin.call(api.projects.create, { name: `${name} ${resourceType}s` })),
     );

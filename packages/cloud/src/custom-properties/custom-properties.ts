@@ -13,7 +13,7 @@ import { findUsedProperties } from "./property-usage.ts";
 
 type Contract = typeof api.customProperties;
 
-/** Custom properties belong to the organization: every project shares them. */
+/** Custom properties belong to the organization: all its projects share them. */
 export const customProperties: Handlers<Contract> = {
   list: listProperties,
   create: createProperty,
@@ -62,7 +62,7 @@ async function updateProperty(ctx: Ctx, input: Input<Contract["update"]>): Promi
   const { id, label, enumValues } = input;
   const { id: found } = await findProperty(ctx, id);
   const row = await withTransaction(ctx.db, async (tx) => {
-    // Two that add values at once must not drop each other's; values may be written meanwhile.
+    // Two calls that add values at once must not drop each other's values; meanwhile, resources may still be given values.
     await tx.$queryRaw`SELECT id FROM "CustomProperty" WHERE id = ${found} FOR NO KEY UPDATE`;
     const before = await requireProperty(tx, found);
     if (enumValues) requireSuperset(before, enumValues);
@@ -77,7 +77,7 @@ async function updateProperty(ctx: Ctx, input: Input<Contract["update"]>): Promi
 async function deleteProperty(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{ id: string }> {
   const { id } = await findProperty(ctx, ref.id);
   await withTransaction(ctx.db, async (tx) => {
-    await tx.$queryRaw`SELECT id FROM "CustomProperty" WHERE id = ${id} FOR UPDATE`; // no value of it is written meanwhile
+    await tx.$queryRaw`SELECT id FROM "CustomProperty" WHERE id = ${id} FOR UPDATE`; // no resource is given a value meanwhile
     const row = await requireProperty(tx, id);
     if (row.resourceType === "device") await forgetDeviceProperty(tx, { ...row, nowNs: ctx.clock.nowNs() });
     else await requireUnused(tx, row);
@@ -108,7 +108,7 @@ function requireChoices(valueType: PropertyValueType, enumValues: readonly strin
     invalid("enumValues", `must be left out for the type ${valueType}`);
 }
 
-/** Values may be reordered or added: what resources hold stays valid. spec: Custom properties/Update */
+/** The values may be reordered or added to, so that what resources hold stays valid. spec: Custom properties/Update */
 function requireSuperset({ valueType, enumValues }: CustomPropertyModel, wanted: readonly string[]): void {
   requireChoices(valueType, wanted);
   const kept = new Set(wanted);
@@ -117,7 +117,7 @@ function requireSuperset({ valueType, enumValues }: CustomPropertyModel, wanted:
     invalid("enumValues", `must keep ${JSON.stringify(dropped)}: values may be reordered or added, not removed`);
 }
 
-/** spec: Custom properties/Delete: only when no value uses it. */
+/** A property is deleted only if no value uses it. spec: Custom properties/Delete */
 async function requireUnused(tx: Transaction, { id, orgId, key, resourceType }: CustomPropertyModel): Promise<void> {
   const used = await findUsedProperties(tx, { orgId, projectIds: [] }, [id]);
   if (used.has(id)) throw new ApiError("Conflict", `some ${resourceType} has a value of the property "${key}"`);

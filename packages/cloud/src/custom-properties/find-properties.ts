@@ -1,9 +1,8 @@
-// Custom properties belong to the organization; `hasAssociatedData` counts what the caller sees, at the price of its
-// own projects' size, not of all (500,000 events of another project: 15 ms). This reads valid changes inside the
-// transaction that writes them and before it locks the resource: the key-share lock it takes on the definitions is
-// what a deletion waits for. Deleting one of devices empties `properties` and the history in one transaction (5 s
-// for 100,000 devices with 1,000,000 intervals) and tells nobody: we do not write 100,000 `device.updated`, because
-// each would be a webhook call for one act of an admin.
+// Custom properties belong to the organization; `hasAssociatedData` counts what the caller sees, and costs as much as the caller's own
+// projects are large, not all of them (500,000 events of another project: 15 ms). `readPropertyChanges` runs inside the transaction that
+// writes the changes and before it locks the resource: a deletion of the property waits for the key-share lock that it takes on the
+// definitions. Deleting a property of devices empties `properties` and the history in one transaction (5 s for 100,000 devices with
+// 1,000,000 intervals) and writes no events: 100,000 `device.updated` would each be a webhook call for one act of an admin.
 
 import { type PropertyChanges, PropertyKey, type PropertyResourceType } from "@downlink/protocol";
 import type { Transaction } from "../db/transaction.ts";
@@ -12,15 +11,14 @@ import { checkPropertyChanges, type PropertyDefinition } from "./property-values
 interface Changed {
   readonly orgId: string;
   readonly resourceType: PropertyResourceType;
-  /** As they came in the request; undefined where none came. */
+  /** The changes as the request has them; undefined if it has none. */
   readonly changes: PropertyChanges | undefined;
 }
 
 /**
- * The valid changes of a create or update: keys that are no custom property of this resource type are left out;
- * a value that does not fit its type is a 400 that names `properties.<key>`. Merge them by `applyPropertyChanges`.
- * To be called in the transaction that writes them, before it locks the resource's row: it keeps the properties
- * from being deleted until the transaction ends.
+ * Returns the valid changes of a create or update: keys that are no custom property of this resource type are left out; a value that does
+ * not fit its type is a 400 that names `properties.<key>`. Merge them by `applyPropertyChanges`. Call this in the transaction that writes
+ * them, before it locks the resource's row: the properties cannot be deleted until that transaction ends.
  */
 export async function readPropertyChanges(
   tx: Transaction,
@@ -37,7 +35,7 @@ interface PropertyKeys {
   readonly keys: readonly string[];
 }
 
-/** The definitions of the keys that exist; none of them is deleted before the transaction ends. */
+/** Finds the definitions of the keys that exist; none of them can be deleted before the transaction ends. */
 export function holdProperties(tx: Transaction, { orgId, resourceType, keys }: PropertyKeys) {
   return tx.$queryRaw<PropertyDefinition[]>`
     SELECT key, "valueType", "enumValues" FROM "CustomProperty"

@@ -6,7 +6,7 @@ interface Forgotten {
   readonly nowNs: bigint;
 }
 
-/** spec: Custom properties/Delete: takes a key from all devices, now and in their history. The caller locked the property. */
+/** Takes a key from all devices, now and in their history. The caller has locked the property. spec: Custom properties/Delete */
 export async function forgetDeviceProperty(tx: Transaction, { orgId, key, nowNs }: Forgotten): Promise<void> {
   await tx.$executeRaw`
     UPDATE "Device" SET properties = properties - ${key}, "updatedAtNs" = ${nowNs}

@@ -16,7 +16,7 @@ export function toCustomProperty(row: CustomPropertyModel, hasAssociatedData: bo
   };
 }
 
-/** Whether values are chosen among `enumValues`. */
+/** Says whether values are chosen among `enumValues`. */
 export function hasChoices(valueType: PropertyValueType): boolean {
   return valueType === "enum" || valueType === "multi-enum";
 }

@@ -2,11 +2,11 @@ import type { Transaction } from "../db/transaction.ts";
 
 interface Scope {
   readonly orgId: string;
-  /** Only what lies in these projects counts; an empty list stands for all of the organization. */
+  /** Only resources of these projects count; an empty list stands for all projects of the organization. */
   readonly projectIds: readonly string[];
 }
 
-/** Which of these custom properties some resource within the scope has a value of, or some device had one. */
+/** Returns those of the custom properties of which some resource within the scope has a value, or some device had one. */
 export async function findUsedProperties(db: Db, { orgId, projectIds }: Scope, ids: readonly string[]) {
   const rows =
     projectIds.length === 0 ? await usedAnywhere(db, orgId, ids) : await usedIn(db, projectIds, { orgId, ids });
@@ -19,15 +19,14 @@ interface Used {
   readonly id: string;
 }
 
-/** The resources that were changed last nearly always show what is in use. */
+/** The resources that were changed last nearly always show which properties are in use. */
 const SAMPLE_ROWS = 500;
 
 /**
- * Each of devices is one probe of an index that stops at the first hit; an order by the index's last column leaves the planner
- * no choice. The index of keys of events and sessions gives all that have a key before the first, 45 ms for one that 1,000,000
- * have; it is asked for no key of the sample. A plain EXISTS would make the planner scan the table where it guesses that a
- * hit comes soon, and read all of it where none does; `MATERIALIZED` makes it plan for every row, of which only the first is
- * fetched.
+ * For each property of devices one probe of an index stops at the first hit; an order by the index's last column leaves the planner no
+ * choice. The index of keys of events and sessions collects all rows with a key before it returns the first, 45 ms for a key that 1,000,000
+ * have; so it is not asked for keys that the sample shows. A plain EXISTS would make the planner scan the table if it guesses that a hit
+ * comes soon, and read all of it if there is none; `MATERIALIZED` makes it plan for every row, of which only the first is fetched.
  */
 function usedAnywhere(db: Db, orgId: string, ids: readonly string[]): Promise<Used[]> {
   return db.$queryRaw<Used[]>`
@@ -57,7 +56,7 @@ function usedAnywhere(db: Db, orgId: string, ids: readonly string[]): Promise<Us
       END`;
 }
 
-/** As above. Each of devices is one probe for each device of the projects: what others have costs nothing. */
+/** Works like the query above, but with one probe for each device of the projects, so that the devices of others cost nothing. */
 function usedIn(
   db: Db,
   projectIds: readonly string[],

@@ -76,7 +76,7 @@ test("every value that does not fit is named, not only the first", () => {
   );
 });
 
-test("keys that are no custom property are ignored, and names of Object.prototype are no keys", () => {
+test("keys that are no custom property are ignored, and names of Object.prototype are not taken for keys", () => {
   const definitions = ["known", "toString", "constructor"].map((key) => ({
     key,
     valueType: "number" as const,
@@ -85,7 +85,7 @@ test("keys that are no custom property are ignored, and names of Object.prototyp
   assert.deepEqual(checkPropertyChanges(definitions, { known: 1, unknown: "x" }), { known: 1 });
 });
 
-test("null unsets whatever the type", () => {
+test("null removes a value of any type", () => {
   for (const valueType of ["string", "number", "enum"] as const)
     assert.deepEqual(checkPropertyChanges(define(valueType), { key: null }), { key: null });
   assert.deepEqual(applyPropertyChanges({ key: 1, other: 2 }, { key: null, absent: null }), { other: 2 });

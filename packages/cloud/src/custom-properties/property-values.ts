@@ -7,7 +7,7 @@ import {
 } from "@downlink/protocol";
 import { invalidAt } from "../core/errors.ts";
 
-/** What a value is checked against. */
+/** The definition that a value is checked against. */
 export interface PropertyDefinition {
   readonly key: string;
   readonly valueType: PropertyValueType;
@@ -18,8 +18,8 @@ export interface PropertyDefinition {
 export const MAX_TEXT_LENGTH = { string: 4096, "multiline-string": 32_768 } as const;
 
 /**
- * The changes that custom properties exist for: keys that are none are ignored, null unsets.
- * Throws a 400 that names each value which does not fit its type as `properties.<key>`.
+ * Returns the changes of custom properties that exist: unknown keys are ignored, and null removes a value. Throws a 400 that names each
+ * value which does not fit its type as `properties.<key>`.
  */
 export function checkPropertyChanges(
   definitions: readonly PropertyDefinition[],
@@ -34,7 +34,7 @@ export function checkPropertyChanges(
   return Object.fromEntries(known.map(({ key }) => [key, changes[key]!]));
 }
 
-/** Keys that are not sent stay as they are, null unsets. */
+/** Keys that are not sent stay as they are, and null removes a value. */
 export function applyPropertyChanges(current: PropertyValues, changes: PropertyChanges): PropertyValues {
   const merged = Object.entries({ ...current, ...changes });
   return Object.fromEntries(merged.filter((entry): entry is [string, PropertyValue] => entry[1] !== null));
@@ -50,7 +50,7 @@ function faultOfChange(definition: PropertyDefinition, change: PropertyValue | n
   return change === null ? undefined : faultOf(definition, change);
 }
 
-/** Why the value does not fit; undefined where it does. */
+/** Returns why the value does not fit, or undefined if it does. */
 function faultOf(definition: PropertyDefinition, value: PropertyValue): string | undefined {
   const allowed = definition.enumValues;
   switch (definition.valueType) {

@@ -3,8 +3,8 @@ import type { ByteRange } from "../blobs/blob-store.ts";
 const RANGE = /^bytes=(?<first>\d{0,15})-(?<last>\d{0,15})$/i;
 
 /**
- * What a `Range` header asks for: one range, `"unsatisfiable"` for one that lies outside, or undefined where the whole is
- * to be sent: without a header, with several ranges (which a server may ignore), and with one that is malformed. spec: RFC 9110 §14
+ * Reads a `Range` header: returns one range, `"unsatisfiable"` for a range that lies outside of the object, or undefined if the whole
+ * object is to be sent: without a header, with several ranges (which a server may ignore), and with a malformed one. spec: RFC 9110 §14
  */
 export function parseRange(header: string | undefined, sizeBytes: number): ByteRange | "unsatisfiable" | undefined {
   const found = RANGE.exec(header?.replaceAll(" ", "") ?? "")?.groups as { first: string; last: string } | undefined;

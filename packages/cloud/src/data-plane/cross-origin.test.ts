@@ -16,7 +16,7 @@ const newLink = (at: typeof cloud) => at.admin.call(api.uploads.create, { filena
 const preflight = (link: string, origin: string) =>
   fetch(link, { method: "OPTIONS", headers: { origin, "access-control-request-method": "PUT" } });
 
-test("pages of an origin that the operator names may ask, send and read; no others", async () => {
+test("pages of an origin that the operator names may call links, send to them and read the answers; other pages may not", async () => {
   const { link } = await newLink(cloud);
   const asked = await preflight(link, ORIGIN);
   assert.deepEqual([asked.status, asked.headers.get("access-control-allow-origin")], [204, ORIGIN]);
@@ -31,7 +31,7 @@ test("pages of an origin that the operator names may ask, send and read; no othe
   }
 });
 
-test("what a link refuses is readable too, and nothing but links is open to other pages", async () => {
+test("a refusal of a link can be read too, and only links are open to other pages", async () => {
   const { link } = await newLink(cloud);
   const broken = await fetch(link.replace(/s=[^&]*/, `s=${"A".repeat(43)}`), {
     method: "PUT",
@@ -43,12 +43,12 @@ test("what a link refuses is readable too, and nothing but links is open to othe
   assert.deepEqual([listed.status, listed.headers.get("access-control-allow-origin")], [200, null]);
 });
 
-test("without the setting no page of another origin may", async () => {
+test("without the setting pages of other origins may not use links", async () => {
   const { link } = await newLink(closed);
   assert.equal((await preflight(link, ORIGIN)).headers.get("access-control-allow-origin"), null);
 });
 
-test("what is no origin is refused at the start", () => {
+test("an invalid origin is refused at the start", () => {
   for (const origins of [
     "console.example.org",
     "https://console.example.org/",
@@ -59,7 +59,7 @@ test("what is no origin is refused at the start", () => {
   assert.deepEqual(readConfig({ DOWNLINK_LINK_ORIGINS: "*" }).linkOrigins, ["*"]);
 });
 
-test("links say until when they are good, and an export what it is called", async () => {
+test("pages can read until when a link is valid, and the file name of an export", async () => {
   const dayNs = 86_400_000_000_000n;
   const beforeNs = BigInt(Date.now()) * 1_000_000n;
   const upload = await newLink(cloud);

@@ -1,19 +1,18 @@
-// Links in browsers: pages of other origins may use links where `DOWNLINK_LINK_ORIGINS` names them, with no cookie.
-// Export links are open to every page, because who holds one may have what is behind it, and has it for 15 seconds;
-// view links, which last, are not.
+// Pages of other origins may use links in browsers if `DOWNLINK_LINK_ORIGINS` names these origins, without cookies. Export links are open
+// to every page, because their holder may have the exported data and the links end after 15 seconds; view links, which last, are not.
 
 import { DAMAGE_HEADER } from "@downlink/protocol";
 import type { Hono } from "hono";
 import type { Env } from "../http/env.ts";
 
-/** What a page may read of an answer beside its body, and what it may ask with. */
+/** The headers of an answer that a page may read, and those that it may send. */
 const EXPOSED = `accept-ranges, content-disposition, content-range, etag, ${DAMAGE_HEADER}`;
 const ASKED = "content-type, if-none-match, if-range, range";
 const PREFLIGHT_SECONDS = "3600";
 
 /**
- * Lets pages of other origins use links, as far as the operator names these origins: who holds a link may have what is behind it, but
- * whether a browser may send its user's links anywhere is the operator's decision. No cookie goes along. spec: Fetch, CORS protocol
+ * Lets pages of other origins use links if the operator names these origins. The holder of a link may have the data, but whether a browser
+ * may send its user's links to other sites is the operator's decision. Cookies are not sent. spec: Fetch, CORS protocol
  */
 export function crossOrigin(app: Hono<Env>, { linkOrigins }: { readonly linkOrigins: readonly string[] }): void {
   app.use("/data-plane/*", async (c, next) => {

@@ -54,7 +54,7 @@ test("a download of one range is exactly that range", async () => {
   }
 });
 
-test("a download of a range outside of the object is 416 and names the size; of what is no range, the whole", async () => {
+test("a download of a range outside of the object is 416 and names the size; with an invalid range it is the whole object", async () => {
   await using site = await serveDownloads();
   for (const range of [`bytes=${bytes.byteLength}-`, "bytes=-0"]) {
     const { status, headers, body } = await site.get({ range });
@@ -140,7 +140,7 @@ test("a download of a slice that reaches beyond the object breaks off, and never
   await assert.rejects(served.get());
 });
 
-test("a download closes its reader, whatever the answer is", async () => {
+test("a download closes its reader, whatever the answer", async () => {
   await using site = await serveDownloads();
   const closed: PromiseWithResolvers<void>[] = [];
   await using watched = await serveRoutes((app) =>
@@ -166,7 +166,7 @@ test("a download closes its reader, whatever the answer is", async () => {
   }
 });
 
-test("a download says any name and type without letting them out of their header", async () => {
+test("a download sends any name and type without letting them break out of their header", async () => {
   await using site = await serveDownloads();
   for (const { fileName, mediaType } of [
     { fileName: 'a"b\r\nSet-Cookie: x=1', mediaType: "text/html\r\nX-Evil: 1" },
@@ -184,7 +184,7 @@ test("a download says any name and type without letting them out of their header
   }
 });
 
-test("a download says a type that a browser only shows, and none that it would run", async () => {
+test("a download names a type that a browser only shows, and never one that it would run", async () => {
   await using site = await serveDownloads();
   const typeOf = async (mediaType: string) => {
     Object.assign(site.asked, { mediaType });
@@ -199,7 +199,7 @@ test("a download says a type that a browser only shows, and none that it would r
   assert.deepEqual([headers["x-content-type-options"], headers["content-security-policy"]], ["nosniff", "sandbox"]);
 });
 
-test("a range is understood as plain arithmetic on its ends", () => {
+test("a range agrees with plain arithmetic on its ends", () => {
   fc.assert(
     fc.property(fc.nat(50), fc.nat(60), fc.nat(60), (sizeBytes, first, last) => {
       const all = Array.from({ length: sizeBytes }, (_, offset) => offset);
@@ -213,7 +213,7 @@ test("a range is understood as plain arithmetic on its ends", () => {
   );
 });
 
-/** One stored object and a route that sends any of the store; `asked` is what the route says of it. */
+/** Stores one object and serves a route that sends any object of the store; `asked` is the download that the route describes. */
 async function serveDownloads() {
   await using stack = new AsyncDisposableStack();
   const { store, directory } = stack.use(await serveFileStore());

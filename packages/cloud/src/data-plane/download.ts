@@ -1,5 +1,5 @@
-// Stored bytes are sent as attachments under a sandbox: their media type is what some device said, and what a
-// browser would run (pages, scripts, styles) is sent as plain bytes, because a page of ours may refer to it.
+// Stored bytes are sent as attachments under a sandbox. Their media type is what some device said, so what a browser would run (pages,
+// scripts, styles) is sent as plain bytes, because one of our own pages may refer to it.
 
 import type { Context } from "hono";
 import type { ByteRange } from "../blobs/blob-store.ts";
@@ -11,22 +11,22 @@ import { contentDisposition } from "./content-disposition.ts";
 import type { Sendable } from "./slice-of.ts";
 
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/i;
-/** Pages, scripts and styles: what a browser would run, also where another page of ours refers to it. */
+/** A browser runs pages, scripts and styles, also if one of our own pages refers to them. */
 const ACTIVE = /html|xml|svg|script|css|multipart|message/i;
 
 export interface Download extends Pick<StreamOptions, "onFailure"> {
-  /** Without quotes. */
+  /** The tag without quotes. */
   readonly etag: string;
-  /** As somebody once said it: what is none, and what a browser would run, becomes application/octet-stream. */
+  /** The media type as the device said it; an invalid one, and one that a browser would run, becomes application/octet-stream. */
   readonly mediaType: string;
-  /** What the receiver's file is called; any text. */
+  /** The name of the file at the receiver; any text is allowed. */
   readonly fileName: string;
 }
 
 /**
- * Answers GET or HEAD with a stored object: whole (200), one range of it (206), or not at all because the receiver has it
- * (304). Never content-encoded; a failure in mid-stream aborts the connection. Closes the reader. Throws RangeNotSatisfiable.
- * spec: RFC 9110 §13, §14
+ * Answers GET or HEAD with a stored object: whole (200), one range of it (206), or nothing because the receiver has it (304). The body is
+ * never content-encoded; a failure in the middle of the stream aborts the connection. Closes the reader. Throws RangeNotSatisfiable. spec:
+ * RFC 9110 §13, §14
  */
 export async function sendBlob(c: Context<Env>, reader: Sendable, download: Download): Promise<Response> {
   await using source = reader;
@@ -43,10 +43,16 @@ export async function sendBlob(c: Context<Env>, reader: Sendable, download: Down
     headers: { ...common, ...partial, "Content-Length": String(sent.endInclusive - sent.start + 1) },
     controller,
     onFailure: download.onFailure,
+    onSent: giveBack,
   });
 }
 
-/** The bytes and their type come from devices: a browser may save them, and never show or run them as ours. */
+/** Without this, V8 would look for garbage after each few dozen megabytes that were sent. */
+function giveBack({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
+/** The bytes and their type come from devices: a browser may save them, and must never show or run them as a part of our own site. */
 function commonHeaders({ etag, mediaType, fileName }: Download): Record<string, string> {
   return {
     ETag: `"${etag}"`,
@@ -59,13 +65,13 @@ function commonHeaders({ etag, mediaType, fileName }: Download): Record<string, 
   };
 }
 
-/** Whether the receiver has this very object; weak and strong tags are alike here. */
+/** Says whether the receiver has this very object; weak and strong tags are treated alike. */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   const tags = ifNoneMatch?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return tags.includes("*") || tags.includes(`"${etag}"`);
 }
 
-/** A range counts for GET only, and with If-Range only while the object is the one that the receiver began with. */
+/** A range counts for GET only, and with If-Range only while the object is still the one of which the receiver has the beginning. */
 function wantedRange(c: Context, sizeBytes: number, etag: string): ByteRange | "unsatisfiable" | undefined {
   const ifRange = c.req.header("if-range");
   if (c.req.method === "HEAD" || (ifRange !== undefined && ifRange !== `"${etag}"`)) return undefined;

@@ -4,10 +4,10 @@ import type { Deps } from "../context/context.ts";
 import { proveConnection } from "../http/connections.ts";
 import type { Env } from "../http/env.ts";
 
-/** What the data plane needs: no database, so that it can run in another process or at another site. */
+/** The dependencies of the data plane: it needs no database, so that it can run in another process or at another site. */
 export type DataPlaneDeps = Pick<Deps, "blobs" | "signer" | "clock" | "log">;
 
-/** What a request may do by its link, as `read` finds it there. Throws as `verifyLink` does. */
+/** Reads what a request may do by its link, using `read`. Throws as `verifyLink` does. */
 export function openLink<T>(
   c: Context<Env>,
   { signer, clock }: Pick<DataPlaneDeps, "signer" | "clock">,
@@ -19,12 +19,12 @@ export function openLink<T>(
   return found;
 }
 
-/** The organization of an object, with which its key begins. */
+/** Returns the organization of an object; the key begins with it. */
 export function ownerOfBlob(key: string): string {
   return key.slice(0, key.indexOf("/"));
 }
 
-/** What to call when bytes that were promised do not all come. */
+/** Returns the callback for a stream that ends before all promised bytes were sent. */
 export function logBreak(c: Context<Env>, { log }: Pick<Deps, "log">): (error: unknown) => void {
   return (error) => log.error({ err: error, requestId: c.get("requestId") }, "a download broke off");
 }

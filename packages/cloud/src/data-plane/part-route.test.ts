@@ -19,7 +19,7 @@ const clock = { nowNs: () => BigInt(nowMs) * 1_000_000n };
 const served = await serveFileStore({ clock, grantTtlMs: 60_000 });
 after(() => served[Symbol.asyncDispose]());
 
-test("the part route acknowledges a part with its number and its digest as the tag, with a length or chunked, with a foreign Authorization", async () => {
+test("the part route acknowledges a part with its number and its digest as the tag, with a length or chunked, and ignores a foreign Authorization", async () => {
   const { key, parts, url } = await openUpload(served);
   const headers = { authorization: "Bearer of somebody else" };
   const answer = await request(url, { method: "PUT", body: parts[0]!.bytes, headers });
@@ -34,7 +34,7 @@ test("the part route acknowledges a part with its number and its digest as the t
   );
 });
 
-test("the part route refuses a link that is expired, forged, of another target, method or shape", async () => {
+test("the part route refuses a link that is expired, forged, or of another target, method or shape", async () => {
   const { parts, url } = await openUpload(served);
   const send = async (to: string, method: "PUT" | "POST" = "PUT") => codeOf(to, { method, body: parts[0]!.bytes });
   assert.equal(await send(url.replace(/\/1\?/, "/2?")), "403 LinkRefused");
@@ -51,7 +51,7 @@ test("the part route refuses a link that is expired, forged, of another target, 
   nowMs -= 60_000;
 });
 
-test("the part route refuses bytes that are not those announced, and a closed upload", async () => {
+test("the part route refuses bytes other than the announced ones, and a closed upload", async () => {
   const { key, url } = await openUpload(served);
   const other = randomBytes(PART_BYTES);
   assert.equal(await codeOf(url, { method: "PUT", body: other }), "400 DigestMismatch");
@@ -126,7 +126,7 @@ async function codeOf(url: string, options: { method: "PUT" | "POST"; body: Buff
   return `${statusCode} ${text.startsWith("{") ? (JSON.parse(text) as { code: string }).code : ""}`;
 }
 
-/** Sends the beginning of a request, and keeps the connection. */
+/** Sends the beginning of a request, and keeps the connection open. */
 async function beginPut(url: string, header: string, sent: Buffer) {
   const { hostname, port, pathname, search } = new URL(url);
   const socket = connect(Number(port), hostname);

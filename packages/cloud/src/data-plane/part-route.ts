@@ -9,7 +9,7 @@ import type { Turns } from "../limits/turns.ts";
 import { openLink, ownerOfBlob } from "./link-request.ts";
 import { requestBody } from "./request-body.ts";
 
-/** What the part route needs: no database, so that it can run in another process or at another site. */
+/** The dependencies of the part route: it needs no database, so that it can run in another process or at another site. */
 export interface PartRouteDeps {
   readonly blobs: Pick<BlobStore, "receivePart" | "receivePiece">;
   readonly signer: LinkSigner;
@@ -17,11 +17,15 @@ export interface PartRouteDeps {
   readonly turns: Pick<Turns, "uploads">;
 }
 
-/** `PUT` of one part to the target that `grantParts` signed: 200 once it is durable. A store with targets of its own has no such route. */
+/**
+ * Serves the `PUT` of one part to the target that `grantParts` signed: 200 once the part is durable. A store with targets of its own has no
+ * such route.
+ */
 export function partRoute(app: Hono<Env>, deps: PartRouteDeps): void {
   const { receivePart } = deps.blobs;
   if (!receivePart) return;
   app.put(`${PART_PATH_PREFIX}*`, async (c) => {
+    c.set("path", `${PART_PATH_PREFIX}{key}`);
     const { key, part } = openLink(c, deps, readPartLink);
     checkContentLength(c, part);
     using _turn = await deps.turns.uploads.take({ owner: ownerOfBlob(key) }, () => c.req.raw.signal);
@@ -31,11 +35,12 @@ export function partRoute(app: Hono<Env>, deps: PartRouteDeps): void {
   });
 }
 
-/** The same for one piece of a part, to the target that `grantPieces` signed. */
+/** Serves the `PUT` of one piece of a part to the target that `grantPieces` signed. */
 export function pieceRoute(app: Hono<Env>, deps: PartRouteDeps): void {
   const { receivePiece } = deps.blobs;
   if (!receivePiece) return;
   app.put(`${PIECE_PATH_PREFIX}*`, async (c) => {
+    c.set("path", `${PIECE_PATH_PREFIX}{key}`);
     const { key, piece } = openLink(c, deps, readPieceLink);
     checkContentLength(c, piece);
     using _turn = await deps.turns.uploads.take({ owner: ownerOfBlob(key) }, () => c.req.raw.signal);
@@ -44,7 +49,7 @@ export function pieceRoute(app: Hono<Env>, deps: PartRouteDeps): void {
   });
 }
 
-/** A wrong length is refused before the body is read; a chunked body has none and is counted as it comes. */
+/** A wrong length is refused before the body is read; a chunked body has no length and is counted as it comes. */
 function checkContentLength(c: Context<Env>, part: { readonly lengthBytes: number }): void {
   const announced = c.req.header("content-length");
   if (announced !== undefined && Number(announced) !== part.lengthBytes)

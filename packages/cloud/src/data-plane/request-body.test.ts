@@ -7,7 +7,7 @@ import { request } from "undici";
 import { requestBody } from "./request-body.ts";
 import { serveRoutes } from "./testing/serve-routes.ts";
 
-test("a sender that sends nothing for too long is cut off, and the receiver is told", async () => {
+test("a sender that sends nothing for too long is cut off, and the receiver gets an error", async () => {
   const shown = Promise.withResolvers<unknown>();
   await using served = await serveRoutes((app) =>
     app.put("/", async (c) => {
@@ -29,7 +29,7 @@ test("a sender that sends nothing for too long is cut off, and the receiver is t
   assert.equal(((await shown.promise) as NodeJS.ErrnoException).code, "ECONNRESET");
 });
 
-test("a piece holds until the next one is asked for, and then its memory is free", async () => {
+test("a piece is valid until the next one is requested, and then its memory is freed", async () => {
   const sent = randomBytes(3_000_000);
   const shown = Promise.withResolvers<{ received: Buffer; isFree: boolean[] }>();
   await using served = await serveRoutes((app) =>

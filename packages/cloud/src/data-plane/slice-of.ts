@@ -3,7 +3,7 @@ import type { BlobReader, ByteRange } from "../blobs/blob-store.ts";
 /** What is sent of a stored object: all of it, or a slice. */
 export type Sendable = Pick<BlobReader, "sizeBytes" | "stream" | typeof Symbol.asyncDispose>;
 
-/** A part of an object as if it were one of its own, such as an attachment of a recording. Closing it closes the object. */
+/** Makes a part of an object look like an object of its own, such as an attachment of a recording. Closing it closes the object. */
 export function sliceOf(object: BlobReader, { offset, sizeBytes }: { offset: number; sizeBytes: number }): Sendable {
   return {
     sizeBytes,

@@ -1,5 +1,6 @@
 import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import { creatorOf } from "../core/callers.ts";
 import type { Complete } from "../core/complete.ts";
 import { refuse } from "../core/errors.ts";
 import type { DatasetModel, DatasetVersionModel } from "../db/generated/models.ts";
@@ -10,7 +11,7 @@ import { findVersion, lockDataset } from "./find-dataset.ts";
 
 type Commit = (typeof api.datasetVersions)["commit"];
 
-/** The staged changes carry the editable version's number already: whatever their number, it only stops being editable. */
+/** The staged changes carry the editable version's number already, so a commit only ends its being editable. */
 export async function commitVersion(ctx: Ctx, { id }: Input<Commit>): Promise<Complete<Answer<Commit>>> {
   return withTransaction(ctx.db, async (tx) => {
     const dataset = await lockDataset(tx, ctx, id);
@@ -18,9 +19,10 @@ export async function commitVersion(ctx: Ctx, { id }: Input<Commit>): Promise<Co
     if (editable.addedEpisodeCount + editable.removedEpisodeCount === 0)
       refuse("Conflict", `version ${editable.versionNumber} of dataset ${id} has no changes to commit`);
     const nowNs = ctx.clock.nowNs();
+    const { creatorApiKeyId: committedByApiKeyId, creatorOrgMemberId: committedByOrgMemberId } = creatorOf(ctx.caller);
     const committed = await tx.datasetVersion.update({
       where: { datasetId_versionNumber: { datasetId: id, versionNumber: editable.versionNumber } },
-      data: { committedAtNs: nowNs, committedByApiKeyId: ctx.caller.keyId },
+      data: { committedAtNs: nowNs, committedByApiKeyId, committedByOrgMemberId },
     });
     const editableVersionNumber = await openNext(tx, { dataset, committed, nowNs });
     await publishCommit(tx, { dataset, committed, nowNs });

@@ -50,7 +50,7 @@ test('"`added` means present in the target and not in the base; `removed` means 
   assert.deepEqual(await changesOf(2, 3), ["-c +a +e", 2, 1]);
 });
 
-test("an episode that went and came back between the two is no change", async () => {
+test("an episode that was removed and added again between the two versions is no change", async () => {
   assert.deepEqual(await changesOf(1, 3), ["+d +e", 2, 0]);
   assert.deepEqual(await changesOf(3, 1), ["-d -e", 0, 2]);
 });
@@ -61,7 +61,7 @@ test("the editable version compares with its staged changes; a version with itse
   for (const version of [1, 2, 3, 4]) assert.deepEqual(await changesOf(version, version), ["", 0, 0]);
 });
 
-test("a change shows the row that it is about: the added one in the target, the removed one in the base", async () => {
+test("a change shows the row that it is about: in the target if it was added, in the base if it was removed", async () => {
   const versions = async (base: number, target: number) =>
     (await compare(base, target)).output.changes.map((row) => [row.change, row.addedInVersion]);
   assert.deepEqual(await versions(2, 3), [
@@ -84,7 +84,7 @@ test("a change shows the row that it is about: the added one in the target, the 
   );
 });
 
-test("pages carry the counts of the whole changeset, their cursors also in the headers, to the end and back", async () => {
+test("each page has the counts of the whole changeset, and its cursors also in the headers, to the end and back", async () => {
   const first = await compare(1, 2, { limit: 2 });
   assert.equal(first.output.nextCursor, first.headers[NEXT_CURSOR_HEADER]);
   assert.deepEqual([first.output.addedCount, first.output.removedCount], [2, 1]);
@@ -121,7 +121,7 @@ test('"Cursors are tied to the dataset, the compared versions and the project sc
   await assert.rejects(limited.call(api.datasetVersions.compare, asked), isRejected);
 });
 
-test("a base or target that is not there is 404; without a base it is 400, and so is base 0", async () => {
+test("a base or target that does not exist is 404; a missing base is 400, and so is base 0", async () => {
   for (const [base, target] of [
     [5, 1],
     [1, 5],

@@ -1,6 +1,6 @@
-// Comparisons read what was added or removed between the two versions, by the same index, and count the side with
-// fewer: the versions' own counts give the other. Counts take 3–120 ms of CPU; `removed` rows show the base,
-// `added` ones of the target.
+// A comparison reads the members that were added or removed between the two versions, by one index, and counts the side with fewer of them:
+// the counts of the versions give the other side. Counts take 3–120 ms of CPU; `removed` rows show the episode as in the base, `added` rows
+// as in the target.
 
 import { type Answer, type api, type Input, NEXT_CURSOR_HEADER } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
@@ -14,7 +14,7 @@ import { type Member, showMembers } from "./show-members.ts";
 
 type Compare = (typeof api.datasetVersions)["compare"];
 
-/** As many changes are read and sorted in 30 ms. */
+/** So many changes are read and sorted in 30 ms. */
 const QUICK_CHANGES = 50_000;
 
 export async function compareVersions(ctx: Ctx, query: Input<Compare>): Promise<Complete<Answer<Compare>>> {
@@ -43,7 +43,7 @@ interface Counts {
   readonly removedCount: number;
 }
 
-/** Those of one side are counted, of which there are fewer; the versions' own counts tell the other. */
+/** Counts only the side with fewer changes; the counts of the two versions give the other side. */
 async function countChanges({ db }: Ctx, { datasetId, target, base }: Compared): Promise<Counts> {
   const [earlier, later] = [Math.min(target, base), Math.max(target, base)];
   const { _sum: sum } = await db.prisma.datasetVersion.aggregate({
@@ -52,7 +52,7 @@ async function countChanges({ db }: Ctx, { datasetId, target, base }: Compared):
   });
   const isGrowing = (sum.addedEpisodeCount ?? 0) > (sum.removedEpisodeCount ?? 0);
   const side = isGrowing ? { versionNumber: earlier, other: later } : { versionNumber: later, other: earlier };
-  // In one statement: an edit of the editable version comes before all of it or after.
+  // One statement sees all of an edit of the editable version or nothing of it.
   const [found] = await db.prisma.$queryRaw<[{ count: number; growth: number }]>`
     SELECT (SELECT count(*) FROM "DatasetMember" m WHERE ${membersOnlyIn(datasetId, side)})::integer AS count,
       ${episodeCountOf(datasetId, later)} - ${episodeCountOf(datasetId, earlier)} AS growth`;
@@ -71,7 +71,7 @@ interface FoundChange extends Place, Member {
   readonly change: "added" | "removed";
 }
 
-/** Both sides are in order, and their first rows have the page's. */
+/** Both sides are in the page's order, and the first rows of both together hold the page. */
 function findChanges({ db }: Ctx, page: CursorPage, compared: Compared & Counts): Promise<FoundChange[]> {
   const { datasetId, target, base, addedCount, removedCount } = compared;
   const added = { versionNumber: target, other: base };
@@ -90,7 +90,7 @@ interface Side {
   readonly count: number;
 }
 
-/** Few changes are read and sorted; many are found along the index of starts. */
+/** A few changes are read and sorted; many are found along the index of starts. */
 function sideOf(page: CursorPage, side: Side): Prisma.Sql {
   const { datasetId, count } = side;
   const isFew = count <= QUICK_CHANGES;

@@ -27,7 +27,7 @@ const edit = (id: string, add: readonly string[], remove: readonly string[] = []
 const commit = (id: string) => admin.call(api.datasetVersions.commit, { id });
 const isConflict = (error: unknown) => (error as ApiCallError).status === 409;
 
-/** That the counts of all versions are those of their members. */
+/** Checks that the counts of all versions equal the numbers of their members. */
 async function assertCounted(id: string): Promise<void> {
   const { versions } = await admin.call(api.datasetVersions.list, { id });
   for (const { versionNumber, episodeCount, addedEpisodeCount, removedEpisodeCount } of versions) {
@@ -38,7 +38,7 @@ async function assertCounted(id: string): Promise<void> {
   }
 }
 
-test("of commits at once one makes the version, the others find no changes: 409", async () => {
+test("of commits at the same moment one makes the version, and the others find no changes: 409", async () => {
   const id = await start(ids);
   const done = await Promise.allSettled(Array.from({ length: 5 }, () => commit(id)));
   assert.equal(done.filter(({ status }) => status === "fulfilled").length, 1);
@@ -47,7 +47,7 @@ test("of commits at once one makes the version, the others find no changes: 409"
   assert.equal(await prisma.outboxEvent.count({ where: { payload: { path: ["dataset", "id"], equals: id } } }), 1);
 });
 
-test("of callers who add the same episodes at once one adds each, the others find them there", async () => {
+test("of callers who add the same episodes at the same moment one adds each, and the others find it present", async () => {
   const id = await start();
   const done = await Promise.all([ids, ids.toReversed(), ids, ids.toReversed()].map((add) => edit(id, add)));
   assert.equal(
@@ -62,7 +62,7 @@ test("of callers who add the same episodes at once one adds each, the others fin
   await assertCounted(id);
 });
 
-test("commits while adds and removals run: each change is in the version whose commit came after it, none is lost", async () => {
+test("when commits run beside adds and removals, each change is in the version whose commit followed it, and none is lost", async () => {
   const id = await start();
   const edits = ids.map((episode, at) => edit(id, [episode], at >= 15 ? [ids[at - 15]!] : []));
   const commits = Array.from({ length: 8 }, () => commit(id).catch((error: unknown) => assert.ok(isConflict(error))));
@@ -79,7 +79,7 @@ test("commits while adds and removals run: each change is in the version whose c
   );
 });
 
-test("edits, discards, restores and commits at once leave counts that are true", async () => {
+test("edits, discards, restores and commits at the same moment leave correct counts", async () => {
   const id = await start(ids.slice(0, 10));
   await commit(id);
   const work = ids.flatMap((episode, at) => [
@@ -92,7 +92,7 @@ test("edits, discards, restores and commits at once leave counts that are true",
   await assertCounted(id);
 });
 
-test("of an edit and the deletion of its dataset at once one comes first: done or 404, and nothing is left over", async () => {
+test("of an edit and the deletion of its dataset at the same moment one comes first: done or 404, and nothing is left over", async () => {
   for (let round = 0; round < 5; round++) {
     const id = await start(ids.slice(0, 5));
     const [edited, deleted] = await Promise.allSettled([edit(id, ids), admin.call(api.datasets.delete, { id })]);
@@ -115,14 +115,14 @@ test("an add of an episode that is being deleted waits, and is 404 once it is go
   await deleting;
 });
 
-/** How many connections to this database wait for another's lock. */
+/** Counts the connections to this database that wait for a lock of another one. */
 async function countWaiting(): Promise<number> {
   const [row] = await prisma.$queryRaw<[{ count: number }]>`
     SELECT count(*)::integer AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   return row.count;
 }
 
-test("of an add and the deletion of its episode at once one comes first: 409 for the deletion, or 404 for the add", async () => {
+test("of an add and the deletion of its episode at the same moment one comes first: 409 for the deletion, or 404 for the add", async () => {
   const id = await start();
   const work = others.map(async (episode) => {
     const done = await Promise.allSettled([edit(id, [episode]), admin.call(api.episodes.delete, { id: episode })]);

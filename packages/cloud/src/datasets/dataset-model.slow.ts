@@ -19,7 +19,7 @@ const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs +
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 
-/** The episodes have few starts, ends and times of creation, so that ids must break ties. */
+/** The episodes share a few starts, ends and times of creation, so that ids must break ties. */
 const batches = [0, 1, 2].map((batch) =>
   [0, 1, 2].map((at): TestEpisode => {
     const number = batch * 3 + at;
@@ -45,7 +45,7 @@ interface Real {
 type Command = fc.AsyncCommand<Model, Real, boolean>;
 type Sort = NonNullable<CallInput<typeof api.datasets.listEpisodes>["sortBy"]>;
 
-/** What is done to the model, to the service, and checked of it. */
+/** A command changes the model and the service in the same way, and compares the two. */
 function command(text: string, run: (dataset: model.DatasetModel, id: string) => Promise<unknown>): Command {
   return {
     check: () => true,
@@ -90,7 +90,7 @@ function restore(pick: number, force: boolean): Command {
   });
 }
 
-/** Deletes a dataset and makes it again, with some episodes. */
+/** Deletes a dataset and creates it again with some episodes. */
 function deleteDataset(episodeIds: readonly string[]): Command {
   return {
     check: () => true,
@@ -136,7 +136,7 @@ function assertVersion(dataset: model.DatasetModel, version: DatasetVersion): vo
 
 const isMissing = (id: string) => known.get(id)!.recording === 1;
 
-/** Each with the query that asks for it. */
+/** Each filter stands beside the query that asks for it. */
 const filters: readonly [query: Partial<CallInput<typeof api.datasets.listEpisodes>>, (id: string) => boolean][] = [
   [{}, () => true],
   [{}, () => true],
@@ -155,7 +155,7 @@ interface Listing {
   readonly limit: number;
 }
 
-/** All pages to the last one and back, of some version, or of what the dataset shows. */
+/** Lists all pages to the last one and back, of one version or of the version that the dataset shows. */
 function listEpisodes({ pick, filter, sortBy, sortOrder, limit }: Listing): Command {
   return command(`list ${JSON.stringify({ pick, filter, sortBy, sortOrder, limit })}`, async (dataset, id) => {
     const versionNumber = pick % (model.editableVersion(dataset) + 1);
@@ -185,7 +185,7 @@ function listEpisodes({ pick, filter, sortBy, sortOrder, limit }: Listing): Comm
 
 type List = (cursor: string | undefined) => Promise<{ output: { episodes: DatasetEpisode[] }; headers: CursorHeaders }>;
 
-/** The pages that the answers' cursors lead to, and the last answer's cursor back. */
+/** Follows the answers' cursors, and returns the pages and the cursor back of the last answer. */
 async function walk(list: List, header: keyof CursorHeaders, from?: string) {
   const pages: DatasetEpisode[][] = [];
   if (header === PREVIOUS_CURSOR_HEADER && from === undefined) return { pages, previous: undefined };
@@ -214,7 +214,7 @@ function sorted(
   return sortOrder === "asc" ? ascending : ascending.reverse();
 }
 
-/** Its pages one after another; `limit` 0 gives the counts alone. */
+/** Compares two versions page by page; `limit` 0 asks for the counts alone. */
 function compare(targetPick: number, basePick: number, limit: number): Command {
   return command(`compare ${targetPick} with ${basePick}, ${limit} a page`, async (dataset, id) => {
     const [versionNumber, version] = [targetPick, basePick].map((pick) => 1 + (pick % model.editableVersion(dataset)));
@@ -270,7 +270,7 @@ const commands = fc.commands<Model, Real, boolean>(
   { maxCommands: 20, size: "+1" },
 );
 
-test("edits, commits, discards, restores, deletions, comparisons and pages in every order come to what a plain model says", async () => {
+test("edits, commits, discards, restores, deletions, comparisons and pages in any order agree with a simple model", async () => {
   const property = fc.asyncProperty(commands, async (sequence) => {
     const [state, real]: [Model, Real] = [{ dataset: model.emptyDataset() }, { name: String(clock.nowNs()), id: "" }];
     await create(state, real, []);

@@ -12,12 +12,12 @@ const { prisma } = cloud.deps.db;
 const episode = (start: bigint, recording: 0 | 1 = 0) => ({ start, end: start + 10n, metadata: {}, recording });
 const made = await makeEpisodes(cloud, [[episode(1n), episode(2n), episode(3n), episode(4n, 1)]]);
 const missing = made.ids[3]!;
-/** They are in the order of their ids, on which lists fall back. */
+/** They stand in the order of their ids, which breaks ties in lists. */
 const [first, second, third] = made.ids.slice(0, 3).sort() as [string, string, string];
 
 let datasets = 0;
 
-/** A new dataset, with one version committed where it is to have episodes. */
+/** Creates a dataset; if episodes are given, one version with them is committed. */
 async function start(episodeIds: string[] = []): Promise<string> {
   const { id } = await admin.call(api.datasets.create, {
     projectId: made.projectId,
@@ -46,7 +46,7 @@ const refusedWith =
   (error: ApiCallError) =>
     error.status === status && error.message.includes(text);
 
-test("adds and removals are staged: the counts of the editable version have them, the committed one stays", async () => {
+test("adds and removals are staged: the editable version's counts include them, and the committed version stays as it is", async () => {
   const id = await start([first, second]);
   assert.deepEqual(await edit(id, [third, first, third], [second]), { added: 1, removed: 1, alreadyPresent: 2 });
   const { episodeCount, addedEpisodeCount, removedEpisodeCount } = await getVersion(id, 2);
@@ -56,7 +56,7 @@ test("adds and removals are staged: the counts of the editable version have them
   assert.equal((await admin.call(api.datasets.get, { id })).episodeCount, 2);
 });
 
-test("a list of the dataset shows the editable version while nothing is committed, then the latest committed one", async () => {
+test("a list of the dataset's episodes shows the editable version while nothing is committed, then the latest committed one", async () => {
   const id = await start();
   await edit(id, [first, second]);
   assert.deepEqual(await shownIds(id), [first, second]);
@@ -71,7 +71,7 @@ test("a list of the dataset shows the editable version while nothing is committe
   assert.equal((await admin.call(api.datasets.get, { id })).episodeCount, 3);
 });
 
-test("an id to be added and removed is 400; an unknown one, or of another project, 404; nothing is written", async () => {
+test("an id both to be added and to be removed is 400; an unknown one, or one of another project, is 404; nothing is written", async () => {
   const id = await start([first]);
   const { id: elsewhere } = await admin.call(api.projects.create, { name: "elsewhere" });
   const other = await admin.call(api.datasets.create, { projectId: elsewhere, name: "other" });
@@ -83,7 +83,7 @@ test("an id to be added and removed is 400; an unknown one, or of another projec
   await assert.rejects(commit(id), refusedWith(409));
 });
 
-test("removing what is no member is ignored and not counted; an edit of nothing changes nothing, `updatedAt` neither", async () => {
+test("removing an episode that is no member is ignored and not counted; an edit without effect changes nothing, not even `updatedAt`", async () => {
   const id = await start([first]);
   const { updatedAt } = await admin.call(api.datasets.get, { id });
   assert.deepEqual(await edit(id, [], [second, third]), { added: 0, removed: 0, alreadyPresent: 0 });
@@ -92,7 +92,7 @@ test("removing what is no member is ignored and not counted; an edit of nothing 
   assert.equal((await admin.call(api.datasets.get, { id })).updatedAt, updatedAt);
 });
 
-test("a staged removal that is taken back leaves the member as it was; a staged add that is taken back leaves nothing", async () => {
+test("taking back a staged removal leaves the member as it was; taking back a staged add leaves nothing", async () => {
   const id = await start([first]);
   const [before] = await rowsOf(id, 1);
   await edit(id, [second], [first]);
@@ -102,7 +102,7 @@ test("a staged removal that is taken back leaves the member as it was; a staged 
   await assert.rejects(commit(id), refusedWith(409, "no changes"));
 });
 
-test("what was removed in a version and added in a later one is new there, and old in the first", async () => {
+test("an episode that was removed in one version and added in a later one is new in the later one, and unchanged in the first", async () => {
   const id = await start([first, second]);
   await edit(id, [], [first]);
   await commit(id);
@@ -121,7 +121,7 @@ test("what was removed in a version and added in a later one is new there, and o
   ]);
 });
 
-test("a commit says who committed when, opens the next version, and is published with the change", async () => {
+test("a commit records who committed and when, opens the next version, and is published with the change", async () => {
   const id = await start();
   await edit(id, [first, second]);
   const { committed, editableVersionNumber } = await commit(id);
@@ -151,7 +151,7 @@ test("a commit says who committed when, opens the next version, and is published
   );
 });
 
-test('"409 when there are no changes": of a new dataset, after a commit, and after changes that were taken back', async () => {
+test('"409 when there are no changes": for a new dataset, after a commit, and after changes that were taken back', async () => {
   const id = await start();
   await assert.rejects(commit(id), refusedWith(409, `version 1 of dataset ${id} has no changes`));
   await edit(id, [first]);
@@ -163,7 +163,7 @@ test('"409 when there are no changes": of a new dataset, after a commit, and aft
   assert.equal((await admin.call(api.datasetVersions.list, { id })).versions.length, 2);
 });
 
-test("a discard counts the staged adds and removals, and the editable version is the last committed one again", async () => {
+test("a discard counts the staged adds and removals, and the editable version equals the last committed one again", async () => {
   const id = await start([first, second]);
   await edit(id, [third, missing], [first]);
   assert.deepEqual(await discard(id), { discardedAdds: 2, discardedRemoves: 1 });
@@ -177,7 +177,7 @@ test("a discard counts the staged adds and removals, and the editable version is
   assert.equal((await admin.call(api.datasets.get, { id: fresh })).episodeCount, 0);
 });
 
-test("a restore stages the difference to a committed version, from which a commit makes a new one", async () => {
+test("a restore stages the difference to a committed version, and a commit then makes a new version of it", async () => {
   const id = await start([first, second]);
   await edit(id, [third], [first]);
   await commit(id);
@@ -190,7 +190,7 @@ test("a restore stages the difference to a committed version, from which a commi
   await assert.rejects(commit(id), refusedWith(409));
 });
 
-test("a restore over staged changes is 409 unless forced, by query or body; then it counts what it discards", async () => {
+test("a restore over staged changes is 409 unless forced, by query or body; if forced it counts what it discards", async () => {
   const id = await start([first, second]);
   await edit(id, [third], [first]);
   const sentence = "Editable version has staged changes; pass force to overwrite";
@@ -244,7 +244,7 @@ test("versions are listed by number, in pages to the end and back; `limit` 0 and
   await assert.rejects(elsewhere, isRejected);
 });
 
-test("an unknown version is 404, what is no number 400", async () => {
+test("an unknown version is 404, and a text that is no number is 400", async () => {
   const id = await start([first]);
   const ask = async (version: string, rest = "") => {
     const headers = { authorization: `Bearer ${cloud.adminKey}` };

@@ -30,7 +30,7 @@ const refusedWith =
   (error: ApiCallError) =>
     error.status === status && error.message.includes(text);
 
-test("a dataset is made with its first episodes staged in version 1, by the API key that made it", async () => {
+test("a new dataset has its first episodes staged in version 1, and names the API key that created it", async () => {
   const { added, removed, alreadyPresent, ...dataset } = await create("first", {
     description: "the first",
     episodeIds: [ids[0]!, ids[1]!, ids[0]!],
@@ -54,7 +54,7 @@ test("a dataset is made with its first episodes staged in version 1, by the API 
   ]);
 });
 
-test("a name is unique within its project, in any case; another project may have it, and a deleted dataset gives it back", async () => {
+test("a name is unique within its project, in upper or lower case; another project may use it, and a deleted dataset frees it", async () => {
   const { id } = await create("Ünique name");
   await assert.rejects(create("üNIQUE NAME"), refusedWith(409, 'named "üNIQUE NAME" already'));
   await create("Ünique name", { projectId: otherProject });
@@ -66,14 +66,14 @@ test("a name is unique within its project, in any case; another project may have
   assert.equal((await rename("ünique name")).name, "ünique name");
 });
 
-test("of two callers who make a dataset of one name at once, one is refused: 409", async () => {
+test("of two callers who create a dataset of one name at the same moment, one is refused: 409", async () => {
   const made = await Promise.allSettled(["at once", "AT ONCE"].map((name) => create(name)));
   assert.deepEqual(made.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
   const refused = made.find((one) => one.status === "rejected");
   assert.ok(refusedWith(409)(refused!.reason as ApiCallError));
 });
 
-test("what is no name, description or list of episodes is 400; an unknown project 404", async () => {
+test("an invalid name, description or list of episodes is 400; an unknown project is 404", async () => {
   const send = async (body: object) => {
     const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };
     const answer = await fetch(`${cloud.url}/v1/datasets`, { method: "POST", headers, body: JSON.stringify(body) });
@@ -94,7 +94,7 @@ test("what is no name, description or list of episodes is 400; an unknown projec
   assert.equal(await send({ projectId, name, description: "x".repeat(500) }), 200);
 });
 
-test("an unknown episode, or one of another project, is 404 and no dataset is made", async () => {
+test("an unknown episode, or one of another project, is 404 and no dataset is created", async () => {
   const count = await prisma.dataset.count();
   await assert.rejects(create("with unknown", { episodeIds: [ids[0]!, "ep_unknown"] }), refusedWith(404, "ep_unknown"));
   const foreign = create("with foreign", { projectId: otherProject, episodeIds: [ids[0]!] });
@@ -102,12 +102,12 @@ test("an unknown episode, or one of another project, is 404 and no dataset is ma
   assert.equal(await prisma.dataset.count(), count);
 });
 
-test("2000 episodes are taken at once, be they one repeated", async () => {
+test("2000 episodes are accepted at once, even if they are one episode repeated", async () => {
   const { added, alreadyPresent } = await create("many", { episodeIds: Array.from({ length: 2000 }, () => ids[0]!) });
   assert.deepEqual([added, alreadyPresent], [1, 1999]);
 });
 
-test("an update changes what is sent, null clears the description, and what is equal changes nothing", async () => {
+test("an update changes the fields that are sent, null clears the description, and equal values change nothing", async () => {
   const { id, updatedAt } = await create("to update", { description: "one" });
   const update = (changes: { name?: string; description?: string | null }) =>
     admin.call(api.datasets.update, { id, ...changes });
@@ -119,7 +119,7 @@ test("an update changes what is sent, null clears the description, and what is e
   assert.equal((await get(id)).description, null);
 });
 
-test("a deleted dataset is gone with its versions; its episodes stay, and may be deleted then", async () => {
+test("a deleted dataset is gone with its versions; its episodes stay, and can be deleted then", async () => {
   const { id } = await create("to delete", { episodeIds: [ids[3]!] });
   await admin.call(api.datasetVersions.commit, { id });
   const deleteEpisode = () => admin.call(api.episodes.delete, { id: ids[3]! });
@@ -133,7 +133,7 @@ test("a deleted dataset is gone with its versions; its episodes stay, and may be
   assert.deepEqual(await deleteEpisode(), { success: true });
 });
 
-test("a key that is limited to a project sees and changes the datasets of that one alone", async () => {
+test("a key that is limited to a project sees and changes only that project's datasets", async () => {
   const { id } = await create("in the first project");
   const limited = cloud.withToken(await cloud.addKey(["datasets.list", "datasets.update"], [otherProject]));
   const seen = await limited.call(api.datasets.list, {});
@@ -152,7 +152,7 @@ for (const [at, name] of names.entries()) inOrderOfCreation.push(await createLis
 const touched = await admin.call(api.datasets.update, { id: inOrderOfCreation[1]!.id, description: "touched" });
 inOrderOfCreation[1] = touched;
 
-/** With as many episodes; another project's, which only a test can add. */
+/** Creates a dataset with so many episodes, some of another project, which only a test can add. */
 async function createListed(name: string, episodeCount: number): Promise<Dataset> {
   const { id } = await create(name, { projectId: listed });
   await prisma.dataset.update({ where: { id }, data: { episodeCount } });
@@ -163,7 +163,7 @@ type List = CallInput<typeof api.datasets.list>;
 const list = (query: List = {}) => admin.call(api.datasets.list, { projectId: listed, ...query });
 const namesOf = (found: readonly Dataset[]) => found.map(({ name }) => name);
 
-test("`name` is part of the name, in any case; % and _ and backslashes stand for themselves", async () => {
+test("`name` finds a part of the name, in upper or lower case; % and _ and backslashes stand for themselves", async () => {
   const matching = async (name: string) => namesOf(await list({ name }));
   assert.deepEqual(await matching("B"), ["a_b", "B%c", "a%B", "Äb", "back\\slash"]);
   assert.deepEqual(await matching("äB"), ["Äb"]);

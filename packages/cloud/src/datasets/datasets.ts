@@ -1,5 +1,6 @@
 import type { Answer, api, Dataset, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import { creatorOf } from "../core/callers.ts";
 import type { Complete } from "../core/complete.ts";
 import { notFound, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
@@ -29,11 +30,11 @@ export const datasets: Handlers<Contract> = {
 async function createDataset(ctx: Ctx, body: Input<Contract["create"]>): Promise<Dataset & EditCounts> {
   const { name, description = null, episodeIds } = body;
   const projectId = await resolveProject(ctx, body.projectId);
-  const { orgId, keyId: creatorApiKeyId } = ctx.caller;
+  const { orgId } = ctx.caller;
   const created = withTransaction(ctx.db, async (tx) => {
     const id = newId("ds");
     const nowNs = ctx.clock.nowNs();
-    const stamps = { creatorApiKeyId, createdAtNs: nowNs, updatedAtNs: nowNs };
+    const stamps = { ...creatorOf(ctx.caller), createdAtNs: nowNs, updatedAtNs: nowNs };
     const row = { id, orgId, projectId, name, description, ...stamps, editableVersion: 1, episodeCount: 0 };
     const versions = { create: { versionNumber: 1, createdAtNs: nowNs, episodeCount: 0 } };
     const dataset = await tx.dataset.create({ data: { ...row, versions } });
@@ -47,7 +48,7 @@ async function getDataset(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Com
   return toDataset(await findDataset(ctx, id));
 }
 
-/** What is sent and equal changes nothing, `updatedAt` neither. */
+/** Values that are sent and equal change nothing, not even `updatedAt`. */
 async function updateDataset(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Complete<Dataset>> {
   const updated = withTransaction(ctx.db, async (tx) => {
     const row = await lockDataset(tx, ctx, id);
@@ -64,7 +65,7 @@ async function deleteDataset(ctx: Ctx, { id }: Input<Contract["delete"]>): Promi
   return count > 0 ? { success: true } : notFound(`dataset ${id}`);
 }
 
-/** spec: wire contract, Datasets: "the editable version while nothing is committed, else the latest committed membership" */
+/** Lists "the editable version while nothing is committed, else the latest committed membership". spec: wire contract, Datasets */
 async function listEpisodes(
   ctx: Ctx,
   query: Input<Contract["listEpisodes"]>,

@@ -9,14 +9,14 @@ export async function findDataset(ctx: Ctx, id: string): Promise<DatasetModel> {
   return (await ctx.db.prisma.dataset.findFirst({ where })) ?? notFound(`dataset ${id}`);
 }
 
-/** The dataset as it is now. Edits, commits, restores and deletions of one dataset take turns on its row. */
+/** Locks the dataset's row and returns it: edits, commits, restores and deletions of one dataset run one after another. */
 export async function lockDataset(tx: Transaction, ctx: Ctx, id: string): Promise<DatasetModel> {
   await tx.$queryRaw`SELECT id FROM "Dataset" WHERE id = ${id} AND "orgId" = ${ctx.caller.orgId} FOR NO KEY UPDATE`;
   const where = { AND: [{ id }, visibleTo(ctx)] };
   return (await tx.dataset.findFirst({ where })) ?? notFound(`dataset ${id}`);
 }
 
-/** Committed or editable; 404 where the dataset has no such version. */
+/** Finds a committed or editable version; 404 if the dataset has no such version. */
 export async function findVersion(
   db: Pick<Transaction, "datasetVersion">,
   { id }: Pick<DatasetModel, "id">,

@@ -1,8 +1,8 @@
-// A version's pages walk the order's index, where a row of another version is passed by its two numbers at a
-// twentieth of a microsecond; members that are few among many others are read by [addedIn, removedIn] and sorted.
-// First pages of 2000, of any of 200 versions and in any order, take 30–80 ms of CPU with 1,000,000 episodes. The
-// price is five indexes that a removal writes: 12 µs an episode, 45 µs where starts are scattered, so that a restore
-// which changes all 1,000,000 takes up to a minute. It may take ten.
+// A version's pages walk the index of their order, where skipping a row of another version by its two numbers costs a twentieth of a
+// microsecond; if the version has few members among many others, they are read by [addedIn, removedIn] and sorted. First pages of 2000, of
+// any of 200 versions and in any order, take 30–80 ms of CPU with 1,000,000 episodes. The price is five indexes that a removal writes: 12
+// µs for each episode, 45 µs if the starts are scattered, so that a restore which changes all 1,000,000 takes up to a minute. Its limit is
+// ten minutes.
 
 import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
@@ -17,21 +17,21 @@ interface Selection {
   readonly datasetId: string;
   readonly versionNumber: number;
   readonly page: CursorPage;
-  /** What the list sorts by. */
+  /** The column that the list sorts by. */
   readonly column: "addedAtNs" | "createdAtNs" | "startNs" | "endNs";
-  /** On a row `e` of Episode. */
+  /** Conditions on a row `e` of Episode. */
   readonly conditions: readonly Sql[];
   readonly hasMissing: boolean | undefined;
 }
 
-/** A version has few members where the dataset has had so many times as many others: they are read and sorted. */
+/** A version counts as small if the dataset has had this many times as many members outside of it: then its members are read and sorted. */
 const OTHERS_FOR_FEW = 20;
-/** Of the rows that a page takes, how many times as many are looked at in the order before the filter's own index is asked. */
+/** A page looks at this many times its own number of rows, in its order, before it asks the filter's own index. */
 const PREFIX_PAGES = 10;
 
 /**
- * The rows of a page. An order's index has the members of all versions, and a walk passes 1,000,000 of others in 50 ms: as much as
- * it takes to read and sort 100,000. What a filter matches often fills the page from the first rows of the order.
+ * Finds the rows of a page. The index of an order holds the members of all versions, and a walk skips 1,000,000 members of other versions
+ * in 50 ms, as long as reading and sorting 100,000 takes. A filter that matches often fills the page from the first rows of the order.
  */
 export async function findMembers({ db }: Ctx, selection: Selection): Promise<(Place & Member)[]> {
   const { page, conditions, hasMissing } = selection;
@@ -52,11 +52,13 @@ async function hasFewMembers({ prisma }: Ctx["db"], { datasetId, versionNumber }
   return members * OTHERS_FOR_FEW < (sum.addedEpisodeCount ?? 0) - members;
 }
 
-/** Rows `m`. */
+/** A query of rows `m`. */
 interface Rows {
   readonly from: Sql;
   readonly where: readonly Sql[];
-  /** An expression in place of the column keeps the planner off the order's index, which it walks to the end where little matches. */
+  /**
+   * An expression in place of the column keeps the planner away from the order's index, which it would walk to the end if little matches.
+   */
   readonly sortValue: Sql;
 }
 
@@ -68,13 +70,13 @@ function select({ prisma }: Ctx["db"], { page, column }: Selection, rows: Rows):
     ORDER BY ${pageOrder(page, { sortValue, id: episodeId })} LIMIT ${page.take} OFFSET ${page.offset}`;
 }
 
-/** Along the order's index. */
+/** Walks along the index of the order. */
 function walk(selection: Selection): Rows {
   const sortValue = columnOf(selection.column);
   return { from: Prisma.sql`"DatasetMember" m`, where: inOrder(selection), sortValue };
 }
 
-/** All of the version, or those that match, read apart from those of others. */
+/** Reads all members of the version, or those that match, without those of other versions, and sorts them. */
 function sorted(selection: Selection): Rows {
   const { datasetId, versionNumber, page, column, conditions } = selection;
   const from = Prisma.sql`"DatasetMember" m ${joins(selection)}`;
@@ -82,7 +84,7 @@ function sorted(selection: Selection): Rows {
   return { from, where, sortValue: unindexed(columnOf(column), "number") };
 }
 
-/** What matches of the version's first rows in the order. */
+/** Reads the version's first rows in the order, and keeps those that match. */
 function prefix(selection: Selection): Rows {
   const { page, column, conditions } = selection;
   const sortValue = columnOf(column);
@@ -93,7 +95,7 @@ function prefix(selection: Selection): Rows {
   return { from, where: [Prisma.sql`TRUE`, ...conditions], sortValue };
 }
 
-/** All of the version that match. */
+/** Reads all members of the version that match. */
 function matching(selection: Selection): Rows {
   const from = Prisma.sql`"DatasetMember" m ${joins(selection)}`;
   const where = [...inOrder(selection), ...selection.conditions];

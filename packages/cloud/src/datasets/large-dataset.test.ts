@@ -22,7 +22,7 @@ interface Member {
   readonly isMissing: boolean;
 }
 
-/** Version 1 has every hundredth, version 2 all, version 3 the last tenth of the starts; every third start is that of three. */
+/** Version 1 has every hundredth episode, version 2 all, version 3 the last tenth by start; every third start is shared by three. */
 const members = Array.from({ length: EPISODES }, (_, number): Member => {
   const startTime = Math.floor(((number * 7919) % EPISODES) / 3);
   const addedIn = number % 100 === 0 ? 1 : 2;
@@ -40,7 +40,7 @@ const members = Array.from({ length: EPISODES }, (_, number): Member => {
 const { id } = await admin.call(api.datasets.create, { projectId, name: "large" });
 await store();
 
-/** Stores it by SQL, because nothing else does it in seconds. */
+/** Stores the dataset by SQL, because nothing else does it in seconds. */
 async function store(): Promise<void> {
   const rows = JSON.stringify(members);
   await prisma.$executeRaw`
@@ -85,7 +85,7 @@ function inOrder(rows: readonly Member[], sortBy: Sort, sortOrder: "asc" | "desc
   return sortOrder === "asc" ? ids : ids.reverse();
 }
 
-/** Reads so many pages, from the first one on. */
+/** Reads `count` pages, from the first one on. */
 async function firstPages(query: Query, count: number): Promise<string[]> {
   const seen: string[] = [];
   let cursor: string | undefined;
@@ -103,7 +103,7 @@ for (const [versionNumber, what] of [
   [2, "all of them"],
   [3, "those that are left, behind the removed ones in the order of starts"],
 ] as const)
-  test(`a version with ${what} lists its own, in every order`, async () => {
+  test(`a version with ${what} lists its own members, in every order`, async () => {
     for (const sortBy of ["addedAt", "createdAt", "startTime", "endTime"] as const)
       for (const sortOrder of ["asc", "desc"] as const) {
         const seen = await firstPages({ id, versionNumber, sortBy, sortOrder, limit: 400 }, 2);
@@ -112,7 +112,7 @@ for (const [versionNumber, what] of [
       }
   });
 
-test("a filter is served from the order's first rows where it matches often, and from its own index where it does not", async () => {
+test("a filter that matches often is served from the order's first rows, and another one from its own index", async () => {
   for (const versionNumber of [1, 2, 3])
     for (const hasMissingRecordings of [true, false]) {
       const seen = await firstPages({ id, versionNumber, hasMissingRecordings, sortBy: "startTime", limit: 50 }, 3);
@@ -125,7 +125,7 @@ test("a filter is served from the order's first rows where it matches often, and
     }
 });
 
-test("a comparison with more changes than are sorted gives them in order, page by page, with their counts", async () => {
+test("a comparison with more changes than are sorted lists them in order, page by page, with their counts", async () => {
   for (const [base, target] of [
     [1, 2],
     [2, 1],
@@ -147,7 +147,7 @@ test("a comparison with more changes than are sorted gives them in order, page b
   }
 });
 
-test("a restore stages the difference alone, and leaves every other row as it is", async () => {
+test("a restore stages only the difference, and leaves every other row as it is", async () => {
   const countOf = () => prisma.datasetMember.count({ where: { datasetId: id } });
   const before = await countOf();
   const difference = membersOf(2).length - membersOf(3).length;
@@ -159,7 +159,7 @@ test("a restore stages the difference alone, and leaves every other row as it is
   assert.equal(await countOf(), before);
 });
 
-test("of a version's episodes it is told whether any misses recordings, be they many or none", async () => {
+test("a version with many or few episodes says whether any of them misses recordings", async () => {
   const get = async (versionNumber: number) =>
     (await admin.call(api.datasetVersions.get, { id, versionNumber })).hasMissingRecordings;
   assert.deepEqual([await get(1), await get(2), await get(3)], [true, true, true]);

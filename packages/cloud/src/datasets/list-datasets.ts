@@ -35,7 +35,7 @@ interface Selection {
   readonly type: "bigint" | "integer" | "text";
 }
 
-/** The indexes begin with the project: of each its first rows, of which the very first are at most as many. */
+/** The indexes begin with the project: the page's rows are among the first rows of each project. */
 function findPage({ db }: Ctx, page: CursorPage, { projectIds, name, column, type }: Selection): Promise<Place[]> {
   const place = { sortValue: Prisma.sql`d.${Prisma.raw(column)}`, type, id: Prisma.sql`d.id` };
   const where = [

@@ -15,7 +15,7 @@ const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs +
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 
-/** Episodes that are made later start earlier; every third is of the recording that is not imported. */
+/** Episodes that are created later start earlier; every third belongs to the recording that is not imported. */
 const { projectId, recordingIds, ids } = await makeEpisodes(cloud, [
   [0, 1, 2, 3, 4, 5, 6, 7].map((number) => ({
     start: BigInt(100 - number * 10),
@@ -38,7 +38,7 @@ const refusedWith = (status: number, text: string) => (error: ApiCallError) =>
   error.status === status && error.message.includes(text);
 const isRejected = (error: ApiCallError) => error.status === 400 && error.code === "CursorRejected";
 
-test("an episode of a dataset is the episode with when, and in which version, it was added, and whether data is missing", async () => {
+test("an episode of a dataset shows when and in which version it was added, and whether data is missing", async () => {
   const { output } = await listVersion(2, { sortBy: "startTime" });
   const [added] = output.episodes;
   const { episode, addedAt, ...rest } = added!;
@@ -60,7 +60,7 @@ test("an episode of a dataset is the episode with when, and in which version, it
   );
 });
 
-test("`include` adds recordings and creationContext, and a cursor holds whatever is included", async () => {
+test("`include` adds recordings and creationContext, and a cursor works whatever is included", async () => {
   const order = { sortBy: "startTime", sortOrder: "desc" } as const;
   const plain = await list({ ...order, limit: 2 });
   const cursor = plain.headers[NEXT_CURSOR_HEADER];
@@ -75,7 +75,7 @@ test("`include` adds recordings and creationContext, and a cursor holds whatever
   );
 });
 
-test("all sorts, up and down; the own order is that of addition, and the id breaks ties", async () => {
+test("all sort orders work both ways; by default episodes come in the order in which they were added, and the id breaks ties", async () => {
   const sort = async (sortBy?: Query["sortBy"], sortOrder?: Query["sortOrder"]) =>
     numbersOf(await list({ ...(sortBy && { sortBy }), ...(sortOrder && { sortOrder }) }));
   const asMade = [0, 1, 2, 3, 4, 5].sort((one, other) => (ids[one]! < ids[other]! ? -1 : 1));
@@ -90,7 +90,7 @@ test("all sorts, up and down; the own order is that of addition, and the id brea
   assert.deepEqual(await sort("endTime", "desc"), byEnd.toReversed());
 });
 
-test("filters: a window that the episode touches, availability, a recording, metadata; and all together", async () => {
+test("the filters work alone and together: a window that the episode touches, availability, a recording, metadata", async () => {
   const matching = async (query: Query) => numbersOf(await list(query)).sort();
   assert.deepEqual(await matching({ start: 80n, end: 80n }), [2, 5]);
   assert.deepEqual(await matching({ start: 76n, end: 79n }), [5]);
@@ -111,7 +111,7 @@ test("filters: a window that the episode touches, availability, a recording, met
   assert.deepEqual(await matching(all), [5]);
 });
 
-test("half a window is 400, and so is a malformed metadataQuery, by its name", async () => {
+test("half a window is 400, and so is a malformed metadataQuery, which the error names", async () => {
   await assert.rejects(list({ start: 1n }), refusedWith(400, "end is required where start is given"));
   await assert.rejects(listVersion(1, { end: 1n }), refusedWith(400, "start is required where end is given"));
   await assert.rejects(list({ metadataQuery: '"open' }), refusedWith(400, "metadataQuery"));
@@ -127,7 +127,7 @@ test("pages with a filter lead to the end and back", async () => {
   assert.deepEqual(numbersOf(back), numbersOf(first));
 });
 
-test("the deprecated offset skips, also to where a cursor leads back; `limit` 0 lists nothing", async () => {
+test("the deprecated offset skips, and a cursor leads back there; `limit` 0 lists nothing", async () => {
   const page = await list({ offset: 4, limit: 1, sortBy: "startTime" });
   assert.deepEqual(numbersOf(page), [1]);
   const back = await list({ limit: 9, sortBy: "startTime", cursor: page.headers[PREVIOUS_CURSOR_HEADER] });
@@ -137,7 +137,7 @@ test("the deprecated offset skips, also to where a cursor leads back; `limit` 0 
   await assert.rejects(list({ offset: 1, cursor: page.headers[PREVIOUS_CURSOR_HEADER] }), refusedWith(400, "offset"));
 });
 
-test("a cursor is refused by another version, dataset, order, filter, operation and scope: CursorRejected", async () => {
+test("a cursor for another version, dataset, order, filter, operation or scope is CursorRejected", async () => {
   const { headers } = await listVersion(1, { limit: 1 });
   const cursor = headers[NEXT_CURSOR_HEADER];
   assert.equal(numbersOf(await listVersion(1, { cursor })).length, 5);
@@ -168,7 +168,7 @@ test("pages of a version stay as they are while others stage changes and commit;
   assert.deepEqual(numbersOf(await admin.callWithHeaders(api.datasetVersions.listEpisodes, stays)), [1, 0]);
 });
 
-test("pages of an editable version show what stays once, whatever is staged between them", async () => {
+test("pages of an editable version show each remaining episode once, whatever is staged between them", async () => {
   const { id } = await admin.call(api.datasets.create, { projectId, name: "staged", episodeIds: [...ids.slice(1, 7)] });
   const ask = { id, sortBy: "startTime", limit: 3 } as const;
   const first = await admin.callWithHeaders(api.datasets.listEpisodes, ask);

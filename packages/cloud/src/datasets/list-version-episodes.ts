@@ -1,5 +1,5 @@
-// A cursor of a dataset's episodes holds for the version that was shown; after a commit it is `CursorRejected`,
-// because pages of two versions make no list. Those of a numbered version last.
+// A cursor of a dataset's episodes is valid for the version that was shown. After a commit it is `CursorRejected`, because pages of two
+// versions make no list. Cursors of a numbered version stay valid.
 
 import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
@@ -13,13 +13,13 @@ import { showMembers } from "./show-members.ts";
 type List = (typeof api.datasetVersions)["listEpisodes"];
 
 interface Listed {
-  /** The name of the list, of which others' cursors are none. */
+  /** The name of the list, which keeps cursors of other lists out. */
   readonly list: string;
   readonly dataset: DatasetModel;
   readonly query: Input<List>;
 }
 
-/** The members of the page first, from narrow rows; then their episodes. */
+/** Reads first the members of the page, from narrow rows, and then their episodes. */
 export async function listVersionEpisodes(ctx: Ctx, { list, dataset, query }: Listed): Promise<Complete<Answer<List>>> {
   const { sortBy = "addedAt", versionNumber, hasMissingRecordings: hasMissing, include } = query;
   const conditions = episodeConditions(query);

@@ -3,9 +3,9 @@ import type { DatasetModel } from "../db/generated/models.ts";
 import { inVersion } from "./membership-sql.ts";
 
 /**
- * Whether some episode of a version misses recordings. The version's members and the project's episodes that miss some are read
- * side by side, along two indexes that have one order, until they meet: `OFFSET 0` keeps the planner from looking up each of one
- * in the other, which takes seconds where there are many of both and none in common.
+ * Says whether any episode of a version misses recordings. The version's members and the project's episodes that miss some are read side by
+ * side, along two indexes of one order, until they meet. `OFFSET 0` keeps the planner from looking up the rows of one index in the other,
+ * which takes seconds if there are many of both and none in common.
  */
 export async function missesRecordings(
   { db }: Ctx,

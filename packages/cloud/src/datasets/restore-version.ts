@@ -17,7 +17,7 @@ import {
 type Contract = typeof api.datasetVersions;
 type Restored = Output<Contract["restore"]>;
 
-/** Stages the difference alone, whatever the version's size. */
+/** Stages only the difference, whatever the version's size. */
 export async function restoreVersion(ctx: Ctx, input: Input<Contract["restore"]>): Promise<Restored> {
   const { id, versionNumber, force = false } = input;
   const work = async (tx: Transaction) => {
@@ -32,7 +32,7 @@ export async function restoreVersion(ctx: Ctx, input: Input<Contract["restore"]>
   return withTransaction(ctx.db, work, { timeoutMs: ALL_MEMBERS_TIMEOUT_MS });
 }
 
-/** spec: wire contract, Datasets */
+/** A restore over staged changes must be forced. spec: wire contract, Datasets */
 async function requireUnstaged(tx: Transaction, dataset: Staging): Promise<void> {
   const { addedEpisodeCount, removedEpisodeCount } = await findVersion(tx, dataset, dataset.editableVersion);
   if (addedEpisodeCount + removedEpisodeCount > 0)

@@ -3,7 +3,7 @@ import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { type EpisodeInclude, readEpisodes } from "../episodes/episode-rows.ts";
 
-/** A row of DatasetMember, as far as lists show it. */
+/** The fields of a row of DatasetMember that lists show. */
 export interface Member {
   /** The id of the episode. */
   readonly id: string;
@@ -11,7 +11,7 @@ export interface Member {
   readonly addedAtNs: bigint;
 }
 
-/** The members in their order; one that was taken back, and its episode deleted, meanwhile is left out. */
+/** Answers the members in their order. A member that was taken back meanwhile, and whose episode was deleted, is left out. */
 export async function showMembers(
   ctx: Ctx,
   members: readonly Member[],
@@ -27,7 +27,7 @@ export async function showMembers(
   });
 }
 
-/** All of them are asked about, not only those that miss some, because for that the planner leaves the index by id. */
+/** The query asks about all of them, not only about those that miss some, because for those the planner would not use the index by id. */
 async function readMissing({ db }: Ctx, ids: readonly string[]): Promise<Map<string, boolean>> {
   const where = { episodeId: { in: [...ids] } };
   const rows = await db.prisma.episodeAvailability.findMany({ where, select: { episodeId: true, hasMissing: true } });

@@ -7,8 +7,8 @@ import { countStaged, type Staging, stageAdds, stageRemovals, unstageAdds, unsta
 import { type Edit, type EditCounts, type EditSteps, planEdit, type StagingState } from "./staging-state.ts";
 
 /**
- * Stages adds and removals in a dataset whose row the transaction holds; all or nothing. 400 for an id in both lists, 404 for an
- * episode that is not of the dataset's project.
+ * Stages adds and removals, all or none, in a dataset whose row the transaction has locked. 400 for an id in both lists, 404 for an episode
+ * that is not in the dataset's project.
  */
 export async function stageEdit(
   tx: Transaction,

@@ -3,17 +3,17 @@ import type { DatasetModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { addedFrom, NEVER } from "./membership-sql.ts";
 
-// The steps that change who is in a dataset's editable version. Each answers how many it changed; `which` is a condition on members
-// `m`. The caller holds the dataset's row, and tells the sums to countStaged.
+// The steps that change the members of a dataset's editable version. Each returns how many it changed; `which` is a condition on members
+// `m`. The caller has locked the dataset's row, and passes the sums to countStaged.
 
 type Sql = Prisma.Sql;
 
-/** For changes of every member that a dataset has: of 1,000,000 scattered over all indexes they take about a minute. */
+/** The limit for changes of every member of a dataset: 1,000,000 that are scattered over all indexes take about a minute. */
 export const ALL_MEMBERS_TIMEOUT_MS = 600_000;
 
 export type Staging = Pick<DatasetModel, "id" | "editableVersion">;
 
-/** `episodes`: a query of `episodeId` with the episode's own `createdAtNs`, `startNs` and `endNs`. */
+/** Stages adds. `episodes` is a query of `episodeId` with the episode's own `createdAtNs`, `startNs` and `endNs`. */
 export function stageAdds(
   tx: Transaction,
   { id, editableVersion }: Staging,
@@ -46,7 +46,7 @@ export interface Discarded {
   readonly discardedRemoves: number;
 }
 
-/** The editable version is the last committed one again; it is counted here. */
+/** Makes the editable version equal the last committed one again, and counts it here. */
 export async function unstageAll(tx: Transaction, staging: Staging, nowNs: bigint): Promise<Discarded> {
   const committed = addedFrom(staging.id, { after: 0, to: staging.editableVersion - 1 });
   const discardedAdds = await unstageAdds(tx, staging, Prisma.sql`TRUE`);
@@ -57,13 +57,13 @@ export async function unstageAll(tx: Transaction, staging: Staging, nowNs: bigin
 }
 
 interface Staged {
-  /** How many more than before; less than zero where some were taken back. */
+  /** How many more than before; negative if some were taken back. */
   readonly adds: number;
   readonly removals: number;
   readonly nowNs: bigint;
 }
 
-/** Until a version is committed the dataset's own count is that of the editable one. */
+/** Until a version is committed the dataset shows the count of the editable one. */
 export async function countStaged(tx: Transaction, { id, editableVersion }: Staging, staged: Staged): Promise<void> {
   const { adds, removals, nowNs } = staged;
   await tx.datasetVersion.update({

@@ -13,7 +13,7 @@ const table: [StagingState, string | undefined, string | undefined][] = [
 ];
 
 for (const [state, onAdd, onRemove] of table)
-  test(`an episode that is ${state}: an add is ${onAdd ?? "nothing, and alreadyPresent"}, a removal ${onRemove ?? "nothing"}`, () => {
+  test(`an add of an episode that is ${state} does ${onAdd ?? "nothing, and counts in alreadyPresent"}, a removal ${onRemove ?? "nothing"}`, () => {
     const added = planEdit(() => state, { add: ["ep_1"], remove: [] });
     assert.deepEqual(added.steps, onAdd ? { ...none, [onAdd]: ["ep_1"] } : none);
     assert.deepEqual(added.counts, { added: onAdd ? 1 : 0, removed: 0, alreadyPresent: onAdd ? 0 : 1 });

@@ -1,18 +1,17 @@
-// Staged changes may be taken back in part: removing what is staged to be added leaves nothing, adding what is
-// staged to be removed leaves the member with its `addedAt`; a commit of what came to nothing is 409. Unknown
-// episodes are 404 in `remove` too.
+// Staged changes may be taken back in part: removing an episode that is staged to be added leaves nothing, and adding one that is staged to
+// be removed leaves the member with its `addedAt`. A commit without effect is 409. Unknown episodes are 404 in `remove` too.
 
 /**
- * An episode in the editable version: as the last committed version has it, or with a staged change. spec: States and transitions
+ * The state of an episode in the editable version: as in the last committed version, or with a staged change. spec: States and transitions
  *
- *     not in the committed version               in the committed version
+ * not in the committed version               in the committed version
  *
- *      ┌────────┐  add: stageAdd    ┌───────┐     ┌────────┐  remove: stageRemoval  ┌─────────┐
- *      │ absent │ ────────────────▶ │ added │     │ member │ ─────────────────────▶ │ removed │
- *      └────────┘ ◀──────────────── └───────┘     └────────┘ ◀───────────────────── └─────────┘
- *                remove: unstageAdd                          add: unstageRemoval
+ * ┌────────┐  add: stageAdd    ┌───────┐     ┌────────┐  remove: stageRemoval  ┌─────────┐
+ * │ absent │ ────────────────▶ │ added │     │ member │ ─────────────────────▶ │ removed │
+ * └────────┘ ◀──────────────── └───────┘     └────────┘ ◀───────────────────── └─────────┘
+ * remove: unstageAdd                          add: unstageRemoval
  *
- * All else changes nothing. A discard takes every staged change back; a commit makes `added` a member and `removed` absent.
+ * Nothing else changes a state. A discard takes every staged change back; a commit makes `added` a member and `removed` absent.
  */
 export type StagingState = "absent" | "added" | "member" | "removed";
 
@@ -31,7 +30,7 @@ const transitions: Record<StagingState, Record<keyof Edit, Step | undefined>> = 
   removed: { add: "unstageRemoval", remove: undefined },
 };
 
-/** The episodes that take each step; none takes two. */
+/** The episodes of each step; no episode is in two steps. */
 export type EditSteps = Readonly<Record<Step, readonly string[]>>;
 
 export interface EditCounts {
@@ -40,7 +39,7 @@ export interface EditCounts {
   readonly alreadyPresent: number;
 }
 
-/** What an edit comes to. No id is in both of its lists; one that stands in a list repeatedly counts there once. */
+/** Plans the steps of an edit. No id is in both of its lists; an id that is repeated in a list counts once. */
 export function planEdit(
   stateOf: (episodeId: string) => StagingState,
   { add, remove }: Edit,

@@ -7,20 +7,20 @@ const PROOF_TIMEOUT_MS = 5000;
 interface Options {
   readonly url: string;
   readonly log: Pick<Logger, "warn">;
-  /** What is told on it are notifications of Postgres, each with the commit of a change. */
+  /** The channel whose notifications arrive at the commit of each change. */
   readonly channel: string;
   /** The name of the connection, as Postgres shows it. */
   readonly name: string;
   /** Called with the payload of each notification. */
   readonly onMessage: (payload: string) => void;
-  /** Anything may have been told: the connection was lost, or is there again. */
+  /** Called when notifications may have been missed: the connection was lost, or is there again. */
   readonly onGap: () => void;
-  /** A connection that a firewall forgot says nothing more, for ever: it is asked, and given up when it does not answer. */
+  /** A connection that a firewall forgot stays silent for ever: so it is asked at this interval, and given up when it does not answer. */
   readonly proofIntervalMs: number;
   readonly proofTimeoutMs?: number | undefined;
 }
 
-/** Hears what the database tells on a channel, over a connection of its own that comes back by itself. */
+/** Receives the notifications of a channel, over a connection of its own that comes back by itself. */
 export class ChannelListener implements AsyncDisposable {
   readonly #options: Options;
   #isClosing = false;
@@ -32,14 +32,17 @@ export class ChannelListener implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Resolves when it listens, or else tries to. */
+  /** Resolves once it listens, or has begun to try. */
   static async start(options: Options): Promise<ChannelListener> {
     const listener = new ChannelListener(options);
     await listener.#listen();
     return listener;
   }
 
-  /** The moment, on the monotonic clock, until which all that was told before was heard. In the distant past while nothing is heard. */
+  /**
+   * The moment, on the monotonic clock, before which every notification was received. It lies in the distant past while there is no
+   * connection.
+   */
   get provenMs(): number {
     return this.#provenMs;
   }
@@ -59,7 +62,7 @@ export class ChannelListener implements AsyncDisposable {
       return this.#reconnect(client, error as Error);
     }
     if (this.#client !== client) return;
-    onGap(); // Until now.
+    onGap(); // everything until now may have been missed
     this.#provenMs = askedMs;
     this.#proveLater(client);
   }
@@ -68,7 +71,7 @@ export class ChannelListener implements AsyncDisposable {
     this.#proving = setTimeout(() => void this.#prove(client), this.#options.proofIntervalMs).unref();
   }
 
-  /** Postgres tells a connection what it has for it before it answers. */
+  /** Postgres sends a connection its notifications before it answers the query. */
   async #prove(client: Client): Promise<void> {
     const askedMs = performance.now();
     try {
@@ -89,7 +92,7 @@ export class ChannelListener implements AsyncDisposable {
     this.#provenMs = Number.NEGATIVE_INFINITY;
     clearTimeout(this.#proving);
     onGap();
-    lost.removeAllListeners().on("error", () => undefined); // its connection is gone; what it still says is no news
+    lost.removeAllListeners().on("error", () => undefined); // its connection is gone, and later events of it mean nothing
     lost.end().catch(() => undefined);
     setTimeout(() => {
       if (!this.#isClosing) void this.#listen();

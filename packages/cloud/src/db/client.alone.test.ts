@@ -1,16 +1,22 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { join } from "node:path";
+import { pipeline } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { sql } from "kysely";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Kysely, sql } from "kysely";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { type Database, openDatabase } from "./client.ts";
+import type { DB } from "./generated/tables.ts";
 import { SequentialClient } from "./sequential-client.ts";
 
-/** Beyond what a double holds exactly. */
+/** A number beyond those that a double holds exactly. */
 const BIG = 9_007_199_254_740_993n;
 const ODD_METADATA = [{ ü: [null, 1.5, "\u{1f680}"] }];
 const ODD_PATH = 'a\u2028\\"b';
 
-test("Prisma and Kysely both read a BIGINT as the same bigint, whichever was first", async (t) => {
+test("Prisma and Kysely both read a BIGINT as the same bigint, whichever reads first", async (t) => {
   const { db } = await openTestDatabase(t);
   await db.kysely.insertInto("Organization").values({ id: "a", name: "a", createdAtNs: BIG }).execute();
   const readers = [
@@ -27,7 +33,7 @@ test("Kysely reads arrays of BIGINT with empty and missing items, and counts, as
   assert.deepEqual(rows, [{ some: [1n, null, -2n], none: [], count: 1n, texts: ["x"] }]);
 });
 
-test("connections that the server ends, idle or in use, fail their query only, and the next one works", async (t) => {
+test("connections that the server ends, idle or in use, fail only their query, and the next query works", async (t) => {
   const { db, warnings } = await openTestDatabase(t);
   await db.prisma.$queryRaw`SELECT 1`;
   const endAll = sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()`;
@@ -38,15 +44,55 @@ test("connections that the server ends, idle or in use, fail their query only, a
   assert.ok(warnings.every((message) => /idle database connection was lost/.test(message)));
 });
 
+test("a connection that ends while it is idle is reported by its reason alone, and by nothing once the pool is being closed", async (t) => {
+  const reported: object[] = [];
+  const log = { warn: (details: object) => void reported.push(details) };
+  const db = openDatabase(await createTestDatabase(t), { maxConnections: 1, log });
+  const message = "terminating connection due to administrator command";
+  const endIdle = async () => {
+    const connection = await db.pool.connect();
+    connection.release();
+    return () => connection.emit("error", new Error(message));
+  };
+  (await endIdle())();
+  assert.deepEqual(reported, [{ reason: message }]);
+  const endLate = await endIdle();
+  const closing = db[Symbol.asyncDispose]();
+  await Promise.all([closing, once(db.pool, "remove").then(endLate)]);
+  assert.deepEqual(reported, [{ reason: message }]);
+});
+
 test("a statement that runs for over a minute is ended by the server", async (t) => {
   const { db } = await openTestDatabase(t);
   assert.deepEqual((await db.pool.query("SHOW statement_timeout")).rows, [{ statement_timeout: "1min" }]);
 });
 
-test("queries side by side in one transaction are answered each by its own, and nothing is said on the terminal", async (t) => {
+test("closing waits for no query that waits for the lock of somebody else", async (t) => {
+  const url = await createTestDatabase(t);
+  const log = { warn() {} };
+  const lock = sql`SELECT pg_advisory_xact_lock(1)`;
+  await using holding = openDatabase(url, { maxConnections: 1, log });
+  const closing = openDatabase(url, { maxConnections: 4, log });
+  const closed = await holding.kysely.transaction().execute(async (tx) => {
+    await lock.execute(tx);
+    const waiting = [
+      closing.pool.query("SELECT pg_advisory_xact_lock(1)"),
+      closing.kysely.transaction().execute((own) => lock.execute(own)),
+      closing.prisma.$transaction((own) => own.$queryRaw`SELECT pg_advisory_xact_lock(1)::text`, { timeout: 120_000 }),
+    ];
+    const ended = Promise.allSettled(waiting);
+    await untilWaiting(tx, waiting.length);
+    await closing[Symbol.asyncDispose]();
+    return ended;
+  });
+  for (const end of closed)
+    assert.match(String((end as PromiseRejectedResult).reason), /Connection terminated|not queryable/);
+});
+
+test("each of several queries side by side in one transaction gets its own answer, and no warning is printed", async (t) => {
   const { db } = await openTestDatabase(t);
-  const said: Error[] = [];
-  const onWarning = (warning: Error) => void said.push(warning);
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => void warnings.push(warning);
   process.on("warning", onWarning);
   t.after(() => void process.off("warning", onWarning));
   const numbers = Array.from({ length: 20 }, (_, number) => number);
@@ -59,11 +105,11 @@ test("queries side by side in one transaction are answered each by its own, and 
   );
   const failing = db.prisma.$transaction((tx) => Promise.all([tx.$queryRaw`SELECT 1/0`, tx.$queryRaw`SELECT 1`]));
   await assert.rejects(failing, /division by zero|aborted/);
-  await new Promise(setImmediate); // warnings are told a little later
-  assert.deepEqual(said, []);
+  await new Promise(setImmediate); // warnings are printed a little later
+  assert.deepEqual(warnings, []);
 });
 
-test("a row and what belongs to it are read by one statement, and so of one moment; no value of them is rounded", async (t) => {
+test("one statement reads a row and its relations, so all of one moment, and no value of them is rounded", async (t) => {
   const { db } = await openTestDatabase(t);
   await addRecordingWithFile(db);
   const statements = t.mock.method(SequentialClient.prototype, "query");
@@ -76,6 +122,38 @@ test("a row and what belongs to it are read by one statement, and so of one mome
   const withActivity = await db.prisma.recording.findFirstOrThrow({ select: { activities: true, startNs: true } });
   assert.deepEqual(withActivity.activities[0]?.activity, Uint8Array.of(0, 128, 255));
 });
+
+test("a server that refuses connections is asked again, so that a restart costs a wait and no failure", async (t) => {
+  const url = new URL(await createTestDatabase(t));
+  const socketPath = join(url.searchParams.get("host")!, `.s.PGSQL.${url.port}`);
+  const server = createServer((near) => void pipeline(near, connect(socketPath), near, () => {}));
+  t.after(() => server.close());
+  const port = await freePort();
+  url.searchParams.delete("host");
+  await using db = openDatabase(Object.assign(url, { host: `127.0.0.1:${port}` }).href, {
+    maxConnections: 1,
+    log: { warn() {} },
+  });
+  const asked = db.prisma.$queryRaw`SELECT 1 AS one`;
+  await assert.rejects(once(connect(port, "127.0.0.1"), "connect"), { code: "ECONNREFUSED" });
+  server.listen(port, "127.0.0.1");
+  assert.deepEqual(await asked, [{ one: 1 }]);
+});
+
+async function untilWaiting(tx: Kysely<DB>, count: number): Promise<void> {
+  const waits = sql<{ count: bigint }>`SELECT count(*) FROM pg_locks
+    WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND NOT granted`;
+  while ((await waits.execute(tx)).rows[0]!.count < count) await delay(20);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
 
 async function openTestDatabase(t: TestContext): Promise<{ db: Database; warnings: string[] }> {
   const warnings: string[] = [];

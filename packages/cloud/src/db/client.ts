@@ -7,12 +7,12 @@ import { kyselyPool } from "./kysely-pool.ts";
 import { ObservedPool } from "./observed-pool.ts";
 import { SequentialClient } from "./sequential-client.ts";
 
-/** Two query layers over one pool: Prisma, and Kysely where a query is hot, dynamic or beyond Prisma. */
+/** Two query layers over one pool: Prisma, and Kysely if a query is hot, dynamic or beyond Prisma. */
 export interface Database {
   readonly prisma: PrismaClient;
   readonly kysely: Kysely<DB>;
   readonly pool: pg.Pool;
-  /** There while all of it is one transaction: what is begun as another is a part of that. */
+  /** Present if everything is one transaction: what begins another transaction becomes a part of it. */
   readonly tx?: Prisma.TransactionClient;
 }
 
@@ -23,17 +23,22 @@ interface DatabaseOptions {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_CONNECTION_MS = 30_000;
-/** No statement of ours takes as long; one that does has lost its plan, and holds a connection that others need. */
+/** No good statement takes this long; one that does has a wrong plan, and holds a connection that others need. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 /**
- * The memory of each sort or bitmap. With the server's 4 MB, a bitmap of 100,000 rows keeps whole pages instead,
- * which are all read again.
+ * The memory of each sort or bitmap. With the server's 4 MB, a bitmap of 100,000 rows keeps whole pages instead of rows, which are then all
+ * read again.
  */
 const WORK_MEMORY = "16MB";
-/** Above what a transaction may take by itself: this ends those whose process hangs. */
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 90_000;
+/**
+ * This ends transactions whose process hangs, so that others wait no longer than this for the locks that they hold. A transaction that waits
+ * for something else than its own statements, and must not be ended, sets a limit of its own.
+ */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 20_000;
+/** A process that stops gives its last queries so long. After that their connections are cut: they may wait for a process that hangs. */
+const LAST_QUERIES_MS = 1000;
 
-/** The only place that makes the pool, and Prisma and Kysely over it. Disposing ends every connection. */
+/** Only this function makes the pool, and Prisma and Kysely over it. Disposing ends every connection. */
 export function openDatabase(url: string, { maxConnections, log }: DatabaseOptions): Database & AsyncDisposable {
   const pool = new ObservedPool({
     Client: SequentialClient,
@@ -47,9 +52,17 @@ export function openDatabase(url: string, { maxConnections, log }: DatabaseOptio
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     options: `-c work_mem=${WORK_MEMORY}`,
   });
-  pool.on("error", (error) => log.warn({ err: error }, "an idle database connection was lost"));
-  // The pool hears of idle connections only; a lost one that is in use would end the process. Its query fails anyway.
-  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("error", ({ message }) => {
+    // A pool ends before its connections do, and a server that stops meanwhile still tells them so.
+    if (!pool.ending) log.warn({ reason: message }, "an idle database connection was lost");
+  });
+  // The pool handles errors of idle connections only; without a listener, losing one in use would end the process. Its query fails in any
+  // case.
+  const connections = new Set<pg.PoolClient>();
+  pool.on("connect", (client) => {
+    connections.add(client);
+    client.on("error", () => {}).once("end", () => connections.delete(client));
+  });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   const kysely = new Kysely<DB>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });
   return {
@@ -57,9 +70,16 @@ export function openDatabase(url: string, { maxConnections, log }: DatabaseOptio
     kysely,
     pool,
     async [Symbol.asyncDispose]() {
+      const cutting = setInterval(() => cut(connections), LAST_QUERIES_MS);
       await kysely.destroy();
       await prisma.$disconnect();
       await pool.end();
+      clearInterval(cutting);
     },
   };
+}
+
+/** pg drops a connection whose query is under way without waiting for the answer. */
+function cut(connections: Iterable<pg.PoolClient>): void {
+  for (const client of connections) void client.end().catch(() => {});
 }

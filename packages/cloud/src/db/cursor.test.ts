@@ -16,10 +16,10 @@ function isRejected(text: string, asked: { keys?: typeof signer; for?: readonly 
   );
 }
 
-test("a cursor is read as it was written, for the same binding", () => {
+test("a cursor is read back as it was written, for the same binding", () => {
   const text = writeCursor(signer, binding, cursor);
   assert.deepEqual(readCursor(signer, structuredClone(binding), text), cursor);
-  assert.match(text, /^[\w.-]+$/); // needs no encoding in a query
+  assert.match(text, /^[\w.-]+$/); // a query takes it without encoding
 });
 
 test("a cursor of another operation, scope or filter is rejected", () => {
@@ -39,12 +39,12 @@ test("a cursor is rejected when any character of it is changed, added or taken a
   for (const more of ["A", ".", "=", "\n"]) isRejected(text + more);
 });
 
-test("what was never a cursor is rejected", () => {
+test("a text that was never a cursor is rejected", () => {
   const link = signLink(signer, { method: "GET", path: "/", claims: {}, expiresAtMs: 1e15 });
   for (const text of ["", "cursor", "..", link, "x".repeat(1e6), "\0", "ä".repeat(8)]) isRejected(text);
 });
 
-test("a cursor outlives the rotation of the key that signed it, but not its removal", () => {
+test("a cursor stays valid when the key that signed it is rotated, but not when that key is removed", () => {
   const text = writeCursor(signer, binding, cursor);
   const rotated = createLinkSigner(["b".repeat(32), "a".repeat(32)]);
   assert.deepEqual(readCursor(rotated, binding, text), cursor);

@@ -5,19 +5,19 @@ import { refuse } from "../core/errors.ts";
 /** A place in a list, and the way to go from there. */
 export interface Cursor {
   readonly direction: "forward" | "backward";
-  /** What the list sorts by in the row at this place, as text, and what breaks ties. */
+  /** The value that the list sorts by in the row at this place, as text; the id breaks ties. */
   readonly sortValue: string;
   readonly id: string;
 }
 
-/** What a cursor belongs to: the operation and all that decides which rows its list has, in which order. Must be JSON. */
+/** What a cursor is bound to: the operation, and everything that decides which rows its list has and in which order. It must be JSON. */
 export type CursorBinding = readonly unknown[];
 
 type Keys = Pick<LinkSigner, "keys">;
 
 const MAX_CHARACTERS = 4096;
 
-/** Opaque text, good only for the same binding. It tells nothing that the row at its place does not show. */
+/** Writes an opaque text that is valid only for the same binding. It reveals nothing that the row at its place does not show. */
 export function writeCursor({ keys }: Keys, binding: CursorBinding, cursor: Cursor): string {
   const { id: keyId, key } = keys[0]!;
   const { direction, sortValue, id } = cursor;
@@ -35,7 +35,10 @@ export function readCursor({ keys }: Keys, binding: CursorBinding, text: string)
   return { direction: direction as Cursor["direction"], sortValue: sortValue!, id: id! };
 }
 
-/** A text of its own kind, so that no signed link is taken for a cursor. As JSON, so that no two bindings give one text. */
+/**
+ * The signed text has a form of its own, so that no signed link is taken for a cursor. It is JSON, so that no two bindings give the same
+ * text.
+ */
 function sign(key: KeyObject, binding: CursorBinding, place: string): Buffer {
   return createHmac("sha256", key)
     .update(JSON.stringify(["cursor", binding, place], bigintText))

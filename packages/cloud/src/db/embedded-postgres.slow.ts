@@ -22,15 +22,15 @@ const isRoot = process.getuid?.() === 0;
 const silent = { info: () => {}, warn: () => {} };
 const MODULE = new URL("./embedded-postgres.ts", import.meta.url).href;
 const NOBODY = 65534;
-/** These settings are for tests that are not about power cuts. */
+/** Settings for tests that are not about power cuts. */
 const quick = { log: silent, settings: { fsync: "off" } };
 
-/** A cluster that was stopped: making one takes most of a test's time. */
+/** A stopped cluster to copy from, because making one takes most of a test's time. */
 const template = mkdtempSync(join(tmpdir(), "embedded-postgres-"));
 before(async () => (await startEmbeddedPostgres({ dir: template, ...quick })).stop());
 after(() => rmSync(template, { recursive: true }));
 
-test("data outlives a restart, is durable by default, and no port is opened", async (t) => {
+test("data survives a restart, is durable by default, and no port is opened", async (t) => {
   const dir = makeFolder(t);
   {
     await using server = await startEmbeddedPostgres({ dir, log: silent });
@@ -42,18 +42,18 @@ test("data outlives a restart, is durable by default, and no port is opened", as
   assert.equal(await readOne(again.url, "SELECT n FROM kept"), 7);
 });
 
-test("the folder above may be closed to everybody but its owner", async (t) => {
+test("only its owner may be able to enter the folder above the cluster", async (t) => {
   const closed = makeFolder(t);
   await using server = await startEmbeddedPostgres({ dir: join(closed, "postgres"), ...quick });
   assert.equal(await readOne(server.url, "SELECT 1"), 1);
 });
 
-test("letters that ASCII does not have are folded", async (t) => {
+test("letters outside of ASCII are folded to lower case", async (t) => {
   await using server = await startEmbeddedPostgres({ dir: makeFolder(t), ...quick });
   assert.equal(await readOne(server.url, "SELECT 'ÄRGER' ILIKE 'ärger'"), true);
 });
 
-test("after kill -9 of the process that started it, the next start has all committed rows", async (t) => {
+test("after kill -9 of the process that started it, the next start finds all committed rows", async (t) => {
   const dir = copyCluster(makeFolder(t));
   const holder = await holdPostgres(t, { dir });
   await query(holder.url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)");
@@ -63,7 +63,7 @@ test("after kill -9 of the process that started it, the next start has all commi
   assert.equal(await readOne(server.url, "SELECT n FROM kept"), 7);
 });
 
-test("after kill -9 of the process that started it, the server and a temporary folder go", async (t) => {
+test("after kill -9 of the process that started it, the server ends and its temporary folder is removed", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "embedded-postgres-"));
   copyCluster(dir);
   const holder = await holdPostgres(t, { dir, isTemporary: true });
@@ -102,7 +102,7 @@ test("a process that got the pid of a dead server is left alone", async (t) => {
   assert.equal(stranger.exitCode ?? stranger.signalCode, null);
 });
 
-test("an initdb that was killed half-way is begun again", async (t) => {
+test("an initdb that was killed half-way is started again", async (t) => {
   const dir = makeFolder(t);
   const holder = spawnHolder({ dir });
   await until(() => existsSync(dir) && readdirSync(dir).some((name) => name.startsWith("initdb-")));
@@ -123,7 +123,7 @@ test("a cluster of another major version is refused with both versions named", a
   await assert.rejects(startEmbeddedPostgres({ dir, ...quick }), /was made by Postgres 9, and here is Postgres \d+/);
 });
 
-test("a path too long for a socket puts the socket elsewhere, and it goes with the server", async (t) => {
+test("a path too long for a socket moves the socket elsewhere, where it is removed with the server", async (t) => {
   const dir = join(makeFolder(t), "long".repeat(30));
   const server = await startEmbeddedPostgres({ dir, ...quick });
   const socketDir = decodeURIComponent(new URL(server.url).searchParams.get("host") ?? "");
@@ -140,7 +140,7 @@ test("a temporary server that does not start leaves nothing behind", async (t) =
   assert.ok(!existsSync(dir));
 });
 
-test("settings that Postgres refuses fail at once with what it said", async (t) => {
+test("settings that Postgres refuses fail at once with its message", async (t) => {
   const settings = { shared_buffers: "many" };
   await assert.rejects(
     startEmbeddedPostgres({ dir: makeFolder(t), settings, log: silent }),
@@ -148,7 +148,7 @@ test("settings that Postgres refuses fail at once with what it said", async (t) 
   );
 });
 
-test("an ordinary user needs nothing but a folder", async (t) => {
+test("an ordinary user needs only a folder", async (t) => {
   if (!isRoot) return t.skip("this is an ordinary user already: all tests here show it");
   const dir = makeFolder(t);
   for (const folder of [dirname(dir), dir]) chownSync(folder, NOBODY, NOBODY);
@@ -168,7 +168,7 @@ interface HolderOptions {
   readonly isTemporary?: boolean;
 }
 
-/** Another process that starts the server and keeps it. */
+/** Starts the server in another process, which keeps it. */
 async function holdPostgres(
   t: TestContext,
   options: HolderOptions,
@@ -178,7 +178,7 @@ async function holdPostgres(
   t.after(() => child.kill("SIGKILL"));
   const died = once(child, "exit").then(([code]) => assert.fail(`the other process ended with ${code}`));
   const [url] = await Promise.race([once(child.stdout!, "data"), died]);
-  died.catch(() => {}); // from here on its end is the test's business
+  died.catch(() => {}); // from here on the test expects its end
   return { child, url: String(url).trim() };
 }
 
@@ -194,7 +194,7 @@ function spawnHolder(options: HolderOptions, prefix: string[] = []): ChildProces
   return spawn(command, allArgs, { stdio: ["ignore", "pipe", "inherit"] });
 }
 
-/** Mode 0700, removed with whatever a killed server left in it. */
+/** Makes a folder with mode 0700, which is removed with everything that a killed server left in it. */
 function makeFolder(t: TestContext): string {
   const parent = mkdtempSync(join(tmpdir(), "embedded-postgres-"));
   t.after(() => rmSync(parent, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));

@@ -10,12 +10,12 @@ import { newClaim, reclaimDataDirectory } from "./embedded/server-claim.ts";
 import { type ServerCommand, ServerProcess } from "./embedded/server-process.ts";
 
 export interface EmbeddedPostgresOptions {
-  /** Holds the cluster: made where it is missing, given to the server's user, closed to all others. */
+  /** The folder that holds the cluster: it is made if it is missing, given to the server's user, and closed to all others. */
   readonly dir: string;
-  /** Server settings over ours, by their names in postgresql.conf. */
+  /** Server settings that override the defaults, by their names in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly log: PostgresLog;
-  /** The cluster is removed after the end, also when this process was killed, and the folder where the server's user may. */
+  /** The cluster is removed after the end, even if this process was killed, and the folder too if the server's user may remove it. */
   readonly isTemporary?: boolean;
 }
 
@@ -27,21 +27,21 @@ export interface PostgresLog {
 export interface EmbeddedPostgres extends AsyncDisposable {
   /** The URL of the database `postgres` for node-postgres: through a Unix socket, as superuser, without a password. */
   readonly url: string;
-  /** Resolves when the server has gone. A second call does nothing. */
+  /** Resolves when the server has ended. A second call does nothing. */
   stop(): Promise<void>;
 }
 
 const SOCKET_NAME = ".s.PGSQL.5432";
-/** What a socket's address holds on every system we run on, in bytes. */
+/** The number of bytes that a socket's address holds on every system that we run on. */
 const SOCKET_PATH_LIMIT = 103;
 const FIRST_RESTART_MS = 100;
 const SLOWEST_RESTART_MS = 5000;
-/** The backends of a server that was killed take a moment to notice. */
+/** The backends of a server that was killed take a moment to notice it. */
 const FORMER_SERVER_MS = 10_000;
 
 /**
- * Starts a real Postgres that belongs to this process: it ends with it, however it ends, and is started again when it dies
- * alone. Durable unless the settings say otherwise. Throws an {@link EmbeddedPostgresError} that says what to do.
+ * Starts a real Postgres that belongs to this process: it ends with this process in whatever way that ends, and is started again if it dies
+ * alone. It is durable unless the settings say otherwise. Throws an {@link EmbeddedPostgresError} that says what to do.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dir = resolve(options.dir);
@@ -54,8 +54,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * As {@link startEmbeddedPostgres}; where another process serves the cluster already, that server is used, and stopping leaves it
- * alone. For what is done beside a running control plane: the server goes when its own process does.
+ * Does what {@link startEmbeddedPostgres} does, but if another process serves the cluster already, that server is used, and stopping leaves
+ * it running. This is for commands beside a running control plane: the server ends with its own process.
  */
 export async function joinEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   for (;;) {
@@ -172,10 +172,10 @@ function listArguments(dataDir: string, claim: string, settings: Readonly<Record
     unix_socket_permissions: "0700",
     max_connections: "100",
     shared_buffers: "128MB",
-    random_page_cost: "1.1", // no disk that we run on seeks
+    random_page_cost: "1.1", // no disk that we run on has to seek
     timezone: "UTC",
     log_timezone: "UTC",
-    // Failed statements reach their caller; the log is for what only the server knows.
+    // Failed statements reach their caller; the log is for messages that only the server has.
     log_min_messages: "log",
     log_checkpoints: "off",
     ...settings,

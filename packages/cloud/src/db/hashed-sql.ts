@@ -1,8 +1,9 @@
 import { Prisma } from "./generated/client.ts";
 
 /**
- * Whether a text of rows `r` is this one, by an index over its MD5: an index holds no long texts. The planner, which takes
- * conditions for independent, would count the text's comparison a second time; `or another hash` changes nothing but that.
+ * The condition that a text of rows `r` is this one, by an index over its MD5, because an index cannot hold long texts. The planner assumes
+ * that conditions are independent, and would count the comparison of the texts a second time; `or another hash` only corrects that
+ * estimate.
  */
 export function equalsByHash(column: string, text: string): Prisma.Sql {
   const value = Prisma.raw(`r."${column}"`);

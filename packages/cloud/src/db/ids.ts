@@ -2,13 +2,16 @@ import { randomBytes } from "node:crypto";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32: sorts as it counts, no letters to mix up
 
-/** What an id names; its prefix. spec: wire contract, ids */
+/** The prefix of an id, which says what the id names. spec: wire contract, ids */
 export type IdPrefix =
+  | "acc"
   | "agt"
   | "att"
+  | "aud"
   | "cp"
   | "dev"
   | "dpi"
+  | "dsi"
   | "ds"
   | "dt"
   | "ef"
@@ -20,22 +23,29 @@ export type IdPrefix =
   | "extv"
   | "idx"
   | "imp"
+  | "inv"
   | "key"
+  | "mem"
+  | "obj"
   | "org"
   | "prj"
   | "prm"
   | "rec"
+  | "rel"
   | "req"
   | "sess"
   | "site"
+  | "skey"
   | "slv"
   | "snt"
   | "st"
+  | "sv"
   | "upl"
   | "view"
+  | "wh"
   | "whev";
 
-/** A new id: 48 bits of milliseconds, then 80 random bits. Later ids sort later, so that they index well. */
+/** Makes a new id: 48 bits of milliseconds, then 80 random bits. Later ids sort later, which keeps indexes small and fast. */
 export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(nowMs, 0, 6);
@@ -46,10 +56,15 @@ export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
 function base32(bytes: Buffer): string {
   let text = "";
   let rest = 0;
-  let bits = 2; // 26 digits hold two more than there are
+  let bits = 2; // 26 digits hold two bits more than the id has
   for (const byte of bytes) {
     rest = ((rest & 31) << 8) | byte;
     for (bits += 8; bits >= 5; bits -= 5) text += ALPHABET[(rest >> (bits - 5)) & 31];
   }
   return text;
+}
+
+/** The id of the one thing that comes of another: who makes it again, makes the same. */
+export function idFrom(prefix: IdPrefix, id: string): string {
+  return `${prefix}${id.slice(id.indexOf("_"))}`;
 }

@@ -4,7 +4,7 @@ import { inBatches } from "./in-batches.ts";
 
 const MiB = 1024 * 1024;
 
-/** The lengths of the batches in which items of so many characters come. */
+/** Returns the lengths of the batches in which items of so many characters arrive. */
 async function lengthsOf(itemChars: readonly number[]): Promise<number[]> {
   const batches = inBatches(itemChars, async (items) => items);
   const lengths: number[] = [];
@@ -26,13 +26,13 @@ test("small items come in few batches", async () => {
   assert.deepEqual(await lengthsOf([0]), [1]);
 });
 
-test("large items come one at a time, and what follows them in larger batches again", async () => {
+test("large items arrive one at a time, and the items after them in larger batches again", async () => {
   const lengths = await lengthsOf([...Array(20).fill(4 * MiB), ...Array(100).fill(10)]);
   assert.deepEqual(lengths.slice(0, 5), [16, 1, 1, 1, 1]);
   assert.ok(lengths.length < 12, `${lengths}`);
 });
 
-test("nothing is read before it is asked for", async () => {
+test("nothing is read before it is requested", async () => {
   const read: number[] = [];
   const batches = inBatches([1, 2, 3], async (items) => {
     read.push(...items);

@@ -1,9 +1,9 @@
-/** Items of a list, some at a time. Whoever reads them tells with each `next` how many characters the last batch became. */
+/** The items of a list, some at a time. With each `next` the reader passes how many characters the last batch became. */
 export type Batches<Item> = AsyncGenerator<readonly Item[], void, number>;
 
 /**
- * A page in batches of some megabytes each, so that nobody need hold it whole: how large its items are shows only when some
- * of them were read. `read` answers the items of some ids.
+ * Yields a page in batches of some megabytes each, so that nobody needs to hold it whole: the size of the items is known only after some of
+ * them were read. `read` returns the items of some ids.
  */
 export async function* inBatches<Id, Item>(
   ids: readonly Id[],
@@ -19,10 +19,10 @@ export async function* inBatches<Id, Item>(
   }
 }
 
-/** A list of so many small items is read and answered at once. */
+/** A list of at most this many small items is read and answered at once. */
 export const FEW = 64;
 
 const FIRST_COUNT = 16;
 const BATCH_CHARS = 4 * 1024 * 1024;
-/** Large items may stand behind small ones. */
+/** Batches grow no faster than this, because large items may stand behind small ones. */
 const MAX_GROWTH = 8;

@@ -1,5 +1,5 @@
-// Prisma is the query layer, SQL where it is hot: rows in bulk are inserted with one statement a table from a JSON
-// parameter, coverage is gaps and islands in SQL (`coverage/coverage.ts`). No repository layer.
+// Prisma is the query layer, and SQL is used for hot paths: rows in bulk are inserted from a JSON parameter with one statement for each
+// table, and coverage finds gaps and islands in SQL (`coverage/coverage.ts`). There is no repository layer.
 
 import type { Prisma } from "./generated/client.ts";
 import type { Transaction } from "./transaction.ts";
@@ -12,13 +12,16 @@ interface Rows {
   readonly Recording: Prisma.RecordingCreateManyInput;
   readonly RecordingAttachment: Prisma.RecordingAttachmentCreateManyInput;
   readonly RecordingTopic: Prisma.RecordingTopicCreateManyInput;
-  /** `activity` as Postgres reads bytes from a text. */
+  /** `activity` is a text in the form in which Postgres reads bytes. */
   readonly RecordingTopicActivity: Omit<Prisma.RecordingTopicActivityCreateManyInput, "activity"> & {
     activity: string | null;
   };
 }
 
-/** Inserts rows with one statement that takes them as one JSON parameter: `createMany` takes a parameter a value, many times slower. */
+/**
+ * Inserts rows with one statement that takes them as one JSON parameter: `createMany` takes one parameter for each value, and is many times
+ * slower.
+ */
 export async function insertRows<T extends keyof Rows>(
   tx: Transaction,
   table: T,
@@ -32,7 +35,7 @@ export async function insertRows<T extends keyof Rows>(
   );
 }
 
-/** As Postgres reads it: integers of 64 bits as texts. */
+/** Formats rows as JSON that Postgres reads: integers of 64 bits are texts. */
 export function toJson(rows: readonly object[]): string {
   return JSON.stringify(rows, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { createEmptyDatabase } from "../testing/test-database.ts";
 import { applyMigrations, migrationsDir, pendingMigrations } from "./migrations.ts";
@@ -11,7 +12,7 @@ const silent = { info: () => {}, warn: () => {} };
 const first = { "1_first": "CREATE TABLE first (n int);" };
 const second = { ...first, "2_second": "ALTER TABLE first ADD COLUMN m int; INSERT INTO first VALUES (1, 2);" };
 
-test("what is new is applied in order, and nothing twice", async (t) => {
+test("new migrations are applied in order, and none twice", async (t) => {
   const url = await createEmptyDatabase(t);
   assert.deepEqual(await pendingMigrations({ url, dir: writeMigrations(t, second) }), ["1_first", "2_second"]);
   assert.deepEqual(await applyMigrations({ url, dir: writeMigrations(t, first), log: silent }), ["1_first"]);
@@ -21,7 +22,7 @@ test("what is new is applied in order, and nothing twice", async (t) => {
   assert.deepEqual(await query(url, "SELECT n, m FROM first"), [{ n: 1, m: 2 }]);
 });
 
-test("of many that start at once each migration is applied by one, and all end with the database up to date", async (t) => {
+test("when many processes start at once each migration is applied by one of them, and all end with the database up to date", async (t) => {
   const url = await createEmptyDatabase(t);
   const dir = writeMigrations(t, second);
   const applied = await Promise.all(Array.from({ length: 8 }, () => applyMigrations({ url, dir, log: silent })));
@@ -38,14 +39,55 @@ test("a migration that was edited after it was applied is refused by name, and n
   assert.deepEqual(await pendingMigrations({ url, dir: writeMigrations(t, second) }), ["2_second"]);
 });
 
-test("a migration that fails changes nothing, names its line, and can be tried again when it is mended", async (t) => {
+test("a migration that fails changes nothing, names its line, and can be tried again once it is corrected", async (t) => {
   const url = await createEmptyDatabase(t);
   const broken = writeMigrations(t, { ...first, "2_second": "ALTER TABLE first ADD COLUMN m int;\nSELECT nothing;" });
   await assert.rejects(applyMigrations({ url, dir: broken, log: silent }), /2_second failed .*line 2.*"nothing"/);
   assert.deepEqual(await applyMigrations({ url, dir: writeMigrations(t, second), log: silent }), ["2_second"]);
 });
 
-test("a dollar-quoted body with semicolons arrives whole", async (t) => {
+test("a migration and a call that wait for each other's tables both succeed", async (t) => {
+  const url = await createEmptyDatabase(t);
+  const tables = { "1_tables": "CREATE TABLE a (n int); CREATE TABLE b (n int);" };
+  await applyMigrations({ url, dir: writeMigrations(t, tables), log: silent });
+  const call = new pg.Client({ connectionString: url });
+  await call.connect();
+  t.after(() => call.end());
+  await call.query("SET deadlock_timeout = '60s'"); // it is the migration that finds the deadlock and gives way
+  await call.query("BEGIN; INSERT INTO b VALUES (1)");
+  const both = "ALTER TABLE a ADD COLUMN m int; ALTER TABLE b ADD COLUMN m int;";
+  const applying = applyMigrations({ url, dir: writeMigrations(t, { ...tables, "2_both": both }), log: silent });
+  const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE a%'";
+  while ((await query(url, waiting)).length === 0) await delay(20);
+  await call.query("INSERT INTO a VALUES (1); COMMIT");
+  assert.deepEqual(await applying, ["2_both"]);
+  assert.deepEqual(await query(url, "SELECT a.n, a.m, b.m AS of_b FROM a, b"), [{ n: 1, m: null, of_b: null }]);
+});
+
+test("while a migration needs a table that a call holds for long, other calls go on", async (t) => {
+  const url = await createEmptyDatabase(t);
+  const tables = { "1_tables": "CREATE TABLE a (n int); CREATE TABLE b (n int);" };
+  await applyMigrations({ url, dir: writeMigrations(t, tables), log: silent });
+  const [call, other] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+  await Promise.all([call.connect(), other.connect()]);
+  t.after(() => Promise.all([call.end(), other.end()]));
+  await call.query("BEGIN; SELECT FROM b");
+  const both = "ALTER TABLE a ADD COLUMN m int; ALTER TABLE b ADD COLUMN m int;";
+  let applied: string[] | undefined;
+  const applying = applyMigrations({ url, dir: writeMigrations(t, { ...tables, "2_both": both }), log: silent });
+  void applying.then((names) => {
+    applied = names;
+  });
+  const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE a%'";
+  while ((await query(url, waiting)).length === 0) await delay(20);
+  await other.query("SET statement_timeout = '30s'"); // it fails, and does not hang, if it has to wait for the call
+  await other.query("SELECT n FROM a; SELECT n FROM b");
+  assert.equal(applied, undefined);
+  await call.query("COMMIT");
+  assert.deepEqual(await applying, ["2_both"]);
+});
+
+test("a dollar-quoted body with semicolons is executed whole", async (t) => {
   const url = await createEmptyDatabase(t);
   const sql = "CREATE FUNCTION two() RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM 1; RETURN 2; END $$;";
   await applyMigrations({ url, dir: writeMigrations(t, { "1_function": sql }), log: silent });

@@ -1,11 +1,18 @@
 import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
+import { sqlState } from "./sql-state.ts";
+
+const packagedDir = fileURLToPath(new URL("../../migrations", import.meta.url));
 
 /** Prisma's own folder in a checkout; in a package it is a copy beside the code. */
-export const migrationsDir = fileURLToPath(new URL("../../../../prisma/migrations", import.meta.url));
+export const migrationsDir = existsSync(packagedDir)
+  ? packagedDir
+  : fileURLToPath(new URL("../../../../prisma/migrations", import.meta.url));
 
 export interface MigrationLog {
   info(message: string): void;
@@ -14,7 +21,7 @@ export interface MigrationLog {
 
 interface Source {
   readonly url: string;
-  /** Prisma's layout: one folder per migration, named so that they sort in order, with `migration.sql` in it. */
+  /** The folder has Prisma's layout: one folder for each migration, named so that they sort in order, with `migration.sql` in it. */
   readonly dir: string;
 }
 
@@ -24,19 +31,27 @@ interface Migration {
   readonly checksum: string;
 }
 
-/** Prisma's own lock, so that its command line and we never migrate at once. */
+/** A deadlock, and a lock that was not to be had in time. */
+const HINDERED = new Set(["40P01", "55P03"]);
+/** This is well below the second after which Postgres ends a call that is in a deadlock: so it is the migration that gives way. */
+const LOCK_MS = 200;
+const PAUSE_MS = 300;
+/** For a minute the migration gives way; then it waits in line, and what comes later waits behind it. */
+const SHORT_MS = 60_000;
+const MOST_IN_LINE = 10;
+/** Prisma uses this lock too, so that its command line and this code never migrate at the same time. */
 const MIGRATION_LOCK = 72707369;
 
-/** Prisma's own table: its command line can take over at any time. */
+/** This is Prisma's own table: its command line can take over at any time. */
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,
   migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ,
   started_at TIMESTAMPTZ NOT NULL DEFAULT now(), applied_steps_count INTEGER NOT NULL DEFAULT 0)`;
 
 /**
- * Brings the database up to date and returns the names of what it applied. Each migration and its row commit together, so
- * that a process killed in between leaves nothing to repair; of several processes that start at once, one migrates and the
- * others wait. Throws a {@link MigrationError} when an applied migration was edited, or when one fails.
+ * Brings the database up to date and returns the names of the migrations that it applied. Each migration and its row commit together, so
+ * that a process killed in between leaves nothing to repair; of several processes that start at once, one migrates and the others wait.
+ * Throws a {@link MigrationError} if an applied migration was edited, or if one fails.
  */
 export async function applyMigrations({ url, dir, log }: Source & { readonly log: MigrationLog }): Promise<string[]> {
   const migrations = await readMigrations(dir);
@@ -46,13 +61,13 @@ export async function applyMigrations({ url, dir, log }: Source & { readonly log
     const pending = await comparePending(client, migrations, log);
     for (const migration of pending) {
       log.info(`applying migration ${migration.name}`);
-      await applyMigration(client, migration);
+      await applyBesideOthers(client, migration, log);
     }
     return pending.map(({ name }) => name);
   });
 }
 
-/** The names of the migrations that the database has not had yet, in order. Changes nothing and waits for nobody. */
+/** Returns the names of the migrations that the database has not had yet, in order. It changes nothing and waits for nobody. */
 export async function pendingMigrations({ url, dir }: Source): Promise<string[]> {
   const migrations = await readMigrations(dir);
   return withClient(url, async (client) => {
@@ -62,7 +77,7 @@ export async function pendingMigrations({ url, dir }: Source): Promise<string[]>
   });
 }
 
-/** The names of all migrations of this version, in order. */
+/** Returns the names of all migrations of this version, in order. */
 export async function listMigrations(dir: string): Promise<string[]> {
   const entries = await readdir(dir, { withFileTypes: true });
   return entries
@@ -71,7 +86,7 @@ export async function listMigrations(dir: string): Promise<string[]> {
     .sort();
 }
 
-/** Those of the names that the database has not had, or lost with a restore. */
+/** Returns those of the names that the database has not had, or has lost by a restore. */
 export async function missingMigrations(pool: pg.Pool, names: readonly string[]): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     "SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL",
@@ -105,7 +120,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** Held until the connection ends, however it ends. */
+/** The lock is held until the connection ends, in whatever way. */
 async function lock(client: pg.Client, log: MigrationLog): Promise<void> {
   const { rows } = await client.query("SELECT pg_try_advisory_lock($1) AS taken", [MIGRATION_LOCK]);
   if (rows[0].taken) return;
@@ -133,7 +148,7 @@ async function comparePending(client: pg.Client, migrations: Migration[], log?: 
   return migrations.filter(({ name }) => !checksums.has(name));
 }
 
-/** A newer version has been here: normal while replicas are replaced one by one, and after a downgrade. */
+/** A newer version has migrated this database: that is normal while replicas are replaced one by one, and after a downgrade. */
 function warnOfUnknown(migrations: Migration[], checksums: ReadonlyMap<string, string>, log?: MigrationLog): void {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = [...checksums.keys()].filter((name) => !known.has(name));
@@ -141,9 +156,30 @@ function warnOfUnknown(migrations: Migration[], checksums: ReadonlyMap<string, s
     log?.warn(`the database has migrations that this version does not know: ${unknown.join(", ")}`);
 }
 
-async function applyMigration(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+/**
+ * Processes of a former version still serve: a call may hold tables in another order, or for long. Then nothing was changed, and it is tried
+ * again. It never waits long for a table while it holds others, or calls would wait for it, and Postgres would end one of them.
+ */
+async function applyBesideOthers(client: pg.Client, migration: Migration, log: MigrationLog): Promise<void> {
+  const inLineFromMs = performance.now() + SHORT_MS;
+  for (let attempt = 1, inLine = 0; ; attempt += 1) {
+    const isInLine = performance.now() >= inLineFromMs;
+    if (isInLine) inLine += 1;
+    try {
+      return await applyMigration(client, migration, isInLine ? 0 : LOCK_MS);
+    } catch (error) {
+      if (!HINDERED.has(sqlState(error) ?? "") || inLine === MOST_IN_LINE) throw error;
+      if (attempt === 1) log.info(`migration ${migration.name} needs a table that a call holds; it is tried again`);
+      await client.query("ROLLBACK");
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+/** With 0 it waits for locks without end. */
+async function applyMigration(client: pg.Client, { name, sql, checksum }: Migration, lockMs: number): Promise<void> {
   try {
-    await client.query("BEGIN");
+    await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockMs}`);
     await client.query(sql);
     await client.query(
       "INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, $2, $3, clock_timestamp(), 1)",

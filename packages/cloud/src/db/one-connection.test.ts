@@ -14,7 +14,7 @@ async function openTestDatabase(t: TestContext, maxConnections = 2): Promise<Dat
 
 const organization = (id: string, name = id) => ({ data: { id, name, createdAtNs: 0n } });
 
-test("Prisma, Kysely and the pool see one transaction, and nobody else does until it commits", async (t) => {
+test("Prisma, Kysely and the pool see one transaction, and nobody else sees it until it commits", async (t) => {
   const db = await openTestDatabase(t);
   await withOneConnection(db, async (inside) => {
     await inside.prisma.organization.create(organization("a"));
@@ -29,7 +29,7 @@ test("Prisma, Kysely and the pool see one transaction, and nobody else does unti
   assert.equal(await db.prisma.organization.count(), 1);
 });
 
-test("a transaction begun inside is undone by itself where it fails, and with the whole where that does", async (t) => {
+test("a transaction begun inside is undone alone if it fails, and together with the whole if that fails", async (t) => {
   const db = await openTestDatabase(t);
   await db.prisma.organization.create(organization("taken"));
   await withOneConnection(db, async (inside) => {
@@ -51,7 +51,7 @@ test("a transaction begun inside is undone by itself where it fails, and with th
   assert.deepEqual(await ids(), ["a", "d", "taken"]);
 });
 
-test("of one connection alone a call has enough, and it is given back", async (t) => {
+test("one connection is enough for a call, and is given back", async (t) => {
   const db = await openTestDatabase(t, 1);
   for (const id of ["a", "b"])
     await withOneConnection(db, async (inside) => {
@@ -61,7 +61,7 @@ test("of one connection alone a call has enough, and it is given back", async (t
   assert.equal(await db.prisma.organization.count(), 2);
 });
 
-test("one that the database finds in another's way is repeated as a whole, on whatever connection", async (t) => {
+test("a transaction that conflicts with another one is repeated as a whole, on any connection", async (t) => {
   const db = await openTestDatabase(t);
   let attempts = 0;
   await withOneConnection(db, async (inside) => {

@@ -7,15 +7,15 @@ import { kyselyPool } from "./kysely-pool.ts";
 import { observeConnection, unobserved } from "./observed-pool.ts";
 import { beginTransaction, type Transaction } from "./transaction.ts";
 
-/** The longest thing that a call does in one transaction takes so long. */
+/** The limit of the longest transaction that a call runs. */
 const LONGEST_MS = 600_000;
 
-/** A database all of whose queries are part of one transaction. */
+/** A database whose queries are all part of one transaction. */
 export type DatabaseInTransaction = Database & { readonly tx: Transaction };
 
 /**
- * Runs `work` with a database of which all is one transaction over one connection, whichever way it is asked: what is begun as a
- * transaction there is a part of it, undone by itself where it fails. It commits once `work` resolves, and is repeated as
+ * Runs `work` with a database whose queries all run in one transaction over one connection, through whichever query layer. A transaction
+ * that is begun inside is a part of it, and is undone alone if it fails. Everything commits once `work` resolves, and is repeated as
  * `withTransaction` says.
  */
 export function withOneConnection<T>(db: Database, work: (db: DatabaseInTransaction) => Promise<T>): Promise<T> {
@@ -33,8 +33,8 @@ export function withOneConnection<T>(db: Database, work: (db: DatabaseInTransact
 }
 
 /**
- * Does what {@link withOneConnection} does. Within one already it is a part of that, which its beginner ends: a
- * failure must reach them.
+ * Does what {@link withOneConnection} does. Inside of another one it joins that one, whose beginner ends it: so a failure must be thrown on
+ * to the beginner.
  */
 export function withinOneConnection<T>(db: Database, work: (db: DatabaseInTransaction) => Promise<T>): Promise<T> {
   return isInTransaction(db) ? work(db) : withOneConnection(db, work);
@@ -47,7 +47,7 @@ function isInTransaction(db: Database): db is DatabaseInTransaction {
 function overClient(tx: Transaction, client: pg.PoolClient): DatabaseInTransaction {
   const pool = {
     query: client.query.bind(client),
-    connect: async () => ({ query: client.query.bind(client), release: () => {} }), // it stays with the transaction
+    connect: async () => ({ query: client.query.bind(client), release: () => {} }), // the connection stays with the transaction
   } as unknown as pg.Pool;
   const kysely = new Kysely<DB>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });
   return { tx, prisma: tx as PrismaClient, kysely, pool };

@@ -3,18 +3,18 @@ import type { Prisma } from "./generated/client.ts";
 import { bigintTypes } from "./kysely-pool.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Reads the rows of a query that was put together for one request. */
+/** Reads the rows of a query that was composed for one request. */
 export type ReadSql = <Row>(query: Prisma.Sql) => Promise<Row[]>;
 
 /**
- * As Prisma's `$queryRaw` does, without what Prisma does around it. BIGINT arrives as bigint. The statement has no name: a plan that
- * is kept would know nothing of the values, and lists live from plans that do.
+ * Reads like Prisma's `$queryRaw`, without Prisma's overhead. BIGINT arrives as bigint. The statement has no name: a plan that is kept
+ * would not know the values, and lists need plans that do.
  */
 export function readingFrom({ pool }: Pick<Database, "pool">): ReadSql {
   return async ({ text, values }) => (await pool.query({ text, values, types: bigintTypes })).rows;
 }
 
-/** Reads in a transaction, with what it has changed. */
+/** Reads in a transaction, and so sees its changes. */
 export function readingIn(tx: Transaction): ReadSql {
   return (query) => tx.$queryRaw(query);
 }

@@ -1,19 +1,65 @@
+import type { EventEmitter } from "node:events";
 import pg from "pg";
+import { PreparedQuery } from "./prepared-query.ts";
+
+/** A server that only reads, and takes the place of another one once somebody promotes it. */
+class StandbyError extends Error {
+  /** What a server says that is not ready yet. */
+  readonly code = "57P03";
+  constructor() {
+    super("the database is a standby, which only reads; waiting until it is promoted");
+  }
+}
+
+interface Parameter {
+  readonly parameterName: string;
+  readonly parameterValue: string;
+}
 
 /**
- * A connection that is asked the next query when the last one is answered. In a transaction, all queries that are asked side by
- * side have the one connection of it; pg queues them by itself, but will not for ever and says so on the terminal.
+ * A connection that sends a query once the last one is answered. In a transaction, all queries side by side share its one connection; pg
+ * still queues them by itself, but prints a warning that it will stop to.
  */
 export class SequentialClient extends pg.Client {
   #answered: Promise<unknown> = Promise.resolve();
+  #isStandby = false;
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+    const { connection } = this as unknown as { readonly connection: EventEmitter };
+    connection.on("parameterStatus", ({ parameterName, parameterValue }: Parameter) => {
+      if (parameterName === "in_hot_standby") this.#isStandby = parameterValue === "on";
+    });
+    const connecting = this.#connectToPrimary();
+    if (!callback) return connecting;
+    connecting.then(() => (callback as () => void)(), callback);
+  }
+
+  /** A connection to a standby would stay one, and fail each change, when the primary is elsewhere. */
+  async #connectToPrimary(): Promise<pg.Client> {
+    await super.connect();
+    if (!this.#isStandby) return this;
+    await this.end();
+    throw new StandbyError();
+  }
 
   // biome-ignore lint/suspicious/noExplicitAny: pg has eight overloads of one function.
   override query(...args: any[]): any {
     const ask = () => super.query(...(args as Parameters<pg.Client["query"]>));
     if (args.some(isCallback)) return ask(); // the pool itself, of a connection that nobody else has
-    const answer = this.#answered.then(ask);
+    const [query] = args;
+    const answer = this.#answered.then(query instanceof PreparedQuery ? () => this.#run(query) : ask);
     this.#answered = answer.catch(() => {}); // it fails for who asked
     return answer;
+  }
+
+  /** pg answers a query of one's own with itself. */
+  #run(query: PreparedQuery): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    query.callback = (error, answer) => (error ? reject(error) : resolve(answer));
+    super.query(query as unknown as pg.Submittable);
+    return promise;
   }
 }
 

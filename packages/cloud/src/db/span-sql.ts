@@ -1,6 +1,5 @@
-// Windows of time are read by their starts, and what began before and reaches in by the index of spans at one
-// moment, or for recordings within a day before it. Not by two bounds alone, whose product the planner takes for the
-// selectivity.
+// Rows in a window of time are found by their starts; those that began before and reach into it are found by the index of spans at one
+// moment, or for recordings within a day before it. We do not use two bounds alone, because the planner multiplies their selectivities.
 
 import { FIRST_TIME_NS, LAST_TIME_NS } from "@downlink/protocol";
 import { Prisma } from "./generated/client.ts";
@@ -10,13 +9,13 @@ interface Span {
   readonly end?: bigint | undefined;
 }
 
-/** The last time that a range of Postgres can include: its end is exclusive, and is a number of 64 bits itself. */
+/** The last time that a range of Postgres can include: its end is exclusive, and must fit 64 bits too. */
 const LAST_IN_RANGE_NS = LAST_TIME_NS - 1n;
 
 /**
- * The rows of the table with this alias whose time, from `startNs` to `endNs`, touches the span; all ends inclusive, an absent
- * one is open. The plain bounds decide; the range, which takes the last two nanoseconds of all time for one, is for the index
- * over `downlink_span`, and for the planner: it knows how many ranges overlap, and of two bounds it would suppose the product.
+ * The condition that rows of the table with this alias touch the span with their time, from `startNs` to `endNs`; all ends are inclusive,
+ * and an absent one is open. The plain bounds decide. The range cannot tell the last two nanoseconds of all time apart; it is for the index
+ * over `downlink_span`, and for the planner, which knows how many ranges overlap but would multiply the selectivities of two bounds.
  */
 export function touches(alias: string, { start, end }: Span): Prisma.Sql[] {
   if (start === undefined && end === undefined) return [];
@@ -26,7 +25,7 @@ export function touches(alias: string, { start, end }: Span): Prisma.Sql[] {
   return [...touchesByBounds(alias, { start, end }), Prisma.sql`${span} && ${range}`];
 }
 
-/** The same by the plain bounds alone, which an index of another order may have behind its key. */
+/** The same condition by the plain bounds alone, which an index of another order may have behind its key. */
 export function touchesByBounds(alias: string, { start, end }: Span): Prisma.Sql[] {
   if (start !== undefined && end !== undefined && start > end) return [Prisma.sql`FALSE`];
   return [
@@ -41,8 +40,8 @@ function within(timeNs: bigint | undefined): bigint | null {
 }
 
 /**
- * The same rows in two disjoint ranges: those that start within the span, as an index by start has them, and those that began
- * before and reach it, which the index of spans gives for its first moment. No ranges where the span is open on both sides.
+ * Splits the same rows into two disjoint ranges: those that start within the span, which an index by start has in order, and those that
+ * began before it and reach it, which the index of spans gives for its first moment. Returns no ranges if the span is open on both sides.
  */
 export function startingOrReaching(alias: string, span: Span): Prisma.Sql[] {
   const { start, end } = span;
@@ -54,14 +53,14 @@ export function startingOrReaching(alias: string, span: Span): Prisma.Sql[] {
   return [between(startNs, span), Prisma.join(reaching, " AND ")];
 }
 
-/** What few recordings are longer than. The index of those that are says it too. */
+/** Few recordings are longer than this. The definition of the index of long ones holds the same number. */
 export const LONG_NS = 86_400_000_000_000n;
 
 export function isLong(alias: string): Prisma.Sql {
   return Prisma.raw(`${alias}."durationNs" > ${LONG_NS}`);
 }
 
-/** Before that, only what is long has begun and not ended by the time. */
+/** Before this time only long recordings can have begun and not have ended by `timeNs`. */
 export function longBefore(timeNs: bigint): bigint {
   return timeNs - LONG_NS < FIRST_TIME_NS ? FIRST_TIME_NS : timeNs - LONG_NS;
 }
@@ -71,8 +70,8 @@ function longAfter(timeNs: bigint): bigint {
 }
 
 /**
- * The recordings that touch the span, as {@link touches} says, in disjoint ranges of their starts or of their ends: an index
- * gives each in that order, and the planner knows how many there are. No ranges where the span is open on both sides.
+ * Splits the recordings that touch the span, as {@link touches} says, into disjoint ranges of their starts or of their ends: an index gives
+ * each range in that order, and the planner knows how many rows there are. Returns no ranges if the span is open on both sides.
  */
 export function touchingRanges(alias: string, span: Span, by: "start" | "end"): Prisma.Sql[] {
   const { start, end } = span;

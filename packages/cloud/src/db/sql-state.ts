@@ -3,14 +3,25 @@ export const FOREIGN_KEY_VIOLATION = "23503";
 
 const SQLSTATE = /^(?:[0-5][0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/;
 const MAX_DEPTH = 6;
-const AWAY = /^(08|57P|53)/; // connection lost or refused, shutting down, out of connections
-/** What pg and its pool say without a code: a connection that was lost, is closed, or did not come free in time. */
-const AWAY_TEXTS = /Connection terminated|is not queryable|timeout exceeded when trying to connect/;
+/**
+ * The connection was lost or refused, the server shuts down, has no free connection, or only reads because another one took its place; or
+ * others were in the way of a transaction at each of its attempts.
+ */
+const AWAY = /^(08|57P|53|25006$|40001$|40P01$)/;
+/** The messages of pg and its pool that have no code: a connection was lost, is closed, or did not become free in time. */
+const AWAY_TEXTS = /Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired/;
+/** Nobody listens, or who does is starting or shutting down. */
+const REFUSED = new Set(["ECONNREFUSED", "ENOENT", "57P03"]);
 const AWAY_CODES = new Set([
+  "EAI_AGAIN",
   "ECONNREFUSED",
   "ECONNRESET",
-  "EPIPE",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
   "ENOENT",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
   "P1001",
   "P1008",
   "P1017",
@@ -18,19 +29,19 @@ const AWAY_CODES = new Set([
   "P2028",
 ]);
 
-/** The SQLSTATE of an error of Prisma or pg, wherever it stands; undefined where the error came from elsewhere. */
+/** Finds the SQLSTATE of an error of Prisma or pg, at whatever depth; undefined if the error came from elsewhere. */
 export function sqlState(error: unknown): string | undefined {
   return chain(error)
     .map(stateOf)
     .find((state) => state !== undefined);
 }
 
-/** For a `catch`: what happens instead where another row has the name or key. */
+/** For a `catch`: calls `instead` if another row has the name or key. */
 export function onUniqueViolation<T>(instead: () => T): (error: unknown) => T {
   return onState(UNIQUE_VIOLATION, instead);
 }
 
-/** For a `catch`: what happens instead where the row is in use, or what it refers to is gone. */
+/** For a `catch`: calls `instead` if the row is in use, or the row that it refers to is gone. */
 export function onForeignKeyViolation<T>(instead: () => T): (error: unknown) => T {
   return onState(FOREIGN_KEY_VIOLATION, instead);
 }
@@ -42,7 +53,7 @@ function onState<T>(state: string, instead: () => T) {
   };
 }
 
-/** The database cannot answer at the moment: the request may be repeated. */
+/** Says whether the database cannot answer at the moment, so that the request may be repeated. */
 export function isDatabaseAway(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return AWAY.test(state);
@@ -51,13 +62,18 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
+/** A connection was refused before anything was sent by it. */
+export function isRefused(error: Error): boolean {
+  return REFUSED.has(String((error as { code?: unknown }).code));
+}
+
 function stateOf(link: object): string | undefined {
   const { originalCode, code } = link as { originalCode?: unknown; code?: unknown };
   const state = originalCode ?? code;
   return typeof state === "string" && SQLSTATE.test(state) ? state : undefined;
 }
 
-/** The error and all that it wraps: `cause`, and where Prisma keeps the adapter's. */
+/** Lists the error and all that it wraps: `cause`, and the place where Prisma keeps the adapter's error. */
 function chain(error: unknown): object[] {
   const links: object[] = [];
   let link = error;

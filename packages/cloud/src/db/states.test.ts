@@ -4,7 +4,7 @@ import pg from "pg";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { states } from "./generated/states.ts";
 
-test("of each column of states the database accepts those of the schema, and no other", async (t) => {
+test("the database accepts in each column of states the states of the schema, and no others", async (t) => {
   const client = new pg.Client({ connectionString: await createTestDatabase(t) });
   await client.connect();
   try {

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from "./client.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./sql-state.ts";
 import { type Transaction, withTransaction } from "./transaction.ts";
 
-test("two transactions that lock each other out both end with their work done", async (t) => {
+test("two transactions that deadlock both end with their work done", async (t) => {
   const db = await openTestDatabase(t);
   await db.prisma.organization.createMany({ data: ["a", "b"].map((id) => ({ id, name: id, createdAtNs: 0n })) });
   const bothHoldOne = meetingOf(2);
@@ -24,7 +24,7 @@ test("two transactions that lock each other out both end with their work done", 
   assert.ok(attempts >= 3, "one was repeated; it may be again, where it takes its lock before the other one wakes");
 });
 
-test("a serialization failure is repeated five times in all and then told", async (t) => {
+test("a serialization failure is repeated up to five times in all and then thrown", async (t) => {
   const db = await openTestDatabase(t);
   let attempts = 0;
   const failing = withTransaction(db, (tx) => {
@@ -35,7 +35,7 @@ test("a serialization failure is repeated five times in all and then told", asyn
   assert.equal(attempts, 5);
 });
 
-test("any other failure is told at once, and the work before it is undone", async (t) => {
+test("any other failure is thrown at once, and the work before it is undone", async (t) => {
   const db = await openTestDatabase(t);
   let attempts = 0;
   const failing = withTransaction(db, async (tx) => {
@@ -48,7 +48,7 @@ test("any other failure is told at once, and the work before it is undone", asyn
   assert.equal(await db.prisma.organization.count(), 0);
 });
 
-test("a transaction that may take longer gives its statements as long, and no other's", async (t) => {
+test("a transaction with a longer limit gives its own statements as long, and no others", async (t) => {
   const db = await openTestDatabase(t);
   const show = (tx: Transaction) => tx.$queryRaw<[{ statement_timeout: string }]>`SHOW statement_timeout`;
   const [[longer], [usual]] = [
@@ -68,7 +68,7 @@ function raise(tx: Transaction, state: string): Promise<unknown> {
   return tx.$executeRawUnsafe(`DO $$ BEGIN RAISE EXCEPTION 'made by the test' USING ERRCODE = '${state}'; END $$`);
 }
 
-/** A function whose promise resolves when it was called so many times. */
+/** Returns a function whose promises resolve once it was called `size` times. */
 function meetingOf(size: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let missing = size;

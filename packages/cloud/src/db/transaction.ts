@@ -10,13 +10,13 @@ const MAX_ATTEMPTS = 5;
 const TIMEOUT_MS = 60_000;
 const WAIT_FOR_CONNECTION_MS = 10_000;
 const BASE_DELAY_MS = 20;
-/** Serialization failure and deadlock: nothing happened, and the same transaction may succeed now. */
+/** After a serialization failure or a deadlock nothing has happened, and the same transaction may succeed now. */
 const REPEATABLE = new Set(["40001", "40P01"]);
 
 /**
- * Runs `work` in one transaction and commits it when it resolves. Where the database finds it in another's way, it is
- * repeated, five times in all: `work` must have no effect outside the transaction. `timeoutMs` is for what may take longer than
- * a minute, as it touches as many rows as somebody has. Within a transaction already it is a part of that.
+ * Runs `work` in one transaction and commits it when `work` resolves. If it conflicts with another transaction it is repeated, up to five
+ * times in all: `work` must have no effect outside the transaction. `timeoutMs` is for transactions that may take longer than a minute
+ * because the number of their rows has no limit. Inside a transaction it becomes a part of that one.
  */
 export async function withTransaction<T>(
   db: Pick<Database, "prisma" | "tx">,
@@ -30,7 +30,7 @@ export async function withTransaction<T>(
   return db.tx ? inSavepoint(db.tx, workInTime) : beginTransaction(db, workInTime, timeoutMs);
 }
 
-/** Does what {@link withTransaction} does, but gives statements no longer than usual, whatever the whole may take. */
+/** Does what {@link withTransaction} does, but keeps the usual limit for each statement, however long the whole may take. */
 export async function beginTransaction<T>(
   { prisma }: Pick<Database, "prisma">,
   work: (tx: Transaction) => Promise<T>,
@@ -46,7 +46,7 @@ export async function beginTransaction<T>(
   }
 }
 
-/** A part of a transaction that fails is undone by itself; whoever began the whole repeats it. */
+/** If this part of a transaction fails, it alone is undone; the beginner of the whole repeats the whole. */
 async function inSavepoint<T>(tx: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
   await tx.$executeRaw`SAVEPOINT part`;
   try {

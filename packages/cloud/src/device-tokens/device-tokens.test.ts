@@ -23,7 +23,7 @@ test("a token's text is shown once, and only its hash is stored", async () => {
   );
 });
 
-test("a token without a device needs a project, and opens nothing for an agent", async () => {
+test("a token without a device needs a project, and gives no access to an agent's calls", async () => {
   await assert.rejects(admin.call(api.deviceTokens.create, {}), refusedWith("ProjectRequired"));
   const { token, deviceId } = await admin.call(api.deviceTokens.create, {
     projectId: device.projectId,
@@ -36,7 +36,7 @@ test("a token without a device needs a project, and opens nothing for an agent",
   );
 });
 
-test("a projectId that is not the device's is refused", async () => {
+test("a projectId other than the device's project is refused", async () => {
   const { id: projectId } = await admin.call(api.projects.create, { name: "another" });
   await assert.rejects(
     admin.call(api.deviceTokens.create, { deviceId: device.id, projectId }),

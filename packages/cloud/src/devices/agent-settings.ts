@@ -3,19 +3,28 @@ import type { Ctx } from "../context/context.ts";
 import { asParsed, type Complete } from "../core/complete.ts";
 import { refuse } from "../core/errors.ts";
 import { withTransaction } from "../db/transaction.ts";
+import type { Shown } from "../http/again.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { findSite } from "../projects/find-site.ts";
 import { findDevice, lockDevice } from "./find-device.ts";
 
 type Contract = typeof api.agentSettings;
 
-/** What is pushed to the agent of a device or of an edge site with its work. */
+/** These settings are pushed to the agent of a device or of an edge site with its work. */
 export const agentSettings: Handlers<Contract> = {
   get: getAgentSettings,
   put: putAgentSettings,
   getOfSite: getSiteSettings,
   putOfSite: putSiteSettings,
 };
+
+export const shownSettings: Shown = { schema: AgentSettings, read: getWithOwner };
+
+/** Returns the settings with the id of the device or site that they are for. */
+async function getWithOwner(ctx: Ctx, input: Input<Contract["get"]> | Input<Contract["getOfSite"]>) {
+  const owner = "nameOrId" in input ? await findDevice(ctx, input) : await findSite(ctx, input.id);
+  return { id: owner.id, ...AgentSettings.parse(owner.agentSettings) };
+}
 
 async function getAgentSettings(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<AgentSettings>> {
   return asParsed(AgentSettings.parse((await findDevice(ctx, ref)).agentSettings));

@@ -15,12 +15,12 @@ interface NewDevice {
   readonly nowNs: bigint;
 }
 
-/** Who looks for a name in order to create it does so one at a time. */
+/** Transactions that look for a name in order to create it run one at a time. */
 export async function lockDeviceName(tx: Transaction, projectId: string, name: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`device ${projectId} ${name}`}, 0))`;
 }
 
-/** Creates a device and publishes it in the same transaction. Throws the database's unique violation where the name is taken. */
+/** Creates a device and publishes it in the same transaction. Throws the database's unique violation if the name is taken. */
 export async function createDeviceRow(tx: Transaction, device: NewDevice): Promise<DeviceModel> {
   const { properties = {}, nowNs } = device;
   const row = await tx.device.create({ data: toRow(device) });
@@ -29,13 +29,13 @@ export async function createDeviceRow(tx: Transaction, device: NewDevice): Promi
   return row;
 }
 
-/** The project's device of a name, created where none has it. Of several who ask at the same moment one creates it, for all. */
+/** Finds the project's device of a name, or creates it. Of several callers at the same moment one creates it for all. */
 export async function findOrCreateDevice(tx: Transaction, device: Omit<NewDevice, "properties">): Promise<DeviceModel> {
   const { projectId, name } = device;
   const found = await tx.device.findUnique({ where: { projectId_name: { projectId, name } } });
   if (found) return found;
   const [row] = await tx.device.createManyAndReturn({ data: [toRow(device)], skipDuplicates: true });
-  if (!row) return findOrCreateDevice(tx, device); // another was first, and has committed by now
+  if (!row) return findOrCreateDevice(tx, device); // another call created it first, and has committed by now
   await publishNew(tx, row);
   return row;
 }

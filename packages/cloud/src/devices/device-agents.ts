@@ -6,7 +6,7 @@ import type { DeviceModel } from "../db/generated/models.ts";
 import { toDevice } from "./device-rows.ts";
 import { findDevice } from "./find-device.ts";
 
-/** Answers a device with what its agent last said of itself. */
+/** Answers a device with what its agent last reported about itself. */
 export async function withAgent({ db, clock }: Ctx, row: DeviceModel): Promise<Complete<Device>> {
   const agent = await db.prisma.agent.findUnique({ where: { deviceId: row.id } });
   return { ...toDevice(row), agent: agent ? toEdgeAgent(agent, clock.nowNs()) : undefined };

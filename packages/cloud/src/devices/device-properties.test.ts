@@ -36,7 +36,7 @@ async function namesOf(query: Parameters<typeof admin.call<typeof api.devices.li
   return (await admin.call(api.devices.list, query)).map(({ name }) => name);
 }
 
-test("a device is created with values of every type, and with a history that starts then", async () => {
+test("a new device may have values of every type, and its history starts then", async () => {
   const properties = {
     site: "Köln 🏭",
     weight: 1.5e-300,
@@ -53,7 +53,7 @@ test("a device is created with values of every type, and with a history that sta
   assert.ok(history.every(({ start, end }) => start === device.createdAt && end === undefined));
 });
 
-test("keys not recognized as custom properties are ignored, also those of other resource types", async () => {
+test("keys that are no custom properties of devices are ignored", async () => {
   const device = await create("ignoring", { site: "x", unknown: 1, "of-event": "x", "a key\0": "x", "": null });
   assert.deepEqual(device.properties, { site: "x" });
 });
@@ -78,7 +78,7 @@ test("keys not sent are unchanged; passing a null value unsets a property", asyn
   assert.deepEqual(open.map(({ key }) => key).sort(), ["active", "weight"]);
 });
 
-test("an update closes the open interval at now and opens a new one; the two share the moment", async () => {
+test("an update closes the open interval now and opens a new one; the two share that moment", async () => {
   await create("moving", { site: "a" });
   const device = await update("moving", { site: "b" });
   const [first, second] = await historyOf("moving");
@@ -88,7 +88,7 @@ test("an update closes the open interval at now and opens a new one; the two sha
   assert.equal(second!.end, undefined);
 });
 
-test("an equal value changes nothing: neither the history nor updatedAt, and nobody is told", async () => {
+test("an equal value changes nothing: no history, no updatedAt and no event", async () => {
   const values = { site: "a", weight: 0, tools: ["arm"] };
   const before = await create("steady", values);
   const events = () => cloud.deps.db.prisma.outboxEvent.count({ where: { type: "device.updated" } });
@@ -101,7 +101,7 @@ test("an equal value changes nothing: neither the history nor updatedAt, and nob
   assert.equal(await events(), shown + 1);
 });
 
-test("updates of one device at once lose no key and leave one open interval a key", async () => {
+test("updates of one device at the same moment lose no key and leave one open interval for each key", async () => {
   await create("contended");
   const changes: PropertyChanges[] = [];
   for (let round = 0; round < 4; round++)
@@ -142,7 +142,7 @@ test("the list is queried by terms prefixed properties.", async () => {
   await assert.rejects(matches("properties.:x"), refusedWith("InvalidRequest", "query"));
 });
 
-test("the list is sorted by a property: numbers by value, absent last either way, the id breaks ties", async () => {
+test("the list is sorted by a property: numbers by value, devices without a value last either way, and the id breaks ties", async () => {
   const { id: projectId } = await admin.call(api.projects.create, { name: "sorted" });
   const weights = [10, 9, -1, undefined, 9, 1e300, undefined];
   for (const [index, weight] of weights.entries())

@@ -34,7 +34,7 @@ export const selectOldestDevices = prepare((db) => withAgents(oldest(db, "Device
 
 type DeviceWithAgent = Awaited<ReturnType<typeof selectDevices>>[number];
 
-/** Answers a device with what its agent last said of itself, where one was ever there. */
+/** Answers a device with what its agent last reported about itself, if it ever had an agent. */
 export function toDeviceWithAgent(row: DeviceWithAgent, nowNs: bigint): Complete<Device> {
   const { leaseExpiresAtNs, lastSeenAtNs, agentVersion, facts, clonedAtNs, status } = row;
   if (leaseExpiresAtNs === null || lastSeenAtNs === null || agentVersion === null) return toDevice(row);
@@ -44,7 +44,7 @@ export function toDeviceWithAgent(row: DeviceWithAgent, nowNs: bigint): Complete
 
 type ShownDevice = Omit<DeviceModel, "agentSettings" | "properties"> & { readonly properties: unknown };
 
-/** Answers a device without what its agent says of itself; see device-agents.ts */
+/** Answers a device without what its agent reports; see device-agents.ts */
 export function toDevice(row: ShownDevice): Complete<Device> {
   return {
     id: row.id,

@@ -18,7 +18,7 @@ test("a device is created with defaults, and found by name and by id", async () 
   assert.deepEqual(await admin.call(api.devices.get, { nameOrId: created.id }), created);
 });
 
-test("a name that is taken is refused with 409 and changes nothing", async () => {
+test("a name that is taken is a 409 and changes nothing", async () => {
   await admin.call(api.devices.create, { name: "taken" });
   const before = await admin.call(api.devices.list, {});
   await assert.rejects(admin.call(api.devices.create, { name: "taken" }), refusedWith("NameTaken"));
@@ -27,13 +27,13 @@ test("a name that is taken is refused with 409 and changes nothing", async () =>
   assert.equal((await admin.call(api.devices.list, {})).length, before.length + 1);
 });
 
-test("if a device is named with another device's id, the device whose name matches is returned", async () => {
+test("if a device is named with another device's id, the name wins over the id", async () => {
   const first = await admin.call(api.devices.create, { name: "first" });
   const namesake = await admin.call(api.devices.create, { name: first.id });
   assert.equal((await admin.call(api.devices.get, { nameOrId: first.id })).id, namesake.id);
 });
 
-test("names hold 1 to 100 characters of letters, digits and _ . -", async () => {
+test("a name has 1 to 100 characters: letters, digits and _ . -", async () => {
   const longest = "x".repeat(100);
   assert.equal((await admin.call(api.devices.create, { name: longest })).name, longest);
   for (const name of ["", "x".repeat(101), "a b", "a/b", "ö", "a\n"]) {
@@ -54,7 +54,7 @@ test("path parameters may hold %2F, %23, %3F, %25 and UTF-8: they are decoded af
     );
 });
 
-test("an update changes what is sent and nothing else; an empty name means unchanged", async () => {
+test("an update changes only the fields that are sent; an empty name means unchanged", async () => {
   await admin.call(api.devices.create, { name: "changing" });
   const updated = await admin.call(api.devices.update, {
     nameOrId: "changing",
@@ -79,7 +79,7 @@ test("lists are paged and sorted in a total order, and limit 0 is an empty list"
   assert.deepEqual(await admin.call(api.devices.list, { limit: 0 }), []);
 });
 
-test("a device is deleted only when it has no data left", async () => {
+test("a device can be deleted only when it has no data left", async () => {
   const agent = await startAgent(cloud, "full");
   const item = recordingItem();
   await agent.report([item]);
@@ -89,7 +89,7 @@ test("a device is deleted only when it has no data left", async () => {
   await assert.rejects(agent.report([]), refusedWith("Unauthenticated"));
 });
 
-test("events are data of a device, sessions that were deleted are not", async () => {
+test("events count as data of a device, and deleted sessions do not", async () => {
   const { prisma } = cloud.deps.db;
   const { id: deviceId, orgId, projectId } = await admin.call(api.devices.create, { name: "annotated" });
   const times = { createdAtNs: 0n, updatedAtNs: 0n };
@@ -103,8 +103,8 @@ test("events are data of a device, sessions that were deleted are not", async ()
   assert.deepEqual(await admin.call(api.devices.delete, { nameOrId: "annotated" }), { id: deviceId });
 });
 
-test("creating and updating write the events that others hear of", async () => {
-  const { id, createdAt } = await admin.call(api.devices.create, { name: "told" });
+test("creating and updating a device write events to the outbox", async () => {
+  const { id, createdAt } = await admin.call(api.devices.create, { name: "listed" });
   await admin.call(api.devices.update, { nameOrId: id, enabled: false });
   const events = await cloud.deps.db.prisma.outboxEvent.findMany({
     where: { occurredAtNs: { gte: createdAt } },
@@ -117,7 +117,7 @@ test("creating and updating write the events that others hear of", async () => {
   );
 });
 
-test("with several projects projectId is required where something is created, and names may repeat", async () => {
+test("with several projects projectId is required to create a device, and names may repeat", async () => {
   const org = await cloud.otherOrganization();
   const { id: projectId } = await org.call(api.projects.create, { name: "second" });
   await assert.rejects(org.call(api.devices.create, { name: "x" }), refusedWith("ProjectRequired"));
@@ -128,7 +128,7 @@ test("with several projects projectId is required where something is created, an
   assert.equal((await org.call(api.devices.get, { nameOrId: "x", projectId })).projectId, projectId);
 });
 
-test("a key that is limited to some projects sees those only", async () => {
+test("a key that is limited to some projects sees only their devices", async () => {
   const second = await admin.call(api.projects.create, { name: "limited" });
   await admin.call(api.devices.create, { name: "inside", projectId: second.id });
   const limited = cloud.withToken(await cloud.addKey(["devices.list", "devices.create", "projects.list"], [second.id]));

@@ -66,7 +66,7 @@ interface Change {
   readonly changes: Omit<Input<Contract["update"]>, "nameOrId" | "projectId">;
 }
 
-/** What is sent and equal changes nothing: neither the history nor `updatedAt`, and nobody is told. */
+/** An equal value changes nothing: no history, no `updatedAt`, and no event is written. */
 async function changeDevice(tx: Transaction, { id, ctx, changes }: Change): Promise<DeviceModel> {
   const { orgId } = ctx.caller;
   const sent = await readPropertyChanges(tx, { orgId, resourceType: "device", changes: changes.properties });
@@ -83,7 +83,7 @@ async function changeDevice(tx: Transaction, { id, ctx, changes }: Change): Prom
   return tx.device.update({ where: { id }, data: { ...settings, updatedAtNs: nowNs } });
 }
 
-/** Pending imports are found and sorted by the name; what is complete keeps the one of its time. */
+/** Pending imports are found and sorted by the device's name; a completed import keeps the name of its time. */
 async function renameInImports(
   tx: Transaction,
   { id, orgId, name }: Pick<DeviceModel, "id" | "orgId" | "name">,
@@ -109,7 +109,7 @@ async function deleteDevice(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{
         "DeviceNotEmpty",
         `device "${device.name}" still has ${recordings} recordings, ${files} edge files, ${sessions} sessions, ${events} events and ${imports} imports under way`,
       );
-    await tx.session.deleteMany({ where: { deviceId: device.id } }); // those that were deleted before
+    await tx.session.deleteMany({ where: { deviceId: device.id } }); // rows of sessions that were deleted before
     await tx.device.delete({ where: { id: device.id } });
   });
   return { id: device.id };

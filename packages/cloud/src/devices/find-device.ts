@@ -1,8 +1,8 @@
-// What names one thing is looked up before a list is read (`selectDevice`, `selectRecording`, `selectSession`,
-// `selectSite`): what is not there is 404 and a name of several projects 400, instead of an empty list or a mixture,
-// because an empty list after a typing error looks like lost data, and one file of two projects' recordings like one
-// drive. `selectors.test.ts` walks every list. Only the requests of imports know names longer than that: those of
-// devices that were renamed or deleted, and keys of sessions to come.
+// A selector of one thing is looked up before a list is read (`selectDevice`, `selectRecording`, `selectSession`, `selectSite`). If it does
+// not exist the answer is 404, and a name of several projects is 400, instead of an empty list or a mixture: an empty list after a typing
+// error looks like lost data, and a file with recordings of two projects looks like one drive. `selectors.test.ts` walks every list. Only
+// import requests know names that do not exist any more or not yet: those of devices that were renamed or deleted, and keys of future
+// sessions.
 
 import { type Kysely, sql } from "kysely";
 import type { Ctx } from "../context/context.ts";
@@ -20,7 +20,7 @@ interface DeviceRef {
   readonly projectId?: string | undefined;
 }
 
-/** A device may be named with another device's id; then the name wins. spec: Endpoints */
+/** Finds a device by name or id. A device may be named with another device's id; then the name wins. spec: Endpoints */
 export async function findDevice(ctx: Ctx, { nameOrId, projectId }: DeviceRef): Promise<DeviceModel> {
   const where = await visibleIn(ctx, projectId);
   const rows = await ctx.db.prisma.device.findMany({
@@ -30,7 +30,7 @@ export async function findDevice(ctx: Ctx, { nameOrId, projectId }: DeviceRef): 
   return chooseNamed(rows, nameOrId);
 }
 
-/** Of the devices that have a text as their name or id, the one that is meant. */
+/** Chooses among the rows that have a text as their name or id. */
 export function chooseNamed<Row extends { readonly name: string }>(rows: readonly Row[], nameOrId: string): Row {
   const named = rows.filter((row) => row.name === nameOrId);
   if (named.length > 1)
@@ -44,13 +44,13 @@ interface DeviceSelector {
   readonly projectId?: string | undefined;
 }
 
-/** The device that a query or body selects, by id or else by name; undefined where it selects none; 404 where it does not exist. */
+/** Finds the device that a query or body selects, by id or else by name; undefined if it selects none; 404 if the device does not exist. */
 export async function selectDevice(ctx: Ctx, selector: DeviceSelector): Promise<DeviceModel | undefined> {
   if (!selector.deviceId && !selector.deviceName) return undefined;
   return (await lookUpDevice(ctx, selector)) ?? notFound(`device "${selector.deviceId || selector.deviceName}"`);
 }
 
-/** As {@link selectDevice}; undefined as well where no device has the id or the name. */
+/** Does what {@link selectDevice} does, but returns undefined also if no device has the id or the name. */
 export async function lookUpDevice(ctx: Ctx, selector: DeviceSelector): Promise<DeviceModel | undefined> {
   const { deviceId, deviceName, projectId } = selector;
   const named = deviceId || deviceName;
@@ -59,11 +59,11 @@ export async function lookUpDevice(ctx: Ctx, selector: DeviceSelector): Promise<
   const rows = await statement(ctx.db, [ctx.caller.orgId, named, projectsToSee(ctx, projectId)]);
   if (rows.length > 1)
     throw new ApiError("AmbiguousName", `several projects have a device named "${deviceName}"; give projectId`);
-  if (rows.length === 0) await visibleIn(ctx, projectId); // which says so where it is the project that is not there
+  if (rows.length === 0) await visibleIn(ctx, projectId); // throws if it is the project that does not exist
   return rows[0] as DeviceModel | undefined;
 }
 
-/** Of an organization ($1), within projects ($3). */
+/** Selects devices of an organization ($1), within projects ($3). */
 const devicesWithin = (db: Kysely<DB>) =>
   db
     .selectFrom("Device as d")
@@ -76,19 +76,19 @@ const devicesWithin = (db: Kysely<DB>) =>
 const selectById = prepare((db) => devicesWithin(db).where("d.id", "=", parameter<string>(2)));
 const selectByName = prepare((db) => devicesWithin(db).where("d.name", "=", parameter<string>(2)).limit(sql.lit(2)));
 
-/** The device as it is now; until the transaction ends, other changes of its settings and properties wait. */
+/** Locks the device and returns it; until the transaction ends, other changes of its settings and properties wait. */
 export async function lockDevice(tx: Transaction, id: string): Promise<DeviceModel> {
   await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${id} FOR NO KEY UPDATE`;
   return (await tx.device.findUnique({ where: { id } })) ?? notFound(`device ${id}`);
 }
 
-/** Nothing is added to the device until the transaction ends. */
+/** Locks the device so that nothing is added to it until the transaction ends. */
 export async function lockDeviceToDelete(tx: Transaction, id: string): Promise<void> {
   const locked = await tx.$queryRaw<unknown[]>`SELECT id FROM "Device" WHERE id = ${id} FOR UPDATE`;
   if (locked.length === 0) notFound(`device ${id}`);
 }
 
-/** For a `catch`, where something is added to a device that may be deleted at that moment. */
+/** For a `catch`, when something is added to a device that may be deleted at that moment. */
 export function deviceGone(id: string | null) {
   return onForeignKeyViolation(() => notFound(`device ${id}`));
 }

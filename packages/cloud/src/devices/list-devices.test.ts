@@ -14,14 +14,14 @@ type Query = CallInput<typeof api.devices.list>;
 const names = async (query: Query, client = admin) =>
   (await client.call(api.devices.list, query)).map(({ name }) => name);
 
-/** What each agent said last, in the order in which they were heard. */
-const said = [
+/** The last report of each agent, in the order in which they arrived. */
+const reports = [
   ["rover-7", { freeBytes: 900, problems: 0 }],
   ["Rover-8", { freeBytes: 1000, problems: 2 }],
   ["arm.1", { freeBytes: 20, problems: 10 }],
   ["no-disk", { freeBytes: undefined, problems: 1 }],
 ] as const;
-for (const [name, { freeBytes, problems }] of said) {
+for (const [name, { freeBytes, problems }] of reports) {
   nowNs += 1_000_000_000n;
   const agent = await startAgent(cloud, name);
   await agent.call(api.edge.status, {
@@ -34,7 +34,7 @@ const odd = await startAgent(cloud, "odd");
 await prisma.agent.update({ where: { deviceId: odd.deviceId }, data: { status: [1], lastSeenAtNs: 5n } });
 await admin.call(api.devices.create, { name: "silent" });
 
-test("`nameMatches` finds a part of a name in any case, taken literally, of any length, in the caller's organization", async () => {
+test("`nameMatches` finds a part of a name of any length in upper or lower case, taken literally, in the caller's organization", async () => {
   assert.deepEqual(await names({ nameMatches: "ROVER" }), ["rover-7", "Rover-8"]);
   assert.deepEqual(await names({ nameMatches: "er-7" }), ["rover-7"]);
   assert.deepEqual(await names({ nameMatches: "8" }), ["Rover-8"]);
@@ -45,7 +45,7 @@ test("`nameMatches` finds a part of a name in any case, taken literally, of any 
   assert.deepEqual(await names({ nameMatches: "rover", limit: 1, offset: 1 }), ["Rover-8"]);
 });
 
-test("devices are sorted by what their agents said last; those that said nothing come last either way", async () => {
+test("devices are sorted by what their agents last reported; those without a report come last either way", async () => {
   const sorted = async (sortBy: NonNullable<Query["sortBy"]>) => [
     await names({ sortBy }),
     await names({ sortBy, sortOrder: "desc" }),
@@ -67,7 +67,7 @@ test("devices are sorted by what their agents said last; those that said nothing
   ]);
 });
 
-test("an order by what is none is 400", async () => {
+test("an unknown order is 400", async () => {
   const headers = { authorization: `Bearer ${cloud.adminKey}` };
   for (const sortBy of ["lastSeenAtNs", "status", "agent"])
     assert.equal((await fetch(`${cloud.url}/v1/devices?sortBy=${sortBy}`, { headers })).status, 400);

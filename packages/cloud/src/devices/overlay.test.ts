@@ -15,7 +15,7 @@ test("an interval that only touches the range stays", () => {
   assert.deepEqual(plan, { deletedIds: [], trimmed: [], inserted: [inserted] });
 });
 
-test("an interval inside the range is deleted, also where it has the very same ends", () => {
+test("an interval inside the range is deleted, even if it has the very same ends", () => {
   assert.deepEqual(overlay([interval("a", 10n, 20n)], edit).deletedIds, ["a"]);
   assert.deepEqual(overlay([interval("a", 10n, 12n), interval("b", 12n, 20n)], edit).deletedIds, ["a", "b"]);
 });
@@ -42,7 +42,7 @@ test("an open interval is cut at its past part and stays open after it", () => {
   assert.deepEqual(parts, [inserted, { startNs: 20n, endNs: null, value: "a" }]);
 });
 
-test("without a value the range is emptied", () => {
+test("an edit without a value empties the range", () => {
   const plan = overlay([interval("a", 5n, 15n)], { ...edit, value: undefined });
   assert.deepEqual(plan, { deletedIds: [], trimmed: [{ id: "a", startNs: 5n, endNs: 10n }], inserted: [] });
 });

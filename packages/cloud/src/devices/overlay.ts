@@ -1,10 +1,9 @@
-// Values change at now, but never before the last change of the same key plus 1 ns, so that intervals are never
-// empty and never overlap where the clock stands still or goes back. Past edits are planned here, by a pure
-// function.
+// A value changes now, but never earlier than 1 ns after the last change of the same key, so that intervals are never empty and never
+// overlap when the clock stands still or goes back. Edits of the past are planned here, by a pure function.
 
 import type { PropertyValue } from "@downlink/protocol";
 
-/** A half-open span of time, start inclusive; without an end it is still in effect. */
+/** A half-open span of time whose start is inclusive; without an end it is still in effect. */
 export interface Span {
   readonly startNs: bigint;
   readonly endNs: bigint | null;
@@ -17,11 +16,11 @@ export interface Interval extends Span {
 
 interface Edit extends Span {
   readonly endNs: bigint;
-  /** Undefined: no value was set. */
+  /** Undefined: no value was set in this span. */
   readonly value: PropertyValue | undefined;
 }
 
-/** What makes a timeline hold the edit; each id occurs at most once. */
+/** The changes that put the edit into a timeline; each id occurs at most once. */
 export interface OverlayPlan {
   readonly deletedIds: readonly string[];
   /** Intervals that keep their id and value over a shorter span. */
@@ -30,8 +29,8 @@ export interface OverlayPlan {
 }
 
 /**
- * Lays one value over the disjoint intervals of one key: those that it overlaps are split, trimmed or deleted.
- * An open interval loses its past part only, so that what is in effect now stays so. A split interval's earlier part keeps its id.
+ * Lays one value over the disjoint intervals of one key: intervals that it overlaps are split, trimmed or deleted. An open interval
+ * loses only its past part, so that its value stays in effect now. The earlier part of a split interval keeps the id.
  */
 export function overlay(intervals: readonly Interval[], edit: Edit): OverlayPlan {
   const touched = intervals.filter((interval) => overlaps(interval, edit));
@@ -49,7 +48,7 @@ function overlaps(interval: Span, { startNs, endNs }: Edit): boolean {
   return interval.startNs < endNs && (interval.endNs === null || interval.endNs > startNs);
 }
 
-/** What is left of an overlapped interval before and after the edit. */
+/** Returns what is left of an overlapped interval before and after the edit. */
 function subtract(interval: Span, edit: Edit): Span[] {
   const before = { startNs: interval.startNs, endNs: edit.startNs };
   const after = { startNs: edit.endNs, endNs: interval.endNs };

@@ -32,7 +32,7 @@ function secondsOf(timeNs: bigint) {
   return Number((timeNs - START_NS) / SECOND_NS);
 }
 
-/** A device that was on floor `1` from 0 s to 10 s and is on `2` since; it is 100 s now. */
+/** Creates a device that was on floor `1` from 0 s to 10 s and has been on `2` since; the time is 100 s now. */
 async function createMoved(name: string) {
   time.nowNs = at(0);
   await admin.call(api.devices.create, { name, properties: { floor: "1" } });
@@ -42,7 +42,7 @@ async function createMoved(name: string) {
   return name;
 }
 
-test("a past value splits, trims and deletes what it overlaps, and the current value stays", async () => {
+test("a past value splits, trims and deletes the intervals that it overlaps, and the current value stays", async () => {
   const name = await createMoved("edited");
   await setPast(name, { value: "0", start: at(-5), end: at(2) });
   assert.deepEqual(await lineOf(name), [
@@ -101,7 +101,7 @@ test("an omitted value says that no value was set; so does null", async () => {
   assert.deepEqual((await admin.call(api.devices.get, { nameOrId: name })).properties, { floor: "2" });
 });
 
-test("start must be before end and both in the past, to the nanosecond; end is exclusive and so may be now", async () => {
+test("start must be before end and both in the past, to the nanosecond; end is exclusive, so it may be now", async () => {
   const name = await createMoved("bounded");
   const before = await lineOf(name);
   for (const [start, end] of [
@@ -166,7 +166,7 @@ test("the history is filtered by start (active on or after) and end (active befo
   assert.deepEqual(await lineOf(name, { start: at(1000) }), [["2", 10, null]]);
 });
 
-test("the history's query has no prefix; terms hold for one interval", async () => {
+test("the history's query uses no prefix; each term is about one interval", async () => {
   const name = await createMoved("searched");
   await update(name, { load: 1.5, zone: "Dock 2" });
   const values = async (query: string) => (await lineOf(name, { query })).map(([value]) => value);
@@ -180,7 +180,7 @@ test("the history's query has no prefix; terms hold for one interval", async () 
   await assert.rejects(values('floor:"1'), refusedWith("InvalidRequest", "query"));
 });
 
-test("the history is sorted by id, key, start or end, by start unless told, and paged in a total order", async () => {
+test("the history is sorted by id, key, start or end, by default by start, and paged in a total order", async () => {
   const name = await createMoved("sorted");
   time.nowNs = at(110);
   await update(name, { zone: "a", load: 1 });
@@ -206,7 +206,7 @@ test("the history is sorted by id, key, start or end, by start unless told, and 
   assert.deepEqual(await list({ limit: 0 }), []);
 });
 
-test("one interval is got by its id, of its own device only", async () => {
+test("one interval is found by its id, and only of its own device", async () => {
   const name = await createMoved("single");
   await createMoved("another");
   const [interval] = await admin.call(api.devices.listPropertyHistory, { nameOrId: name });
@@ -220,7 +220,7 @@ test("one interval is got by its id, of its own device only", async () => {
     await assert.rejects(admin.call(api.devices.getPropertyInterval, ref), refusedWith("NotFound"));
 });
 
-test("values that are set while the clock stands still or goes back keep their order and overlap nowhere", async () => {
+test("values that are set while the clock stands still or goes back keep their order and never overlap", async () => {
   time.nowNs = at(0);
   await admin.call(api.devices.create, { name: "hasty", properties: { floor: "1" } });
   await update("hasty", { floor: "2" });

@@ -18,7 +18,7 @@ type Contract = typeof api.devices;
 type ListQuery = Input<Contract["listPropertyHistory"]>;
 type Edit = Input<Contract["setPastProperty"]>;
 
-/** spec: Devices/Set past property value over a time range. The current value stays. */
+/** Sets a past value; the current value stays. spec: Devices/Set past property value over a time range */
 export async function setPastProperty(ctx: Ctx, edit: Edit): Promise<undefined> {
   const { id, orgId } = await findDevice(ctx, edit);
   requirePast(edit, ctx.clock.nowNs());
@@ -72,7 +72,7 @@ function overlappedBy(tx: Transaction, deviceId: string, { key, start, end }: Ed
 }
 
 const object = Prisma.sql`jsonb_build_object(i.key, i.value)`;
-/** Key and value as the object has them: to look for a text there takes half the time, because none needs to be built. */
+/** Key and value as the object holds them: a search for a text takes half the time, because no text has to be built. */
 const parts = Prisma.sql`(i.key || i.value::text)`;
 
 function conditions({ query, start, end }: ListQuery): Prisma.Sql[] {

@@ -40,7 +40,7 @@ test("after any updates and past edits, the history agrees with a timeline kept 
   );
 });
 
-/** Does one step a second; seconds are kept from -5 to 30, the last standing for all that come. */
+/** Does one step in each second; seconds are kept from -5 to 30, and the last one stands for all that follow. */
 async function followTimeline(name: string, steps: readonly Step[]) {
   const [FIRST, LAST] = [-5, 30];
   const timeline = new Array<string | undefined>(LAST - FIRST + 1).fill(undefined);

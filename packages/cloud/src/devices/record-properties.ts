@@ -17,8 +17,8 @@ interface LastInterval {
 }
 
 /**
- * Writes the history of a device's change from `before` to `after`: the open intervals of the keys that differ are closed
- * at now, new ones are opened. The caller holds the device's row, or is creating it.
+ * Writes the history of a device's change from `before` to `after`: the open intervals of the keys that differ are closed now, and new ones
+ * are opened. The caller has locked the device's row, or is creating it.
  */
 export async function recordPropertyChanges(tx: Transaction, change: Recorded): Promise<void> {
   const { device, before, after, nowNs } = change;
@@ -35,13 +35,16 @@ export async function recordPropertyChanges(tx: Transaction, change: Recorded): 
   });
 }
 
-/** The keys whose values differ, or that only one of them has. */
+/** Returns the keys whose values differ, or that only one of the two has. */
 export function changedKeys(before: PropertyValues, after: PropertyValues): string[] {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 }
 
-/** Now; but after the last value began or ended, so that each value was in effect also where the clock did not move on. */
+/**
+ * Returns now, or the moment after the last value began or ended, so that each value was in effect for some time even if the clock did not
+ * move on.
+ */
 function changeTime(last: LastInterval | undefined, nowNs: bigint): bigint {
   if (!last) return nowNs;
   const earliestNs = last.endNs ?? last.startNs + 1n;

@@ -12,7 +12,7 @@ interface Planned extends Omit<OverlayPlan, "inserted"> {
   readonly inserted: readonly NewInterval[];
 }
 
-/** Applies a plan to a device's property history. The caller holds the device's row. */
+/** Applies a plan to a device's property history. The caller has locked the device's row. */
 export async function writeIntervals(
   tx: Transaction,
   device: { readonly id: string; readonly orgId: string },

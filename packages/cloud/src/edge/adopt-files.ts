@@ -6,8 +6,8 @@ import type { Batch, KnownVersions } from "./batch.ts";
 import { fileColumns } from "./edge-rows.ts";
 
 /**
- * An agent that lost its state names its files anew. A row of the same agent whose path, size, time and hash of head and tail
- * all agree is that file: it takes the new version id, and so does a request that waits for it.
+ * An agent that lost its state gives its files new version ids. If a row of the same agent agrees with a file in path, size, time and the
+ * hashes of head and tail, it is that file: it takes the new version id, and so does a request that waits for it.
  */
 export async function adoptFiles(tx: Transaction, batch: Batch, known: KnownVersions): Promise<FileVersion[]> {
   const unknown = batch.items.filter(({ versionId }) => !known.has(versionId));
@@ -19,7 +19,7 @@ export async function adoptFiles(tx: Transaction, batch: Batch, known: KnownVers
 
 function findAdoptions(tx: Transaction, { agent, items }: Batch, unknown: EdgeItem[]): Promise<FileVersion[]> {
   const here = items.map(({ versionId }) => versionId);
-  // One by one, as in find-versions.ts. An item takes one row, and a row is taken by one item.
+  // Each item is looked up by itself, as in find-versions.ts. An item takes one row, and one item takes a row.
   return tx.$queryRaw<FileVersion[]>`
     SELECT DISTINCT ON (f.id) f.id, i."versionId", f."recordingId"
     FROM json_populate_recordset(NULL::"EdgeFile", ${toJson(unknown.map(fileColumns))}::json) i
@@ -33,7 +33,7 @@ function findAdoptions(tx: Transaction, { agent, items }: Batch, unknown: EdgeIt
     ORDER BY f.id, i."versionId"`;
 }
 
-/** Locks the recordings first, as everybody does who changes their requests. */
+/** Locks the recordings first, as every change of their requests does. */
 async function adopt(tx: Transaction, adoptions: readonly FileVersion[]): Promise<void> {
   const ids = adoptions.flatMap(({ recordingId }) => recordingId ?? []);
   await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE`;

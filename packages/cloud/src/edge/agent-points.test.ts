@@ -24,7 +24,7 @@ const say = (freeBytes: number | undefined, rates: readonly number[]) =>
     transfers: rates.map((bytesPerSecond, i) => ({ recordingId: `rec_${i}`, sentBytes: 0, bytesPerSecond })),
   });
 
-test("of every five minutes in which an agent was heard of one point is kept, for seven days", async () => {
+test("for each five minutes in which an agent was heard one point is kept, for seven days", async () => {
   await noteAgentPoints(deps);
   assert.deepEqual(await history(), [], "it has said nothing yet");
   await say(900, [10, 20]);
@@ -47,7 +47,7 @@ test("of every five minutes in which an agent was heard of one point is kept, fo
   assert.deepEqual(await history(), points.slice(1));
 });
 
-test("a status in a shape that no agent sends keeps nobody else from being noted", async () => {
+test("a status in a shape that no agent sends does not keep the points of others from being written", async () => {
   const odd = await startAgent(cloud, "odd");
   await deps.db.prisma.agent.update({ where: { deviceId: odd.deviceId }, data: { status: [1] } });
   await say(1, [2 ** 53 - 1, 2 ** 53 - 1]);
@@ -56,7 +56,7 @@ test("a status in a shape that no agent sends keeps nobody else from being noted
   assert.deepEqual(await admin.call(api.devices.listAgentHistory, { nameOrId: "odd" }), []);
 });
 
-test("an edge site's agent has its history too, for who looks after the whole organization", async () => {
+test("an edge site's agent has its history too, for keys of the whole organization", async () => {
   const site = await admin.call(api.sites.create, { name: "shared", type: "edge" });
   const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
   const { call } = await sayHello(cloud, { deviceId: "", token: token! });

@@ -1,5 +1,5 @@
-// How agents fared in the last seven days is kept every five minutes by the job that looks after everything, one
-// statement for all agents; heartbeats write nothing for it.
+// The history of each agent over the last seven days has a point every five minutes. The periodic job writes it with one statement for all
+// agents; heartbeats write nothing for it.
 
 import type { Deps } from "../context/context.ts";
 
@@ -7,8 +7,9 @@ const STEP_NS = 300n * 1_000_000_000n;
 const KEPT_NS = 7n * 86_400n * 1_000_000_000n;
 
 /**
- * Keeps how each agent fares that was heard of in these five minutes, once, and forgets what is older than seven days. By a job, for
- * all agents in one statement: a heartbeat writes nothing for it. A status may have any shape, as an earlier version kept it.
+ * Writes one point for each agent that was heard of in these five minutes, and deletes points older than seven days. A job does this with
+ * one statement for all agents, so that a heartbeat writes nothing. A status may have any shape, because an earlier version may have stored
+ * it.
  */
 export async function noteAgentPoints({ db, clock }: Pick<Deps, "db" | "clock">): Promise<void> {
   const nowNs = clock.nowNs();

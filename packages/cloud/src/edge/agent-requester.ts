@@ -3,7 +3,10 @@ import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { readOwner } from "../polls/agent-owner.ts";
 
-/** Somebody on the agent's device or at its site as who asks for an import. Only while the caller holds the lease. */
+/**
+ * Returns the requester for somebody on the agent's device or at its site who asks for an import. Call this only while the agent's lease is
+ * held.
+ */
 export async function agentRequester(tx: Transaction, agent: AgentModel): Promise<Requester> {
   const owner = await readOwner(tx, agent);
   if ("device" in owner) return { kind: "device", id: owner.device.id, name: owner.device.name };

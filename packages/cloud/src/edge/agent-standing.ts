@@ -1,7 +1,7 @@
-// A hello is two statements, and no transaction: one reads all that it is decided by, the other writes the agent's
-// row if nobody has written it since (`xmin`), else it is decided anew. What an agent at rest is to do is read by
-// one, which renews the lease only where it is a third over. With who asks that is 3 and 2; with a transaction and
-// the ORM it was 14 and 10.
+// A hello takes two statements and no transaction: one reads everything that decides about it, and the other writes the agent's row if
+// nobody has written it since (`xmin`); otherwise the hello is decided anew. A call for work by an agent at rest takes one statement, and
+// renews the lease only after a third of its time. With the look-up of the caller that makes 3 and 2 statements; with a transaction and the
+// ORM it was 14 and 10.
 
 import type { AgentCtx } from "../context/context.ts";
 import type { AgentCaller } from "../core/callers.ts";
@@ -16,7 +16,7 @@ type Owner =
       };
     }
   | { readonly site: Pick<SiteModel, "id" | "name" | keyof SiteSettings> };
-/** Of what the agent's settings are made. */
+/** The columns that an agent's settings are made of. */
 export type DeviceSettings = Pick<
   DeviceModel,
   "enabled" | "retainRecordingsSeconds" | "autoDeleteAfterImport" | "agentSettings"
@@ -37,15 +37,15 @@ type StoredAgent = Pick<
   | "listedIncarnation"
 >;
 
-/** What is known of an agent at one moment. */
+/** What is known about an agent at one moment. */
 export interface Standing {
   readonly owner: Owner;
   readonly inventory: Inventory;
-  /** The cloud's. */
+  /** The cloud's incarnation. */
   readonly incarnation: string;
-  /** Undefined before its first hello. */
+  /** The agent's row; undefined before its first hello. */
   readonly agent?: StoredAgent & {
-    /** Another one after whatever changes the row: who writes it only where it is still this one has overlooked nothing. */
+    /** Every change of the row gives it another version: a write that requires this version has overlooked nothing. */
     readonly rowVersion: string;
   };
 }
@@ -67,7 +67,7 @@ const STANDING_OF_SITE = `
 type Row = Record<"id" | "name" | "projectId" | "projectName" | "incarnation" | "digest" | "rowVersion", string> &
   DeviceSettings & { readonly count: number } & { readonly agentId: string | null } & Omit<StoredAgent, "id">;
 
-/** All of one moment, by one statement; undefined where the owner is gone. */
+/** Reads everything as of one moment, by one statement; undefined if the owner is gone. */
 export async function readStanding({ db }: AgentCtx, caller: AgentCaller): Promise<Standing | undefined> {
   const isDevice = caller.deviceId !== null;
   const { rows } = await db.pool.query<Row>({
@@ -102,7 +102,7 @@ const registering = (owner: "deviceId" | "siteId") => `
 const REGISTER_OF_DEVICE = registering("deviceId");
 const REGISTER_OF_SITE = registering("siteId");
 
-/** False where the agent's row is not any more what it was when its standing was read. */
+/** Returns false if the agent's row has changed since its standing was read. */
 export async function writeAgent({ db, caller }: AgentCtx, row: AgentRow, before: Standing): Promise<boolean> {
   const isDevice = caller.deviceId !== null;
   const ids = [row.id, caller.orgId, caller.projectId, caller.deviceId ?? caller.siteId];

@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
-import { partSizeFor } from "./uploads.ts";
+import { partSizeFor } from "./part-plans.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;
@@ -21,7 +21,7 @@ async function recordingOf({ deviceId }: TestAgent) {
   return recording!;
 }
 
-test("what an agent's globs match is requested once, however often it is reported, after whatever people ask for", async () => {
+test("files that match an agent's globs are requested once, however often they are reported, after whatever people ask for", async () => {
   const agent = await startAgent(cloud, "auto-once");
   const item = wanted();
   await agent.report([item, recordingItem()]);
@@ -31,7 +31,7 @@ test("what an agent's globs match is requested once, however often it is reporte
   assert.deepEqual(recordings.map(({ importStatus }) => importStatus).sort(), ["none", "pending"]);
 });
 
-test("a file that was reported before is requested when its report says so later", async () => {
+test("a file that was reported before is requested once its report has such a glob", async () => {
   const agent = await startAgent(cloud, "auto-later");
   const item = recordingItem();
   await agent.report([item]);
@@ -40,7 +40,7 @@ test("a file that was reported before is requested when its report says so later
   assert.equal((await requestsFor(agent)).length, 1);
 });
 
-test("what a person cancelled is not asked for anew", async () => {
+test("a request that a person cancelled is not made anew", async () => {
   const agent = await startAgent(cloud, "auto-cancelled");
   const item = wanted();
   await agent.report([item]);
@@ -51,7 +51,7 @@ test("what a person cancelled is not asked for anew", async () => {
   assert.deepEqual(await requestsFor(agent), []);
 });
 
-test("a person who asks for what waits because of a glob moves it to the front", async () => {
+test("a person who asks for a file that waits because of a glob moves it to the front", async () => {
   const agent = await startAgent(cloud, "auto-raised");
   const items = [wanted(), wanted()];
   await agent.report(items);
@@ -62,7 +62,7 @@ test("a person who asks for what waits because of a glob moves it to the front",
   assert.deepEqual(priorities, [0, -10]);
 });
 
-test("an agent that waits for work hears at once of what its own report brought about", async () => {
+test("an agent that waits for work hears at once of a request that its own report caused", async () => {
   const agent = await startAgent(cloud, "auto-woken");
   const { etag } = await agent.call(api.edge.work, {});
   const waiting = agent.call(api.edge.work, { etag, wait: 30 });
@@ -74,7 +74,7 @@ test("an agent that waits for work hears at once of what its own report brought 
   assert.equal((await waiting).work.imports.length, 1);
 });
 
-test("settings for a device's agent are pushed to it, and are none of another organization's", async () => {
+test("settings for a device's agent are pushed to it, and never to one of another organization", async () => {
   const agent = await startAgent(cloud, "pushed");
   const { etag } = await agent.call(api.edge.work, {});
   const settings = {
@@ -94,7 +94,7 @@ test("settings for a device's agent are pushed to it, and are none of another or
   await assert.rejects(admin.call(api.agentSettings.put, { nameOrId, uploadRate: "fast" }), /no rate/);
 });
 
-test("globs that no agent understands are refused, those that are kept from before are still told", async () => {
+test("globs that no agent understands are refused, and those that were stored before are still sent", async () => {
   const { deviceId, call } = await startAgent(cloud, "globs");
   const { id: siteId } = await admin.call(api.sites.create, { name: "globs", type: "edge" });
   const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };

@@ -5,9 +5,9 @@ import type { Place } from "./find-place.ts";
 /** The items of one report that are stored together. */
 export interface Batch {
   readonly agent: AgentModel;
-  /** No two of one version. */
+  /** No two items are of one version. */
   readonly items: readonly EdgeItem[];
-  /** Whose they are, by version id; what is not in it belongs nowhere, and is no recording. */
+  /** The owner of each file, by version id; a file that is not in it has no owner, and is no recording. */
   readonly places: ReadonlyMap<string, Place>;
   readonly listingId: string | undefined;
   readonly nowNs: bigint;

@@ -11,7 +11,7 @@ const { admin } = cloud;
 const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
 
-test("a delivered file that is no recording is failed with its reason; the agent hears of it until it acknowledges", async () => {
+test("a delivered file that is no recording fails with its reason; the agent hears of it until it acknowledges", async () => {
   const { agent, item, requestId } = await askForFile(cloud, "deliverer");
   await deliver(agent, item, randomBytes(item.size));
   await eventually(
@@ -28,7 +28,7 @@ test("a delivered file that is no recording is failed with its reason; the agent
   assert.deepEqual((await agent.call(api.edge.work, {})).work.imports, []);
 });
 
-test("stored bytes that differ from the announced hash are asked for anew, and given up after three times", async () => {
+test("stored bytes that differ from the announced hash are requested anew, and given up after three times", async () => {
   const { agent, item, version } = await askForFile(cloud, "mismatcher");
   const bytes = randomBytes(item.size);
   for (const expected of ["pending", "pending", "failed"]) {
@@ -63,7 +63,7 @@ test("an upload resumes with the parts that are durable, and completing twice is
   assert.deepEqual(await complete(), await complete());
 });
 
-test("a file that was touched is the same version: its upload goes on with the parts that are durable", async () => {
+test("a file that was only touched is the same version: its upload goes on with the parts that are durable", async () => {
   const { agent, item, requestId, version } = await askForFile(cloud, "toucher");
   const first = await agent.call(api.edge.openUpload, version);
   await agent.sendParts({ requestId, ...first }, randomBytes(item.size));
@@ -75,7 +75,7 @@ test("a file that was touched is the same version: its upload goes on with the p
     assert.deepEqual([opened.uploadId, opened.parts.map(({ number }) => number)], [first.uploadId, [1]]);
 });
 
-test("another version never continues an upload: it gets another one", async () => {
+test("another version never continues an upload: it gets a new one", async () => {
   const { agent, item, version } = await askForFile(cloud, "changer");
   const first = await agent.call(api.edge.openUpload, version);
   const other = await agent.call(api.edge.openUpload, { ...version, size: item.size + 1 });
@@ -99,7 +99,7 @@ test("a file that cannot be delivered ends its request with the reason, and may 
   );
 });
 
-test("other bytes under a part that is stored already never mix in: the upload is given up for a new one", async () => {
+test("other bytes under a part that is stored already are never mixed in: the upload is given up for a new one", async () => {
   const { agent, requestId, version } = await askForFile(cloud, "rewriter");
   const first = await agent.call(api.edge.openUpload, version);
   await agent.sendParts({ requestId, ...first }, randomBytes(1000));

@@ -9,7 +9,7 @@ const cloud = await startCloud({ after });
 const PART_BYTES = 5 * 1024 * 1024;
 const bytes = randomBytes(PART_BYTES + 4321);
 
-/** Opens an upload as an agent does that knows these digests; without any, as one does that knows MD5 alone. */
+/** Opens an upload as an agent does that knows these digests; without any, as an agent does that knows only MD5. */
 function opener({ agent, version }: AskedFor) {
   return (digests?: DigestAlgorithm[]) =>
     agent.call(api.edge.openUpload, { ...version, partSize: PART_BYTES, ...(digests && { digests }) });
@@ -20,7 +20,7 @@ async function askForBytes(deviceName: string) {
   return { ...asked, open: opener(asked) };
 }
 
-test("an agent that can is told to use SHA-256: its parts are checked and told by it, and become the file", async () => {
+test("an agent that knows SHA-256 is asked to use it: its parts are checked and listed by it, and become the file", async () => {
   const { agent, requestId, open } = await askForBytes("modern");
   const first = await open(["md5", "sha256"]);
   assert.equal(first.digest, "sha256");
@@ -46,7 +46,7 @@ test("bytes that do not have their SHA-256 are refused, and do not count", async
   assert.deepEqual((await open(["sha256"])).parts, []);
 });
 
-test("what is here decides: an upload that an older agent began is gone on with by MD5", async () => {
+test("the stored parts decide: an upload that an older agent began by MD5 is continued by MD5", async () => {
   const { agent, requestId, open } = await askForBytes("upgraded");
   const first = await open();
   assert.equal(first.digest, "md5");
@@ -55,7 +55,7 @@ test("what is here decides: an upload that an older agent began is gone on with 
   assert.deepEqual([second.uploadId, second.digest, second.parts.length], [first.uploadId, "md5", 1]);
 });
 
-test("an older agent that is back after a newer one cannot compare what is here: its upload begins anew", async () => {
+test("an older agent that replaces a newer one cannot compare the stored parts: its upload begins anew", async () => {
   const { agent, requestId, open } = await askForBytes("downgraded");
   const first = await open(["sha256", "md5"]);
   await agent.sendParts({ requestId, ...first }, bytes.subarray(0, PART_BYTES));
@@ -67,7 +67,7 @@ test("an older agent that is back after a newer one cannot compare what is here:
   assert.ok((await agent.call(api.edge.completeUpload, shown)).recordingId);
 });
 
-test("a part is told by one digest: by none or by both it is refused", async () => {
+test("a part is announced by one digest: by none or by both it is refused", async () => {
   const { agent, requestId, open } = await askForBytes("undecided");
   const { uploadId } = await open(["sha256"]);
   const [md5, hash] = (["md5", "sha256"] as const).map((name) => createHash(name).update(bytes).digest("base64"));

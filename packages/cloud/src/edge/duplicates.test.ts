@@ -18,7 +18,7 @@ const refusedWith = (code: string) => (error: ApiCallError) => error.code === co
 const recordingOf = (keyOrId: string) => admin.call(api.recordings.get, { keyOrId });
 const rowOf = (id: string) => prisma.recording.findUniqueOrThrow({ where: { id } });
 
-/** A recording that no other test has. */
+/** Makes a recording that no other test has. */
 function anotherMcap() {
   minute += 60n;
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1 });
@@ -29,7 +29,7 @@ async function recordingAt({ deviceId }: TestAgent, { path }: EdgeRecordingItem)
   return found!;
 }
 
-/** Reports a file and asks for it; answers what its agent opens the upload with. */
+/** Reports a file and requests it; returns what its agent opens the upload with. */
 async function ask(agent: TestAgent, item: EdgeRecordingItem) {
   await agent.report([item]);
   const { id } = await recordingAt(agent, item);
@@ -50,7 +50,7 @@ function untilEnded(id: string): Promise<Recording> {
   );
 }
 
-/** A device with an imported recording, and what its agent says of a copy of that. */
+/** Creates a device with an imported recording, and returns what its agent reports of a copy of it. */
 async function makeOriginal(name: string, key?: string) {
   const agent = await startAgent(cloud, name);
   const bytes = await anotherMcap();
@@ -79,7 +79,7 @@ async function permit(agent: TestAgent, versionId: string, hash?: string) {
   return answer!.answer === "granted" ? "granted" : answer!.code;
 }
 
-test("content that is stored already is recognized before a byte is sent: the request fails, and says which recording it is", async () => {
+test("content that is stored already is recognized before a byte is sent: the request fails, and names the recording", async () => {
   const { agent, id, item, copyOf, hash } = await makeOriginal("recognized");
   const copy = copyOf({ key: "another-key" });
   const { id: copyId, open } = await ask(agent, copy);
@@ -105,7 +105,7 @@ test("content that is stored already is recognized before a byte is sent: the re
   await assert.rejects(agent.call(api.edge.openUpload, { ...open, sha256: hash }), refusedWith("RequestSuperseded"));
 });
 
-test("the hash is asked for only where size, span and what is known of head and tail agree with an imported recording of the device", async () => {
+test("the hash is requested only if size, span and the known hashes of head and tail agree with an imported recording of the device", async () => {
   const { agent, copyOf } = await makeOriginal("asked-for");
   const asks = async (copy: EdgeRecordingItem, by = agent) => {
     const { open } = await ask(by, copy);
@@ -119,7 +119,7 @@ test("the hash is asked for only where size, span and what is known of head and 
   assert.equal(await asks(copyOf(), await startAgent(cloud, "asked-elsewhere")), false);
 });
 
-test("a hash that is claimed of another device's or organization's content reveals nothing: it is as good as any", async () => {
+test("claiming the hash of another device's or organization's content reveals nothing: it is treated like any other", async () => {
   const { hash, copyOf, bytes } = await makeOriginal("owner");
   const theirs = { ...cloud, admin: await cloud.otherOrganization() };
   for (const where of [cloud, theirs]) {
@@ -142,7 +142,7 @@ test("a hash that is claimed of another device's or organization's content revea
   }
 });
 
-test("an agent that knows of no hashes sends its copy, which is rejected then; its bytes do not stay, and the device is asked anew after a retry", async () => {
+test("an agent that knows no hashes sends its copy, which is then rejected; its bytes do not stay, and after a retry the device is asked anew", async () => {
   const { agent, bytes, id, copyOf } = await makeOriginal("older-agent");
   const copy = copyOf();
   const { id: copyId } = await ask(agent, copy);
@@ -160,7 +160,7 @@ test("an agent that knows of no hashes sends its copy, which is rejected then; i
   assert.equal((await wanted(agent, copy))!.stage, "deliver");
 });
 
-test("of two copies that are asked for at the same moment one is imported, the other names it, and only one object stays", async () => {
+test("of two copies that are requested at the same moment one is imported, the other one names it, and only one object stays", async () => {
   const agent = await startAgent(cloud, "twins");
   const bytes = await anotherMcap();
   const items = ["one", "two"].map((path) => recordingItem({ size: bytes.length, path: `twins/${path}.mcap` }));
@@ -180,7 +180,7 @@ test("of two copies that are asked for at the same moment one is imported, the o
   );
 });
 
-test("a rejected copy counts as stored: it may be deleted with its own hash, for as long as the first is imported", async () => {
+test("a rejected copy counts as stored: it may be deleted with its own hash, as long as the first one is imported", async () => {
   const { agent, copy, hash, id, copyId } = await makeRejected("counted");
   assert.equal(await permit(agent, copy.versionId), "HashDiffers");
   assert.equal(await permit(agent, copy.versionId, sha256("other bytes")), "HashDiffers");
@@ -192,7 +192,7 @@ test("a rejected copy counts as stored: it may be deleted with its own hash, for
   await assert.rejects(recordingOf(copyId), refusedWith("NotFound"), "nothing is left of it");
 });
 
-test("once the data of the first is deleted, its copy is at the edge again, may not be deleted, and can be imported; the agent is told", async () => {
+test("once the data of the first is deleted, its copy is at the edge again, may not be deleted, and can be imported; the agent hears of it", async () => {
   const { agent, copy, hash, id, copyId, requestId, bytes } = await makeRejected("orphaned");
   await agent.report([], { acknowledgements: [requestId] });
   await admin.call(api.recordings.delete, { keyOrId: id });
@@ -207,7 +207,7 @@ test("once the data of the first is deleted, its copy is at the edge again, may 
   assert.equal((await untilEnded(copyId)).importStatus, "complete");
 });
 
-test("a permit for a copy and the deletion of the first at the same moment take turns, and end", async () => {
+test("a permit for a copy and the deletion of the first at the same moment run one after the other, and end", async () => {
   for (let round = 0; round < 4; round++) {
     const { agent, copy, hash, id } = await makeRejected(`race-${round}`);
     const [answer] = await Promise.all([
@@ -227,12 +227,12 @@ test("a recording of another device with the same key and content proves nothing
   await untilEnded(copyId);
   const row = await rowOf(copyId);
   assert.deepEqual([row.failureCode, row.duplicateOfId], ["DuplicateContent", id]);
-  assert.ok(!row.failureText!.includes("keyed/first.mcap"), "a path of another device is not told");
+  assert.ok(!row.failureText!.includes("keyed/first.mcap"), "the text does not name a path of another device");
   await admin.call(api.devices.update, { nameOrId: agent.deviceId, autoDeleteAfterImport: true });
   assert.equal(await permit(agent, copy.versionId, hash), "ImportNotComplete");
 });
 
-test("no byte of a copy is given up for a first whose data is deleted while that is decided", async () => {
+test("no byte of a copy is deleted because of a first whose data is deleted at the same moment", async () => {
   const { agent, bytes, id, copyOf } = await makeOriginal("decided");
   const copy = copyOf();
   const { id: copyId } = await ask(agent, copy);

@@ -66,7 +66,7 @@ interface Details {
   readonly salvage: SalvageRequestModel | undefined;
 }
 
-/** One that became a recording meanwhile is none of these any more. */
+/** A file that became a recording meanwhile is left out. */
 function toEdgeFile(row: Row, { device, salvage }: Details): Complete<EdgeFile>[] {
   const { state, reasonCode, reasonText, salvageStartNs, salvageEndNs } = row;
   if (state === "indexed") return [];
@@ -88,7 +88,7 @@ function toEdgeFile(row: Row, { device, salvage }: Details): Complete<EdgeFile>[
   return [file];
 }
 
-/** Those that are gone or superseded are of a file that is another one by now. */
+/** Requests that are gone or superseded belong to an earlier version of the file. */
 function toSalvageRequest({
   state,
   reasonCode,

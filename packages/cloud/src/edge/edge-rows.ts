@@ -1,7 +1,7 @@
 import type { EdgeItem, EdgeRecordingItem } from "@downlink/protocol";
 import { newId } from "../db/ids.ts";
 
-/** What an item says of its file, whatever the file is. */
+/** The columns that every item fills, whatever its file is. */
 export function fileColumns(item: EdgeItem) {
   const { reason, salvage } = item.state === "indexed" ? {} : item;
   return {

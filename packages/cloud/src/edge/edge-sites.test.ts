@@ -9,24 +9,24 @@ const cloud = await startCloud({ after });
 const { admin } = cloud;
 const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
-/** A test ends before a long poll would end by itself. */
+/** A test must end before a long poll would end by itself. */
 const inTime = { timeout: 20_000 };
 
-/** An agent on the shared store of an edge site. */
+/** Starts an agent on the shared store of an edge site. */
 async function startSite(name: string, { client = admin, retainRecordingsSeconds = 0 } = {}) {
   const site = await client.call(api.sites.create, { name, type: "edge", retainRecordingsSeconds });
   const { token } = await client.call(api.siteTokens.create, { siteId: site.id });
   return { site, agent: await sayHello(cloud, { deviceId: "", token: token! }), token: token! };
 }
 
-test("a site's agent is told its site and the site's settings, and no device", async () => {
+test("a site's agent gets its site and the site's settings, and no device", async () => {
   const { site, agent } = await startSite("depot", { retainRecordingsSeconds: 3600 });
   const { hello } = agent;
   assert.deepEqual([hello.site, hello.device, hello.projectId], [{ id: site.id, name: "depot" }, undefined, undefined]);
   assert.deepEqual([hello.settings.enabled, hello.settings.retainRecordingsSeconds], [true, 3600]);
 });
 
-test("what is set for a site's agent reaches it with its work; other sites have no agent to set anything for", async () => {
+test("settings for a site's agent reach it with its work; sites of other kinds have no agent to set anything for", async () => {
   const { site, agent } = await startSite("tuned");
   const settings = { autoImport: ["**/*.mcap"], uploadRate: "2MB/s" };
   assert.deepEqual(await admin.call(api.agentSettings.putOfSite, { id: site.id, ...settings }), settings);
@@ -37,7 +37,7 @@ test("what is set for a site's agent reaches it with its work; other sites have 
   await assert.rejects(admin.call(api.agentSettings.putOfSite, { id: primary.id }), refusedWith("Conflict"));
 });
 
-test("each file belongs to the device that it names: by id, by name, or by a new name, which makes the device", async () => {
+test("each file belongs to the device that it names: by id, by name, or by a new name, which creates the device", async () => {
   const { site, agent } = await startSite("shared");
   const known = await admin.call(api.devices.create, { name: "known" });
   const items = [
@@ -55,7 +55,7 @@ test("each file belongs to the device that it names: by id, by name, or by a new
   assert.ok(recordings.every(({ edgeSite }) => edgeSite?.id === site.id && edgeSite.name === "shared"));
 });
 
-test("a file that names no device that there is stays unassigned, with the reason, and is assigned once the device exists", async () => {
+test("a file that names no existing device stays unassigned, with the reason, and is assigned once the device exists", async () => {
   const { site, agent } = await startSite("lost-property");
   const lost = recordingItem({ device: { id: "dev_unknown" } });
   const silent = recordingItem();
@@ -80,7 +80,7 @@ test("a file that names no device that there is stays unassigned, with the reaso
   assert.equal((await admin.call(api.edgeFiles.list, { siteId: site.id })).length, 2);
 });
 
-test("a file that is moved to another robot's folder becomes that robot's, until somebody has asked for it", async () => {
+test("a file that is moved to another robot's folder becomes that robot's, unless somebody has requested it before", async () => {
   const { site, agent } = await startSite("sorted-by-hand");
   const [free, asked] = [recordingItem({ device: { name: "left" } }), recordingItem({ device: { name: "left" } })];
   await agent.report([free, asked]);
@@ -93,7 +93,7 @@ test("a file that is moved to another robot's folder becomes that robot's, until
   assert.equal((await ownerOf(moved[1]!.path)).device!.name, "left");
 });
 
-test("what is a recording already stays its device's when it names none any more", async () => {
+test("a file that is a recording already stays with its device when it names none any more", async () => {
   const { site, agent } = await startSite("forgetting");
   const item = recordingItem({ device: { name: "steady" } });
   await agent.report([item]);
@@ -120,7 +120,7 @@ test("ids and names count only inside the site's organization", async () => {
   await assert.rejects(other.call(api.edgeFiles.list, { siteId: site.id }), refusedWith("NotFound"));
 });
 
-test("a name that several projects have is ambiguous until the file names the project", async () => {
+test("a name that exists in several projects is ambiguous until the file names the project", async () => {
   const other = await cloud.otherOrganization();
   const [first] = await other.call(api.projects.list, {});
   const second = await other.call(api.projects.create, { name: "second" });
@@ -139,7 +139,7 @@ test("a name that several projects have is ambiguous until the file names the pr
   assert.equal(recording!.projectId, second.id);
 });
 
-test("what is no recording shows whose it is, but makes no device", async () => {
+test("a file that is no recording shows whose it is, but creates no device", async () => {
   const { site, agent } = await startSite("junk");
   const device = await admin.call(api.devices.create, { name: "owner-of-junk" });
   await agent.report([brokenItem({ device: { name: "owner-of-junk" } }), brokenItem({ device: { name: "not-made" } })]);
@@ -156,7 +156,7 @@ test("what is no recording shows whose it is, but makes no device", async () => 
 });
 
 test(
-  "an import that is asked for goes to the site's agent, wakes it, and ends with the recording at both sites",
+  "a requested import goes to the site's agent, wakes it, and ends with the recording at both sites",
   inTime,
   async () => {
     const { site, agent } = await startSite("busy");
@@ -178,7 +178,7 @@ test(
   },
 );
 
-test("a device at a site that is disabled has its imports wait; those of the others go on", inTime, async () => {
+test("imports of a disabled device at a site wait, and those of the other devices go on", inTime, async () => {
   const { site, agent } = await startSite("mixed");
   const items = ["quiet", "lively"].map((name) => recordingItem({ device: { name } }));
   await agent.report(items);
@@ -199,19 +199,19 @@ test("a device at a site that is disabled has its imports wait; those of the oth
   assert.deepEqual(await wantedPaths(), items.map(({ versionId }) => versionId).sort());
 });
 
-test("one agent for a site: a second one is refused, and a device's agent of the same organization is not in its way", async () => {
+test("a site has one agent: a second one is refused, and a device's agent of the same organization does not disturb it", async () => {
   const { token } = await startSite("single");
   await assert.rejects(sayHello(cloud, { deviceId: "", token }), refusedWith("LeaseHeldElsewhere"));
   await startAgent(cloud, "beside-the-site");
 });
 
-test("the token of a self-hosted primary site is none for agents", async () => {
+test("the token of a self-hosted primary site is not accepted from agents", async () => {
   const site = await admin.call(api.sites.create, { name: "primary", type: "self-hosted" });
   const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
   await assert.rejects(sayHello(cloud, { deviceId: "", token: token! }), refusedWith("WrongCredentialKind"));
 });
 
-test("a site that is deleted takes its agent with it: what was asked for fails, and nothing can be asked for any more", async () => {
+test("a deleted site takes its agent with it: open requests fail, and nothing can be requested any more", async () => {
   const { site, agent } = await startSite("closing");
   await agent.report([recordingItem({ device: { name: "homeless" } }), recordingItem({ device: { name: "awaited" } })]);
   const recordings = await admin.call(api.recordings.list, { edgeSiteId: site.id });

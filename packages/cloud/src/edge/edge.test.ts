@@ -20,7 +20,7 @@ const { admin } = cloud;
 const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
 
-test("what an agent reports is listed with its span, topics and status none", async () => {
+test("a recording that an agent reports is listed with its span, its topics and the status none", async () => {
   const agent = await startAgent(cloud, "lister");
   const schema = Buffer.from("float64 x");
   const topic = {
@@ -66,7 +66,7 @@ test("repeats of a report, in any order, change nothing", async () => {
   assert.equal((await admin.call(api.edgeFiles.list, { deviceId: agent.deviceId })).length, 1);
 });
 
-test("a file that is no importable recording is listed with its reason, and becomes a recording when it is finished", async () => {
+test("a file that is no importable recording is listed with its reason, and becomes a recording once it is finished", async () => {
   const agent = await startAgent(cloud, "unfinished");
   const incomplete = brokenItem({
     state: "incomplete",
@@ -95,7 +95,7 @@ test("a renamed file keeps its recording, which shows the new path", async () =>
   assert.deepEqual([renamed!.id, renamed!.path], [before!.id, "renamed.mcap"]);
 });
 
-test("a file that was touched keeps its recording, with its session, and its request", async () => {
+test("a file that was only touched keeps its recording, with its session, and its request", async () => {
   const { agent, item, recordingId, requestId } = await askForFile(cloud, "touched");
   const { deviceId } = agent;
   const session = await admin.call(api.sessions.create, { deviceId, key: "touched", recordingIds: [recordingId] });
@@ -110,7 +110,7 @@ test("a file that was touched keeps its recording, with its session, and its req
   );
 });
 
-test("a file that is gone takes its recording with it while nobody asked for it", async () => {
+test("a file that is gone takes its recording with it if nobody requested it", async () => {
   const agent = await startAgent(cloud, "remover");
   const item = recordingItem();
   await agent.report([item]);
@@ -119,7 +119,7 @@ test("a file that is gone takes its recording with it while nobody asked for it"
   assert.deepEqual(await recordingsOf(agent.deviceId), []);
 });
 
-test("a requested file that is gone is failed with EdgeCopyGone, and cannot be requested again", async () => {
+test("a requested file that is gone has failed with EdgeCopyGone, and cannot be requested again", async () => {
   const agent = await startAgent(cloud, "loser");
   const item = recordingItem();
   await agent.report([item]);
@@ -131,7 +131,7 @@ test("a requested file that is gone is failed with EdgeCopyGone, and cannot be r
   await assert.rejects(admin.call(api.recordings.requestImport, { keyOrId: recording!.id }), refusedWith("NotFound"));
 });
 
-test("after a complete listing absence counts; a listing with a gap changes nothing and is asked for anew", async () => {
+test("after a complete listing absence counts; a listing with a gap changes nothing and is requested anew", async () => {
   const agent = await startAgent(cloud, "relister");
   const items = [recordingItem(), recordingItem(), recordingItem()];
   await agent.report(items);
@@ -148,7 +148,7 @@ test("after a complete listing absence counts; a listing with a gap changes noth
   );
 });
 
-test("a card with thousands of files that is swapped takes them all in one report", async () => {
+test("a swapped card with thousands of files removes them all in one report", async () => {
   const agent = await startAgent(cloud, "swapped");
   for (let batch = 0; batch < 5; batch++) await agent.report(Array.from({ length: 500 }, () => recordingItem()));
   assert.equal((await admin.call(api.recordings.list, { deviceId: agent.deviceId, offset: 2000 })).length, 500);
@@ -157,7 +157,7 @@ test("a card with thousands of files that is swapped takes them all in one repor
   assert.deepEqual(await recordingsOf(agent.deviceId), []);
 });
 
-test("an agent that lost its state is recognized by path, size, time and hash: same recordings, same requests", async () => {
+test("an agent that lost its state is recognized by path, size, time and hash: recordings and requests stay the same", async () => {
   const agent = await startAgent(cloud, "amnesiac");
   const item = recordingItem();
   await agent.report([item]);
@@ -194,7 +194,7 @@ test("hello says whether the cloud knows the agent's inventory", async () => {
   assert.equal(stale.isInventoryKnown, false);
 });
 
-test("a second agent with one token is refused, and a stale one changes nothing", async () => {
+test("a second agent with one token is refused, and one with an old lease changes nothing", async () => {
   const agent = await startAgent(cloud, "twice");
   await assert.rejects(sayHello(cloud, agent), refusedWith("LeaseHeldElsewhere"));
   const restarted = await sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "a-restarted-process" });
@@ -203,7 +203,7 @@ test("a second agent with one token is refused, and a stale one changes nothing"
   assert.deepEqual(await recordingsOf(agent.deviceId), []);
 });
 
-test("the long poll answers at once when something is asked for or taken back", async () => {
+test("the long poll answers at once when an import is requested or cancelled", async () => {
   const agent = await startAgent(cloud, "poller");
   await agent.report([recordingItem()]);
   const [recording] = await recordingsOf(agent.deviceId);

@@ -13,11 +13,11 @@ import { report } from "./report.ts";
 import { requestImports } from "./request-imports.ts";
 import { completeUpload, failImport, grantParts, openUpload } from "./uploads.ts";
 
-/** All but the work, which has a route of its own because it waits. */
+/** All operations but the work, which has a route of its own because it waits. */
 const { work: _, ...contract } = api.edge;
 type Contract = typeof contract;
 
-/** What agents call. spec: edge agent §3 */
+/** The operations that agents call. spec: edge agent §3 */
 const handlers: Handlers<Contract> = {
   enroll,
   hello,
@@ -47,7 +47,7 @@ async function storeStatus(
     ctx.noteIncarnation(incarnation);
     return { serverTime };
   }
-  // Who cannot have it so asks by itself: it is told why, or waits for whoever has the agent's row.
+  // An agent that cannot have the row at once asks by itself: it gets the reason, or waits for the transaction that has the row.
   return withLease(ctx, async (tx, agent) => {
     await tx.agent.update({ where: { id: agent.id }, data: { status } });
     return { serverTime: ctx.clock.nowNs() };

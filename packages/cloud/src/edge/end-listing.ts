@@ -15,20 +15,21 @@ interface Ending {
   readonly id: string;
   /** How many files the whole listing names. */
   readonly count?: number | undefined;
-  /** The number of the report that ends it. */
+  /** The number of the report that ends the listing. */
   readonly sequence: number;
 }
 
 /**
- * What the listing does not name is gone, after it arrived whole; false asks for it anew and changes nothing. A swapped card
- * takes a hundred thousand files: they go in transactions of a bounded size, and a repeat goes on where a cut left off.
+ * Removes the files that the listing does not name, if it arrived whole; returning false asks for it anew and changes nothing. A swapped
+ * card removes a hundred thousand files: they are removed in transactions of bounded size, and a repeat goes on where an interruption left
+ * off.
  */
 export async function endListing(ctx: AgentCtx, ending: Ending): Promise<boolean> {
   const { sequence } = ending;
   const isWhole = await withLease(ctx, (tx, agent) => arrivedWhole(tx, agent, ending), sequence);
   if (!isWhole) return false;
   for (let after: string | undefined = ""; after !== undefined; ) {
-    if (ctx.signal.aborted) throw interrupted();
+    if (ctx.isInterrupted()) throw interrupted();
     after = await removeSome(ctx, ending, after);
   }
   return true;
@@ -42,7 +43,7 @@ async function arrivedWhole(tx: Transaction, agent: AgentModel, { id, count }: E
   return (await tx.edgeFile.count({ where: { agentId: agent.id, listingId: id } })) === count;
 }
 
-/** After the version id up to which all is done; answers the next one, undefined when that is everything. */
+/** Continues after the version id up to which all is done; returns the next one, or undefined at the end. */
 function removeSome(ctx: AgentCtx, { id, sequence }: Ending, after: string): Promise<string | undefined> {
   const remove = async (tx: Transaction, agent: AgentModel) => {
     const files = await findAbsent(tx, { agentId: agent.id, listingId: id, after });
@@ -51,7 +52,7 @@ function removeSome(ctx: AgentCtx, { id, sequence }: Ending, after: string): Pro
     await noteListed(tx, agent, await holdIncarnation(tx));
     return undefined;
   };
-  return withLease(ctx, remove, sequence); // each time, because what was reported since is not in this listing
+  return withLease(ctx, remove, sequence); // each time anew, because files that were reported since are not in this listing
 }
 
 interface Absence {

@@ -22,7 +22,7 @@ function enrolment(deviceName: string) {
   return { token, body };
 }
 
-test("an unassociated token creates a device in its project, and the agent's own secret is the device's token", async () => {
+test("a token without a device creates a device in its project, and the agent's own secret becomes the device's token", async () => {
   const { token, body } = enrolment("fresh");
   const { device, projectId } = await (await unassociated(true)).call(api.edge.enroll, body);
   assert.deepEqual([device.name, device.enabled, projectId], ["fresh", true, project.id]);
@@ -32,7 +32,7 @@ test("an unassociated token creates a device in its project, and the agent's own
   assert.equal(listed!.deviceId, device.id);
 });
 
-test("a lost answer is asked for again: the same enrolment answers the same device, also twice at once", async () => {
+test("after a lost answer the same enrolment returns the same device, even twice at the same moment", async () => {
   const client = await unassociated(true);
   const { body } = enrolment("again");
   const answers = await Promise.all([1, 2, 3].map(() => client.call(api.edge.enroll, body)));
@@ -44,7 +44,7 @@ test("a lost answer is asked for again: the same enrolment answers the same devi
   );
 });
 
-test("of two agents that enrol one name at once, one gets it, and the other is told that it is taken", async () => {
+test("of two agents that enrol one name at the same moment, one gets it, and the other one hears that it is taken", async () => {
   const client = await unassociated(true);
   const asked = [1, 2].map(() => client.call(api.edge.enroll, enrolment("contended").body));
   const ends = await Promise.allSettled(asked);
@@ -53,21 +53,21 @@ test("of two agents that enrol one name at once, one gets it, and the other is t
   assert.ok(refusedWith("NameTaken")(refused[0]!.reason));
 });
 
-test("an unassociated token is usable only to create a device: it takes over none that is there", async () => {
+test("a token without a device can only create a device: it never takes over an existing one", async () => {
   await admin.call(api.devices.create, { name: "there", projectId: project.id });
   const client = await unassociated(true);
   await assert.rejects(client.call(api.edge.enroll, enrolment("there").body), refusedWith("NameTaken"));
   await assert.rejects(client.call(api.edge.work, {}), refusedWith("DeviceTokenUnassociated"));
 });
 
-test("the token of a device creates no other one", async () => {
+test("the token of a device creates no other device", async () => {
   const { id: deviceId } = await admin.call(api.devices.create, { name: "settled", projectId: project.id });
   const { token } = await admin.call(api.deviceTokens.create, { deviceId });
   const body = enrolment("another").body;
   await assert.rejects(cloud.withToken(token!).call(api.edge.enroll, body), refusedWith("WrongCredentialKind"));
 });
 
-test("without preapproval the device is disabled until somebody enables it: it lists, but delivers nothing", async () => {
+test("without preapproval the device is disabled until somebody enables it: it lists its files, but delivers nothing", async () => {
   const { token, body } = enrolment("unapproved");
   const { device } = await (await unassociated(false)).call(api.edge.enroll, body);
   assert.equal(device.enabled, false);
@@ -87,7 +87,7 @@ test("without preapproval the device is disabled until somebody enables it: it l
   await agent.call(api.edge.openUpload, opening);
 });
 
-test("an enrolment id alone opens nothing: whoever did not make it is refused", async () => {
+test("an enrolment id alone gives no access: a caller that did not make it is refused", async () => {
   const client = await unassociated(true);
   const { body } = enrolment("guarded");
   await client.call(api.edge.enroll, body);
@@ -96,7 +96,7 @@ test("an enrolment id alone opens nothing: whoever did not make it is refused", 
   await assert.rejects((await unassociated(true)).call(api.edge.enroll, body), refusedWith("Conflict"));
 });
 
-test("an enrolment registers no other token's hash, of whatever kind, and that token stays what it is", async () => {
+test("an enrolment registers no hash of another token, of whatever kind, and that token stays what it is", async () => {
   const client = await unassociated(true);
   const site = await admin.call(api.sites.create, { name: "edge", type: "edge" });
   const hosted = await admin.call(api.sites.create, { name: "hosted", type: "self-hosted" });
@@ -116,7 +116,7 @@ test("an enrolment registers no other token's hash, of whatever kind, and that t
   await assert.rejects(cloud.withToken(ofInbox.token!).call(api.sites.list, {}), refusedWith("WrongCredentialKind"));
 });
 
-test("of two enrolments that register one hash at once, one gets it, and the other is told to make a new one", async () => {
+test("of two enrolments that register one hash at the same moment, one gets it, and the other one is asked to make a new token", async () => {
   const client = await unassociated(true);
   const { tokenSha256 } = enrolment("either").body;
   const asked = ["one", "other"].map((name) => client.call(api.edge.enroll, { ...enrolment(name).body, tokenSha256 }));
@@ -125,7 +125,7 @@ test("of two enrolments that register one hash at once, one gets it, and the oth
   assert.ok(refusedWith("Conflict")(refused[0]!.reason));
 });
 
-test("a disabled or deleted unassociated token creates nothing more, and the devices it made go on", async () => {
+test("a disabled or deleted token without a device creates nothing more, and the devices that it created go on", async () => {
   const made = await admin.call(api.deviceTokens.create, { projectId: project.id, preapproved: true });
   const { token, body } = enrolment("outlives");
   const { device } = await cloud.withToken(made.token!).call(api.edge.enroll, body);

@@ -1,8 +1,10 @@
-// An agent makes its own token when it holds one that can only create a device, and tells its SHA-256. Who looks for
-// a device's name in order to create it takes turns on an advisory lock; a repeat with the same enrolment id and
-// both secrets finds what it made, and the unassociated token takes over no device that is there.
+// If an agent holds a token that can only create a device, it makes a token of its own and sends the SHA-256 of it. Transactions that look
+// for a device's name in order to create it run one at a time, under an advisory lock. A repeat with the same enrolment id and both secrets
+// finds what it created, and such a token never takes over an existing device.
 
 import type { api, Input, Output, TokenMaker } from "@downlink/protocol";
+import { findActor } from "../audit-log/find-actor.ts";
+import { writeEntry } from "../audit-log/write-entry.ts";
 import type { EnrolmentCtx } from "../context/context.ts";
 import { ApiError, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
@@ -14,12 +16,12 @@ type Enroll = typeof api.edge.enroll;
 type Enrolled = Output<Enroll>;
 
 /**
- * A device for an agent that holds an unassociated token, and a token of its own, of which only the agent knows the text. Asked
- * again with the same enrolment it answers the same device: the answer may have been lost. spec: edge agent §1
+ * Creates a device for an agent that holds a token without a device, and registers a token of which only the agent knows the text. A repeat
+ * with the same enrolment returns the same device, because the answer may have been lost. spec: edge agent §1
  */
 export async function enroll(ctx: EnrolmentCtx, input: Input<Enroll>): Promise<Enrolled> {
   const enrollInTransaction = () => withTransaction(ctx.db, (tx) => enrollOnce(tx, ctx, input));
-  // Where somebody took the name or the hash at this moment, it is there to be seen now.
+  // If somebody took the name or the hash at this moment, a second attempt sees it.
   return enrollInTransaction().catch(onUniqueViolation(enrollInTransaction));
 }
 
@@ -39,10 +41,13 @@ async function enrollOnce(tx: Transaction, ctx: EnrolmentCtx, input: Input<Enrol
   const createdBy = { kind: "deviceToken", id: tokenId } satisfies TokenMaker;
   const credential = { create: { tokenSha256, createdBy } };
   await tx.deviceToken.create({ data: { id: newId("dt"), ...owner, ...token, credential } });
+  const after = { name, enabled: device.enabled, projectId };
+  const change = { operation: "edge.enroll", resourceKind: "device", resourceId: device.id, after } as const;
+  await writeEntry(tx, await findActor(tx, ctx), { orgId, nowNs, ...change });
   return { orgId, projectId, device: { id: device.id, name, enabled: device.enabled } };
 }
 
-/** What this enrolment made before. Its id alone is no proof: whoever asks must hold the same two secrets again. */
+/** Finds what this enrolment created before. Its id alone is no proof: the caller must hold the same two secrets again. */
 async function findEnrolled(
   tx: Transaction,
   { caller }: EnrolmentCtx,

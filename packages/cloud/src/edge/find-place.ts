@@ -4,13 +4,13 @@ import type { Transaction } from "../db/transaction.ts";
 import { findOrCreateDevice } from "../devices/create-device.ts";
 import { isServed, type ServedProjects } from "./served-projects.ts";
 
-/** Whose file it is. */
+/** The owner of a file. */
 export interface Place {
   readonly projectId: string;
   readonly device: { readonly id: string; readonly name: string };
 }
 
-/** Why a file belongs nowhere. */
+/** Why a file has no owner. */
 export interface Reason {
   readonly code: string;
   readonly text: string;
@@ -21,12 +21,15 @@ interface Search {
   readonly agent: AgentModel;
   readonly served: ServedProjects;
   readonly reference: DeviceReference;
-  /** A file that is no recording makes no device. */
+  /** False for a file that is no recording: such a file creates no device. */
   readonly mayCreate: boolean;
   readonly nowNs: bigint;
 }
 
-/** An id counts where the site may act; a name means a device of the projects that the site is for, and may make one there. */
+/**
+ * Finds the device of a file. An id counts if the site may act for it; a name means a device of the projects that the site serves, and may
+ * create one there.
+ */
 export async function findPlace(tx: Transaction, search: Search): Promise<Place | Reason> {
   const { id, name, projectId } = search.reference;
   const { orgId } = search.agent;
@@ -58,14 +61,14 @@ async function findByName(tx: Transaction, search: Search, name: string): Promis
   return createPlace(tx, search, name);
 }
 
-/** The one that the file names, else those for which the site is. */
+/** Returns the project that the file names, or else the projects that the site serves. */
 function scopeOf({ reference, served }: Search): string | { in: string[] } | undefined {
   return reference.projectId ?? (served && { in: [...served] });
 }
 
 /**
- * Whether the name meant a device of a project that the site was for before. Its files must not go to another project's device of
- * that name, which they would make.
+ * Says whether the name meant a device of a project that the site served before. Its files must not go to a device of that name in another
+ * project, which they would create.
  */
 async function hadDevice(tx: Transaction, { agent, served, reference }: Search, name: string): Promise<boolean> {
   if (!served || reference.projectId !== undefined) return false;

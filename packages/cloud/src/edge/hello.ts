@@ -13,18 +13,18 @@ import { settingsOf } from "./work.ts";
 
 type Hello = typeof api.edge.hello;
 
-/** No agent of ours quarrels for longer than this. */
+/** No two agents should conflict for longer than this. */
 const MAX_ATTEMPTS = 10;
 const OWNER_IS_GONE = "23503"; // a foreign key without its row
 
-/** spec: edge agent §3, hello. A whole fleet may say it at once. */
+/** A whole fleet may say hello at once. spec: edge agent §3, hello */
 export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Complete<Output<Hello>>> {
   return ctx.admission.hellos.run(ownerId(ctx.caller), () => greet(ctx, body));
 }
 
 /**
- * Looks, decides, and writes the agent's row if that is still as it was: two hellos at once, or one beside a report, take turns without
- * holding a lock or a transaction between two statements.
+ * Reads, decides, and writes the agent's row if it has not changed meanwhile: two hellos at once, or one beside a report, run one after
+ * another without a lock or a transaction between two statements.
  */
 async function greet(ctx: AgentCtx, body: Input<Hello>): Promise<Complete<Output<Hello>>> {
   let standing = await look(ctx);
@@ -51,7 +51,7 @@ async function isWritten(ctx: AgentCtx, row: AgentRow, standing: Standing): Prom
   try {
     return await writeAgent(ctx, row, standing);
   } catch (error) {
-    if (sqlState(error) === OWNER_IS_GONE) return false; // whoever looks again sees it
+    if (sqlState(error) === OWNER_IS_GONE) return false; // the next attempt sees it
     throw error;
   }
 }
@@ -59,7 +59,7 @@ async function isWritten(ctx: AgentCtx, row: AgentRow, standing: Standing): Prom
 interface Greeting {
   readonly body: Input<Hello>;
   readonly nowNs: bigint;
-  /** What it has is what we know. */
+  /** The agent's inventory equals the one that the cloud knows. */
   readonly isKnown: boolean;
 }
 
@@ -73,14 +73,14 @@ function nextRow({ agent: current, incarnation }: Standing, { body, nowNs, isKno
     nowNs,
   };
   const lease = takeLease(current ?? null, said);
-  // It was told more than we know: nothing is permitted to it before it has told all that it has.
+  // The agent held a later lease than the one known here: nothing is permitted to it before it has listed all its files.
   const isSuspended = knowsLaterLease(current ?? null, said);
   const listed = isSuspended ? null : (current?.listedIncarnation ?? null);
   return {
     ...lease,
     id: current?.id ?? newId("agt"),
     clonedAtNs: null,
-    listedIncarnation: isKnown && body.inventory.count === 0 ? incarnation : listed, // of nothing there is nothing to tell
+    listedIncarnation: isKnown && body.inventory.count === 0 ? incarnation : listed, // without files there is nothing to list
     machineId: body.machineId,
     agentVersion: body.agentVersion,
     lastSeenAtNs: nowNs,
@@ -94,8 +94,8 @@ interface Greeted extends Greeting {
 }
 
 /**
- * An agent that is told an incarnation which ends at this moment hears of the next one with its next call, and what it has listed under this
- * one counts for nothing then.
+ * An agent whose answer names an incarnation that ends at this moment hears of the next one with its next call, and what it has listed
+ * under this one does not count then.
  */
 function welcome(ctx: AgentCtx, { standing, row, nowNs, isKnown }: Greeted): Complete<Output<Hello>> {
   const { owner, incarnation } = standing;

@@ -7,7 +7,7 @@ import { askForFile, recordingItem, sayHello, startAgent } from "../testing/test
 const cloud = await startCloud({ after }, { works: false });
 const { prisma, pool } = cloud.deps.db;
 
-/** How often the database is asked at least: what is done once in a while falls into one of the calls. */
+/** Returns the smallest number of queries over several calls: work that is done once in a while falls into one of the calls. */
 async function asksOf(call: () => Promise<unknown>): Promise<number> {
   const counts: number[] = [];
   for (let round = 0; round < 5; round++) {
@@ -21,7 +21,7 @@ async function asksOf(call: () => Promise<unknown>): Promise<number> {
   return Math.min(...counts);
 }
 
-test("who calls, what is known and what is written: a hello asks the database three times", async () => {
+test("a hello queries the database three times: for its caller, for what is known, and for the write", async () => {
   const agent = await startAgent(cloud, "greeted");
   assert.equal(
     await asksOf(() => sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "one-process-alone" })),
@@ -29,16 +29,16 @@ test("who calls, what is known and what is written: a hello asks the database th
   );
 });
 
-test("who calls, and that nothing is wanted: a call for work asks it twice", async () => {
+test("a call for work without work queries the database twice: for its caller and for the work", async () => {
   const agent = await startAgent(cloud, "resting");
   assert.equal(await asksOf(() => agent.call(api.edge.work, {})), 2);
 });
 
-test("what was wanted of an agent at rest and is not any more leaves it at rest, with the settings as they are", async () => {
+test("work that was wanted of an agent and is not any more leaves it at rest, and the settings as they are", async () => {
   const { agent, requestId } = await askForFile(cloud, "wanted");
   await prisma.importRequest.update({ where: { id: requestId }, data: { state: "cancelled" } });
   await prisma.device.update({ where: { id: agent.deviceId }, data: { retainRecordingsSeconds: 99 } });
-  const { etag, work } = await agent.call(api.edge.work, {}); // it is told by absence, and noted
+  const { etag, work } = await agent.call(api.edge.work, {}); // the agent sees it by its absence, and notes it
   const again = await agent.call(api.edge.work, {});
   assert.deepEqual([again.etag, again.work], [etag, work]);
   assert.deepEqual([work.imports, work.settings.retainRecordingsSeconds], [[], 99]);

@@ -7,24 +7,24 @@ export interface Inventory {
 }
 
 /**
- * Whether agent and cloud know the same. That it is so is not enough to delete anything: the agent must have told it to this incarnation of
- * the cloud, because one that was restored from a backup wants to hear all again first.
+ * Says whether agent and cloud know the same files. That alone does not allow any deletion: the agent must have listed its files to this
+ * incarnation of the cloud, because one that was restored from a backup needs a new listing first.
  */
 export function isSameInventory(known: Inventory, reported: Inventory): boolean {
   return known.count === reported.count && known.digest === reported.digest;
 }
 
-/** The agent told all that it has. */
+/** The agent has listed all of its files. */
 export async function noteListed(tx: Transaction, { id }: AgentModel, incarnation: string): Promise<void> {
   await tx.agent.update({ where: { id }, data: { listedIncarnation: incarnation } });
 }
 
 /**
- * Reads what the cloud knows of an agent's files, in the form both sides compare: SHA-256 over the lines `versionId state\n`, sorted
- * by code units. Made where the rows are, because an agent may have a hundred thousand of them.
+ * Makes the SQL for the digest of an agent's files that both sides compare: SHA-256 over the lines `versionId state
+ * `, sorted by code units. The database computes it, because an agent may have a hundred thousand files.
  */
 export function inventorySql(agentId: string): string {
-  // A space sorts before all that a version id may hold: sorted by these, the lines are sorted.
+  // A space sorts before every character of a version id, so sorting by these columns sorts the lines.
   return `
     SELECT count(*)::int AS count,
       encode(sha256(convert_to(coalesce(

@@ -7,7 +7,7 @@ import { isServed, type ServedProjects } from "./served-projects.ts";
 interface Reported {
   readonly agent: AgentModel;
   readonly items: readonly EdgeItem[];
-  /** The versions that name nobody there is. */
+  /** The versions that name no existing device. */
   readonly nowhere: ReadonlySet<string>;
   readonly served: ServedProjects;
 }
@@ -20,8 +20,8 @@ interface Row {
 }
 
 /**
- * Where known files stay, whatever they name by now, by version id: what is a recording already belongs to somebody, and a project
- * keeps all that it has of a site which is not for it any more. A file of such a project becomes no recording any more.
+ * Returns the owners that known files keep, whatever they name by now, by version id: a recording already belongs to somebody, and a
+ * project keeps all its files of a site which does not serve it any more. A file of such a project does not become a recording any more.
  */
 export async function keptPlaces(
   tx: Transaction,
@@ -37,7 +37,7 @@ export async function keptPlaces(
     });
 }
 
-/** Each version is looked up, as in find-versions.ts. */
+/** Each version is looked up by itself, as in find-versions.ts. */
 function readPlaces(tx: Transaction, { id: agentId }: AgentModel, items: readonly EdgeItem[]): Promise<Row[]> {
   const versionIds = items.map(({ versionId }) => versionId);
   const importable = items.filter(({ state }) => state === "indexed").map(({ versionId }) => versionId);

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { ApiCallError, type Client, NetworkError } from "@downlink/client";
 import { api, type CallInput, edgeLimits, LEASE_HEADER, type Operation } from "@downlink/protocol";
@@ -11,22 +14,22 @@ import { helloBody, recordingItem } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 
 const STEPS = 100;
-/** What a quarrel over a lease, a control plane that is started anew and a database that fails over may be answered. */
+/** The refusals that are expected while two processes compete for a lease, the control plane restarts and the database fails over. */
 const EXPECTED = new Set(["LeaseLost", "LeaseHeldElsewhere", "Cloned", "ReportSuperseded", "Unavailable"]);
 
-/** A process of an agent, with what its state directory holds. */
+/** A process of an agent, with the contents of its state directory. */
 interface Process {
   readonly instanceId: string;
   /** The lease of its own last hello. */
   lease: number | undefined;
-  /** That its state directory remembers: its own, or that of the process before. */
+  /** The lease that its state directory holds: its own, or that of the process before. */
   knownLease: number | undefined;
   readonly formerInstanceIds: readonly string[];
   etag: string | undefined;
   sequence: number;
 }
 
-/** One call, by the order in which calls began and ended. */
+/** One call, in the order in which calls began and ended. */
 interface Call {
   readonly instanceId: string;
   lease: number;
@@ -47,7 +50,7 @@ function newProcess(): Process {
   };
 }
 
-/** Every lease that was ever given, with who got it, whether or not the answer came through. */
+/** Records every lease that was ever given and its holder, whether or not the answer arrived. */
 const WRITE_DOWN_TAKINGS = `
   CREATE TABLE taking (lease bigint, "instanceId" text);
   CREATE FUNCTION write_down() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -55,13 +58,14 @@ const WRITE_DOWN_TAKINGS = `
   CREATE TRIGGER "Agent_is_taken" AFTER INSERT OR UPDATE OF "leaseNumber", "leaseInstanceId" ON "Agent"
     FOR EACH ROW EXECUTE FUNCTION write_down()`;
 
-/** A control plane and its database, which fail now and then, and a clock that jumps; two processes with one token. */
+/** A control plane and its database, which fail now and then, a clock that jumps, and two processes with one token. */
 class Quarrel implements AsyncDisposable {
   readonly hellos: Call[] = [];
   readonly served: Call[] = [];
   clones = 0;
   readonly #closing = new AsyncDisposableStack();
   readonly #databaseUrl: string;
+  readonly #dataDir: string;
   readonly #database: pg.Client;
   #cloud!: TestCloud;
   #ofCloud = new AsyncDisposableStack();
@@ -69,13 +73,16 @@ class Quarrel implements AsyncDisposable {
   #order = 0;
   #nowNs = 1_800_000_000_000_000_000n;
 
-  private constructor(databaseUrl: string) {
+  private constructor(databaseUrl: string, dataDir: string) {
     this.#databaseUrl = databaseUrl;
+    this.#dataDir = dataDir;
     this.#database = new pg.Client(databaseUrl);
   }
 
   static async begin(): Promise<Quarrel> {
-    const quarrel = new Quarrel(await createTestDatabase({ after }));
+    const dataDir = await mkdtemp(join(tmpdir(), "downlink-lease-races-"));
+    const quarrel = new Quarrel(await createTestDatabase({ after }), dataDir);
+    quarrel.#closing.defer(() => rm(dataDir, { recursive: true }));
     await quarrel.#database.connect();
     quarrel.#closing.defer(() => quarrel.#database.end());
     await quarrel.#start();
@@ -95,11 +102,11 @@ class Quarrel implements AsyncDisposable {
     const stack = new AsyncDisposableStack();
     this.#ofCloud = stack;
     const clock = { nowNs: () => this.#nowNs };
-    const environment = { DATABASE_URL: this.#databaseUrl };
-    this.#cloud = await startCloud({ after: (close) => stack.defer(close) }, { clock, works: false, environment });
+    const options = { clock, works: false, dataDir: this.#dataDir, environment: { DATABASE_URL: this.#databaseUrl } };
+    this.#cloud = await startCloud({ after: (close) => stack.defer(close) }, options);
   }
 
-  /** Ends each connection, whatever it was doing, as a failover does. */
+  /** Ends every connection, whatever it was doing, as a failover does. */
   async cutDatabase(): Promise<void> {
     const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`;
@@ -110,7 +117,7 @@ class Quarrel implements AsyncDisposable {
     this.#nowNs += BigInt(seconds) * 1_000_000_000n;
   }
 
-  /** Does what an operator does who says that one of two clones is left. */
+  /** Does what an operator does who says that only one of two clones is left. */
   async release(): Promise<void> {
     const { oustedInstanceId, oustedReturns, clonedAtNs, leaseExpiresAtNs } = noLongerCloned;
     const text = `UPDATE "Agent" SET "oustedInstanceId" = $1, "oustedReturns" = $2, "clonedAtNs" = $3, "leaseExpiresAtNs" = $4`;
@@ -176,7 +183,7 @@ class Quarrel implements AsyncDisposable {
     return (await this.#database.query('SELECT lease::int, "instanceId" FROM taking')).rows;
   }
 
-  /** Whoever was served held the lease at a moment of the call: nobody had been told before it began of a later one. */
+  /** A process whose call succeeded held the lease at a moment of the call: no later lease had been answered before the call began. */
   async requireOneHolder(): Promise<void> {
     const holders = new Map<number, string>();
     for (const { lease, instanceId } of await this.#takings()) {
@@ -216,13 +223,13 @@ function actOf(quarrel: Quarrel, process: Process, chance: Chance): () => Promis
   return acts[chance(acts.length)]!;
 }
 
-/** Does what a crash or an update does: nothing of it is under way any more. */
+/** Does what a crash or an update does: none of its calls is running any more. */
 function beginAnew(process: Process): void {
   const formerInstanceIds = [process.instanceId, ...process.formerInstanceIds].slice(0, edgeLimits.formerInstances);
   Object.assign(process, { ...newProcess(), knownLease: process.knownLease, formerInstanceIds });
 }
 
-/** The state directory of one is put in place of the other's. */
+/** Puts the state directory of one process in the place of the other's. */
 function copyState(from: Process, to: Process): void {
   Object.assign(to, { ...newProcess(), knownLease: from.knownLease, formerInstanceIds: [from.instanceId] });
 }
@@ -248,7 +255,7 @@ const inTime = { timeout: 240_000 };
 
 for (const seed of [1, 2, 3])
   test(
-    `of two processes with one token one holds the lease, and loses it only to the other, whatever fails (seed ${seed})`,
+    `of two processes with one token one holds the lease, and loses it only to the other one, whatever fails (seed ${seed})`,
     inTime,
     async () => {
       await using quarrel = await Quarrel.begin();
@@ -261,7 +268,7 @@ for (const seed of [1, 2, 3])
     },
   );
 
-/** A process that comes back twice beside its copy is told so, after all that. */
+/** After all that, a process that comes back twice beside its copy is reported as a clone. */
 async function requireCloneReported(quarrel: Quarrel, original: Process): Promise<void> {
   await quarrel.release();
   quarrel.passSeconds(61);
@@ -278,12 +285,16 @@ async function requireCloneReported(quarrel: Quarrel, original: Process): Promis
   await quarrel.requireOneHolder();
 }
 
-test("a process that has its token alone is never taken for two, nor without a lease for long", inTime, async () => {
-  await using quarrel = await Quarrel.begin();
-  const chance = chanceFrom(4);
-  const alone = newProcess();
-  for (let number = 0; number < STEPS; number++) await step(quarrel, [alone], chance);
-  await quarrel.requireOneHolder();
-  assert.equal(quarrel.clones, 0);
-  assert.equal(await quarrel.sayHello(alone), "served");
-});
+test(
+  "a process that alone has its token is never taken for a clone, and is never without a lease for long",
+  inTime,
+  async () => {
+    await using quarrel = await Quarrel.begin();
+    const chance = chanceFrom(4);
+    const alone = newProcess();
+    for (let number = 0; number < STEPS; number++) await step(quarrel, [alone], chance);
+    await quarrel.requireOneHolder();
+    assert.equal(quarrel.clones, 0);
+    assert.equal(await quarrel.sayHello(alone), "served");
+  },
+);

@@ -1,15 +1,15 @@
-// `device.offline` is told five minutes after the lease has ended, once until the agent comes back: a link that
-// comes and goes is no news. Lists say `online` as long as the lease lives.
+// `device.offline` is published five minutes after the lease has ended, once until the agent comes back: a link that comes and goes is no
+// news. Lists show `online` as long as the lease lives.
 
 import { formatTimestamp } from "@downlink/protocol";
 import type { Deps } from "../context/context.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { writeEvents } from "../outbox/outbox.ts";
 
-/** After the lease has ended: a link that comes and goes is no news. */
+/** The time after the end of the lease: a link that comes and goes is no news. */
 const SILENT_NS = 300n * 1_000_000_000n;
 
-/** Tells once of each device whose agent was not heard of for so long. spec: wire contract §6, `device.offline` */
+/** Publishes one event for each device whose agent was not heard of for so long. spec: wire contract §6, `device.offline` */
 export async function noteOffline({ db, clock }: Pick<Deps, "db" | "clock">): Promise<void> {
   const nowNs = clock.nowNs();
   await withTransaction(db, async (tx) => {
@@ -19,7 +19,7 @@ export async function noteOffline({ db, clock }: Pick<Deps, "db" | "clock">): Pr
       include: { device: { select: { id: true, name: true, projectId: true } } },
     });
     const events = silent.flatMap(({ orgId, lastSeenAtNs, device }) => {
-      if (!device) return []; // of a site
+      if (!device) return []; // the agent of a site
       const { projectId, ...summary } = device;
       const payload = { device: { ...summary, lastSeenAt: formatTimestamp(lastSeenAtNs) } };
       return [{ type: "device.offline" as const, orgId, projectId, occurredAtNs: nowNs, payload }];

@@ -1,5 +1,5 @@
-// A salvage is linked by what it says of itself, by version or else by path, size and time, because the agent may
-// have lost its state in between. It goes the way of every other file from there on; no second kind of upload.
+// A salvage names its file by version, or else by path, size and time, because the agent may have lost its state in between. From then on
+// it is handled like every other file; there is no second kind of upload.
 
 import { type EdgeItem, type EdgeRecordingItem, SALVAGE_RECORD_NAME } from "@downlink/protocol";
 import type { SalvageState } from "../agents/salvages.ts";
@@ -19,7 +19,7 @@ interface Reported {
 
 type OpenRequest = SalvageRequestModel & { readonly recording: Pick<RecordingModel, "importStatus"> | null };
 
-/** Salvages that were asked for have come, or the files themselves were finished: either is what was wanted, and is imported. */
+/** Requested salvages have arrived, or the files themselves were finished: either is what was requested, and is imported. */
 export async function noteSalvages(tx: Transaction, { ctx, agent, items }: Reported): Promise<void> {
   const indexed = items.filter((item) => item.state === "indexed");
   const open = indexed.length === 0 ? [] : await findOpen(tx, agent.id);
@@ -31,7 +31,7 @@ export async function noteSalvages(tx: Transaction, { ctx, agent, items }: Repor
   }
 }
 
-/** Of a salvage that is made, the request is open until its file was delivered. */
+/** If a salvage was made, its request is open until its file was delivered. */
 async function findOpen(tx: Transaction, agentId: string): Promise<OpenRequest[]> {
   return tx.salvageRequest.findMany({
     where: {
@@ -42,14 +42,14 @@ async function findOpen(tx: Transaction, agentId: string): Promise<OpenRequest[]
   });
 }
 
-/** By version, or by what tells the file again after its agent lost its state. */
+/** Compares by version, or by what identifies the file after its agent lost its state. */
 function isOf(record: Readonly<Record<string, string>>, row: OpenRequest): boolean {
   if (row.state === "made") return false;
   const isSameFile = record.path === row.path && record.modifiedAtNs === `${row.modifiedAtNs}`;
   return record.versionId === row.versionId || (isSameFile && record.sizeBytes === `${row.sizeBytes}`);
 }
 
-/** The same place alone would not do: recorders write one name over and over. */
+/** The same path alone is not enough: recorders write files under one name over and over. */
 function isFinished(item: EdgeRecordingItem, row: OpenRequest): boolean {
   return item.path === row.path && item.start === row.startNs;
 }
@@ -73,7 +73,7 @@ async function note(tx: Transaction, { ctx, request, item, state }: Noted): Prom
   await queueImport(context, { recordingId: file.recordingId, priority });
 }
 
-/** What is finished comes in place of its salvage. */
+/** A finished file takes the place of its salvage. */
 async function withdraw(context: TransactionContext, recordingId: string): Promise<void> {
   const { tx } = context;
   const salvage = await findLocked(tx, recordingId);

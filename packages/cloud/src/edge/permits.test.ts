@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type DeletionReason, type PermitAnswer } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
+import { inPieces, readBlob } from "../blobs/testing/pieces.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
   deliver,
@@ -32,7 +33,7 @@ function codeOf(answer: PermitAnswer): string {
   return answer.answer === "granted" ? "granted" : answer.code;
 }
 
-/** A device with one recording that ended long ago, known and not imported. */
+/** Creates a device with one recording that ended long ago, known and not imported. */
 async function makeDevice(name: string) {
   const agent = await startAgent(cloud, name);
   const item = recordingItem();
@@ -44,14 +45,14 @@ async function makeDevice(name: string) {
   return { agent, item, id, set };
 }
 
-/** The same, with its data imported and safe; `file` is what its agent would say of it. */
+/** Creates a device whose recording is imported and safe; `file` is what its agent would report of it. */
 async function makeImported(name: string, seed: number) {
   const imported = await makeFresh(name, seed);
   clock.aheadNs += 1801n * SECOND;
   return { ...imported, agent: await sayHello(cloud, imported.agent) };
 }
 
-/** The same, imported at this moment. */
+/** Creates a device whose recording was imported at this moment. */
 async function makeFresh(name: string, seed: number) {
   const agent = await startAgent(cloud, name);
   const bytes = await makeMcap({ seed });
@@ -67,7 +68,7 @@ async function makeFresh(name: string, seed: number) {
   return { agent, item, id, file: { versionId: item.versionId, sha256: sha256(bytes) } };
 }
 
-test("an imported file may be deleted for ten minutes when the hash on the device is the one of the imported data", async () => {
+test("an imported file may be deleted for ten minutes if the hash on the device is that of the imported data", async () => {
   const { agent, id, file } = await makeImported("imported", 1);
   const { serverTime, answers } = await agent.call(api.edge.askPermits, { items: [{ ...file, reason: "imported" }] });
   const [granted] = answers;
@@ -81,7 +82,7 @@ test("an imported file may be deleted for ten minutes when the hash on the devic
   assert.equal(codeOf(await ask(agent, "imported", file)), "Unknown");
 });
 
-test("an imported file stays for as long as the deployment's DELETE_SAFETY says, and the answer says until when", async () => {
+test("an imported file stays for as long as the deployment's DELETE_SAFETY requires, and the answer says until when", async () => {
   const { agent, file, id } = await makeFresh("fresh", 5);
   const { importedAt } = await admin.call(api.recordings.get, { keyOrId: id });
   for (const reason of ["imported", "space"] as const) {
@@ -91,6 +92,22 @@ test("an imported file stays for as long as the deployment's DELETE_SAFETY says,
   }
   clock.aheadNs += 1801n * SECOND;
   assert.equal(codeOf(await ask(await sayHello(cloud, agent), "imported", file)), "granted");
+});
+
+test("an imported file stays while its object is not in the store with its size, whatever its row says", async () => {
+  const { agent, file, id } = await makeImported("objectless", 6);
+  const { prisma } = cloud.deps.db;
+  const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id } });
+  const bytes = await readBlob(await cloud.deps.blobs.open(blobKey!));
+  await cloud.deps.blobs.delete(blobKey!);
+  for (const reason of ["imported", "space"] as const)
+    assert.equal(codeOf(await ask(agent, reason, file)), "ImportNotComplete");
+  assert.equal(codeOf(await ask(agent, "prune", file)), "granted", "which needs no import");
+  await cloud.deps.blobs.put(blobKey!, inPieces(bytes.subarray(1)));
+  assert.equal(codeOf(await ask(agent, "imported", file)), "ImportNotComplete");
+  await cloud.deps.blobs.delete(blobKey!);
+  await cloud.deps.blobs.put(blobKey!, inPieces(bytes));
+  assert.equal(codeOf(await ask(agent, "imported", file)), "granted");
 });
 
 test("another hash, no hash, an import that is not complete and a setting that is off are refused, each by its code", async () => {
@@ -107,7 +124,7 @@ test("another hash, no hash, an import that is not complete and a setting that i
   assert.equal(codeOf(await ask(agent, "prune", file)), "granted");
 });
 
-test("what somebody has asked for is not deleted, under no rule, until it was delivered or taken back", async () => {
+test("a requested file is not deleted under any rule until it was delivered or the request was cancelled", async () => {
   const { agent, item, id, set } = await makeDevice("asked-for");
   await set({ retainRecordingsSeconds: 1, autoDeleteAfterImport: true });
   await admin.call(api.recordings.requestImport, { keyOrId: id });
@@ -117,7 +134,7 @@ test("what somebody has asked for is not deleted, under no rule, until it was de
   assert.equal(codeOf(await ask(agent, "prune", { versionId: item.versionId })), "granted");
 });
 
-test("while a file may be deleted, its edge copy counts as gone: it cannot be asked for; when the permit ran out it can", async () => {
+test("while a file may be deleted, its edge copy counts as gone and cannot be requested; after the permit ended it can", async () => {
   const { agent, item, id } = await makeDevice("going");
   assert.equal(codeOf(await ask(agent, "prune", { versionId: item.versionId })), "granted");
   await assert.rejects(admin.call(api.recordings.requestImport, { keyOrId: id }), refusedWith("NotFound"));
@@ -140,7 +157,7 @@ test("of an import request and a permit at the same moment exactly one is grante
   }
 });
 
-test("imported data that is deleted while its edge copy goes takes the recording with it; the file, reported again, is a new one", async () => {
+test("imported data that is deleted while its edge copy goes removes the recording with it; the file, if it is reported again, is a new one", async () => {
   const { agent, item, id, file } = await makeImported("both-gone", 3);
   assert.equal(codeOf(await ask(agent, "imported", file)), "granted");
   await admin.call(api.recordings.delete, { keyOrId: id });
@@ -184,7 +201,7 @@ test("a disabled device deletes nothing, and neither does one whose file is no r
   assert.equal(codeOf(await ask(stranger, "prune", { versionId: item.versionId })), "Unknown");
 });
 
-test("a stale agent gets no permit and takes none away", async () => {
+test("an agent with an old lease gets no permit and takes none away", async () => {
   const { agent, item, id } = await makeDevice("stale");
   const newer = await sayHello(cloud, { ...agent, lease: agent.hello.lease });
   await assert.rejects(ask(agent, "prune", { versionId: item.versionId }), refusedWith("LeaseLost"));
@@ -192,7 +209,7 @@ test("a stale agent gets no permit and takes none away", async () => {
   assert.equal(codeOf(await ask(newer, "prune", { versionId: item.versionId })), "OpenRequest");
 });
 
-test("a refusal takes an earlier permit back at once", async () => {
+test("a refusal cancels an earlier permit at once", async () => {
   const { agent, item, id, set } = await makeDevice("taken-back");
   await ask(agent, "prune", { versionId: item.versionId });
   await set({ enabled: false });
@@ -200,7 +217,7 @@ test("a refusal takes an earlier permit back at once", async () => {
   assert.equal((await admin.call(api.recordings.requestImport, { keyOrId: id })).importStatus, "pending");
 });
 
-test("a cloud that was restored permits nothing until the agent has told it all that it has", async () => {
+test("a restored cloud permits nothing until the agent has listed all its files", async () => {
   const { agent, item } = await makeDevice("restored");
   await cloud.deps.db.prisma.agent.updateMany({
     where: { deviceId: agent.deviceId },
@@ -213,7 +230,7 @@ test("a cloud that was restored permits nothing until the agent has told it all 
   assert.equal(codeOf(await ask(again, "prune", { versionId: item.versionId })), "granted");
 });
 
-test("a listing tells an agent that lost its state which of its files are imported, and with which content", async () => {
+test("the answer to a listing shows an agent that lost its state which of its files are imported, and with which content", async () => {
   const { agent, item, file } = await makeImported("forgetful", 4);
   const other = recordingItem();
   const listing = { id: "listing-1", isLast: true, count: 2 };

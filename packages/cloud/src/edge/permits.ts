@@ -4,8 +4,9 @@
 // deleted meanwhile takes its recording along; reported again, the file is a new one. A permit needs the cloud's own
 // hash and its current settings, never what the agent remembers. Nothing is permitted to an agent that has not
 // listed all it has under the cloud's current incarnation, so that a cloud that was restored from a backup first
-// learns what it has lost. The incarnation is read from its row each time (`db/incarnation.ts`), never remembered by
-// a process, and every answer to an agent names it. An agent whose lease is above the one known here is permitted
+// learns what it has lost; nor to anybody while database and store are not known to belong together. Both are read
+// from the deployment's row each time (`recovery/held-deployment.ts`), never remembered by a process, and every answer
+// to an agent names the incarnation. An agent whose lease is above the one known here is permitted
 // nothing before it has listed all, either: this database was set back. `DOWNLINK_DELETE_SAFETY` keeps imported
 // files on the device until a backup holds the import.
 
@@ -16,12 +17,15 @@ import type { AgentCtx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import type { AgentModel, RecordingModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
-import { holdIncarnation } from "../db/incarnation.ts";
 import { toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { terminalStates } from "../import-life/import-request-state.ts";
 import { readOwner } from "../polls/agent-owner.ts";
-import { judgeDeletion, type Refusal } from "./judge-deletion.ts";
+import { type HeldDeployment, holdDeployment } from "../recovery/held-deployment.ts";
+import { readSafetyRule } from "../recovery/known-backups.ts";
+import { findSoundObjects } from "./find-sound-objects.ts";
+import { type DeletionCase, judgeDeletion, type Refusal } from "./judge-deletion.ts";
+import { askSites, readDistrust } from "./trusted-sites.ts";
 import { settingsOf } from "./work.ts";
 
 type Permits = typeof api.edge.askPermits;
@@ -30,28 +34,47 @@ type Item = Input<Permits>["items"][number];
 const PERMIT_NS = BigInt(edgeLimits.permitSeconds) * 1_000_000_000n;
 
 /**
- * Leave to delete files on the device. The recordings are locked before anything is looked at, as everybody does who asks for
- * an import or deletes data: whoever comes second sees what the first one did. spec: edge agent §4
+ * Gives permits to delete files on the device. The recordings are locked before anything is checked, as in every import request and
+ * deletion of data: of two transactions the second sees what the first did. spec: edge agent §4
  */
 export async function askPermits(ctx: AgentCtx, { items }: Input<Permits>): Promise<Complete<Output<Permits>>> {
+  const unique = [...new Map(items.map((item) => [item.versionId, item])).values()];
+  const resting = unique.filter(restsOnImport).map(({ versionId }) => versionId);
+  const soundObjects = new Set([...(await findSoundObjects(ctx, resting)), ...(await askSites(ctx, resting))]);
   return withLease(ctx, async (tx, agent) => {
     const nowNs = ctx.clock.nowNs();
-    const unique = [...new Map(items.map((item) => [item.versionId, item])).values()];
     const cases = await readCases(tx, agent, unique);
-    const isSuspended = agent.listedIncarnation !== (await holdIncarnation(tx));
-    const safetyNs = BigInt(ctx.deleteSafetySeconds) * 1_000_000_000n;
-    const judged = unique.map((item) => judge(item, cases.get(item.versionId), { isSuspended, safetyNs, nowNs }));
+    const deployment = await holdDeployment(tx);
+    const suspension = suspensionOf(deployment, agent);
+    const { deletionHeldUntilNs } = deployment;
+    const safetyRule = await readSafetyRule(tx, ctx.deleteSafety);
+    const distrust = await readDistrust(tx, sitesOf(cases.values()), { ...deployment, nowNs });
+    const common = { suspension, deletionHeldUntilNs, soundObjects, distrust, safetyRule, nowNs };
+    const judged = unique.map((item) => judge(item, cases.get(item.versionId), common));
     const answers = await grant(tx, judged, nowNs);
     return { serverTime: nowNs, answers };
   });
 }
 
-type KnownCase = Omit<Parameters<typeof judgeDeletion>[0], "reason" | "sha256" | "safetyNs" | "nowNs"> & {
+/** Returns the ids of the self-hosted sites that have the data. */
+function sitesOf(cases: Iterable<KnownCase>): string[] {
+  return Array.from(cases, ({ recording, original }) => original ?? recording).flatMap((holder) =>
+    holder?.siteObjectKey && holder.siteId ? [holder.siteId] : [],
+  );
+}
+
+function restsOnImport({ reason }: Item): boolean {
+  return reason === "imported" || reason === "space";
+}
+
+/** What all files of one call have in common. */
+type Common = Pick<DeletionCase, "deletionHeldUntilNs" | "soundObjects" | "distrust" | "safetyRule" | "nowNs">;
+type KnownCase = Omit<DeletionCase, "reason" | "sha256" | keyof Common> & {
   readonly fileId: string;
   readonly permitId: string | null;
 };
 
-/** What is known of each file, under the locks of their recordings. */
+/** Reads what is known of each file, with their recordings locked. */
 async function readCases(tx: Transaction, agent: AgentModel, items: readonly Item[]): Promise<Map<string, KnownCase>> {
   const found = await findVersions(tx, { agentId: agent.id, versionIds: items.map(({ versionId }) => versionId) });
   const recordingIds = found.flatMap(({ recordingId }) => recordingId ?? []);
@@ -82,7 +105,7 @@ async function readCases(tx: Transaction, agent: AgentModel, items: readonly Ite
   );
 }
 
-/** The recordings that have the content of those that were rejected as duplicates. */
+/** Finds the recordings that have the content of those that were rejected as duplicates. */
 async function findOriginalIds(tx: Transaction, recordingIds: readonly string[]): Promise<string[]> {
   const copies = await tx.recording.findMany({
     where: { id: { in: [...recordingIds] }, importStatus: "failed", duplicateOfId: { not: null } },
@@ -91,7 +114,7 @@ async function findOriginalIds(tx: Transaction, recordingIds: readonly string[])
   return copies.flatMap(({ duplicateOfId }) => duplicateOfId ?? []);
 }
 
-/** By their keys, recordings of two devices may be the same too: those prove nothing for each other. spec: wire contract §4 */
+/** Recordings of two devices may have the same key, and then prove nothing for each other. spec: wire contract §4 */
 function isOfSameDevice(original: RecordingModel, copy: RecordingModel): boolean {
   return copy.deviceId !== null && original.deviceId === copy.deviceId;
 }
@@ -106,22 +129,26 @@ interface Judgement {
 function judge(
   { versionId, reason, sha256 }: Item,
   known: KnownCase | undefined,
-  { isSuspended, ...now }: { isSuspended: boolean; safetyNs: bigint; nowNs: bigint },
+  { suspension, ...common }: Common & { readonly suspension: Refusal | undefined },
 ): Judgement {
   const permitId = known?.permitId ?? newId("prm");
   if (!known) return { versionId, permitId, refusal: unknown };
   const { fileId, permitId: _, ...matter } = known;
-  const refusal = isSuspended ? suspended : judgeDeletion({ ...matter, ...now, reason, sha256 });
+  const refusal = suspension ?? judgeDeletion({ ...matter, ...common, reason, sha256 });
   return { versionId, fileId, permitId, refusal };
 }
 
-const unknown: Refusal = { code: "Unknown", text: "the agent has not told of this version" };
-const suspended: Refusal = {
-  code: "Suspended",
-  text: "the agent has not told this control plane all that it has since it was set up or restored",
-};
+const unknown: Refusal = { code: "Unknown", text: "the agent has not reported this version" };
 
-/** Asked again, a permit is the same one with a later end; refused, an earlier one has no effect any more. */
+/** Returns why the agent gets no permit at all. */
+function suspensionOf({ incarnation, danger }: HeldDeployment, agent: AgentModel): Refusal | undefined {
+  if (danger !== undefined) return { code: "Suspended", text: danger };
+  if (agent.listedIncarnation === incarnation) return undefined;
+  const text = "the agent has not reported all its files since this control plane was set up or restored";
+  return { code: "Suspended", text };
+}
+
+/** A repeated permit is the same one with a later end; after a refusal an earlier permit has no effect any more. */
 async function grant(tx: Transaction, judged: readonly Judgement[], nowNs: bigint): Promise<Complete<PermitAnswer>[]> {
   const permitExpiresAtNs = nowNs + PERMIT_NS;
   const rows = judged.flatMap(({ fileId: id, permitId, refusal }) => {

@@ -46,7 +46,7 @@ async function reopen({ agent, version }: AskedFor) {
   return shown!.held;
 }
 
-test("what was sent of a part in pieces is told when the upload is opened, and goes on from there to the whole file", async () => {
+test("the pieces of a part that were sent are listed when the upload is opened, and the upload goes on from there to the whole file", async () => {
   const opened = await openUpload("piecewise");
   assert.deepEqual(opened.upload.pieces, { minBytes: pieceBytes, held: [] });
   await send(opened, pieces.slice(0, 2));
@@ -71,7 +71,7 @@ test("what was sent of a part in pieces is told when the upload is opened, and g
   assert.ok(bytes.equals(await readBlob(await cloud.deps.blobs.open(blobKey))));
 });
 
-test("who does not know what is held is granted nothing, and told it", async () => {
+test("an agent that does not know which pieces are held gets no grant, and learns which", async () => {
   const opened = await openUpload("forgetful");
   await send(opened, pieces.slice(0, 1));
   for (const stale of [pieces.slice(0, 2), pieces.slice(2, 3), [pieces[1]!, pieces[3]!]])
@@ -92,7 +92,7 @@ test("pieces that do not make the part are forgotten; a part that is stored with
   assert.notEqual((await agent.call(api.edge.openUpload, opened.version)).uploadId, at.uploadId);
 });
 
-test("a hostile agent gets no target: too short pieces, outside of the part, of no part", async () => {
+test("a hostile agent gets no target for pieces that are too short, outside of the part, or of no part", async () => {
   const opened = await openUpload("hostile");
   const tiny = Array.from({ length: 16 }, (_, offset) => cutPiece(1, offset, Buffer.alloc(1)));
   await assert.rejects(grant(opened, tiny), refusedWith("InvalidRequest"));
@@ -104,7 +104,7 @@ test("a hostile agent gets no target: too short pieces, outside of the part, of 
   await assert.rejects(opened.agent.call(api.edge.grantPieces, nowhere), refusedWith("InvalidRequest"));
 });
 
-test("nobody else sends pieces: another device, another upload, an agent that lost its lease, after the request's end", async () => {
+test("nobody else can send pieces: another device, another upload, an agent that lost its lease, or anybody after the request's end", async () => {
   const opened = await openUpload("owner");
   const stranger = await openUpload("stranger");
   const borrowed = { agent: stranger.agent, at: opened.at };

@@ -1,6 +1,6 @@
-// Whose file it is is decided here, not by the agent: only the cloud knows the organization's devices. What belongs
-// nowhere is kept as `unassigned` and has no project, so that only keys for all projects see it. Devices are made
-// for recordings only: a stray directory at a site makes none.
+// The cloud and not the agent decides whose a file is, because only the cloud knows the organization's devices. A file without an owner is
+// kept as `unassigned` and has no project, so that only keys for all projects see it. Devices are created for recordings only: a stray
+// directory at a site creates none.
 
 import type { DeviceReference, EdgeItem, Unassigned } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
@@ -10,9 +10,9 @@ import { keptPlaces } from "./kept-places.ts";
 import { readServedProjects } from "./served-projects.ts";
 
 export interface Placed {
-  /** As they are to be kept: what belongs nowhere is `unassigned`. */
+  /** The items in the form in which they are stored: a file without an owner is `unassigned`. */
   readonly items: readonly EdgeItem[];
-  /** By version id. */
+  /** The owners by version id. */
   readonly places: ReadonlyMap<string, Place>;
   readonly unassigned: Unassigned[];
 }
@@ -24,8 +24,8 @@ interface Batch {
 }
 
 /**
- * On a device every file is the device's, whatever the file says. At a site each item names its device: an id must exist, a
- * name may make a device, and both count only in the projects that the site is for. spec: edge agent §1, wire contract §4
+ * On a device every file belongs to the device, whatever the file says. At a site each item names its device: an id must exist, a name may
+ * create a device, and both count only in the projects that the site serves. spec: edge agent §1, wire contract §4
  */
 export async function placeFiles(tx: Transaction, { agent, items, nowNs }: Batch): Promise<Placed> {
   if (agent.deviceId !== null) {
@@ -57,7 +57,7 @@ async function placeOfDevice(tx: Transaction, id: string): Promise<Place> {
   return { projectId, device: { id, name } };
 }
 
-/** Files of one robot come in hundreds. */
+/** Files of one robot come in hundreds, so each answer is remembered. */
 function rememberEach<T>(find: (mayCreate: boolean, reference: DeviceReference) => Promise<T>): typeof find {
   const found = new Map<string, Promise<T>>();
   return (mayCreate, reference) => {

@@ -4,9 +4,12 @@ import { ApiError } from "../core/errors.ts";
 import type { Env } from "../http/env.ts";
 import { MOST_POLLS } from "../polls/agent-polls.ts";
 
-/** So often another one is let in beyond that, which ends the oldest: the agent may be behind that of which nobody knows. */
+/**
+ * Beyond the limit, another poll is let in only this often and ends the oldest one: the agent may still wait on that connection, and nobody
+ * can know.
+ */
 const REPLACE_EVERY_MS = 1000;
-/** Who asks again at once, whatever it is told, asks no more often than that. */
+/** A caller that polls again at once, whatever the answer, polls no more often than this. */
 const REFUSED_AFTER_MS = 2000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -17,8 +20,8 @@ interface Crowd {
 }
 
 /**
- * Of the polls of one token, those beyond the few that may wait are refused, after a while in which they are nothing but a socket: before
- * they wait for a turn and the database is asked who they are. A token is known by its text alone here.
+ * Of the polls with one token only a few may wait, and the others are refused. Until then a refused poll is only an open socket: it neither
+ * waits for a turn nor makes the database look up its caller. The token is known here by its text alone.
  */
 export function boundPolls(): MiddlewareHandler<Env> {
   const crowds = new Map<string, Crowd>();

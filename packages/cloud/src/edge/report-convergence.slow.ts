@@ -26,7 +26,7 @@ const weather: fc.Arbitrary<Weather> = fc.record({
 });
 const life: fc.Arbitrary<Step[]> = fc.array(fc.record({ happening, weather }), { maxLength: 3 });
 
-test("however reports are repeated, lost, held up and mixed, the cloud ends with what the devices have and has published it once", async () => {
+test("however reports are repeated, lost, held up and mixed, the cloud ends with the files of the devices, and has published each once", async () => {
   const devices = [
     new FlakyDevice(cloud, await startAgent(cloud, "one")),
     new FlakyDevice(cloud, await startAgent(cloud, "other")),
@@ -52,7 +52,7 @@ async function assertKnown(deviceId: string, card: CardModel): Promise<void> {
   assert.deepEqual(shown.deleted, card.deleted, "events of deletion");
 }
 
-/** Sorted, as the model's are. */
+/** The files are sorted like the model's. */
 async function readFiles(deviceId: string): Promise<unknown[]> {
   return rows(
     `SELECT f."versionId", f.path, f.state, r.key FROM "EdgeFile" f LEFT JOIN "Recording" r ON r.id = f."recordingId"

@@ -9,7 +9,7 @@ const cloud = await startCloud({ after }, { works: false });
 const agent = await startAgent(cloud, "hostile");
 let sequence = 0;
 
-/** What no client of ours would send: it checks first. */
+/** Sends what no client of ours would send, because it checks first. */
 const send = (...upserts: object[]) => sendReport({ upserts });
 
 async function sendReport(report: object) {
@@ -46,23 +46,23 @@ const refused: [what: string, broken: object, sentence: RegExp][] = [
   ["a path above 4096 characters", { path: "x".repeat(4097) }, /path must/],
 ];
 for (const [what, broken, sentence] of refused)
-  test(`${what} is a 400 that says so, and nothing of the report is taken`, async () => {
+  test(`${what} is a 400 that says so, and nothing of the report is stored`, async () => {
     const { status, body } = await send(item({}), item(broken), item({}));
     assert.equal(status, 400);
     assert.match(ErrorBody.parse(body).error.replace("upserts.1", "upserts.0"), sentence);
     assert.equal(await cloud.deps.db.prisma.recording.count(), 0);
   });
 
-test("what a database cannot hold is stored as an escape and refuses no report; any key of metadata is kept", async () => {
+test("texts that a database cannot hold are stored as escapes and refuse no report; any key of metadata is kept", async () => {
   const metadata = [{ name: "n\0", metadata: JSON.parse('{"__proto__":"kept","k\\u0000":"\\ud800"}') as object }];
-  const said = {
+  const odd = {
     path: "a\0\ud800.mcap",
     key: "\0",
     metadata,
     attachments: [attachment("\0")],
     topics: [topic({ topic: "\0" })],
   };
-  assert.deepEqual((await send(item(said))).status, 200);
+  assert.deepEqual((await send(item(odd))).status, 200);
   const [recording] = await cloud.admin.call(api.recordings.list, {});
   assert.deepEqual([recording!.path, recording!.key], ["a\\u0000\\ud800.mcap", "\\u0000"]);
   const [{ name, metadata: texts }] = recording!.metadata as [{ name: string; metadata: Record<string, string> }];
@@ -78,7 +78,7 @@ test("what a database cannot hold is stored as an escape and refuses no report; 
   await cloud.deps.db.prisma.recording.deleteMany({});
 });
 
-test("thousands of faults are a 400 that names the first ones", async () => {
+test("thousands of errors are a 400 that names the first ones", async () => {
   const { status, body } = await send(...Array.from({ length: 500 }, () => item({ topics: Array(20).fill({}) })));
   assert.equal(status, 400);
   const { error, details } = ErrorBody.parse(body);
@@ -95,7 +95,7 @@ test("more items than a report holds are a 400, more bytes a 413", async () => {
   assert.match(ErrorBody.parse(large.body).error, /is longer than 4194304 bytes/);
 });
 
-test("what fits is taken: thousands of topics, a megabyte of metadata, the longest path and key", async () => {
+test("a report within the limits is accepted: thousands of topics, a megabyte of metadata, the longest path and key", async () => {
   const topics = Array.from({ length: 5000 }, (_, n) => topic({ topic: `/${n}` }));
   const metadata = [{ name: "long", metadata: { text: "x".repeat(1024 * 1024) } }];
   const { status, body } = await send(
@@ -108,7 +108,7 @@ test("what fits is taken: thousands of topics, a megabyte of metadata, the longe
   assert.equal(await cloud.deps.db.prisma.recording.count(), 3);
 });
 
-test("ten thousand schemas at once are taken, and none again", async () => {
+test("ten thousand schemas are accepted at once, and none is requested again", async () => {
   const schemas = Array.from({ length: 10_000 }, (_, n) => ({ sha256: sha256(`${n}`), data: btoa(`${n}`) }));
   for (const upserts of [[], []]) assert.equal((await sendReport({ upserts, schemas })).status, 200);
   assert.equal(await cloud.deps.db.prisma.schemaText.count(), 10_000);
@@ -116,7 +116,7 @@ test("ten thousand schemas at once are taken, and none again", async () => {
   assert.equal(Buffer.from(stored.data).toString(), "77");
 });
 
-/** A text of three bytes a character that no compression makes shorter. */
+/** Makes a text of three bytes per character that no compression makes shorter. */
 function unpackable(length: number): string {
   return Array.from({ length }, () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 0x5000))).join("");
 }

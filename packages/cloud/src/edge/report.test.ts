@@ -43,7 +43,7 @@ test("a report that arrives after a later one is refused and changes nothing; a 
   );
 });
 
-test("a hello of the same process keeps the place of its reports; a restarted one begins anew", async () => {
+test("a hello of the same process keeps the place of its reports; a restarted process begins anew", async () => {
   const agent = await startAgent(cloud, "greeter");
   const instanceId = "process-number-one";
   const first = await sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId });
@@ -54,7 +54,7 @@ test("a hello of the same process keeps the place of its reports; a restarted on
   await restarted.call(api.edge.report, { sequence: 1, upserts: [] });
 });
 
-test("what is known already writes nothing", async () => {
+test("a report of files that are known already writes nothing", async () => {
   const agent = await startAgent(cloud, "unchanged");
   const items = [recordingItem(), recordingItem({ key: "k" })];
   await agent.report(items);
@@ -67,13 +67,13 @@ test("what is known already writes nothing", async () => {
   assert.deepEqual((await versions()).rows, before);
 });
 
-test("topics that files share are stored for each, with what differs", async () => {
+test("topics that several files share are stored for each file, with their differences", async () => {
   const agent = await startAgent(cloud, "sharer");
   const schema = { schemaName: "Imu", schemaEncoding: "ros2msg", schemaSha256: sha256("imu") };
   const imu = { topic: "/imu", version: "v1", encoding: "cdr", ...schema, messageCount: 1, start: 1n, end: 2n };
   const odom = { ...imu, topic: "/odom", start: undefined, end: undefined };
-  const said = [[imu, odom], [{ ...imu, messageCount: 2, end: 3n }], [{ ...imu, schemaName: "Other" }], []];
-  await agent.report(said.map((topics, n) => recordingItem({ path: `${n}.mcap`, topics })));
+  const topicsOfFiles = [[imu, odom], [{ ...imu, messageCount: 2, end: 3n }], [{ ...imu, schemaName: "Other" }], []];
+  await agent.report(topicsOfFiles.map((topics, n) => recordingItem({ path: `${n}.mcap`, topics })));
   const recordings = await prisma.recording.findMany({
     where: { deviceId: agent.deviceId },
     orderBy: { path: "asc" },
@@ -94,8 +94,8 @@ test("topics that files share are stored for each, with what differs", async () 
 });
 
 test("recording.created has id, key, status, path and device; a device's recording has neither site nor edge site", async () => {
-  const agent = await startAgent(cloud, "teller");
-  await agent.report([recordingItem({ key: "told", path: "told.mcap" })]);
+  const agent = await startAgent(cloud, "reporter");
+  await agent.report([recordingItem({ key: "stated", path: "stated.mcap" })]);
   const [recording] = await recordingsOf(agent.deviceId);
   assert.deepEqual(await eventsOf(recording!.id), [
     {
@@ -103,17 +103,17 @@ test("recording.created has id, key, status, path and device; a device's recordi
       payload: {
         recording: {
           id: recording!.id,
-          key: "told",
+          key: "stated",
           importStatus: "none",
-          path: "told.mcap",
-          device: { id: agent.deviceId, name: "teller" },
+          path: "stated.mcap",
+          device: { id: agent.deviceId, name: "reporter" },
         },
       },
     },
   ]);
 });
 
-test("a requested file that is gone fails its request, takes no more bytes, and is published", async () => {
+test("when a requested file is gone its request fails, takes no more bytes, and the failure is published", async () => {
   const { agent, item, recordingId, requestId, version } = await askForFile(cloud, "vanisher");
   const { uploadId } = await agent.call(api.edge.openUpload, version);
   await agent.report([], { removals: [item.versionId] });
@@ -127,7 +127,7 @@ test("a requested file that is gone fails its request, takes no more bytes, and 
   assert.deepEqual(more, { requestId, code: "EdgeCopyGone", error: "the file is no longer on the device" });
 });
 
-test("the end of a listing that was cut in the middle of its removals goes on at the repeat", async () => {
+test("the end of a listing that was interrupted during its removals goes on at the repeat", async () => {
   const agent = await startAgent(cloud, "cut");
   for (let batch = 0; batch < 5; batch++) await agent.report(Array.from({ length: 500 }, () => recordingItem()));
   const listing = { id: "listing-1", isLast: true, count: 0 };
@@ -135,7 +135,7 @@ test("the end of a listing that was cut in the middle of its removals goes on at
     if (transaction === 4) throw new Error("killed");
   });
   await assert.rejects(report(cut, { ...nothing, sequence: 6, listing }), /killed/);
-  const stopping = { ...cut, signal: AbortSignal.abort() };
+  const stopping = { ...cut, isInterrupted: () => true };
   await assert.rejects(report(stopping, { ...nothing, sequence: 6, listing }), refusedWith("Unavailable"));
   const left = () => prisma.recording.count({ where: { deviceId: agent.deviceId } });
   assert.equal(await left(), 1500);
@@ -143,7 +143,7 @@ test("the end of a listing that was cut in the middle of its removals goes on at
   assert.deepEqual([repeated.isListingComplete, await left()], [true, 0]);
 });
 
-test("what was reported after a listing is not taken by its end, however late that comes", async () => {
+test("the end of a listing does not remove files that were reported after it, however late the end arrives", async () => {
   const agent = await startAgent(cloud, "slow");
   await agent.report([recordingItem()]);
   const overtaken = await ctxOf(agent, async (transaction) => {
@@ -156,7 +156,7 @@ test("what was reported after a listing is not taken by its end, however late th
   assert.ok(paths.includes("newer"));
 });
 
-test("an import that is asked for while an agent that lost its state lists its files is wanted under the new version id", async () => {
+test("an import that is requested while an agent that lost its state lists its files is wanted under the new version id", async () => {
   const agent = await startAgent(cloud, "forgetful");
   for (let round = 0; round < 20; round++) {
     const item = recordingItem();
@@ -174,7 +174,7 @@ test("an import that is asked for while an agent that lost its state lists its f
   }
 });
 
-test("schemas are written in the order of their hashes, whatever order they are sent in: who does the same never waits in a ring", async () => {
+test("schemas are written in the order of their hashes, whatever the order in the report, so that reports with the same schemas never deadlock", async () => {
   const agent = await startAgent(cloud, "orderly");
   const [low, high] = [newSchema(), newSchema()].sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
   let transactions = 0;
@@ -198,7 +198,7 @@ test("schemas are written in the order of their hashes, whatever order they are 
   assert.equal(transactions, 1);
 });
 
-test("an agent that reports while it says hello never stands in its own way", async () => {
+test("an agent that reports while it says hello never blocks itself", async () => {
   const instanceId = "process-number-one";
   const { hello: first, ...started } = await startAgent(cloud, "talker");
   const agent = await sayHello(cloud, { ...started, lease: first.lease, instanceId });
@@ -225,10 +225,7 @@ test("hello compares inventories by the lines sorted as both sides sort them", a
 
 const nothing = { upserts: [], removals: [], acknowledgements: [], schemas: [] };
 
-/**
- * Answers a context as the route makes it for a call of the agent, with something to happen before each of its
- * transactions.
- */
+/** Makes a context as the route makes it for a call of the agent, and calls `beforeTransaction` before each of its transactions. */
 async function ctxOf(agent: TestAgent, beforeTransaction: (number: number) => Promise<void>): Promise<AgentCtx> {
   const { orgId, projectId } = await prisma.agent.findUniqueOrThrow({ where: { deviceId: agent.deviceId } });
   let count = 0;
@@ -251,7 +248,8 @@ async function ctxOf(agent: TestAgent, beforeTransaction: (number: number) => Pr
     },
     requestId: "",
     noteIncarnation() {},
-    signal: new AbortController().signal,
+    address: () => "127.0.0.1",
+    isInterrupted: () => false,
   };
 }
 

@@ -1,19 +1,18 @@
-// Reports take effect in the order in which they were sent: each has the next number of its lease, and one that a
-// network held up until after a later one changes nothing (`ReportSuperseded`). So the end state is that of the
-// reports sent once, in order, whatever is lost, repeated or late (`edge/report-convergence.slow.ts`).
+// Reports take effect in the order in which they were sent: each has the next number of its lease, and a report that a network held up
+// until after a later one changes nothing (`ReportSuperseded`). So the result is that of the reports sent once, in order, whatever is lost,
+// repeated or late (`edge/report-convergence.slow.ts`).
 //
-// What is known already writes no row. Versions and paths are looked up one by one (`agents/find-versions.ts`),
-// because statistics of a device that reports its first 100,000 files come a minute too late, and without them the
-// planner reads all its files for each report. The end of a listing removes in transactions of 1000 files, each
-// under lease and number, so that a card of any size goes, and a cut or a newer report ends it at once; the agent's
-// repeat goes on. Rows that several agents share (schema texts) are written in one order, recordings are locked by
-// id, and hello locks its device no more than it must: nobody deadlocks. On 2 cores, with 5 topics each: 2,400 to
-// 2,800 new recordings a second from one agent, 5,200 to 5,400 from eight at once; 12,000 and more where nothing
-// changed; 100,000 files of a swapped card go in 6 s.
+// Files that are known already are not written again. Versions and paths are looked up one by one (`agents/find-versions.ts`), because
+// statistics of a device that reports its first 100,000 files come a minute too late, and without them the planner would read all its files
+// for each report. The end of a listing removes files in transactions of 1000, each under lease and number, so that a card of any size can
+// be swapped, and an interruption or a newer report ends the removal at once; the agent's repeat goes on. Rows that several agents share
+// (schema texts) are written in one order, recordings are locked by id, and hello takes the weakest lock on its device that suffices:
+// nobody deadlocks. On 2 cores, with 5 topics for each recording: 2,400 to 2,800 new recordings a second from one agent, 5,200 to 5,400
+// from eight at once; 12,000 and more if nothing changed; 100,000 files of a swapped card are removed in 6 s.
 //
-// What a report may hold is in the contract, down to what an index can take. Should Postgres refuse a text all the
-// same, that is a 400, never a 500, because the agent answers 400 and 413 by halving the report until it knows the
-// file, names that one (`FileRefused`) and goes on with the others.
+// The contract limits what a report may hold, down to what an index can take. If Postgres refuses a text all the same, that is a 400 and
+// never a 500, because the agent answers 400 and 413 by halving the report until it has found the file, names that one (`FileRefused`) and
+// goes on with the others.
 
 import type { api, DeletionReason, EdgeItem, Input, Output } from "@downlink/protocol";
 import { findVersions } from "../agents/find-versions.ts";
@@ -35,8 +34,8 @@ import { storeSchemas, unknownSchemas } from "./store-schemas.ts";
 type Report = typeof api.edge.report;
 
 /**
- * One batch of what an agent has. Reports take effect in the order of their sequence, whatever the network repeats or holds
- * up: one that arrives after a later one changes nothing, and a repeat of the last one ends in the same state.
+ * Stores one batch of what an agent reports. Reports take effect in the order of their sequence, whatever the network repeats or holds up:
+ * a report that arrives after a later one changes nothing, and a repeat of the last one ends in the same state.
  */
 export async function report(ctx: AgentCtx, body: Input<Report>): Promise<Complete<Output<Report>>> {
   const { unknown, unassigned, ends } = await withLease(
@@ -61,11 +60,11 @@ interface Received {
   readonly body: Input<Report>;
 }
 
-/** Answers the schemas that it names and nobody has sent yet. */
+/** Returns the schemas that the report names and nobody has sent yet. */
 async function storeReport(tx: Transaction, { ctx, agent, body }: Received) {
   const nowNs = ctx.clock.nowNs();
-  const said = [...new Map(body.upserts.map((item) => [item.versionId, item])).values()]; // said twice, the last counts
-  const { items, places, unassigned } = await placeFiles(tx, { agent, items: said, nowNs });
+  const latest = [...new Map(body.upserts.map((item) => [item.versionId, item])).values()]; // if a version is reported twice, the last item counts
+  const { items, places, unassigned } = await placeFiles(tx, { agent, items: latest, nowNs });
   await storeSchemas(tx, agent.orgId, body.schemas);
   await storeFiles(tx, { agent, items, places, listingId: body.listing?.id, nowNs });
   await noteSalvages(tx, { ctx, agent, items });
@@ -90,7 +89,7 @@ async function removeVersions(moment: Moment, { versionIds, ...removal }: Remova
   await removeFiles(moment, { ...removal, files });
 }
 
-/** An agent that lost its state cannot know what was imported before, nor what failed and why. */
+/** An agent that lost its state cannot know which files were imported before, nor which failed and why. */
 async function endsAmong(
   tx: Transaction,
   { id }: AgentModel,
@@ -99,7 +98,7 @@ async function endsAmong(
   const found = await findVersions(tx, { agentId: id, versionIds: items.map(({ versionId }) => versionId) });
   const ids = found.flatMap(({ recordingId }) => recordingId ?? []);
   const ended = await tx.recording.findMany({
-    where: { id: { in: ids }, importStatus: { in: ["complete", "failed"] } },
+    where: { id: { in: ids }, importStatus: { in: ["complete", "failed"] }, isUnverified: false },
     select: { id: true, importStatus: true, contentSha256: true, failureCode: true, failureText: true },
   });
   const byId = new Map<string | null, (typeof ended)[number]>(ended.map((row) => [row.id, row]));

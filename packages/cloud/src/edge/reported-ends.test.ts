@@ -9,7 +9,7 @@ const cloud = await startCloud({ after });
 const { admin } = cloud;
 let seed = 0;
 
-/** A file that is imported, of which the agent has heard nothing yet. */
+/** Makes a file that is imported, before the agent hears of it. */
 async function makeImported(name: string) {
   const bytes = await makeMcap({ seed: ++seed });
   const asked = await askForFile(cloud, name, recordingItem({ size: bytes.length }));
@@ -23,17 +23,17 @@ async function makeImported(name: string) {
   return { ...asked, imports, acknowledge };
 }
 
-test("that imported data was deleted is told until it is acknowledged, whatever acknowledgement is still on its way", async () => {
+test("the agent hears that imported data was deleted until it acknowledges that, even if an earlier acknowledgement is still on its way", async () => {
   const { requestId, recordingId, imports, acknowledge } = await makeImported("deleted");
   await admin.call(api.recordings.delete, { keyOrId: recordingId });
-  await acknowledge(requestId); // of the end that it saw before
+  await acknowledge(requestId); // acknowledges the end that it saw before
   const [shown, ...others] = await imports();
   assert.deepEqual([shown!.stage, shown!.isOver, others], ["imported", true, []]);
   await acknowledge(shown!.requestId);
   assert.deepEqual(await imports(), []);
 });
 
-test("data that was deleted after its end was acknowledged wakes the poll; asked for anew, only the new request is told", async () => {
+test("data that was deleted after its end was acknowledged wakes the poll; if it is requested anew, only the new request is listed", async () => {
   const { agent, requestId, recordingId, imports, acknowledge } = await makeImported("woken");
   await acknowledge(requestId);
   const { etag } = await agent.call(api.edge.work, {});
@@ -47,7 +47,7 @@ test("data that was deleted after its end was acknowledged wakes the poll; asked
   assert.deepEqual([request!.stage, request!.isOver, others], ["deliver", undefined, []]);
 });
 
-test("a failure that is taken back is told, also under the name that an agent without its state gave the file since", async () => {
+test("a failure that is taken back is listed, also under the version id that an agent without its state gave the file since", async () => {
   const { agent, item, requestId, recordingId } = await askForFile(cloud, "taken-back");
   const failure = { requestId, versionId: item.versionId, code: "FileUnreadable", text: "EIO" } as const;
   await agent.call(api.edge.failImport, failure);

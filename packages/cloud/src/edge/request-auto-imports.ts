@@ -3,7 +3,7 @@ import type { AgentModel } from "../db/generated/models.ts";
 import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { AUTO_IMPORT_PRIORITY, importRequestRow } from "../import-life/import-request-rows.ts";
-import { primarySiteOf } from "../projects/primary-site.ts";
+import { deliverySitesOf } from "../projects/primary-site.ts";
 import { agentRequester } from "./agent-requester.ts";
 import { readServedProjects } from "./served-projects.ts";
 
@@ -14,8 +14,9 @@ interface Reported {
 }
 
 /**
- * Requests the import of what matches the agent's globs. Once a recording, however often it is reported: what somebody ever
- * asked for, cancelled or deleted again is that person's decision. Never in a project that the agent's site is not for any more.
+ * Requests the import of files that match the agent's globs. This happens once for a recording, however often it is reported: if somebody
+ * ever requested, cancelled or deleted it, a person has decided. Nothing is requested in a project that the agent's site does not serve any
+ * more.
  */
 export async function requestAutoImports(tx: Transaction, { agent, items, nowNs }: Reported): Promise<void> {
   const wanted = items.filter((item) => item.state === "indexed" && item.wantsImport);
@@ -26,13 +27,14 @@ export async function requestAutoImports(tx: Transaction, { agent, items, nowNs 
     where: { id: { in: ids } },
     include: { edgeFile: true, device: true },
   });
-  const site = await primarySiteOf(tx, agent.orgId);
+  const projectIds = recordings.map(({ projectId }) => projectId);
+  const siteOf = await deliverySitesOf(tx, agent.orgId, projectIds);
   const requestedBy = { ...(await agentRequester(tx, agent)), kind: "autoImport" } as const;
   const rows = recordings.map((recording) =>
     importRequestRow({
       recording,
       edgeFile: recording.edgeFile!,
-      siteId: site.id,
+      siteId: siteOf(recording.projectId),
       deviceName: recording.device?.name,
       priority: AUTO_IMPORT_PRIORITY,
       requestedBy,
@@ -43,7 +45,10 @@ export async function requestAutoImports(tx: Transaction, { agent, items, nowNs 
   await tx.recording.updateMany({ where: { id: { in: ids } }, data: { importStatus: "pending" } });
 }
 
-/** Those at the edge for which there never was a request; locked in the order in which everybody locks several. */
+/**
+ * Finds the recordings at the edge for which there never was a request, and locks them in the order in which every transaction locks
+ * several.
+ */
 async function lockUntouched(tx: Transaction, { agent, items, nowNs }: Reported): Promise<string[]> {
   const versionIds = items.map(({ versionId }) => versionId);
   const served = (await readServedProjects(tx, agent)) ?? null;

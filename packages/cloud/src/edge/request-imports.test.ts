@@ -18,7 +18,7 @@ async function ask(agent: TestAgent, versionId: string, more: Wanted = {}) {
 
 const requestsOf = (deviceId: string) => prisma.importRequest.findMany({ where: { deviceId } });
 
-test("what somebody on the device asks for is queued once, wakes the agent's poll, and says who asked", async () => {
+test("a file that somebody on the device requests is queued once, wakes the agent's poll, and says who requested it", async () => {
   const agent = await startAgent(cloud, "asking");
   const item = recordingItem();
   await agent.report([item]);
@@ -40,7 +40,7 @@ test("what somebody on the device asks for is queued once, wakes the agent's pol
   );
 });
 
-test("what failed is queued anew; what is imported stays so, and its request says who asked", async () => {
+test("a failed request is queued anew; an imported file stays so, and its request says who requested it", async () => {
   const agent = await startAgent(cloud, "again");
   const bytes = await makeMcap({ seed: 1 });
   const item = recordingItem({ size: bytes.length });
@@ -57,7 +57,7 @@ test("what failed is queued anew; what is imported stays so, and its request say
   assert.deepEqual(shown!.requestedBy, { kind: "device", id: agent.deviceId, name: "again" });
 });
 
-test("what waits only for a glob waits from then on because somebody asked", async () => {
+test("a file that waits only because of a glob now waits because somebody requested it", async () => {
   const agent = await startAgent(cloud, "globbed");
   const item = recordingItem({ wantsImport: true });
   await agent.report([item]);
@@ -68,7 +68,7 @@ test("what waits only for a glob waits from then on because somebody asked", asy
   assert.deepEqual([priority, requestedBy], [0, { kind: "device", ...device }]);
 });
 
-test("an agent can ask for nothing but its own files, and not for one that may be deleted at this moment", async () => {
+test("an agent can request only its own files, and none that may be deleted at this moment", async () => {
   const agent = await startAgent(cloud, "mine");
   const stranger = await startAgent(cloud, "not-mine");
   const item = recordingItem();

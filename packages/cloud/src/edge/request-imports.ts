@@ -1,6 +1,6 @@
-// Who stands at a device asks through its agent: the same request as anybody's, of the agent's own versions only,
-// and it says so (`requestedBy`). The flag `wantsImport` of a report is for globs: it never asks again for what
-// failed or was deleted.
+// Somebody at a device requests imports through its agent. The request is the same as any other one, but only for the agent's own versions,
+// and `requestedBy` says where it came from. The flag `wantsImport` of a report is for globs: it never repeats a request that failed, or
+// whose data was deleted.
 
 import type { api, ImportStatus, Input, Output } from "@downlink/protocol";
 import { type FileVersion, findVersions } from "../agents/find-versions.ts";
@@ -16,7 +16,10 @@ import { readServedProjects } from "./served-projects.ts";
 
 type RequestImports = typeof api.edge.requestImports;
 
-/** Somebody at the device wants them. An agent knows no recordings but those of its own files, and asks in no project that its site is not for. */
+/**
+ * Somebody at the device requests these imports. An agent knows only the recordings of its own files, and requests nothing in a project
+ * that its site does not serve.
+ */
 export async function requestImports(
   ctx: AgentCtx,
   { versionIds, priority }: Input<RequestImports>,
@@ -25,7 +28,7 @@ export async function requestImports(
     const nowNs = ctx.clock.nowNs();
     const wanted = [...new Set(versionIds)];
     const found = await findServed(tx, agent, wanted);
-    const ids = found.flatMap(({ recordingId }) => recordingId ?? []).sort(); // everybody locks in one order
+    const ids = found.flatMap(({ recordingId }) => recordingId ?? []).sort(); // every transaction locks in this order
     const request = { priority, requestedBy: await agentRequester(tx, agent) };
     const context = { tx, jobs: ctx.jobs, nowNs };
     for (const recordingId of ids) await queueImport(context, { ...request, recordingId });
@@ -47,7 +50,7 @@ async function findServed(tx: Transaction, agent: AgentModel, versionIds: readon
   return found.filter(({ recordingId }) => recordingId !== null && own.has(recordingId));
 }
 
-/** Of a file that may be deleted at this moment nothing can be asked. */
+/** A file that may be deleted at this moment cannot be requested. */
 async function readStatuses(
   tx: Transaction,
   ids: readonly string[],

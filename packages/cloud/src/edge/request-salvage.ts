@@ -11,8 +11,8 @@ import { visibleTo } from "../projects/find-project.ts";
 import { isServed, readServedProjects } from "./served-projects.ts";
 
 /**
- * Asks the agent for what is readable of a file. Under way, it changes nothing; made already, its recording is asked for again.
- * Answers the file's id.
+ * Asks the agent to salvage what is readable of a file, and returns the file's id. If the salvage is being made, this changes nothing; if
+ * it was made already, its recording is requested again.
  */
 export async function requestSalvage(ctx: Ctx, { id, priority }: Input<typeof api.edgeFiles.salvage>): Promise<string> {
   const file = await ctx.db.prisma.edgeFile.findFirst({ where: { AND: [{ id }, visibleTo(ctx)] } });
@@ -27,7 +27,7 @@ export async function requestSalvage(ctx: Ctx, { id, priority }: Input<typeof ap
   return id;
 }
 
-/** A salvage is a new file: one of a project that the site is not for any more would belong nowhere. */
+/** A salvage is a new file: in a project that the site does not serve any more it would have no owner. */
 async function requireServed(tx: Transaction, { agentId, projectId, path }: EdgeFileModel): Promise<void> {
   const served = await readServedProjects(tx, await tx.agent.findUniqueOrThrow({ where: { id: agentId } }));
   if (projectId !== null && !isServed(served, projectId))
@@ -65,11 +65,11 @@ async function ask(context: TransactionContext, { file, priority, requestedBy }:
   await tx.salvageRequest.upsert({
     where: { agentId_versionId: { agentId, versionId } },
     create: { ...asked, ...facts, id: newId("slv"), agentId, versionId, createdAtNs: nowNs },
-    update: { ...asked, ...facts, id: newId("slv") }, // a new request, for an agent that has not seen the end of the old one
+    update: { ...asked, ...facts, id: newId("slv") }, // a new id, for an agent that has not seen the end of the old request
   });
 }
 
-/** Imported, or on the device to be imported again. */
+/** Says whether the salvage is imported, or is on the device and can be imported again. */
 async function isThere(tx: Transaction, recordingId: string): Promise<boolean> {
   const recording = await tx.recording.findUnique({ where: { id: recordingId }, include: { edgeFile: true } });
   return recording !== null && (recording.edgeFile !== null || recording.importStatus === "complete");

@@ -1,18 +1,17 @@
-// Sites are for all projects or for those that they name; who is limited to some sees those that serve one of its
-// own, without what their agents count and name, because that would reveal other projects. An edge site's agent acts only
-// in the projects of its site: a name means a device of those or makes one there. Of a project that the site is not
-// for any more, what is there stays and can be imported (`edge/kept-places.ts`); new files are `unassigned` with
-// `ProjectNotOfSite`, also those whose device the site knew by its name, because else they would go to another
-// project's device of that name. A shorter list is answered once the report under way has ended, so that nothing
-// comes after it.
+// A site serves all projects, or those that it names. A key that is limited to some projects sees the sites that serve one of its own,
+// without the numbers and names that their agents report, because these would reveal other projects. An edge site's agent acts only in the
+// projects of its site: a name means a device of those projects or creates one there. In a project that the site does not serve any more,
+// existing files stay and can be imported (`edge/kept-places.ts`); new files are `unassigned` with `ProjectNotOfSite`, even those whose
+// device the site knew by name, because otherwise they would go to a device of that name in another project. A call that shortens the list
+// is answered once the report in progress has ended, so that nothing is created after the answer.
 
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 
-/** The projects for which an agent acts; undefined: all that its files can be of. */
+/** The projects in which an agent acts; undefined: all projects that its files can belong to. */
 export type ServedProjects = readonly string[] | undefined;
 
-/** Those of its site, as they are now; what a device's agent has is the device's, in the device's project. */
+/** Reads the present projects of the agent's site. A device's agent acts for the device, in the device's project. */
 export async function readServedProjects(tx: Transaction, { siteId }: AgentModel): Promise<ServedProjects> {
   if (siteId === null) return undefined;
   const { projectIds } = await tx.site.findUniqueOrThrow({ where: { id: siteId }, select: { projectIds: true } });

@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => listener.end());
 
-/** The owners that the change signals, each once and in order. */
+/** Returns the owners that the change signals, each once and in order. */
 async function signalledBy(change: () => Promise<unknown>): Promise<string[]> {
   const received: string[] = [];
   const receive = ({ payload }: pg.Notification) => void received.push(payload!);
@@ -33,7 +33,7 @@ async function signalledBy(change: () => Promise<unknown>): Promise<string[]> {
   return [...new Set(received.slice(0, -1))].sort();
 }
 
-test("whatever changes the requests of an agent tells its owner, whoever changes it", async () => {
+test("every change of an agent's requests signals its owner, whoever makes the change", async () => {
   const { agent, requestId: id } = await askForFile(cloud, "requested");
   const where = { id };
   const changes = [
@@ -48,7 +48,7 @@ test("whatever changes the requests of an agent tells its owner, whoever changes
   for (const change of changes) assert.deepEqual(await signalledBy(change), [agent.deviceId], String(change));
 });
 
-test("what is none of an agent's business, or is taken back, tells nobody", async () => {
+test("a change that does not concern an agent, or is rolled back, signals nobody", async () => {
   const { agent, requestId: id } = await askForFile(cloud, "untouched");
   const where = { id };
   const changes = [
@@ -67,7 +67,7 @@ test("what is none of an agent's business, or is taken back, tells nobody", asyn
   for (const change of changes) assert.deepEqual(await signalledBy(change), [], String(change));
 });
 
-test("a salvage that is asked for, and one that ended, tells the agent", async () => {
+test("a salvage that is requested, and one that ended, signals the agent", async () => {
   const agent = await startAgent(cloud, "salvager");
   await agent.report([brokenItem({ salvage: { start: 1n, end: 2n } })]);
   const [file] = await admin.call(api.edgeFiles.list, { deviceId: agent.deviceId });
@@ -76,7 +76,7 @@ test("a salvage that is asked for, and one that ended, tells the agent", async (
   assert.deepEqual(await signalledBy(end), [agent.deviceId]);
 });
 
-test("settings tell the agent of their device or site; that a device is disabled tells the site at which it is asked for", async () => {
+test("settings signal the agent of their device or site; disabling a device signals the site at which it has requests", async () => {
   const { deviceId } = await startAgent(cloud, "set");
   const settings = { autoImport: ["**/*.mcap"] };
   const changes = [
@@ -97,7 +97,7 @@ test("settings tell the agent of their device or site; that a device is disabled
   assert.deepEqual(await signalledBy(disable), [asked!, site.id].sort());
 });
 
-test("a token that is disabled, deleted, or goes with its device or site tells whoever waits with it", async () => {
+test("a token that is disabled, deleted, or removed with its device or site signals all that wait with it", async () => {
   const { deviceId } = await startAgent(cloud, "waiter");
   const [token] = await admin.call(api.deviceTokens.list, { deviceId });
   const disable = () => admin.call(api.deviceTokens.update, { id: token!.id, enabled: false });

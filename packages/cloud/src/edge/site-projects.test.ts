@@ -12,7 +12,7 @@ const refusedWith = (code: string) => (error: ApiCallError) => error.code === co
 const makeProject = async (name: string) => (await admin.call(api.projects.create, { name })).id;
 const [first, second] = [await makeProject("one"), await makeProject("two")];
 
-/** An agent at an edge site that is for these projects. */
+/** Starts an agent at an edge site that serves these projects. */
 async function startSite(name: string, projectIds: string[]) {
   const { id } = await admin.call(api.sites.create, { name, type: "edge", projectIds });
   const { token } = await admin.call(api.siteTokens.create, { siteId: id });
@@ -22,7 +22,7 @@ async function startSite(name: string, projectIds: string[]) {
   return { id, agent, isFor, recordings };
 }
 
-/** Everything that may show how a project was before. */
+/** Reads everything that shows the state of a project, for comparison. */
 async function contentOf(projectId: string) {
   return {
     devices: await admin.call(api.devices.list, { projectId }),
@@ -36,7 +36,7 @@ async function codesOf(agent: TestAgent, items: readonly EdgeItem[]): Promise<st
   return (await agent.report(items)).unassigned!.map(({ code }) => code);
 }
 
-test("an edge site's agent makes nothing in a project that its site is not for, whatever its files name", async () => {
+test("an edge site's agent creates nothing in a project that its site does not serve, whatever its files name", async () => {
   const { agent, recordings } = await startSite("fenced", [second]);
   const theirs = await admin.call(api.devices.create, { name: "guarded", projectId: first });
   const before = await contentOf(first);
@@ -54,7 +54,7 @@ test("an edge site's agent makes nothing in a project that its site is not for, 
   assert.deepEqual(await recordings(), []);
 });
 
-test("a name means a device of the site's own projects, or makes one there, also where another project has one of that name", async () => {
+test("a name means a device of the site's own projects, or creates one there, even if another project has one of that name", async () => {
   const { agent, recordings } = await startSite("own-names", [second]);
   await admin.call(api.devices.create, { name: "namesake", projectId: first });
   const before = await contentOf(first);
@@ -70,14 +70,17 @@ test("a name means a device of the site's own projects, or makes one there, also
   assert.deepEqual(await contentOf(first), before);
 });
 
-test("at a site for several projects a new name needs the project, and one that two of them have is ambiguous", async () => {
+test("at a site for several projects a new name needs the project, and a name that two of them have is ambiguous", async () => {
   const { agent } = await startSite("several", [first, second]);
   for (const projectId of [first, second]) await admin.call(api.devices.create, { name: "twin", projectId });
   const items = [recordingItem({ device: { name: "twin" } }), recordingItem({ device: { name: "unheard-of" } })];
   assert.deepEqual(await codesOf(agent, items), ["AmbiguousName", "ProjectRequired"]);
 });
 
-/** A site for both projects at which the first one has a recording, a damaged file and a requested import; then it is for the second alone. */
+/**
+ * Creates a site for two projects at which the first one has a recording, a damaged file and a requested import; then the site serves only
+ * the second.
+ */
 async function shorten(name: string) {
   const site = await startSite(name, [first, second]);
   const device = await admin.call(api.devices.create, { name: `robot-${name}`, projectId: first });
@@ -93,7 +96,7 @@ async function shorten(name: string) {
   return { ...site, device, kept, asked, broken, before: await contentOf(first) };
 }
 
-test("a site that is for fewer projects: what is there stays, new files are unassigned with ProjectNotOfSite", async () => {
+test("if a site serves fewer projects, existing files stay and new files are unassigned with ProjectNotOfSite", async () => {
   const { agent, device, kept, asked, broken, before } = await shorten("shorter");
   assert.equal(before.recordings.filter(({ edgeSite }) => edgeSite?.name === "shorter").length, 2);
   const fresh = [recordingItem({ device: { id: device.id } }), recordingItem({ device: { name: device.name } })];
@@ -106,7 +109,7 @@ test("a site that is for fewer projects: what is there stays, new files are unas
   }
 });
 
-test("they are assigned once the site is for the project again", async () => {
+test("they are assigned once the site serves the project again", async () => {
   const { agent, device, isFor, recordings } = await shorten("back");
   const fresh = recordingItem({ device: { name: device.name } });
   assert.deepEqual(await codesOf(agent, [fresh]), ["ProjectNotOfSite"]);
@@ -115,7 +118,7 @@ test("they are assigned once the site is for the project again", async () => {
   assert.deepEqual((await recordings()).find(({ path }) => path === fresh.path)?.device?.id, device.id);
 });
 
-test("the agent takes nothing out of a project that its site is not for any more: no move, no import, no other device", async () => {
+test("the agent moves nothing out of a project that its site does not serve any more: no move, no import, no other device", async () => {
   const { agent, kept, asked, broken, before } = await shorten("robbed");
   const own = await admin.call(api.devices.create, { name: "robber", projectId: second });
   const moved = [kept, asked, broken].map((item) => ({ ...item, device: { id: own.id }, wantsImport: true }));
@@ -129,7 +132,7 @@ test("the agent takes nothing out of a project that its site is not for any more
   assert.deepEqual((await admin.call(api.recordings.list, { deviceId: own.id })).length, 0);
 });
 
-test("a damaged file that is finished later is no recording of that project, nor can its salvage be asked for", async () => {
+test("a damaged file that is finished later becomes no recording of that project, and no salvage of it can be requested", async () => {
   const { agent, broken, device, before } = await shorten("late");
   const file = before.edgeFiles.find(({ path }) => path === broken.path)!;
   await assert.rejects(admin.call(api.edgeFiles.salvage, { id: file.id }), refusedWith("Conflict"));
@@ -138,14 +141,14 @@ test("a damaged file that is finished later is no recording of that project, nor
   assert.deepEqual((await contentOf(first)).recordings, before.recordings);
 });
 
-test("whoever sees that project still imports what it has there: the agent is asked, and delivers", async () => {
+test("a key for that project still imports its files: the agent gets the request, and delivers", async () => {
   const { agent, recordings, kept, asked } = await shorten("still-there");
   await admin.call(api.recordings.requestImport, { keyOrId: (await recordings())[0]!.id });
   const { work } = await agent.call(api.edge.work, {});
   assert.deepEqual(work.imports.map(({ versionId }) => versionId).sort(), [kept.versionId, asked.versionId].sort());
 });
 
-test("a report that is being taken when its site is made to be for fewer projects has ended before that is answered", async () => {
+test("a report in progress when its site is made to serve fewer projects has ended before that call is answered", async () => {
   const { id, agent, isFor, recordings } = await startSite("raced", [first, second]);
   const { id: deviceId } = await admin.call(api.devices.create, { name: "racer", projectId: first });
   const { prisma } = cloud.deps.db;
@@ -172,7 +175,7 @@ test("a report that is being taken when its site is made to be for fewer project
   assert.equal(seen, 1, `site ${id} changed before its agent's report had ended`);
 });
 
-test("a device's agent is not concerned by what sites are for", async () => {
+test("the projects of sites do not matter to a device's agent", async () => {
   const { id: deviceId } = await admin.call(api.devices.create, { name: "robot-of-one", projectId: first });
   const { token } = await admin.call(api.deviceTokens.create, { deviceId });
   const agent = await sayHello(cloud, { deviceId, token: token! });

@@ -9,14 +9,14 @@ import { createTestDatabase } from "../testing/test-database.ts";
 
 const DATABASE_URL = await createTestDatabase({ after });
 const cloud = await startCloud({ after }, { environment: { DATABASE_URL } });
-const replica = await startCloud({ after }, { works: false, environment: { DATABASE_URL } });
+const replica = await startCloud({ after }, { works: false, dataDir: cloud.dataDir, environment: { DATABASE_URL } });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 /** A poll waits for 30 seconds. */
 const inTime = { timeout: 20_000 };
 const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
-/** A poll with nothing new to answer, once it waits. */
+/** Starts a poll that has nothing new to answer, and returns once it waits. */
 async function startPoll(at: TestCloud, { call, ...agent }: TestAgent, waitsFor = agent.deviceId) {
   const { etag } = await call(api.edge.work, {});
   const headers = { [LEASE_HEADER]: String(agent.hello.lease) };
@@ -37,24 +37,20 @@ async function tokenIdOf({ deviceId }: TestAgent): Promise<string> {
   return (await admin.call(api.deviceTokens.list, { deviceId }))[0]!.id;
 }
 
-test(
-  "a poll that waits ends when its token is disabled, or revoked, also through another process",
-  inTime,
-  async () => {
-    const ends = [
-      (by: TestCloud, id: string) => by.admin.call(api.deviceTokens.update, { id, enabled: false }),
-      (by: TestCloud, id: string) => by.admin.call(api.deviceTokens.delete, { id }),
-    ];
-    for (const [number, end] of ends.entries()) {
-      for (const by of [cloud, replica]) {
-        const agent = await startAgent(cloud, `revoked-${number}-${by === replica}`);
-        const { poll } = await startPoll(cloud, agent);
-        await end(by, await tokenIdOf(agent));
-        await assert.rejects(poll, refusedWith("Unauthenticated"));
-      }
+test("a waiting poll ends when its token is disabled or revoked, also by another process", inTime, async () => {
+  const ends = [
+    (by: TestCloud, id: string) => by.admin.call(api.deviceTokens.update, { id, enabled: false }),
+    (by: TestCloud, id: string) => by.admin.call(api.deviceTokens.delete, { id }),
+  ];
+  for (const [number, end] of ends.entries()) {
+    for (const by of [cloud, replica]) {
+      const agent = await startAgent(cloud, `revoked-${number}-${by === replica}`);
+      const { poll } = await startPoll(cloud, agent);
+      await end(by, await tokenIdOf(agent));
+      await assert.rejects(poll, refusedWith("Unauthenticated"));
     }
-  },
-);
+  }
+});
 
 test("a poll ends when the device of its token is disabled, and says so", inTime, async () => {
   const agent = await startAgent(cloud, "disabled");
@@ -75,7 +71,7 @@ test("a poll of a site's agent ends when its token is revoked, or its site delet
   }
 });
 
-test("a poll looks itself whether its token still holds: a signal may be lost", inTime, async () => {
+test("a poll checks by itself whether its token is still valid, because a signal may be lost", inTime, async () => {
   const agent = await startAgent(cloud, "unheard");
   const { poll } = await startPoll(cloud, agent);
   await prisma.$executeRaw`ALTER TABLE "DeviceToken" DISABLE TRIGGER "DeviceToken_tells_of_change"`;
@@ -84,7 +80,7 @@ test("a poll looks itself whether its token still holds: a signal may be lost", 
   await assert.rejects(poll, refusedWith("Unauthenticated"));
 });
 
-test("a poll ends when its token expires, which no signal tells", inTime, async () => {
+test("a poll ends when its token expires, for which there is no signal", inTime, async () => {
   const agent = await startAgent(cloud, "expiring");
   const { poll } = await startPoll(cloud, agent);
   const data = { expiresAtNs: cloud.deps.clock.nowNs() };
@@ -92,7 +88,7 @@ test("a poll ends when its token expires, which no signal tells", inTime, async 
   await assert.rejects(poll, refusedWith("Unauthenticated"));
 });
 
-test("every answer to an agent names the incarnation, as it is then and not as it was when the process began", async () => {
+test("every answer to an agent names the incarnation as it is then, and not as it was when the process began", async () => {
   const agent = await startAgent(cloud, "named");
   for (const incarnation of [agent.hello.incarnation, randomUUID()]) {
     await prisma.deployment.update({ where: { id: 1 }, data: { incarnation } });
@@ -106,7 +102,7 @@ test("every answer to an agent names the incarnation, as it is then and not as i
   }
 });
 
-test("a poll that waits ends when the cloud becomes another incarnation, with the same work", inTime, async () => {
+test("a waiting poll ends when the cloud becomes another incarnation, with the same work", inTime, async () => {
   const agent = await startAgent(cloud, "waits");
   const { poll, etag, seen } = await startPoll(cloud, agent);
   const incarnation = randomUUID();
@@ -115,7 +111,7 @@ test("a poll that waits ends when the cloud becomes another incarnation, with th
   assert.equal(seen.incarnation, incarnation);
 });
 
-test("under another incarnation nothing is permitted before the agent has listed all, also in a process that began before", async () => {
+test("under another incarnation nothing is permitted before the agent has listed all its files, also in a process that began before", async () => {
   const agent = await startAgent(cloud, "restored");
   const item = recordingItem();
   await agent.report([item]);
@@ -133,7 +129,7 @@ test("under another incarnation nothing is permitted before the agent has listed
   assert.equal(await ask(again), "granted");
 });
 
-test("an agent that held a later lease than is known here goes on above it, and is permitted nothing before it has listed all", async () => {
+test("an agent that held a later lease than the database knows gets a number above it, and is permitted nothing before it has listed all its files", async () => {
   const instanceId = "0123456789abcdef";
   const first = await startAgent(cloud, "set-back");
   const item = recordingItem();

@@ -8,7 +8,9 @@ import type { Batch, KnownVersions } from "./batch.ts";
 import { attachmentRows, recordingColumns } from "./edge-rows.ts";
 import { type NamedItem, storeTopics } from "./store-topics.ts";
 
-/** One recording in state `none` for each file that became importable, with its topics and attachments. Answers their ids by version. */
+/**
+ * Stores one recording in state `none` for each file that became importable, with its topics and attachments. Returns their ids by version.
+ */
 export async function storeEdgeRecordings(
   tx: Transaction,
   batch: Batch,
@@ -44,7 +46,7 @@ async function insertRecordings(tx: Transaction, { agent, nowNs }: Batch, named:
   );
 }
 
-/** A device's recording has no edge site; none has a site before it is imported. */
+/** A device's recording has no edge site, and no recording has a site before it is imported. */
 async function publishCreated(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {
   const { orgId, siteId } = agent;
   const edgeSite = siteId && (await tx.site.findUnique({ where: { id: siteId }, select: { id: true, name: true } }));

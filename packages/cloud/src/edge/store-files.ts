@@ -6,18 +6,23 @@ import { adoptFiles } from "./adopt-files.ts";
 import type { Batch } from "./batch.ts";
 import { fileColumns } from "./edge-rows.ts";
 import type { Place } from "./find-place.ts";
+import { findRestored } from "./find-restored.ts";
 import { storeEdgeRecordings } from "./store-edge-recordings.ts";
 
-/** One row a file version, inserted or updated, and the recordings of those that became importable. What is known already writes nothing. */
+/**
+ * Inserts or updates one row for each file version, and stores the recordings of files that became importable. Rows that would not change
+ * are not written.
+ */
 export async function storeFiles(tx: Transaction, batch: Batch): Promise<void> {
   if (batch.items.length === 0) return;
   const known = await findKnown(tx, batch);
   for (const { versionId, recordingId } of await adoptFiles(tx, batch, known)) known.set(versionId, recordingId);
-  const made = await storeEdgeRecordings(tx, batch, known);
+  const restored = await findRestored(tx, batch, known);
+  const made = await storeEdgeRecordings(tx, batch, new Map([...known, ...restored]));
   const rows = batch.items.map((item) => ({
     ...fileColumns(item),
     ...ownerColumns(batch.places.get(item.versionId)),
-    recordingId: known.get(item.versionId) ?? made.get(item.versionId) ?? null,
+    recordingId: [known, restored, made].flatMap((ids) => ids.get(item.versionId) ?? [])[0] ?? null,
   }));
   const isKnown = ({ versionId }: FileRow) => known.has(versionId);
   const fresh = rows.filter((row) => !isKnown(row));
@@ -75,8 +80,8 @@ async function updateFiles(
 }
 
 /**
- * A renamed file is the same version: its recording shows the new path. At a site it may have come to another device by it, whose it
- * then is, unless somebody had asked for it already. Locks in the order in which everybody locks several.
+ * A renamed file is the same version: its recording shows the new path. At a site the new path may belong to another device, which then
+ * owns the recording, unless somebody has requested it already. Locks in the order in which every transaction locks several recordings.
  */
 async function followPaths(tx: Transaction, recordingIds: readonly string[]): Promise<void> {
   if (recordingIds.length === 0) return;

@@ -5,11 +5,14 @@ import type { Transaction } from "../db/transaction.ts";
 
 interface SchemaText {
   readonly sha256: string;
-  /** Base 64. */
+  /** The text of the schema in base 64. */
   readonly data: string;
 }
 
-/** Keeps schema texts by their content, once per organization: in one order, so that agents who send the same do not deadlock. */
+/**
+ * Stores schema texts by their content, once per organization. One order for all writers keeps agents that send the same schemas from
+ * deadlocking.
+ */
 export async function storeSchemas(tx: Transaction, orgId: string, schemas: readonly SchemaText[]): Promise<void> {
   if (schemas.length === 0) return;
   for (const { sha256, data } of schemas)
@@ -21,7 +24,7 @@ export async function storeSchemas(tx: Transaction, orgId: string, schemas: read
     ORDER BY sha256 ON CONFLICT DO NOTHING`;
 }
 
-/** The schemas that the items name and nobody has sent yet. */
+/** Returns the schemas that the items name and nobody has sent yet. */
 export async function unknownSchemas(tx: Transaction, orgId: string, items: readonly EdgeItem[]): Promise<string[]> {
   const named = new Set(
     items.flatMap((item) => (item.state === "indexed" ? item.topics.map((topic) => topic.schemaSha256) : [])),

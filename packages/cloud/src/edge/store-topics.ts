@@ -3,14 +3,17 @@ import { toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import type { Place } from "./find-place.ts";
 
-/** An item that becomes the recording `id`. */
+/** An item, and the id of the recording that it becomes. */
 export interface NamedItem {
   readonly item: EdgeRecordingItem;
   readonly id: string;
   readonly place: Place;
 }
 
-/** Files of one robot have the same topics: what does not differ is sent to Postgres once a report, which saves most of its parsing. */
+/**
+ * Files of one robot have the same topics: fields that do not differ are sent to Postgres once for each report, which saves most of its
+ * parsing.
+ */
 export async function storeTopics(tx: Transaction, named: readonly NamedItem[]): Promise<void> {
   const kinds = new Map<string, ReturnType<typeof kindOf>>();
   const rows = named.flatMap(({ item, id }) =>
@@ -31,7 +34,7 @@ export async function storeTopics(tx: Transaction, named: readonly NamedItem[]):
       "schemaName" text, "schemaEncoding" text, "schemaSha256" text) ON k.number = r.kind`;
 }
 
-/** What topics of several files may share. */
+/** Returns the fields of a topic that several files may share. */
 function kindOf({ topic, version, encoding, schemaName, schemaEncoding, schemaSha256 }: EdgeTopic, number: number) {
   return { number, topic, version, encoding, schemaName, schemaEncoding, schemaSha256 };
 }

@@ -1,7 +1,6 @@
-// Parts are told by SHA-256 where the agent can (`digests` at the opening of an upload, `digest` in the answer),
-// because MD5 takes more than twice the CPU time at either end. One upload knows one kind: what is here must be
-// compared before it is gone on with, so an agent that cannot compare it begins anew. A bucket that parts are sent to by
-// presigned links compares MD5 alone.
+// Parts are announced by SHA-256 if the agent can compute it (`digests` at the opening of an upload, `digest` in the answer), because MD5
+// takes more than twice the CPU time on either side. One upload has one kind of digest: an agent compares the stored parts before it goes
+// on, so an agent that cannot compare them begins anew. A bucket to which parts are sent by presigned links compares only MD5.
 
 import {
   algorithmOf,
@@ -19,8 +18,8 @@ type Edge = typeof api.edge;
 type OpenInput = Input<Edge["openUpload"]>;
 
 /**
- * What is here decides: it must be compared. Undefined, and the upload begins anew, where the agent cannot: one of before that is back
- * after a newer one, or with parts of either kind, of which one was on its way while the agent became a newer one.
+ * The stored parts decide, because the agent must compare them. Returns undefined, and the upload begins anew, if it cannot: an older agent
+ * has replaced a newer one, or there are parts of both kinds because one was in flight while the agent was updated.
  */
 export function digestFor(
   { digests = ["md5"] }: Pick<OpenInput, "digests">,
@@ -33,14 +32,14 @@ export function digestFor(
   return digests.includes(known) && others.length === 0 ? known : undefined;
 }
 
-/** As the wire has it. */
+/** Returns the piece as the contract has it. */
 export function toPiece({ offset, lengthBytes, digest }: PiecePlan): Complete<HeldPiece> {
   return { offset, length: lengthBytes, ...digestFields(digest) };
 }
 
 type HeldPiece = Output<Edge["grantPieces"]>["held"][number];
 
-/** Of a digest, the two fields of the wire. */
+/** Returns the two fields of the contract for a digest. */
 export function digestFields(digest: string): Complete<DigestFields> {
   return { md5: undefined, sha256: undefined, ...toDigestFields(digest) };
 }

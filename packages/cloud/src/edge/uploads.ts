@@ -1,7 +1,6 @@
-import { type api, digestOf, edgeLimits, type Input, type Output } from "@downlink/protocol";
+import { type api, digestOf, type Input, type Output } from "@downlink/protocol";
 import { withLease } from "../agents/lease.ts";
 import { BlobExistsError, PartConflictError } from "../blobs/blob-errors.ts";
-import type { PartPlan, UploadPlan } from "../blobs/blob-store.ts";
 import { minPieceBytes } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
@@ -14,33 +13,41 @@ import { statesBefore, workingStates } from "../import-life/import-request-state
 import { lockRecording } from "../import-life/lock-recording.ts";
 import { findOriginal, mayHaveOriginal } from "../ingest/find-original.ts";
 import { contextOf } from "../jobs/transaction-context.ts";
+import { writeBegun } from "../manifests/write-manifests.ts";
 import { requireRoom } from "../quotas/require-room.ts";
+import { checkPart, partSizeFor, planOf } from "./part-plans.ts";
+import { goesToSite, openSiteUpload } from "./site-uploads.ts";
 import { digestFields, digestFor, toPiece } from "./upload-digests.ts";
 
 type Edge = typeof api.edge;
 type OpenInput = Input<Edge["openUpload"]>;
 
 /**
- * Opens the upload of a file version, or finds the one that is open already: the same version resumes, another never mixes in. Content that
- * the device's recordings have already ends the request instead.
+ * Opens the upload of a file version, or finds the one that is already open: the same version resumes, and another version is never mixed
+ * in. If a recording of the device has this content already, the request ends instead.
  */
 export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Complete<Output<Edge["openUpload"]>>> {
   const nowNs = ctx.clock.nowNs();
-  const { duplicate, upload, wantsSha256 } = await withLease(ctx, async (tx, agent) => {
+  const { atSite, duplicate, upload, wantsSha256 } = await withLease(ctx, async (tx, agent) => {
     const request = await wantedRequest(tx, { agent, ...input });
-    const text = await rejectDuplicate(tx, { request, input, nowNs });
+    if (await goesToSite(tx, request)) return { atSite: await openSiteUpload(tx, { ctx, request, input, nowNs }) };
+    const text = await rejectDuplicate(tx, { ctx, request, input, nowNs });
     if (text !== undefined) return { duplicate: text };
     return {
       upload: (await currentUpload(tx, request, input)) ?? (await createUpload(tx, { request, input, nowNs })),
       wantsSha256: request.state === "awaiting" && input.sha256 === undefined && (await mayHaveOriginal(tx, request)),
     };
   });
-  if (duplicate !== undefined) refuse("RequestSuperseded", duplicate); // the agent hears the whole reason with its work
+  if (atSite instanceof ApiError) throw atSite;
+  if (atSite) return atSite;
+  if (duplicate !== undefined) refuse("RequestSuperseded", duplicate); // the agent gets the whole reason with its work
   const answer = {
     uploadId: upload.id,
     partSize: Number(upload.partSizeBytes),
     wantsSha256: wantsSha256 || undefined,
+    site: undefined,
   };
+  if (upload.state === "open") await writeBegun(ctx, upload.id);
   if (upload.state === "stored" || (await isWhole(ctx, upload)))
     return { ...answer, digest: undefined, isStored: true, parts: [], pieces: undefined };
   const parts = await ctx.blobs.listParts(upload.blobKey);
@@ -62,18 +69,25 @@ export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Compl
   };
 }
 
-/** Before a byte is sent; once they are here, the import looks by itself. Answers the reason, where there was one. */
-async function rejectDuplicate(tx: Transaction, { request, input, nowNs }: NewUpload): Promise<string | undefined> {
+interface Checked extends NewUpload {
+  readonly ctx: Pick<AgentCtx, "blobs">;
+}
+
+/**
+ * Compares before a byte is sent; once all bytes are stored, the import compares by itself. Returns the reason of a rejection, if there was
+ * one.
+ */
+async function rejectDuplicate(tx: Transaction, { ctx, request, input, nowNs }: Checked): Promise<string | undefined> {
   const { sha256, size } = input;
   if (sha256 === undefined || request.state !== "awaiting") return undefined;
   const original = await findOriginal(tx, request, { sha256, size });
-  if (!original) return undefined;
+  if (!original?.blobKey || !(await ctx.blobs.stat(original.blobKey))) return undefined; // no file is spared for data that is lost
   const reason = { code: "DuplicateContent", text: original.text, duplicateOfId: original.id };
   await failDelivery({ tx, nowNs }, { request, reason });
   return original.text;
 }
 
-/** The parts became the object, and the answer or the row was lost: that is made good here. */
+/** The parts became the object, but the answer or the row was lost; this repairs it. */
 async function isWhole(ctx: AgentCtx, upload: UploadModel): Promise<boolean> {
   try {
     await ctx.blobs.createUpload(upload.blobKey, planOf(upload));
@@ -97,7 +111,7 @@ export async function grantParts(
   }));
 }
 
-/** The upload that an agent may send bytes of at this moment. */
+/** Finds the upload to which an agent may send bytes at this moment. */
 export async function wantedUpload(
   ctx: AgentCtx,
   { requestId, uploadId }: { requestId: string; uploadId: string },
@@ -105,7 +119,7 @@ export async function wantedUpload(
   return withLease(ctx, async (tx, agent) => openUploadOf(tx, await wantedRequest(tx, { agent, requestId }), uploadId));
 }
 
-/** Other bytes under a part's number can never be continued: then the upload ends, and another one is to be opened. */
+/** Other bytes under a part's number mean that the upload can never be continued: it ends, and the agent has to open another one. */
 export async function orAbandoned<T>(ctx: AgentCtx, upload: UploadModel, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -116,11 +130,7 @@ export async function orAbandoned<T>(ctx: AgentCtx, upload: UploadModel, act: ()
   }
 }
 
-function planOf({ sizeBytes, partSizeBytes }: UploadModel): UploadPlan {
-  return { sizeBytes: Number(sizeBytes), partSizeBytes: Number(partSizeBytes) };
-}
-
-/** Repeatable: a lost answer is asked for again. The object is whole and durable before the row says so. */
+/** The call may be repeated, because its answer may be lost. The object is whole and durable before the row says so. */
 export async function completeUpload(
   ctx: AgentCtx,
   input: Input<Edge["completeUpload"]>,
@@ -136,8 +146,7 @@ export async function completeUpload(
   if (upload.state === "stored") return { recordingId };
   if (upload.state !== "open") refuse("UploadClosed", `upload ${uploadId} is ${upload.state}; open a new one`);
   if (!(await ctx.blobs.stat(upload.blobKey))) {
-    const durable = await ctx.blobs.listParts(upload.blobKey);
-    await ctx.blobs.completeUpload(upload.blobKey, withEtags(durable, input.parts));
+    await ctx.blobs.completeUpload(upload.blobKey, await ctx.blobs.listParts(upload.blobKey));
   }
   await withLease(ctx, (tx) => storeDelivery(contextOf(tx, ctx), upload));
   return { recordingId };
@@ -154,7 +163,7 @@ export async function failImport(
   });
 }
 
-/** The file's bytes changed under one version: what is stored of it can never be continued. */
+/** The file's bytes changed under one version: the stored parts can never be continued. */
 async function abandon(ctx: AgentCtx, { id }: UploadModel): Promise<void> {
   const data = { state: "abandoned", updatedAtNs: ctx.clock.nowNs() } as const;
   await withLease(ctx, (tx) => tx.upload.updateMany({ where: { id, state: "open" }, data }));
@@ -168,7 +177,7 @@ interface Wanted {
 
 type DeliverableRequest = ImportRequestModel & { recordingId: string; versionId: string };
 
-/** The request while it may be delivered. Its recording is locked first, as everybody does who changes either. */
+/** Finds the request as long as it may be delivered. Its recording is locked first, as in every change of either. */
 async function wantedRequest(tx: Transaction, { agent, requestId, versionId }: Wanted): Promise<DeliverableRequest> {
   const seen = await tx.importRequest.findFirst({ where: { id: requestId, agentId: agent.id } });
   if (!seen) notFound(`import request ${requestId}`);
@@ -184,7 +193,7 @@ async function wantedRequest(tx: Transaction, { agent, requestId, versionId }: W
   return request;
 }
 
-/** From the next part on nothing is taken of a device that was disabled. */
+/** From the next part on nothing is accepted from a device that was disabled. */
 async function requireEnabled(tx: Transaction, deviceId: string | null): Promise<void> {
   const device = deviceId === null ? null : await tx.device.findUnique({ where: { id: deviceId } });
   if (device?.enabled === false)
@@ -201,7 +210,7 @@ async function currentUpload(
     orderBy: { createdAtNs: "desc" },
   });
   if (!open) return null;
-  // A version keeps its content when its file is touched: the agent reads again what is durable before it goes on.
+  // A version keeps its content when its file is only touched: the agent reads the durable parts again before it goes on.
   const isSame = open.versionId === input.versionId && open.sizeBytes === BigInt(input.size);
   if (isSame || request.state !== "awaiting") return open;
   await tx.upload.update({ where: { id: open.id }, data: { state: "abandoned" } });
@@ -235,11 +244,6 @@ async function createUpload(tx: Transaction, { request, input, nowNs }: NewUploa
   });
 }
 
-/** Bytes: 16 MiB or what an agent on a slow link asks for, more only where that would make too many parts. */
-export function partSizeFor(sizeBytes: number, wantedBytes: number = edgeLimits.minPartBytes): number {
-  return Math.max(wantedBytes, Math.ceil(sizeBytes / edgeLimits.maxParts));
-}
-
 async function openUploadOf(tx: Transaction, request: DeliverableRequest, uploadId: string): Promise<UploadModel> {
   const upload = await tx.upload.findFirst({ where: { id: uploadId, requestId: request.id } });
   if (!upload) notFound(`upload ${uploadId}`);
@@ -261,21 +265,4 @@ async function findUpload(
   if (request.recordingId === null)
     refuse("RequestSuperseded", `the recording of import request ${requestId} was deleted`);
   return { upload: row, recordingId: request.recordingId, deviceId: request.deviceId };
-}
-
-export function checkPart(upload: UploadModel, part: { number: number; length: number }): void {
-  const sizeBytes = Number(upload.sizeBytes);
-  const partSizeBytes = Number(upload.partSizeBytes);
-  const offset = (part.number - 1) * partSizeBytes;
-  const expected = Math.min(partSizeBytes, sizeBytes - offset);
-  if (part.length !== expected)
-    throw new ApiError(
-      "InvalidRequest",
-      `part ${part.number} must hold ${Math.max(0, expected)} bytes, not ${part.length}`,
-    );
-}
-
-function withEtags(durable: readonly PartPlan[], said: Input<Edge["completeUpload"]>["parts"]) {
-  const etags = new Map(said.map((part) => [part.number, part.etag]));
-  return durable.map((part) => ({ ...part, etag: etags.get(part.number) }));
 }

@@ -8,7 +8,7 @@ const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 
-/** Requests as they are in the database, each for a file of its own; the later ones are more urgent. */
+/** Inserts requests, each for a file of its own; the later ones are more urgent. */
 async function ask({ deviceId }: TestAgent, count: number, errorText: string | null = null): Promise<void> {
   const { id, orgId, projectId } = await prisma.agent.findUniqueOrThrow({ where: { deviceId } });
   const [sample] = await prisma.importRequest.findMany({ where: { agentId: id }, take: 1 });
@@ -31,7 +31,7 @@ async function startAsked(name: string, count: number, errorText?: string): Prom
 
 const maxRequests = edgeLimits.requestsPerAnswer;
 
-test("of 25,000 requests an agent is answered the most urgent 10,000 at a time, and learns of all in the end", async () => {
+test("an agent with 25,000 requests gets the most urgent 10,000 at a time, and all of them in the end", async () => {
   const agent = await startAsked("busy", 25_000);
   const shown = new Set<string>();
   const sizes: number[] = [];
@@ -52,13 +52,13 @@ test("of 25,000 requests an agent is answered the most urgent 10,000 at a time, 
   assert.deepEqual([sizes, shown.size], [[10_000, 10_000, 5000], 25_000]);
 });
 
-test("an agent of before, which would take an absent request for a cancelled one, is answered all", async () => {
+test("an older agent, which would take an absent request for a cancelled one, gets all requests", async () => {
   const agent = await startAsked("old", 10_500);
   const { work } = await agent.call(api.edge.work, {});
   assert.deepEqual([work.imports.length, work.more, work.cancelled], [10_500, undefined, undefined]);
 });
 
-test("an answer stays below 4 MiB, whatever reasons stand in it, and the etag tells every part of it", async () => {
+test("an answer stays below 4 MiB, whatever the length of its reasons, and the etag covers every part of it", async () => {
   const agent = await startAsked("wordy", 9000, "ü".repeat(600));
   const headers = { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: String(agent.hello.lease) };
   const answer = await fetch(`${cloud.url}/v1/edge/work?maxRequests=${maxRequests}`, { headers });
@@ -76,7 +76,7 @@ test("an answer stays below 4 MiB, whatever reasons stand in it, and the etag te
   assert.deepEqual(next.work.cancelled, [unseen.id]);
 });
 
-test("what is cancelled is listed until it is acknowledged, and not at all where absence tells it", async () => {
+test("a cancelled request is listed until it is acknowledged, and not at all for an agent that notices its absence", async () => {
   const agent = await startAgent(cloud, "cancelling");
   await agent.report(Array.from({ length: 4 }, () => recordingItem()));
   const recordings = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
@@ -99,7 +99,7 @@ test("what is cancelled is listed until it is acknowledged, and not at all where
   assert.equal((await prisma.importRequest.findUniqueOrThrow({ where: { id: second! } })).isAcknowledged, true);
 });
 
-test("requests of a device that is disabled at a site are told as not wanted, and are wanted again later", async () => {
+test("requests of a device that is disabled at a site are listed as not wanted, and are wanted again later", async () => {
   const site = await admin.call(api.sites.create, { name: "yard", type: "edge" });
   const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
   const agent = await sayHello(cloud, { deviceId: "", token: token! });

@@ -1,6 +1,5 @@
-// An agent that says `maxRequests` is answered a part: the most urgent 10,000 requests and 4 MiB at most, with
-// `more` and what was `cancelled` and not acknowledged. An older agent takes what is absent for cancelled: it is
-// answered all, as before.
+// An agent that sends `maxRequests` gets a part: at most the most urgent 10,000 requests and 4 MiB, with `more`, and with those that were
+// `cancelled` and are not acknowledged. An older agent takes an absent request for a cancelled one, so it still gets all of them.
 
 import { type EdgeWork, edgeLimits, WantedImport } from "@downlink/protocol";
 import { z } from "zod";
@@ -16,14 +15,14 @@ type Wanted = Omit<Complete<EdgeWork>, "settings">;
 
 export const nothingWanted: Wanted = { imports: [], salvages: [], more: undefined, cancelled: undefined };
 
-/** Of the answer; the rest is for salvages, cancelled requests and settings. Bytes. */
+/** The limit of the answer in bytes; the rest is for salvages, cancelled requests and settings. */
 const MAX_IMPORT_BYTES = edgeLimits.bytesPerWork - 1024 * 1024;
 const MAX_SALVAGES = 1000;
 const MAX_CANCELLED = 10_000;
 
 /**
- * What is wanted of an agent: everything, in which a cancelled request is one that is no longer there; or, for an agent that says
- * how many it takes, the first by priority and order, with those that were cancelled and not acknowledged.
+ * Reads what is wanted of an agent: everything, so that an absent request is a cancelled one; or, for an agent that says how many it takes,
+ * the first requests by priority and order, and those that were cancelled and are not acknowledged.
  */
 export async function readWanted(tx: Transaction, agent: AgentModel, maxRequests?: number): Promise<Wanted> {
   const waiting = agent.siteId === null ? [] : await disabledDevices(tx, agent);
@@ -42,12 +41,12 @@ export async function readWanted(tx: Transaction, agent: AgentModel, maxRequests
 
 interface Asked {
   readonly agent: AgentModel;
-  /** Devices at the agent's site that are disabled: their requests wait. A device's own agent is told so by its settings. */
+  /** Disabled devices at the agent's site, whose requests wait. A device's own agent learns that from its settings. */
   readonly waiting: readonly string[];
   readonly take?: number | undefined;
 }
 
-/** Also a failure that was taken back: its request is cancelled, and the agent still holds the end of it. */
+/** This includes a failure that was taken back: its request is cancelled, and the agent still remembers the failure. */
 function openOf({ id }: AgentModel): Prisma.ImportRequestWhereInput {
   return { agentId: id, isAcknowledged: false, OR: [{ state: { not: "cancelled" } }, { isOver: true }] };
 }
@@ -104,7 +103,7 @@ function firstThatFit(imports: readonly Complete<WantedImport>[]): Complete<Want
   return imports.slice(0, tooMany === -1 ? undefined : tooMany);
 }
 
-/** What an agent may still hold that must not go on with it: cancelled, or of a device that is disabled. */
+/** Returns the requests that the agent may still know and must not continue: they are cancelled, or belong to a disabled device. */
 async function cancelledIds(tx: Transaction, { agent, waiting }: Asked): Promise<string[]> {
   const stopped = { deviceId: { in: [...waiting] }, state: { notIn: [...terminalStates] } };
   const rows = await tx.importRequest.findMany({
@@ -116,7 +115,7 @@ async function cancelledIds(tx: Transaction, { agent, waiting }: Asked): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Their absence from a whole set tells it. */
+/** The agent notices that they are absent from the complete list. */
 async function forgetCancelled(tx: Transaction, { id }: AgentModel): Promise<void> {
   await tx.importRequest.updateMany({
     where: { agentId: id, isAcknowledged: false, isOver: false, state: "cancelled" },

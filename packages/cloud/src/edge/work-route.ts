@@ -1,6 +1,6 @@
-// A waiting poll is a socket (see also `polls/agent-polls.ts`): no request, no signal, no timer, no query of its
-// own. The route lets go of it, and makes the whole call again when something may be new; that nothing changed is
-// answered from what was read before. Polls that began together end spread over the last fifth of their wait.
+// A waiting poll is only a socket (see also `polls/agent-polls.ts`): it has no request, signal, timer or query of its own. The route
+// releases the request, and makes the whole call again when something may be new; the answer "nothing changed" comes from what was read
+// before. Polls that began together end spread over the last fifth of their wait.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { api, INCARNATION_HEADER, type Input } from "@downlink/protocol";
@@ -18,22 +18,22 @@ import { readWork } from "./work.ts";
 const { work } = api.edge;
 type Work = Input<typeof work>;
 
-/** Of the time that an agent asks for it waits at least so much: polls that began together do not end together. */
+/** A poll waits at least this share of the time that the agent asks for, so that polls that began together do not end together. */
 const SHORTEST_SHARE = 0.8;
-/** What turns out to be the same again and again is answered at last. */
+/** After so many calls with the same result the poll is answered. */
 const MOST_PASSES = 5;
 
-/** How far a poll has come that is made again whenever there may be something new for it. */
+/** The progress of a poll, which is made again whenever there may be something new for it. */
 interface Progress {
   endsAtMs: number;
-  /** The cloud's when it began: under another one it ends. */
+  /** The cloud's incarnation when the poll began: under another one the poll ends. */
   incarnation?: string;
   passes: number;
 }
 
 /**
- * `GET /v1/edge/work`, by long poll. One that waits keeps nothing but its socket, and costs no query: the route lets go of the request,
- * and where something may be new for it, makes the whole call again. So it ends as a new call would, with the work or refused.
+ * Serves `GET /v1/edge/work` as a long poll. A waiting poll keeps only its socket, and costs no query: the route releases the request, and
+ * makes the whole call again when there may be something new. So it ends like a new call, with the work or with a refusal.
  */
 export function workRoute(app: Hono<Env>, deps: Deps): void {
   const begin = getRequestListener(app.fetch);
@@ -68,7 +68,7 @@ interface Asked {
   readonly progress: Progress;
 }
 
-/** What is to be answered now, or what the agent knows already and may wait with. */
+/** Returns the answer to send now, or that the agent knows it already and may wait. */
 async function findWork(
   ctx: AgentCtx,
   asked: Asked,
@@ -91,7 +91,7 @@ function mayWait({ stopping }: AgentCtx, { input, progress }: Asked, known: Know
   return !isNews && !isOver && !stopping.aborted && known.incarnation === progress.incarnation;
 }
 
-/** What the answer would carry, as far as that is known. */
+/** Returns the headers that the answer would have, as far as they are known. */
 function headersSoFar(c: Context<Env>): Record<string, string> {
   return Object.fromEntries(c.body("", 200, { "content-type": "application/json" }).headers);
 }

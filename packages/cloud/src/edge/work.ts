@@ -17,7 +17,7 @@ interface ReadWork {
   readonly body: string;
 }
 
-/** The desired set as it is now, under the agent's lease. */
+/** Reads the desired state as it is now, under the agent's lease. */
 export async function readWork(ctx: AgentCtx, maxRequests: number | undefined): Promise<ReadWork> {
   const resting = await readResting(ctx);
   if (resting) return toRead({ ...nothingWanted, settings: settingsOf(resting) }, { ...resting, maxRequests });
@@ -25,7 +25,8 @@ export async function readWork(ctx: AgentCtx, maxRequests: number | undefined): 
     ...(await readWanted(tx, agent, maxRequests)),
     settings: settingsOf(await readOwner(tx, agent)),
   }));
-  // After the work: an answer of the old incarnation that names the new one costs a hello, the other way round it would be trusted.
+  // The incarnation is read after the work: an old answer that names the new incarnation costs a hello, but a new answer that names the old
+  // one would be trusted.
   return toRead(work, { incarnation: await readIncarnation(ctx.db), maxRequests });
 }
 
@@ -42,7 +43,8 @@ function toRead(work: Complete<EdgeWork>, known: Pick<KnownWork, "maxRequests" |
 type Resting = SettingsOwner & { readonly incarnation: string };
 
 /**
- * Of one moment, with the lease that is renewed where it has not been lately. What is not there yet is told by a signal, as with every answer.
+ * Reads everything as of one moment, and renews the lease if that was not done lately. A change after that moment is signalled, as with
+ * every answer.
  */
 const restingSql = (owner: "Device" | "Site", key: "deviceId" | "siteId", settings: string) => `
   WITH held AS (
@@ -61,7 +63,7 @@ const RESTING_OF_DEVICE = restingSql(
 );
 const RESTING_OF_SITE = restingSql("Site", "siteId", 'o."retainRecordingsSeconds", o."agentSettings"');
 
-/** Undefined where something is wanted of the agent, and where it does not hold the lease: by far most agents rest. */
+/** Returns undefined if something is wanted of the agent, or if it does not hold the lease: by far most agents are at rest. */
 async function readResting({ db, caller, clock }: AgentCtx): Promise<Resting | undefined> {
   if (caller.lease === undefined) return undefined;
   const isDevice = caller.deviceId !== null;
@@ -76,7 +78,7 @@ async function readResting({ db, caller, clock }: AgentCtx): Promise<Resting | u
   return { incarnation: row.incarnation, ...(isDevice ? { device: row } : { site: row }) };
 }
 
-/** What devices at a site have set of their own is not for the site's agent. */
+/** Settings of devices at a site are not for the site's agent. */
 export function settingsOf(owner: SettingsOwner): Complete<EdgeSettings> {
   if ("site" in owner) {
     const retainRecordingsSeconds = Math.ceil(owner.site.retainRecordingsSeconds ?? 0);

@@ -22,7 +22,7 @@ async function episodeOf(...recordings: string[]): Promise<string> {
   return episodes[0]!.id;
 }
 
-/** What an episode says of its recordings, and whether each list that asks for that has it. */
+/** Returns what an episode says about its recordings, and whether each list that filters by that has it. */
 async function stateOf(id: string) {
   const { hasMissingRecordings, recordings } = await get(id);
   const has = async (hasMissing: boolean) => {
@@ -36,7 +36,7 @@ async function stateOf(id: string) {
   return [hasMissingRecordings, ...states];
 }
 
-/** A file at the edge: what the agent says of it, and its bytes. */
+/** Reports a file at the edge, and returns what the agent reports of it, and its bytes. */
 async function recordAtEdge() {
   minute += 60n;
   const start = (1_760_000_000n + minute) * SECOND;
@@ -72,7 +72,7 @@ async function upload(): Promise<string> {
   return (await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } })).recordingId!;
 }
 
-test("an edge recording's episode misses it until it is imported, after its data is deleted, and no more when it is imported again", async () => {
+test("an edge recording's episode misses it until it is imported and after its data is deleted, and not after it is imported again", async () => {
   const recording = await recordAtEdge();
   const id = await episodeOf(recording.id);
   assert.deepEqual(await stateOf(id), [true, "not here, known"]);
@@ -97,7 +97,7 @@ test("an uploaded recording that is deleted is gone: the episode keeps its id, p
   assert.equal(after.recordings![1]!.path, "up.mcap");
 });
 
-test("an edge recording whose file goes away is gone; one that fails or is pending was never here", async () => {
+test("an edge recording whose file goes away is gone; one that fails or is pending was never available", async () => {
   const [removed, pending] = [await recordAtEdge(), await recordAtEdge()];
   const id = await episodeOf(removed.id, pending.id);
   await admin.call(api.recordings.requestImport, { keyOrId: pending.id });
@@ -107,7 +107,7 @@ test("an edge recording whose file goes away is gone; one that fails or is pendi
   assert.deepEqual(await stateOf(id), [true, "not here, gone", "not here, known"]);
 });
 
-test("an episode of several recordings misses some until the last of them is here", async () => {
+test("an episode of several recordings misses some until the last of them is imported", async () => {
   const recordings = [await recordAtEdge(), await recordAtEdge()];
   const [one, two] = recordings.map((recording) => recording.id) as [string, string];
   const [both, first] = [await episodeOf(one, two), await episodeOf(one)];
@@ -118,7 +118,7 @@ test("an episode of several recordings misses some until the last of them is her
   assert.equal((await stateOf(both))[0], false);
 });
 
-/** How many transactions wait for another one. */
+/** Counts the transactions that wait for another one. */
 async function countWaiting(): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -126,7 +126,7 @@ async function countWaiting(): Promise<number> {
   return rows[0]!.count;
 }
 
-test("an episode that is asked for while its recording's data is being deleted knows of that", async () => {
+test("an episode that is requested while its recording's data is being deleted shows the deletion", async () => {
   const recordingId = await upload();
   const deleting = await pool.connect();
   await deleting.query(`BEGIN; UPDATE "Recording" SET "importStatus" = 'none' WHERE id = '${recordingId}'`);
@@ -138,7 +138,7 @@ test("an episode that is asked for while its recording's data is being deleted k
   assert.deepEqual(await stateOf(await made), [true, "not here, known"]);
 });
 
-test("all that changes of an episode is counted right when many recordings change at once", async () => {
+test("all counts of an episode stay right when many recordings change at once", async () => {
   const template = await prisma.recording.findFirstOrThrow({ where: { importStatus: "complete" } });
   const ids = Array.from({ length: 12 }, (_, i) => `rec_many_${i}`);
   const unique = { importId: null, blobKey: null, indexKey: null, key: null, metadata: [], isEdge: false };
@@ -152,7 +152,7 @@ test("all that changes of an episode is counted right when many recordings chang
   );
 });
 
-test("a deleted episode is gone, its recordings stay, and the same one may be made anew", async () => {
+test("a deleted episode is gone, its recordings stay, and the same episode may be created anew", async () => {
   const recordingId = await upload();
   const id = await episodeOf(recordingId);
   assert.deepEqual(await admin.call(api.episodes.delete, { id }), { success: true });
@@ -171,7 +171,7 @@ test("another organization's episode is 404", async () => {
   assert.equal((await get(id)).id, id);
 });
 
-test("an episode in a version of a dataset, committed or staged, is 409 to delete and names the dataset", async () => {
+test("an episode in a version of a dataset, committed or staged, cannot be deleted: 409 names the dataset", async () => {
   const [staged, kept] = [await episodeOf(await upload()), await episodeOf(await upload())];
   const { id } = await admin.call(api.datasets.create, { projectId, name: "curated", episodeIds: [kept] });
   await admin.call(api.datasetVersions.commit, { id });

@@ -25,7 +25,7 @@ async function getEpisode(ctx: Ctx, { id, include }: Input<Contract["get"]>): Pr
   return episode ?? notFound(`episode ${id}`);
 }
 
-/** Versions of datasets keep their episodes, committed or not; the foreign key says so, whoever comes first. */
+/** Versions of datasets keep their episodes, committed or not; the foreign key ensures that, whichever transaction comes first. */
 async function deleteEpisode(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
   const { count } = await ctx.db.prisma.episode
     .deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } })

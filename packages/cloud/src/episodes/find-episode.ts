@@ -11,7 +11,7 @@ const columns = {
   recordings: { select: { recordingId: true }, orderBy: [{ startNs: "asc" }, { recordingId: "asc" }] },
 } as const satisfies Prisma.EpisodeSelect;
 
-/** An episode's span, both ends inclusive, and its recordings, of which some may be gone; 404 where the caller may not see it. */
+/** Finds an episode with its span, both ends inclusive, and its recordings, of which some may be gone; 404 if the caller may not see it. */
 export async function findEpisode(ctx: Ctx, id: string) {
   const where = { AND: [{ id }, visibleTo(ctx)] };
   const row = await ctx.db.prisma.episode.findFirst({ where, select: columns });

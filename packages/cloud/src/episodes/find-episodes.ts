@@ -12,19 +12,19 @@ type Filters = Pick<
   "start" | "end" | "recordingId" | "metadataQuery" | "hasMissingRecordings"
 >;
 
-/** Conditions on a row `e` of Episode; none where nothing is asked of it. 400 for half a window or a malformed query. */
+/** Returns conditions on a row `e` of Episode, or none if there is no filter. 400 for half a window or a malformed query. */
 export function episodeConditions(filters: Filters): Prisma.Sql[] {
   return [...windowConditions(filters), ...contentConditions(filters)];
 }
 
-/** spec: Datasets/List episodes: "given together; episode window must overlap; straddling episodes included" */
+/** A window selects episodes "given together; episode window must overlap; straddling episodes included". spec: Datasets/List episodes */
 export function windowConditions({ start, end }: Filters): Prisma.Sql[] {
   if (start === undefined && end !== undefined) invalid("start", "is required where end is given");
   if (end === undefined && start !== undefined) invalid("end", "is required where start is given");
   return touches("e", { start, end });
 }
 
-/** What is asked beside times and availability. */
+/** Returns the conditions other than times and availability. */
 export function contentConditions(
   { recordingId, metadataQuery = "" }: Filters,
   narrowing: Narrowing = "trigrams",
@@ -41,7 +41,7 @@ interface Selector {
   readonly projectId?: string | undefined;
 }
 
-/** 404 for a recording that is not there. One that was deleted is known as long as an episode has it. */
+/** 404 for a recording that does not exist. A deleted recording is known as long as an episode has it. */
 export async function requireRecording(ctx: Ctx, { recordingId, projectId }: Selector): Promise<void> {
   if (recordingId === undefined) return;
   const scope = await visibleIn(ctx, projectId);

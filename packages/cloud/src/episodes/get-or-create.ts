@@ -1,11 +1,11 @@
-// Episodes are one by their identity, the hash of range and sorted members, whose unique index decides between
-// callers, not by locks. A batch is stored in the order of identities, so that two wait for each other one way only,
-// and holds its recordings shared, so that who imports or deletes one counts the new episodes too. An event without
-// an imported recording is 400, because its episode would be empty for ever. A given range need not touch the
-// recordings.
+// An episode is identified by the hash of its range and sorted recordings. The unique index of that hash decides between callers, not
+// locks. A batch is stored in the order of identities, so that two batches wait for each other in one direction only. It holds shared locks
+// on its recordings, so that a transaction which imports or deletes one counts the new episodes too. An event without an imported recording
+// is 400, because its episode would be empty for ever. A given range need not touch the recordings.
 
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import { creatorOf } from "../core/callers.ts";
 import type { Complete } from "../core/complete.ts";
 import { invalidAt, notFound } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
@@ -18,7 +18,7 @@ import { type NewEpisode, storeEpisodes } from "./store-episodes.ts";
 type GetOrCreate = (typeof api.episodes)["getOrCreate"];
 type Item = Input<GetOrCreate>["episodes"][number];
 
-/** All or none: an unknown id leaves nothing. spec: Episodes/Get or create */
+/** All items are stored or none: an unknown id leaves nothing. spec: Episodes/Get or create */
 export async function getOrCreateEpisodes(
   ctx: Ctx,
   { projectId, episodes: items }: Input<GetOrCreate>,
@@ -29,13 +29,13 @@ export async function getOrCreateEpisodes(
     const found = await storeEpisodes(tx, wanted, {
       orgId: ctx.caller.orgId,
       projectId,
-      creatorApiKeyId: ctx.caller.keyId,
+      ...creatorOf(ctx.caller),
       createdAtNs: ctx.clock.nowNs(),
     });
     const isNew = new Set(found.createdIds);
     const episodes = wanted.map(({ identitySha256 }) => {
       const id = found.idOf(identitySha256);
-      return { id, created: isNew.delete(id) }; // the first of several items that ask for it
+      return { id, created: isNew.delete(id) }; // the first of several items that are this episode
     });
     return { episodes };
   });
@@ -63,7 +63,9 @@ interface HeldRecording {
 
 type Held = ReadonlyMap<string, HeldRecording>;
 
-/** Until the transaction ends none of them changes: whoever makes one available or missing counts the new episodes too. */
+/**
+ * None of the recordings changes until the transaction ends: a transaction that makes one available or missing counts the new episodes too.
+ */
 async function holdRecordings(tx: Transaction, projectId: string, ids: readonly string[]): Promise<Held> {
   const rows = await tx.$queryRaw<HeldRecording[]>`
     SELECT id, "startNs", "endNs", "importStatus" = 'complete' AS "isAvailable" FROM "Recording"
@@ -71,7 +73,7 @@ async function holdRecordings(tx: Transaction, projectId: string, ids: readonly 
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** An episode without any recording would be of no use, and an import would never add one: better none. */
+/** An episode without any recording is useless, and an import would never add one, so it is refused. */
 function requireRecordings(items: readonly Item[], events: ReadonlyMap<string, EventSnapshot>, held: Held): void {
   const details = items.flatMap(({ eventId = "" }, at) => {
     const event = events.get(eventId);
@@ -84,7 +86,7 @@ function requireRecordings(items: readonly Item[], events: ReadonlyMap<string, E
   if (details.length > 0) throw invalidAt(details);
 }
 
-/** One that was deleted since the event was looked at is left out. */
+/** A recording that was deleted since the event was read is left out. */
 function importedOf({ recordingIds }: EventSnapshot, held: Held): HeldRecording[] {
   return recordingIds.flatMap((id) => held.get(id) ?? []).filter(({ isAvailable }) => isAvailable);
 }
@@ -96,7 +98,7 @@ function ofEvent(item: Item, event: EventSnapshot, held: Held): NewEpisode {
   return toNewEpisode({ ...item, creationContext }, { startNs, endNs, members: importedOf(event, held) });
 }
 
-/** spec: "Omitting `startTime` and `endTime` infers the range from the recordings." */
+/** "Omitting `startTime` and `endTime` infers the range from the recordings." spec: Episodes/Get or create */
 function ofRecordings(item: Item, held: Held): NewEpisode {
   const members = [...new Set(item.recordings)].map((id) => held.get(id)!);
   const span = spanOf(members);

@@ -17,7 +17,7 @@ const { prisma } = cloud.deps.db;
 
 type Query = CallInput<typeof api.episodes.list>;
 
-/** What an episode is, as far as lists can tell. */
+/** The fields of an episode that lists can filter or sort by. */
 interface Known {
   readonly id: string;
   readonly projectId: string;
@@ -41,13 +41,13 @@ const known: Known[] = [];
 for (let batch = 0; batch < 6; batch++) known.push(...(await createBatch(batch)));
 await moveSome(secondProject);
 
-/** The ids of recordings of 10 s, at the edge. */
+/** Makes recordings of 10 s at the edge, and returns their ids. */
 async function record(count: number): Promise<string[]> {
   await robot.report(Array.from({ length: count }, (_, i) => recordingItem({ start: START_NS + BigInt(i) * SECOND })));
   return (await prisma.recording.findMany({ orderBy: { startNs: "asc" } })).map(({ id }) => id);
 }
 
-/** Ten made at once, of few starts: ids must break ties. */
+/** Creates ten episodes at once with few different starts, so that ids must break ties. */
 async function createBatch(batch: number): Promise<Known[]> {
   time.nowNs += 5n * SECOND;
   const items = Array.from({ length: 10 }, (_, i) => {
@@ -56,7 +56,7 @@ async function createBatch(batch: number): Promise<Known[]> {
     return {
       recordings: [recordingIds[number % 12]!, recordingIds[(number * 5) % 12]!],
       startTime,
-      endTime: startTime + BigInt((number * 3) % 4) * SECOND + BigInt(number), // no two are alike
+      endTime: startTime + BigInt((number * 3) % 4) * SECOND + BigInt(number), // no two ends are equal
       metadata: { number, task: `task-${number % 3}`, isGood: number % 4 === 0, tags: [`t${number % 2}`, "all"] },
     };
   });
@@ -71,7 +71,7 @@ async function createBatch(batch: number): Promise<Known[]> {
   }));
 }
 
-/** To another project, as only a test can. */
+/** Moves some episodes to another project, as only a test can. */
 async function moveSome(projectId: string): Promise<void> {
   for (const [at, episode] of known.entries()) {
     if (at % 5 !== 0) continue;
@@ -105,7 +105,7 @@ function expected(query: Query): string[] {
   return (sortOrder === "asc" ? sorted : sorted.reverse()).map(({ id }) => id);
 }
 
-/** A recording is known in its own project, and where an episode has it. */
+/** A recording is known in its own project, and in projects with an episode that has it. */
 function isKnown({ projectId, recordingId }: Query): boolean {
   if (recordingId === undefined || projectId !== secondProject) return true;
   return known.some((episode) => episode.projectId === secondProject && episode.recordingIds.includes(recordingId));
@@ -154,7 +154,7 @@ const query = fc
   )
   .map(({ window, ...rest }): Query => ({ ...rest, ...(window && { start: window[0], end: window[1] }) }));
 
-test("every filter in every order gives what a plain model gives, page by page, there and back", async () => {
+test("every filter in every order gives the pages of a simple model, forwards and backwards", async () => {
   await fc.assert(
     fc.asyncProperty(query, async (asked) => {
       fc.pre(isKnown(asked));
@@ -177,7 +177,7 @@ test("every filter in every order gives what a plain model gives, page by page, 
   );
 });
 
-test("what was looked at of one availability and not of the other is not passed over", async () => {
+test("rows of one availability are not skipped because the sample had only rows of the other one", async () => {
   const [here, away] = [recordingIds[0]!, recordingIds[11]!];
   const item = (at: number, recording: string, isRare: boolean) => ({
     recordings: [recording],
@@ -206,7 +206,7 @@ test("`offset` still works", async () => {
       assert.deepEqual((await list({ ...asked, offset, limit: 6 })).ids, expected(asked).slice(offset, offset + 6));
 });
 
-test("episodes that come while somebody pages move none that were there", async () => {
+test("episodes that are created while somebody pages move none of the existing ones", async () => {
   const asked = { sortBy: "startTime", limit: 7 } as const;
   const before = expected(asked);
   const first = await list(asked);
@@ -223,7 +223,7 @@ test("episodes that come while somebody pages move none that were there", async 
 const refusedWith = (code: string, text: string) => (error: ApiCallError) =>
   error.status === 400 && error.code === code && error.message.includes(text);
 
-test("a cursor of another query or another caller's projects is refused with 400 and code CursorRejected", async () => {
+test("a cursor of another query, or of a caller with other projects, is refused with 400 and code CursorRejected", async () => {
   const { next } = await list({ limit: 3, sortBy: "endTime" });
   assert.equal((await list({ limit: 5, sortBy: "endTime", cursor: next, include: ["recordings"] })).ids.length, 5);
   const rejected = refusedWith("CursorRejected", "cursor");
@@ -244,7 +244,7 @@ test("a cursor of another query or another caller's projects is refused with 400
   await assert.rejects(list({ limit: 3, cursor: "made-up" }), rejected);
 });
 
-test("a cursor with a nonzero offset, half a window and a malformed query are 400 and named", async () => {
+test("a cursor with a nonzero offset, half a window and a malformed query are 400, and the error names them", async () => {
   const { next } = await list({ limit: 3 });
   await assert.rejects(list({ limit: 3, cursor: next, offset: 1 }), refusedWith("InvalidRequest", "offset"));
   await assert.rejects(
@@ -255,7 +255,7 @@ test("a cursor with a nonzero offset, half a window and a malformed query are 40
   await assert.rejects(list({ metadataQuery: 'a:"b' }), refusedWith("InvalidRequest", "metadataQuery has"));
 });
 
-test("a key that is limited to some projects sees their episodes alone, and another organization none", async () => {
+test("a key that is limited to some projects sees only their episodes, and another organization sees none", async () => {
   const limited = cloud.withToken(await cloud.addKey(["episodes.list"], [secondProject]));
   assert.deepEqual((await list({}, limited)).ids, expected({ projectId: secondProject }));
   await assert.rejects(list({ projectId: firstProject }, limited), (error: ApiCallError) => error.status === 404);
@@ -263,7 +263,7 @@ test("a key that is limited to some projects sees their episodes alone, and anot
   assert.deepEqual((await list({}, cloud.withToken(await cloud.addKey(["episodes.list"], ["prj_gone"])))).ids, []);
 });
 
-test("`include` says whether recordings with hasMissingRecordings, and creationContext are there; limit 0 gives none", async () => {
+test("`include` decides whether recordings with hasMissingRecordings, and creationContext are present; limit 0 lists nothing", async () => {
   const has = ({ recordings, hasMissingRecordings, creationContext }: Episode) =>
     [recordings, hasMissingRecordings, creationContext].map((field) => field !== undefined);
   const first = async (asked: Query) => (await list({ ...asked, limit: 1 })).episodes[0]!;
@@ -298,7 +298,7 @@ test("`include` is comma-separated or repeated; anything else in it is 400", asy
   assert.equal(await ask("include=topics"), 400);
 });
 
-test("pages are right where a filter matches often, seldom or hardly ever, and where it matches late", async () => {
+test("pages are right if a filter matches often, seldom or hardly ever, and if it matches late", async () => {
   const { id: projectId } = await admin.call(api.projects.create, { name: "large" });
   const count = 4000;
   const times = [3, 40, 1900].map((every) => [`every${every}:yes`, (at: number) => at % every === every - 1] as const);

@@ -1,7 +1,7 @@
-// Episode lists walk the order's index and look up what they filter while that promises to fill the page soon, and
-// read and sort all that matches where it does not. Windows in the order of start or end are read along it. First
-// pages of 2000 at 1,000,000 episodes take 50 ms of CPU; filters that match some percents, up to 250 ms; one that
-// matches much, but only far down the order, reads all of it.
+// Episode lists walk the index of their order and check the filters row by row as long as that promises to fill the page soon; otherwise
+// they read and sort all matching rows. Windows in the order of start or end are read along that order. First pages of 2000 at 1,000,000
+// episodes take 50 ms of CPU; filters that match some percents take up to 250 ms; a filter that matches much, but only far down the order,
+// reads all of it.
 
 import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
@@ -16,27 +16,27 @@ import { contentConditions, requireRecording, windowConditions } from "./find-ep
 type List = (typeof api.episodes)["list"];
 type Sql = Prisma.Sql;
 
-/** Of the list's order, how many rows are looked at first to see how often the filters match; a page's where that is more. */
+/** So many rows of the list's order are read first, to see how often the filters match; for a larger page, as many as the page has. */
 const SAMPLE_ROWS = 1000;
 /**
- * To look at a row of the order takes two and a half times as long as to read one of all that match. With this share of 1,000,000
- * episodes, to fill the page the one way takes as long as the other.
+ * Checking a row of the order takes two and a half times as long as reading a matching row. At this share of 1,000,000 episodes, both ways
+ * fill the page in the same time.
  */
 const BALANCE_ROWS = 400_000;
 
 interface Selection {
   readonly page: CursorPage;
   readonly projectIds: readonly string[];
-  /** What the list sorts by; a column of Episode and of EpisodeAvailability. */
+  /** The column that the list sorts by; Episode and EpisodeAvailability have it. */
   readonly column: Sql;
   readonly hasMissing: boolean | undefined;
-  /** On a row `e` of Episode, */
+  /** Conditions on a row `e` of Episode, */
   readonly conditions: readonly Sql[];
-  /** and the same for the indexes that find what matches. */
+  /** and the same conditions in a form for the indexes that find matching rows. */
   readonly narrowed: readonly Sql[];
 }
 
-/** The ids of the page first, from narrow rows; then the page itself. */
+/** Finds first the ids of the page, from narrow rows, and then the page itself. */
 export async function listEpisodes(ctx: Ctx, query: Input<List>): Promise<Complete<Answer<List>>> {
   const { sortBy = "createdAt", hasMissingRecordings, include } = query;
   const within = windowConditions(query);
@@ -56,11 +56,11 @@ export async function listEpisodes(ctx: Ctx, query: Input<List>): Promise<Comple
 
 const columns = { createdAt: '"createdAtNs"', startTime: '"startNs"', endTime: '"endNs"' } as const;
 
-/** A window that the order goes along. */
+/** A window along which the order goes. */
 interface Span {
   readonly start: bigint;
   readonly end: bigint;
-  /** Where the window cuts through episodes that sort outside of it. */
+  /** The end of the window that is crossed by episodes which sort outside of it. */
   readonly edge: "start" | "end";
 }
 
@@ -78,7 +78,7 @@ async function findPage({ db }: Ctx, selection: Selection, span: Span | undefine
   return found.length === take ? found : select(db, selection, ofAll(selection));
 }
 
-/** What matches often fills the page soon, from the first rows of the order; fewer rows than it takes tell nothing. */
+/** A filter that matches often fills the page from the first rows of the order; a sample that is smaller than the page says nothing. */
 async function walk(db: Ctx["db"], selection: Selection): Promise<Place[]> {
   const { take } = selection.page;
   const sampleRows = Math.max(SAMPLE_ROWS, take);
@@ -89,7 +89,7 @@ async function walk(db: Ctx["db"], selection: Selection): Promise<Place[]> {
   return select(db, selection, ofFirst(selection, maxRows));
 }
 
-/** `rows`: SQL of ids and sort values. */
+/** Selects the page; `rows` is SQL of ids and sort values. */
 function select({ prisma }: Ctx["db"], { page }: Selection, rows: Sql): Promise<Place[]> {
   return prisma.$queryRaw<Place[]>`
     SELECT o.id, o."sortValue"::text AS "sortValue" FROM (${rows}) AS o ORDER BY ${placeOrder(page)}
@@ -102,8 +102,8 @@ interface First {
 }
 
 /**
- * The first rows of the order beyond the cursor. The indexes begin with project and availability; the rows of each pair of
- * them are merged, and read no further than they are needed.
+ * Selects the first rows of the order after the cursor. The indexes begin with project and availability; the rows of each pair of these are
+ * merged, and read no further than they are needed.
  */
 function inOrder({ page, projectIds, column, hasMissing }: Selection, { count, span }: First): Sql {
   const sortValue = Prisma.sql`a.${column}`;
@@ -125,7 +125,7 @@ function inOrder({ page, projectIds, column, hasMissing }: Selection, { count, s
   return Prisma.sql`SELECT * FROM (${merged}) AS o ORDER BY ${placeOrder(page)} LIMIT ${count}`;
 }
 
-/** What starts (or ends, as is sorted by) within the window stands together in the order; the rest all cross one edge of it. */
+/** Episodes that start (or end, depending on the order) within the window stand together in the order; all others cross one end of it. */
 function alongSpan(selection: Selection, span: Span): Sql {
   const { page, column } = selection;
   const crossing = [
@@ -137,7 +137,7 @@ function alongSpan(selection: Selection, span: Span): Sql {
     (SELECT e.id, e.${column} AS "sortValue" ${matching(selection, crossing)})`;
 }
 
-/** Those that match among the first rows of the order, each looked up by its id and no other way. */
+/** Selects the matching rows among the first rows of the order, and looks up each by its id alone. */
 function ofFirst(selection: Selection, count: number): Sql {
   return Prisma.sql`
     SELECT o.id, o."sortValue" FROM (${inOrder(selection, { count })}) AS o
@@ -154,7 +154,7 @@ function ofAll(selection: Selection): Sql {
     SELECT e.id, e.${selection.column} AS "sortValue" ${matching(selection, selection.narrowed)}`;
 }
 
-/** From the filters' own indexes, beyond the cursor; Episode has no index for the order. */
+/** Selects rows after the cursor by the filters' own indexes; Episode has no index for the order. */
 function matching({ page, projectIds, column, hasMissing }: Selection, conditions: readonly Sql[]): Sql {
   const available =
     hasMissing === undefined
@@ -166,7 +166,7 @@ function matching({ page, projectIds, column, hasMissing }: Selection, condition
   return Prisma.sql`FROM "Episode" e ${available} WHERE ${Prisma.join(where, " AND ")}`;
 }
 
-/** Of one project as an equality, which the index of spans can use. */
+/** One project is an equality, which the index of spans can use. */
 function inProjects(alias: string, projectIds: readonly string[]): Sql {
   const column = Prisma.raw(`${alias}."projectId"`);
   const [only] = projectIds;

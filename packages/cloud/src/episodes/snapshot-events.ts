@@ -17,7 +17,7 @@ interface Asked {
 
 const NS_PER_MS = 1_000_000n;
 
-/** What the events and their recordings are now, by the event's id. spec: Episodes/Get or create */
+/** Reads the present state of the events and their recordings, by the event's id. spec: Episodes/Get or create */
 export async function snapshotEvents(tx: Transaction, asked: Asked): Promise<Map<string, EventSnapshot>> {
   const eventIds = [...new Set(asked.eventIds)];
   if (eventIds.length === 0) return new Map();
@@ -44,7 +44,10 @@ interface EventRow {
   readonly deviceId: string;
 }
 
-/** spec: "Event windows must span distinct millisecond timestamps; for instant or shorter windows, give recordings and an explicit time range." */
+/**
+ * "Event windows must span distinct millisecond timestamps; for instant or shorter windows, give recordings and an explicit time range."
+ * spec: Episodes/Get or create
+ */
 function requireWindow({ id, startNs, endNs }: EventRow): void {
   if (msOf(startNs) === msOf(endNs))
     invalid(
@@ -53,7 +56,7 @@ function requireWindow({ id, startNs, endNs }: EventRow): void {
     );
 }
 
-/** Rounds down, also times before the epoch. */
+/** Rounds down, for times before the epoch as well. */
 function msOf(timeNs: bigint): bigint {
   const restNs = ((timeNs % NS_PER_MS) + NS_PER_MS) % NS_PER_MS;
   return (timeNs - restNs) / NS_PER_MS;

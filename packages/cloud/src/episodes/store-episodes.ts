@@ -5,7 +5,7 @@ export interface NewEpisode {
   readonly startNs: bigint;
   readonly endNs: bigint;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** JSON text. */
+  /** The context as a JSON text. */
   readonly creationContext: string | null;
   /** Each recording is named once. */
   readonly recordingIds: readonly string[];
@@ -17,13 +17,14 @@ export interface NewEpisode {
 interface Origin {
   readonly orgId: string;
   readonly projectId: string;
-  readonly creatorApiKeyId: string;
+  readonly creatorApiKeyId: string | null;
+  readonly creatorOrgMemberId: string | null;
   readonly createdAtNs: bigint;
 }
 
 export interface Stored {
   readonly createdIds: readonly string[];
-  /** Answers the id of a wanted episode: of the new one, or of the one that was there. */
+  /** Returns the id of a wanted episode: of the new one, or of the one that existed. */
   idOf(identitySha256: string): string;
 }
 
@@ -33,14 +34,14 @@ interface IdentityRow {
 }
 
 /**
- * Each that is not there yet, once, whoever else stores the same at the same time: the identity's unique index decides. The
- * transaction must hold the recordings, so that their number of missing ones stays true.
+ * Stores each episode that does not exist yet, once, whoever else stores it at the same time: the unique index of the identity decides. The
+ * transaction must hold locks on the recordings, so that the numbers of missing ones stay true.
  */
 export async function storeEpisodes(tx: Transaction, wanted: readonly NewEpisode[], origin: Origin): Promise<Stored> {
   const createdIds: string[] = [];
   const ids = new Map<string, string>();
   let lacking = inOneOrder(wanted);
-  // One that another transaction stored, and a third deleted before it was read, is stored in another round.
+  // An episode that another transaction stored, and a third one deleted before it was read, is stored in another round.
   while (lacking.length > 0) {
     const created = await insertEpisodes(tx, lacking, origin);
     createdIds.push(...created.map(({ id }) => id));
@@ -56,24 +57,27 @@ export async function storeEpisodes(tx: Transaction, wanted: readonly NewEpisode
   return { createdIds, idOf: (identitySha256) => ids.get(identitySha256)! };
 }
 
-/** The first of those alike, in the order of the identities: two transactions that store the same wait for each other one way only. */
+/**
+ * Keeps the first of equal episodes, in the order of the identities: two transactions that store the same ones wait for each other in one
+ * direction only.
+ */
 function inOneOrder(wanted: readonly NewEpisode[]): NewEpisode[] {
   const first = new Map([...wanted].reverse().map((episode) => [episode.identitySha256, episode]));
   return [...first.values()].sort((one, other) => (one.identitySha256 < other.identitySha256 ? -1 : 1));
 }
 
-/** Those that are new; it waits for other transactions that are about to store one of them. */
+/** Inserts those that are new, after waiting for other transactions that are about to store one of them. */
 function insertEpisodes(tx: Transaction, rows: readonly NewEpisode[], origin: Origin): Promise<IdentityRow[]> {
-  const { orgId, projectId, creatorApiKeyId, createdAtNs } = origin;
+  const { orgId, projectId, creatorApiKeyId, creatorOrgMemberId, createdAtNs } = origin;
   return tx.$queryRaw<IdentityRow[]>`
     WITH given AS (
       SELECT * FROM jsonb_to_recordset(${toJson(rows)}::jsonb) AS g(id text, "startNs" bigint, "endNs" bigint,
         metadata jsonb, "creationContext" text, "identitySha256" text, "missingCount" integer)
     ), created AS (
       INSERT INTO "Episode" (id, "orgId", "projectId", "startNs", "endNs", metadata, "creationContext", "identitySha256",
-        "creatorApiKeyId", "createdAtNs")
+        "creatorApiKeyId", "creatorOrgMemberId", "createdAtNs")
       SELECT id, ${orgId}, ${projectId}, "startNs", "endNs", metadata, "creationContext", "identitySha256",
-        ${creatorApiKeyId}, ${createdAtNs}
+        ${creatorApiKeyId}, ${creatorOrgMemberId}, ${createdAtNs}
       FROM given ORDER BY "identitySha256"
       ON CONFLICT ("projectId", "identitySha256") DO NOTHING
       RETURNING id, "identitySha256"
@@ -85,7 +89,7 @@ function insertEpisodes(tx: Transaction, rows: readonly NewEpisode[], origin: Or
     SELECT id, "identitySha256" FROM created`;
 }
 
-/** By a statement of its own: it sees what the insertion waited for. */
+/** A separate statement is needed to see what the insertion waited for. */
 function readExisting(tx: Transaction, rows: readonly NewEpisode[], { projectId }: Origin): Promise<IdentityRow[]> {
   const identities = rows.map(({ identitySha256 }) => identitySha256);
   return tx.$queryRaw<IdentityRow[]>`

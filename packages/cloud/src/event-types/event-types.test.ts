@@ -28,7 +28,7 @@ async function send(method: string, path: string, body?: unknown) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-test("an event type keeps its custom properties in order, and carries them resolved as `properties`", async () => {
+test("an event type keeps its custom properties in order, and answers them resolved as `properties`", async () => {
   const created = await admin.call(api.eventTypes.create, {
     name: "fall",
     colorName: "red",
@@ -57,7 +57,7 @@ test("`properties` is never null: a type without any has an empty list", async (
   assert.ok(!("colorName" in body));
 });
 
-test("event type name and color name: 1..32 chars each", async () => {
+test("an event type's name and color name have 1 to 32 characters each", async () => {
   const longest = "ä".repeat(32);
   const created = await send("POST", "", { name: longest, colorName: longest, customProperties: [] });
   assert.deepEqual([created.status, created.body.name, created.body.colorName], [200, longest, longest]);
@@ -82,7 +82,7 @@ test("a name is unique in the organization, case-sensitively: 409", async () => 
   assert.equal((await other.call(api.eventTypes.create, second)).name, "taken");
 });
 
-test("each custom property is one of events, known to the organization, and stands once", async () => {
+test("each custom property must be one of events that the organization has, and may stand once in the list", async () => {
   const create = (...ids: string[]) =>
     admin.call(api.eventTypes.create, { name: "new", customProperties: ids.map((id) => ({ id, required: true })) });
   const theirs = await other.call(api.customProperties.create, {
@@ -99,7 +99,7 @@ test("each custom property is one of events, known to the organization, and stan
   assert.ok(!(await admin.call(api.eventTypes.list, {})).some(({ name }) => name === "new"));
 });
 
-test("an update changes what is sent; `customProperties` replaces the whole existing list", async () => {
+test("an update changes the fields that are sent; `customProperties` replaces the whole list", async () => {
   const { id } = await admin.call(api.eventTypes.create, {
     name: "changing",
     colorName: "blue",
@@ -135,7 +135,7 @@ test("an event type cannot be deleted while events use it: 409", async () => {
   await assert.rejects(admin.call(api.eventTypes.delete, { id }), refusedWith("NotFound"));
 });
 
-test("another organization neither sees, changes nor deletes it: 404", async () => {
+test("another organization can neither see, change nor delete it: 404", async () => {
   const { id } = await admin.call(api.eventTypes.create, { name: "ours", customProperties: [] });
   await assert.rejects(other.call(api.eventTypes.get, { id }), refusedWith("NotFound"));
   await assert.rejects(other.call(api.eventTypes.update, { id, name: "x" }), refusedWith("NotFound"));

@@ -11,7 +11,7 @@ import { findEventType } from "./find-event-type.ts";
 
 type Contract = typeof api.eventTypes;
 
-/** Event types belong to the organization, not to a project: every key of it sees all. */
+/** Event types belong to the organization, not to a project: every key of the organization sees all of them. */
 export const eventTypes: Handlers<Contract> = {
   list: listEventTypes,
   create: createEventType,
@@ -79,7 +79,7 @@ async function deleteEventType(ctx: Ctx, { id }: Input<Contract["delete"]>): Pro
 
 type PropertyUses = Input<Contract["create"]>["customProperties"];
 
-/** The rows of a type's list. Until the transaction ends, none of the properties is deleted. */
+/** Returns the rows of a type's list. None of the properties can be deleted until the transaction ends. */
 async function readPropertyUses(tx: Transaction, orgId: string, uses: PropertyUses) {
   const found = await tx.$queryRaw<{ id: string; resourceType: PropertyResourceType }[]>`
     SELECT id, "resourceType" FROM "CustomProperty"

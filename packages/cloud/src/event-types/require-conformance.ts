@@ -1,7 +1,6 @@
-// An event conforms when it has what its type requires; other properties are welcome, because an event keeps what it
-// has when its type changes. We ask when type or properties are sent, not at every change, so that a requirement
-// added later stops nobody from moving an event. A type in use is 409 to delete; the foreign key says so, whoever
-// comes first.
+// An event conforms if it has what its type requires; other properties are allowed, because an event keeps its properties when its type
+// changes. We check when type or properties are sent, not at every change, so that a requirement that is added later does not keep anybody
+// from moving an event. A type in use cannot be deleted (409); the foreign key ensures that, whichever transaction comes first.
 
 import type { PropertyValues } from "@downlink/protocol";
 import { invalidAt, notFound } from "../core/errors.ts";
@@ -14,8 +13,8 @@ interface TypedEvent {
 }
 
 /**
- * An event conforms when it has every property that its type requires; it may have others. 400 names each that is missing,
- * 404 answers for a type that does not exist. The type stays as it is until the transaction ends. spec: Events/Create
+ * An event conforms if it has every property that its type requires; it may have others. Throws a 400 that names each missing one, and a
+ * 404 for a type that does not exist. The type stays as it is until the transaction ends. spec: Events/Create
  */
 export async function requireConformance(
   tx: Transaction,

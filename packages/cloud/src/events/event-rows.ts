@@ -1,6 +1,6 @@
-import type { Event, PropertyValues } from "@downlink/protocol";
+import type { Creator, Event, PropertyValues } from "@downlink/protocol";
 import type { Kysely } from "kysely";
-import type { Complete } from "../core/complete.ts";
+import { asParsed, type Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
@@ -17,6 +17,7 @@ export const eventColumns = {
   endNs: true,
   metadata: true,
   properties: true,
+  createdBy: true,
   createdAtNs: true,
   updatedAtNs: true,
 } as const satisfies Prisma.EventSelect;
@@ -25,7 +26,7 @@ const withDevices = (events: Rows<"Event">) =>
   events
     .innerJoin("Device as d", "d.id", "r.deviceId")
     .select(["r.id", "r.projectId", "r.deviceId", "d.name as deviceName", "r.eventTypeId", "r.startNs", "r.endNs"])
-    .select(["r.metadata", "r.properties", "r.createdAtNs", "r.updatedAtNs"]);
+    .select(["r.metadata", "r.properties", "r.createdBy", "r.createdAtNs", "r.updatedAtNs"]);
 
 const eventsWithDevices = (db: Kysely<DB>) => withDevices(db.selectFrom("Event as r"));
 
@@ -64,6 +65,7 @@ export function toEvent(row: ShownEvent): Complete<Event> {
     deviceId: row.deviceId,
     device: row.device,
     metadata: row.metadata as Event["metadata"],
+    createdBy: asParsed((row.createdBy ?? undefined) as Creator | undefined),
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
     eventTypeId: row.eventTypeId ?? undefined,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, MAX_EVENT_METADATA_CHARACTERS } from "@downlink/protocol";
+import { Prisma } from "../db/generated/client.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -33,7 +34,7 @@ const create = (more: Partial<Parameters<typeof admin.call<typeof api.events.cre
   admin.call(api.events.create, { deviceId: robot.id, ...span, ...more });
 const at = "2026-01-02T03:04:05Z";
 
-test("an event is created with its metadata and got again; it carries both `deviceId` and `device`", async () => {
+test("an event is created with its metadata and read again; it has both `deviceId` and `device`", async () => {
   const metadata = { grund: "Not-Aus 🛑", "": "", "a b:c": '"quoted"' };
   const event = await create({ metadata });
   assert.match(event.id, /^evt_/);
@@ -43,7 +44,22 @@ test("an event is created with its metadata and got again; it carries both `devi
   assert.deepEqual(await admin.call(api.events.get, { id: event.id }), event);
 });
 
-test("times have up to nine fractional digits, come with any offset, and go out in UTC", async () => {
+test("an event names its creator, by the name that a key had then, and keeps it when somebody else changes the event", async () => {
+  const token = await cloud.addKey(["events.create", "events.update", "apiKeys.list"]);
+  const key = (await admin.call(api.apiKeys.list, {})).at(-1)!;
+  const createdBy = { kind: "apiKey", id: key.id, name: key.name };
+  const { id, createdBy: answered } = await cloud
+    .withToken(token)
+    .call(api.events.create, { deviceId: robot.id, ...span });
+  assert.deepEqual(answered, createdBy);
+  await admin.call(api.apiKeys.update, { id: key.id, name: "renamed" });
+  assert.deepEqual((await admin.call(api.events.update, { id, metadata: { a: "b" } })).createdBy, createdBy);
+  assert.deepEqual((await admin.call(api.events.list, { eventId: id }))[0]!.createdBy, createdBy);
+  await prisma.event.update({ where: { id }, data: { createdBy: Prisma.DbNull } });
+  assert.equal((await admin.call(api.events.get, { id })).createdBy, undefined);
+});
+
+test("times have up to nine fractional digits and any offset, and are answered in UTC", async () => {
   const { status, body } = await send("POST", "", {
     deviceName: "robot",
     start: "2026-01-02T05:04:05.123456789+02:00",
@@ -54,7 +70,7 @@ test("times have up to nine fractional digits, come with any offset, and go out 
   assert.deepEqual(body.metadata, {});
 });
 
-test("deviceId or deviceName: one is required; `device.id` and `device.name` are other names of them", async () => {
+test("one of deviceId and deviceName is required; `device.id` and `device.name` are other names for them", async () => {
   assert.equal((await send("POST", "", { start: at, end: at })).status, 400);
   assert.equal((await send("POST", "", { deviceId: "", start: at, end: at })).status, 400);
   assert.equal((await send("POST", "", { deviceId: "dev_unknown", start: at, end: at })).status, 404);
@@ -63,7 +79,7 @@ test("deviceId or deviceName: one is required; `device.id` and `device.name` are
     assert.equal((await send("POST", "", { ...device, start: at, end: at })).body.deviceId, robot.id);
 });
 
-test("start and end are required and both inclusive: an instant is an event, an end before its start is 400", async () => {
+test("start and end are required and both inclusive: an event may be an instant, and an end before its start is 400", async () => {
   for (const times of [{ start: at }, { end: at }, {}, { start: "yesterday", end: at }])
     assert.equal((await send("POST", "", { deviceId: robot.id, ...times })).status, 400);
   const instant = await create({ end: span.start });
@@ -76,13 +92,13 @@ test("start and end are required and both inclusive: an instant is an event, an 
   assert.deepEqual([moved.start, moved.end], [5n, 6n]);
 });
 
-test("an event may reach from the first to the last time that can be written", async () => {
+test("an event may reach from the first to the last time that can be expressed", async () => {
   const [start, end] = [-(2n ** 63n), 2n ** 63n - 1n];
   const event = await create({ start, end });
   assert.deepEqual([event.start, event.end], [start, end]);
 });
 
-test("event `metadata` is string to string, storable and bounded", async () => {
+test("event `metadata` maps strings to strings, must be storable and has limits", async () => {
   const limit = MAX_EVENT_METADATA_CHARACTERS;
   for (const metadata of [
     { n: 1 },
@@ -99,13 +115,13 @@ test("event `metadata` is string to string, storable and bounded", async () => {
   assert.deepEqual((await create({ metadata: largest })).metadata, largest);
 });
 
-test("`metadata` in an update replaces the whole", async () => {
+test("`metadata` in an update replaces all of it", async () => {
   const { id } = await create({ metadata: { a: "1", b: "2" } });
   assert.deepEqual((await admin.call(api.events.update, { id, metadata: { c: "3" } })).metadata, { c: "3" });
   assert.deepEqual((await admin.call(api.events.update, { id, metadata: {} })).metadata, {});
 });
 
-test("`properties`: unknown keys ignored, keys not sent unchanged, null unsets, a value of another type is 400", async () => {
+test("in `properties` unknown keys are ignored, keys that are not sent stay, null removes a value, and a value of another type is 400", async () => {
   const { id, properties } = await create({ properties: { severity: 3, note: "x", unknown: true } });
   assert.deepEqual(properties, { severity: 3, note: "x" });
   const updated = await admin.call(api.events.update, { id, properties: { note: null, other: 1 } });
@@ -114,7 +130,7 @@ test("`properties`: unknown keys ignored, keys not sent unchanged, null unsets, 
   await assert.rejects(wrong, refusedWith("InvalidRequest", "properties.severity"));
 });
 
-test("with a type the event must have the properties that it requires, on create and on update", async () => {
+test("an event with a type must have the properties that the type requires, on create and on update", async () => {
   const type = await admin.call(api.eventTypes.create, {
     name: "incident",
     customProperties: [
@@ -134,7 +150,7 @@ test("with a type the event must have the properties that it requires, on create
   assert.deepEqual([typed.eventTypeId, typed.properties], [eventTypeId, { severity: 1 }]);
 });
 
-test("a property that becomes required later is asked for when type or properties change, and not before", async () => {
+test("a property that becomes required later is demanded when type or properties change, and not before", async () => {
   const { id: eventTypeId } = await admin.call(api.eventTypes.create, { name: "later", customProperties: [] });
   const { id } = await create({ eventTypeId });
   await admin.call(api.eventTypes.update, { id: eventTypeId, customProperties: [{ id: note.id, required: true }] });
@@ -146,7 +162,7 @@ test("a property that becomes required later is asked for when type or propertie
   await assert.rejects(admin.call(api.events.update, { id, eventTypeId }), refusedWith("InvalidRequest"));
 });
 
-test("`eventTypeId`: an empty string removes the type; an unknown one and another organization's are 404", async () => {
+test("an empty `eventTypeId` removes the type; an unknown one and another organization's are 404", async () => {
   const { id: eventTypeId } = await admin.call(api.eventTypes.create, { name: "removed", customProperties: [] });
   const { id: theirs } = await other.call(api.eventTypes.create, { name: "theirs", customProperties: [] });
   const { id } = await create({ eventTypeId });
@@ -157,7 +173,7 @@ test("`eventTypeId`: an empty string removes the type; an unknown one and anothe
   }
 });
 
-test("`projectId` disambiguates lookups: a name in two projects needs it, an id of another project is 404", async () => {
+test("`projectId` disambiguates lookups: a name in two projects needs it, and an id of another project is 404", async () => {
   const second = await admin.call(api.projects.create, { name: "second" });
   const twin = await admin.call(api.devices.create, { name: "twin", projectId: second.id });
   await admin.call(api.devices.create, { name: "twin", projectId: robot.projectId });
@@ -168,14 +184,14 @@ test("`projectId` disambiguates lookups: a name in two projects needs it, an id 
   await assert.rejects(create({ projectId: second.id }), refusedWith("NotFound"));
 });
 
-test("an event that changes nothing that is sent stays as it is, an empty body too", async () => {
+test("an update with equal values, or with an empty body, leaves the event as it is", async () => {
   const event = await create({ metadata: { a: "1", b: "2" }, properties: { severity: 1 } });
   const same = { start: event.start, metadata: { b: "2", a: "1" }, properties: { severity: 1, note: null } };
   assert.deepEqual(await admin.call(api.events.update, { id: event.id, ...same }), event);
   assert.equal((await send("PATCH", `/${event.id}`)).body.id, event.id);
 });
 
-test("creating and updating write `event.created` and `event.updated` with the event's id, and nothing when nothing changed", async () => {
+test("creating and updating write `event.created` and `event.updated` with the event's id, and nothing if nothing changed", async () => {
   const { id, projectId } = await create({ metadata: { a: "1" } });
   await admin.call(api.events.update, { id, metadata: { a: "2" } });
   await admin.call(api.events.update, { id, metadata: { a: "2" } });
@@ -208,7 +224,7 @@ test("changes of one event at the same time are all kept", async () => {
   assert.deepEqual([event.metadata, event.end], [{ also: "kept" }, before.end + 1n]);
 });
 
-test("a deleted event is gone: delete answers `{id}`, then 404", async () => {
+test("a deleted event is gone: delete answers `{id}`, and later 404", async () => {
   const { id } = await create();
   assert.deepEqual(await admin.call(api.events.delete, { id }), { id });
   await assert.rejects(admin.call(api.events.get, { id }), refusedWith("NotFound", id));
@@ -216,7 +232,7 @@ test("a deleted event is gone: delete answers `{id}`, then 404", async () => {
   await assert.rejects(admin.call(api.events.update, { id, end: 1n }), refusedWith("NotFound"));
 });
 
-test("another organization, and a key of another project, neither see, change nor delete an event: 404", async () => {
+test("another organization, and a key of another project, can neither see, change nor delete an event: 404", async () => {
   const { id } = await create();
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
   const key = await cloud.addKey(["events.list", "events.update", "events.delete", "events.create"], [elsewhere.id]);

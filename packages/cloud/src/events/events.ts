@@ -51,7 +51,7 @@ interface Described {
   readonly sent: PropertyChanges | undefined;
 }
 
-/** What is to be kept of them. Their definitions, and the type that they conform to, stay as they are until the transaction ends. */
+/** Returns the properties to store. Their definitions, and the type that they conform to, stay as they are until the transaction ends. */
 async function checkProperties(tx: Transaction, { caller: { orgId } }: Ctx, { eventTypeId, sent }: Described) {
   const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: sent });
   const properties = applyPropertyChanges({}, changes);
@@ -91,7 +91,7 @@ function requireOrder(startNs: bigint, endNs: bigint): void {
   if (startNs > endNs) invalid("end", "must not be before start");
 }
 
-/** What the event is to be. An empty type removes it. spec: Events/Update */
+/** Returns the columns that the event will have. An empty type removes the type. spec: Events/Update */
 function changed(row: EventRow, { start, end, metadata, eventTypeId, properties = {} }: Input<Contract["update"]>) {
   return {
     startNs: start ?? row.startNs,
@@ -102,7 +102,7 @@ function changed(row: EventRow, { start, end, metadata, eventTypeId, properties 
   };
 }
 
-/** The event as it is now; until the transaction ends, other changes of it wait. */
+/** Locks the event and returns it; until the transaction ends, other changes of it wait. */
 async function lockEvent(tx: Transaction, ctx: Ctx, id: string): Promise<EventRow> {
   const { orgId } = ctx.caller;
   await tx.$queryRaw`SELECT id FROM "Event" WHERE id = ${id} AND "orgId" = ${orgId} FOR NO KEY UPDATE`;

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Ctx } from "../context/context.ts";
+import { callerId } from "../core/callers.ts";
 import { notFound } from "../core/errors.ts";
 import type { Database } from "../db/client.ts";
 import { newId } from "../db/ids.ts";
@@ -16,8 +17,8 @@ interface NewEvent {
 }
 
 /**
- * The new event, of a device of the caller's organization. One statement makes it, keeps its device from being deleted meanwhile, and
- * publishes it: by itself it is a transaction.
+ * Returns the new event of a device of the caller's organization. One statement creates it, keeps its device from being deleted meanwhile,
+ * and publishes it, so it needs no transaction.
  */
 export async function insertEvent(
   { caller, clock }: Pick<Ctx, "caller" | "clock">,
@@ -26,15 +27,23 @@ export async function insertEvent(
 ): Promise<JoinedEvent> {
   const texts = [JSON.stringify(metadata), JSON.stringify(properties)];
   const values = [caller.orgId, deviceId, newId("evt"), eventTypeId, startNs, endNs, ...texts];
-  const [row] = await insert(db, [...values, clock.nowNs(), newId("whev")]);
+  const [row] = await insert(db, [...values, clock.nowNs(), newId("whev"), callerId(caller), caller.kind]);
   return row ?? notFound(`device ${deviceId}`);
 }
 
-const written = ["metadata", "properties", "createdAtNs", "updatedAtNs"] as const;
+const written = ["metadata", "properties", "createdAtNs", "updatedAtNs", "createdBy"] as const;
+
+const now = typed<bigint>(9, "bigint");
+
+/** The creator keeps its name of this moment, because keys are renamed and deleted. */
+const creator = sql.raw<string>(
+  `jsonb_strip_nulls(jsonb_build_object('kind', $12::text, 'id', $11::text, 'name', coalesce(
+    (SELECT k.name FROM "ApiKey" k WHERE k.id = $11), (SELECT a.email FROM "Member" m JOIN "Account" a ON a.id = m."accountId" WHERE m.id = $11))))`,
+);
 
 /**
  * Inserts an event of an organization ($1) and its device ($2), with id, type, start, end, metadata and properties
- * ($3 to $8), at a time ($9). $10 is the id of the outbox row.
+ * ($3 to $8), at a time ($9). $10 is the id of the outbox row. An API key or member ($11) of this kind ($12) creates it.
  */
 const insert = prepare((db) =>
   db
@@ -57,7 +66,7 @@ const insert = prepare((db) =>
             .select(["id as deviceId", typed<string>(4, "text").as("eventTypeId")])
             .select([typed<bigint>(5, "bigint").as("startNs"), typed<bigint>(6, "bigint").as("endNs")])
             .select([typed<string>(7, "jsonb").as("metadata"), typed<string>(8, "jsonb").as("properties")])
-            .select([typed<bigint>(9, "bigint").as("createdAtNs"), typed<bigint>(9, "bigint").as("updatedAtNs")]),
+            .select([now.as("createdAtNs"), now.as("updatedAtNs"), creator.as("createdBy")]),
         )
         .returningAll(),
     )
@@ -76,5 +85,5 @@ const insert = prepare((db) =>
     .selectFrom("event as e")
     .innerJoin("device as d", "d.id", "e.deviceId")
     .select(["e.id", "e.projectId", "e.deviceId", "d.name as deviceName", "e.eventTypeId", "e.startNs", "e.endNs"])
-    .select(["e.metadata", "e.properties", "e.createdAtNs", "e.updatedAtNs"]),
+    .select(["e.metadata", "e.properties", "e.createdBy", "e.createdAtNs", "e.updatedAtNs"]),
 );

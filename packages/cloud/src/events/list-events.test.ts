@@ -17,7 +17,7 @@ await admin.call(api.customProperties.create, {
   valueType: "string",
 });
 
-/** Spans from 0 to 99 in all relations to each other, some alike, some instants, the last ones at the ends of time. */
+/** Spans between 0 and 99 in all relations to each other, some equal, some instants; the last ones are at the ends of time. */
 const spans = Array.from({ length: 40 }, (_, i) => ({
   start: BigInt((i * 37) % 100),
   end: BigInt(((i * 37) % 100) + (i % 5) * 4),
@@ -62,7 +62,7 @@ const sortKeys = {
   updatedAt: (event: Event) => event.updatedAt,
 } as const;
 
-/** What the specification says of a query, over the events in memory. */
+/** Computes what the specification says about a query, over the events in memory. */
 function expected({ start, end, createdAfter, updatedAfter, deviceId, eventTypeId, ...query }: ListQuery): string[] {
   const key = sortKeys[query.sortBy ?? "createdAt"];
   const compare = (a: Event, b: Event) => order(key(a), key(b)) || order(a.id, b.id);
@@ -104,7 +104,7 @@ test("`start` and `end` match any event intersecting the range, inclusive, with 
   await fc.assert(agrees, { numRuns: 300 });
 });
 
-test("an event that only touches the range at one nanosecond is found", async () => {
+test("an event that touches the range at only one nanosecond is found", async () => {
   const { start, end, id } = await admin.call(api.events.create, { deviceName: "a", start: 1000n, end: 1010n });
   const finds = async (query: ListQuery) => ids(await list(query)).includes(id);
   assert.ok(await finds({ start: end, end: end + 5n }));
@@ -119,19 +119,19 @@ test("a range that ends before it starts holds no event", async () => {
   assert.deepEqual(await list({ start: 60n, end: 59n }), []);
 });
 
-test("without sort the order is that of creation; limit 0 is an empty list, 2000 is legal", async () => {
+test("without sort the order is that of creation; limit 0 is an empty list, and 2000 is allowed", async () => {
   assert.deepEqual(ids(await list({})), ids(events));
   assert.deepEqual(await list({ limit: 0 }), []);
   assert.equal((await list({ limit: 2000 })).length, events.length);
 });
 
-test("an event in a list is the event that get answers", async () => {
+test("an event in a list equals the event that get answers", async () => {
   const [listed] = await list({ eventId: events[7]!.id });
   assert.deepEqual(listed, await admin.call(api.events.get, { id: events[7]!.id }));
   assert.deepEqual(await list({ eventId: "evt_unknown" }), []);
 });
 
-test("`deviceName`, and `device.id` and `device.name`, select a device; the plain one wins; an unknown one is 404", async () => {
+test("`deviceName`, `device.id` and `device.name` select a device; the plain name wins; an unknown device is 404", async () => {
   const ofA = ids(events.filter(({ device }) => device.name === "a"));
   const [b, a] = devices;
   for (const query of ["deviceName=a", "device.name=a", `device.id=${a!.id}`, `deviceId=${a!.id}&device.id=${b!.id}`])
@@ -149,7 +149,7 @@ test("`query` searches metadata by default: key:value, key:value1,value2, key:*,
   assert.deepEqual(await list({ query: "halle" }), []);
 });
 
-test("`queryFields` selects the fields searched; with both, each term may match in either", async () => {
+test("`queryFields` selects the fields to search; with both, each term may match in either", async () => {
   const zoned = ids(events.filter((_, i) => i % 3 === 0));
   assert.deepEqual(ids(await list({ query: "halle", queryFields: ["properties"] })), zoned);
   assert.deepEqual(await list({ query: "parity:odd", queryFields: ["properties"] }), []);
@@ -157,7 +157,7 @@ test("`queryFields` selects the fields searched; with both, each term may match 
   assert.deepEqual(ids(both), idsOfNumbers(3));
 });
 
-test("`queryFields` comes repeated, comma-separated or indexed, the slash possibly encoded", async () => {
+test("`queryFields` may be repeated, comma-separated or indexed, with an encoded slash or a plain one", async () => {
   const spellings = [
     "queryFields=metadata&queryFields=properties",
     "queryFields=metadata,properties",
@@ -172,17 +172,17 @@ test("`queryFields` comes repeated, comma-separated or indexed, the slash possib
   assert.equal((await send("query=x&queryFields=name")).status, 400);
 });
 
-test("a malformed query is 400 and says where", async () => {
+test("a malformed query is 400 and the error says where", async () => {
   const saysWhere = (error: ApiCallError) => error.status === 400 && error.message.includes("at character 5");
   await assert.rejects(list({ query: 'foo "bar' }), saysWhere);
   assert.equal((await send("query=:value")).status, 400);
 });
 
-test("unknown parameters are ignored, and empty selectors select nothing in particular", async () => {
+test("unknown parameters are ignored, and empty selectors select everything", async () => {
   assert.equal((await send("unknown=1&eventId=&query=")).body.length, events.length);
 });
 
-test("a list shows the caller's projects only, and one of them where `projectId` says so", async () => {
+test("a list shows only the caller's projects, and only one of them if `projectId` names it", async () => {
   const second = await admin.call(api.projects.create, { name: "second" });
   const there = await admin.call(api.devices.create, { name: "there", projectId: second.id });
   const event = await admin.call(api.events.create, { deviceId: there.id, start: 1n, end: 1n });

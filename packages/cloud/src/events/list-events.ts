@@ -21,7 +21,7 @@ import { joinedToEvent, selectEvents, selectOldestEvents, selectOldestOfDevice }
 type ListQuery = Input<(typeof api.events)["list"]>;
 type Sql = Prisma.Sql;
 
-/** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
+/** Finds first the ids of the page, from narrow rows that are sorted in memory, and then the page itself. */
 export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Complete<Event>[] | Batches<Complete<Event>>> {
   const first = isFirstPage(ctx, query, ["deviceId", "queryFields"]) ? await readFirst(ctx, query) : [];
   if (first.length > 0) return first;
@@ -30,8 +30,8 @@ export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Complete<E
   const scope = scopeWhere("r", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "");
   const ids = await findPage(readingFrom(ctx.db), [toListed(query, { scope, device, terms })], query);
-  if (ids.length === 0) await selectDevice(ctx, query); // else what was found proves that the device is there
-  // As few of the largest events as these are no more than a batch.
+  if (ids.length === 0) await selectDevice(ctx, query); // otherwise the events that were found prove that the device exists
+  // So few events fit a batch even if they are of the largest size.
   return ids.length <= FEW ? readEvents(ctx, ids) : inBatches(ids, (some) => readEvents(ctx, some));
 }
 
@@ -47,13 +47,13 @@ async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Complete
 }
 
 interface Plan {
-  /** The organization, and its projects where they are limited. */
+  /** The condition on the organization, and on its projects if the key is limited. */
   readonly scope: readonly Sql[];
   readonly device: Pick<DeviceModel, "id"> | undefined;
   readonly terms: readonly Term[];
 }
 
-/** spec: Query syntaxes: "start and end match any event intersecting the range, inclusive" */
+/** "start and end match any event intersecting the range, inclusive". spec: Query syntaxes */
 function toListed(query: ListQuery, plan: Plan): Listed {
   const sortKey = sortKeyOf(query, plan.device);
   const rows = { from: tablesOf(sortKey), ranges: [], sortOrder: query.sortOrder };
@@ -76,7 +76,7 @@ function toListed(query: ListQuery, plan: Plan): Listed {
   return { inOrder, filters: [...others, ...within], matching };
 }
 
-/** All but the time, the organization first. */
+/** Returns all conditions but the time, the organization first. */
 function conditions(query: ListQuery, { scope, device, terms }: Plan, narrowing: Narrowing): Sql[] {
   const { createdAfter, updatedAfter, eventId, eventTypeId, queryFields } = query;
   return [
@@ -104,7 +104,7 @@ const sortKeys = {
 } as const;
 type SortKey = (typeof sortKeys)[keyof typeof sortKeys];
 
-/** All events of one device are alike in its id and name. */
+/** All events of one device have the same device id and name. */
 function sortKeyOf({ sortBy = "createdAt" }: ListQuery, device: Plan["device"]): SortKey {
   const sortKey = sortKeys[sortBy];
   return device && (sortKey === "d.name" || sortKey === 'r."deviceId"') ? "r.id" : sortKey;
@@ -116,8 +116,8 @@ function tablesOf(sortKey: SortKey): Sql {
 }
 
 /**
- * Whether a filter of time or text crosses the order. The planner takes the two for independent and walks the order's index until
- * the page is full, past all the rows before the first that matches, while in truth times go together.
+ * Says whether a filter of time or text is independent of the order. The planner assumes that it is, and would walk the order's index until
+ * the page is full, past all rows before the first match, while in truth times of events go together.
  */
 function isCrossed({ start, end, createdAfter, updatedAfter }: ListQuery, { terms }: Plan, sortKey: SortKey): boolean {
   const crossing = {

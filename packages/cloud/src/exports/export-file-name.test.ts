@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { exportFileName } from "./export-file-name.ts";
 
-test("an export is called by its device, its beginning and its topic, as far as each is one", () => {
+test("an export is named by its device, its beginning and its topic, if there is one of each", () => {
   const one = {
     deviceNames: ["rover-2"],
     startNs: 1_776_135_612_000_000_001n,
@@ -19,7 +19,7 @@ test("an export is called by its device, its beginning and its topic, as far as 
   assert.equal(exportFileName({ ...one, deviceNames: ["a", "b"], startNs: undefined, topics: [] }), "recordings.mcap");
 });
 
-test("whatever robots call their things, the name has no character that a file system or a shell minds", () => {
+test("whatever names robots use, the file name has no character that a file system or a shell treats specially", () => {
   const texts = fc.array(fc.string({ unit: "binary" }), { maxLength: 2 });
   const startNs = fc.option(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), { nil: undefined });
   fc.assert(

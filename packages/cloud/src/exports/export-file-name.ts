@@ -3,7 +3,7 @@ import { formatTimestamp } from "@downlink/protocol";
 interface Named {
   /** The devices of the selected recordings, each once. */
   readonly deviceNames: readonly string[];
-  /** The time of the first message that may come. */
+  /** The earliest time of a message in the export. */
   readonly startNs: bigint | undefined;
   readonly topics: readonly string[];
   readonly format: "mcap" | "bag1";
@@ -11,7 +11,10 @@ interface Named {
 
 const MAX_PART_CHARACTERS = 60;
 
-/** `rover-2_2026-04-14T03-00-12Z_imu.mcap`: what it is of, as far as that is one thing, in characters that every file system takes. */
+/**
+ * Makes a name like `rover-2_2026-04-14T03-00-12Z_imu.mcap`: it names device and topic if there is one of each, in characters that every
+ * file system accepts.
+ */
 export function exportFileName({ deviceNames, startNs, topics, format }: Named): string {
   const parts = [
     deviceNames.length === 1 ? deviceNames[0]! : "recordings",

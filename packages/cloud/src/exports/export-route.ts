@@ -10,25 +10,38 @@ import { type ExportDeps, streamSelection } from "./stream-selection.ts";
 
 export const EXPORT_PATH = "/data-plane/exports";
 
-/** A viewer on another page may read it too: whoever holds the link may have what is behind it. */
+/** A viewer on another page may read the stream too, because the holder of a link may have the data behind it. */
 const OPEN_TO_PAGES = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": `content-disposition, ${DAMAGE_HEADER}`,
 };
 
 /** `GET link`: streams the selection that the link carries or names. spec: wire contract §5 */
-export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
+export function exportRoute(
+  app: Hono<Env>,
+  deps: ExportDeps,
+  readStored: ReadSelection = (key) => readObject(deps.blobs, key),
+): void {
   app.get(EXPORT_PATH, async (c) => {
     const claims = openLink(c, deps, verifyLink);
-    const selection = unpackSelection(await readPacked(deps.blobs, claims));
+    const selection = unpackSelection(await readPacked(claims, readStored));
     const atOnce = claims.atOnce === undefined ? undefined : Number(claims.atOnce);
     const gone = new AbortController();
     return await streamSelection(c, deps, { selection, atOnce, headers: OPEN_TO_PAGES, gone });
   });
 }
 
-async function readPacked(blobs: BlobStore, { selection, selectionKey }: Record<string, string>): Promise<Uint8Array> {
-  if (selectionKey === undefined) return Buffer.from(selection ?? "", "base64url");
-  await using stored = await openSelection(blobs, selectionKey);
+/** Reads a selection that was too long for its link. */
+type ReadSelection = (key: string) => Promise<Uint8Array>;
+
+async function readPacked(
+  { selection, selectionKey }: Record<string, string>,
+  readStored: ReadSelection,
+): Promise<Uint8Array> {
+  return selectionKey === undefined ? Buffer.from(selection ?? "", "base64url") : await readStored(selectionKey);
+}
+
+async function readObject(blobs: BlobStore, key: string): Promise<Uint8Array> {
+  await using stored = await openSelection(blobs, key);
   return await stored.read(0, stored.sizeBytes);
 }

@@ -30,7 +30,7 @@ async function newLink(): Promise<string> {
   return (await admin.call(api.exports.create, { recordingId: recordingId!, compressionFormat: "" })).link;
 }
 
-/** Asks, and reads nothing of the answer. */
+/** Requests the link, and reads nothing of the answer. */
 async function askUnread(link: string): Promise<Socket> {
   const { hostname, port, pathname, search } = new URL(link);
   const socket = connect(Number(port), hostname).pause();
@@ -59,8 +59,8 @@ async function refusal(link: string) {
   return { status: response.status, code, error, retryAfter: Number(response.headers.get("retry-after")) };
 }
 
-test("more exports at once than an organization may have are 409 QuotaReached, with the figure and the time to wait", async () => {
-  await setQuotas(deps.db, orgId, { maxExports: 2 });
+test("more simultaneous exports than an organization may have are 409 QuotaReached, with the limit and the time to wait", async () => {
+  await setQuotas(deps, orgId, { maxExports: 2 });
   const link = await newLink();
   await Promise.all([askUnread(link), askUnread(await newLink())]);
   await running(2);
@@ -69,7 +69,7 @@ test("more exports at once than an organization may have are 409 QuotaReached, w
   assert.match(error, /has 2 exports at once already/);
 });
 
-test("a download that is cut makes room, and so does one that ends", async () => {
+test("a download that is cut off frees its place, and so does one that ends", async () => {
   closeAll();
   await running(0);
   const link = await newLink();
@@ -84,7 +84,7 @@ test("a download that is cut makes room, and so does one that ends", async () =>
   await running(0);
 });
 
-test("a link that nobody opens, one that cannot be begun, and one that is only asked for its headers take no room", async () => {
+test("a link that nobody opens, one that fails at its start, and a HEAD request occupy no place", async () => {
   closeAll();
   const link = await newLink();
   await newLink();
@@ -98,8 +98,8 @@ test("a link that nobody opens, one that cannot be begun, and one that is only a
   assert.equal(await readWhole(link), 200);
 });
 
-test("of 200 at once four are let in by one link, of which two are sent; others wait, and the rest is refused before it is looked at", async (t) => {
-  await setQuotas(deps.db, orgId, { maxExports: null });
+test("of 200 requests at the same moment four may use one link, of which two are sent; others wait, and the rest are refused before they are looked at", async (t) => {
+  await setQuotas(deps, orgId, { maxExports: null });
   closeAll();
   await running(0);
   const link = await newLink();
@@ -122,7 +122,7 @@ test("of 200 at once four are let in by one link, of which two are sent; others 
   await running(0);
 });
 
-test("an export that nobody reads leaves its place to another, whoever's that is", async (t) => {
+test("an export that nobody reads gives its place to another one, of any organization", async (t) => {
   const one = { ...turnLimits.readExports, atOnce: 1 };
   const narrow = await startCloud(t, { limits: { turns: { ...turnLimits, readExports: one } } });
   const { readExports, exports: all } = narrow.deps.turns;
@@ -144,7 +144,7 @@ test("an export that nobody reads leaves its place to another, whoever's that is
   socket.destroy();
 });
 
-/** Reads the first line of an answer, and no further. */
+/** Reads the first line of an answer, and no more. */
 function firstLine(socket: Socket): { line?: string } {
   const answer: { line?: string } = {};
   socket.once("data", (bytes) => {

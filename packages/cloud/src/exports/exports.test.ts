@@ -34,7 +34,7 @@ async function exported(more: Partial<CallInput<typeof api.exports.create>> = {}
 }
 
 for (const compressionFormat of ["", "lz4", "zstd"] as const)
-  test(`a whole recording comes out indexed and in log-time order, compressed with "${compressionFormat}"`, async () => {
+  test(`a whole recording is exported with an index and in the order of log time, compressed with "${compressionFormat}"`, async () => {
     const bytes = await exported({ compressionFormat });
     const forward = readMessages(bytes);
     assert.equal(forward.length, readMessages(source).length);
@@ -56,7 +56,7 @@ test("topics and an inclusive time range select exactly", async () => {
   assert.ok(found.some(({ logTimeNs }) => logTimeNs === start) && found.some(({ logTimeNs }) => logTimeNs === end));
 });
 
-test("no selected message in an existing recording is a valid empty file", async () => {
+test("if no message of an existing recording is selected, the export is a valid empty file", async () => {
   assert.deepEqual(readMessages(await exported({ topics: ["/nothing"] })), []);
 });
 
@@ -65,7 +65,7 @@ test("a link that names hundreds of topics works", async () => {
   assert.ok(readMessages(await exported({ topics })).length > 0);
 });
 
-test("a link expires after 15 seconds: 403 with a JSON error; so does an altered one", async () => {
+test("a link expires after 15 seconds: 403 with a JSON error; an altered link is refused in the same way", async () => {
   const { link } = await admin.call(api.exports.create, { recordingKey: "drive" });
   offsetMs += 14_000n;
   assert.equal((await fetch(link)).status, 200);
@@ -76,7 +76,7 @@ test("a link expires after 15 seconds: 403 with a JSON error; so does an altered
   assert.deepEqual([altered.status, ErrorBody.parse(await altered.json()).code], [403, "LinkRefused"]);
 });
 
-test("a recording that is not imported has nothing to stream: 404; so is one that is not there", async () => {
+test("a recording that is not imported has nothing to stream: 404; so has one that does not exist", async () => {
   const agent = await startAgent(cloud, "edge-only");
   await agent.report([recordingItem({ key: "at-edge" })]);
   for (const [recordingKey, code] of Object.entries({ "at-edge": "NoStreamableRecordings", unknown: "NotFound" }))
@@ -86,9 +86,10 @@ test("a recording that is not imported has nothing to stream: 404; so is one tha
     );
 });
 
-test("a client that goes away ends the work: the recording is closed, most of it unread", async (t) => {
+test("a client that goes away ends the work: the recording is closed, and most of it was not read", async (t) => {
   const topics = [{ topic: "/camera", kind: "blob" as const, rateHz: 10, sizeBytes: 500_000 }];
-  const large = await makeMcap({ startNs: START, durationSeconds: 12, topics, compression: "" });
+  // Of an object in a bucket, up to 32 MB are fetched ahead: the file is three times as large.
+  const large = await makeMcap({ startNs: START, durationSeconds: 20, topics, compression: "" });
   const { recordingId } = await uploadFile(cloud, large, { filename: "large.mcap", deviceName: "robot" });
   const opened = watchOpen(t);
   const { link } = await admin.call(api.exports.create, { recordingId: recordingId!, compressionFormat: "" });
@@ -106,7 +107,7 @@ test("a client that goes away ends the work: the recording is closed, most of it
   assert.ok((await exported()).length > 0, "the next client is served");
 });
 
-/** What is read of the next object that is opened, and when it was closed. */
+/** Watches the next object that is opened: how much of it is read, and when it is closed. */
 function watchOpen(t: TestContext): { bytesRead: number; closedMs?: number } {
   const watched: ReturnType<typeof watchOpen> = { bytesRead: 0 };
   const { blobs } = cloud.deps;
@@ -121,6 +122,12 @@ function watchOpen(t: TestContext): { bytesRead: number; closedMs?: number } {
         read(offset: number, length: number) {
           watched.bytesRead += length;
           return source.read(offset, length);
+        },
+        async *stream(...given: Parameters<typeof source.stream>) {
+          for await (const piece of source.stream(...given)) {
+            watched.bytesRead += piece.byteLength;
+            yield piece;
+          }
         },
         async [Symbol.asyncDispose]() {
           await source[Symbol.asyncDispose]();

@@ -21,7 +21,7 @@ interface Split {
   readonly messages: readonly Shown[];
 }
 
-/** One drive in three files: the first alone has the transforms that never change; from the second on the schema is another. */
+/** One drive in three files: only the first one has the transforms that never change; from the second on the schema is another one. */
 const splits: readonly Split[] = [
   { schema: "one", messages: [at("/tf_static", 0), at("/imu", 1), at("/once", 1), at("/imu", 9)] },
   { schema: "two", messages: [at("/imu", 10), at("/gps", 11), at("/imu", 19)] },
@@ -63,7 +63,7 @@ interface Window {
   readonly lookback?: number;
 }
 
-/** Answers the latest message before the window of each topic in each schema, then the window. */
+/** Returns the latest message before the window of each topic in each schema, then the window. */
 function expected({ from, to, topics, lookback = Number.POSITIVE_INFINITY }: Window): string[] {
   const all = splits.flatMap(({ schema, messages }) => messages.map((message) => ({ ...message, schema })));
   const wanted = all.filter(({ topic }) => !topics || topics.includes(topic));
@@ -105,17 +105,17 @@ const windows: readonly Window[] = [
   { from: 40, to: 50 },
 ];
 
-test("the latest message of each channel comes from whichever split has it, by session and by device", async () => {
+test("the latest message of each channel comes from the file of the drive that has it, by session and by device", async () => {
   const sessionKey = await importDrive("splitter");
   for (const window of windows) {
     const about = JSON.stringify(window);
     assert.deepEqual(await found({ sessionKey }, window), expected(window), about);
-    // Of a device alone, what ends before the window and is not looked back to is not selected.
+    // For a device without other selectors, recordings that end before the window and the look-back are not selected.
     if (window.from <= 29) assert.deepEqual(await found({ deviceName: "splitter" }, window), expected(window), about);
   }
 });
 
-test("so it does where nobody noted which channels the recordings have", async () => {
+test("the same holds if it is not stored which channels the recordings have", async () => {
   const sessionKey = await importDrive("older");
   await cloud.deps.db.prisma.recordingTopic.updateMany({ data: { channelsKey: null } });
   for (const window of windows) assert.deepEqual(await found({ sessionKey }, window), expected(window));

@@ -2,6 +2,7 @@ import { type api, type DataDamage, type Input, MAX_UNKNOWN_TOPICS } from "@down
 import type { Ctx } from "../context/context.ts";
 import { invalid } from "../core/errors.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { sourcesByTopic } from "./by-topic.ts";
 import { exportFileName } from "./export-file-name.ts";
 import { type ExportSelection, packSelection } from "./export-selection.ts";
 import { type Selected, type SelectedRecording, selectSources, toNs } from "./select-sources.ts";
@@ -10,31 +11,35 @@ import { findTopicSets, findUnknownTopics } from "./topic-sets.ts";
 
 type Body = Input<(typeof api.exports)["create"]>;
 
-/** The next link asks for more. */
+/** The next link queues the rest. */
 const MAX_INDEX_JOBS = 100;
 
 export interface PreparedExport {
-  /** The selection as {@link packSelection} makes it. */
+  /** The selection in the form of {@link packSelection}. */
   readonly packed: Buffer;
+  /** The self-hosted site that has all its recordings; undefined: they are here. */
+  readonly siteId: string | undefined;
   /** The one project of all its recordings. */
   readonly projectId: string;
-  /** The number of recordings from which it reads. */
+  /** The number of recordings from which the export reads. */
   readonly recordingCount: number;
-  /** What the answer says of it. */
+  /** Facts about the export for the answer. */
   readonly facts: { fileName: string; damage: DataDamage | undefined; unknownTopics: string[] | undefined };
 }
 
-/** Everything that the stream of a selection needs, so that the data plane looks nothing up. spec: Export */
+/** Prepares everything that the stream of a selection needs, so that the data plane looks nothing up. spec: Export */
 export async function prepareExport(ctx: Ctx, body: Body): Promise<PreparedExport> {
   const selected = await selectSources(ctx, body);
-  const { recordings, sources, window } = selected;
+  const { recordings, sources, window, siteId } = selected;
   const topics = body.topics ?? [];
   const damage = sumDamage(recordings);
   const unknownTopics = await findUnknownTopics(ctx, { recordingIds: recordings.map(({ id }) => id), topics });
   await requestIndexes(ctx, recordings);
   const fileName = nameFile(body, selected);
-  const packed = packSelection({
+  const selection: ExportSelection = {
     fileName,
+    orgId: ctx.caller.orgId,
+    siteId,
     ...(await withTopicSets(ctx, body, selected)),
     damage,
     topics,
@@ -43,10 +48,17 @@ export async function prepareExport(ctx: Ctx, body: Body): Promise<PreparedExpor
     lastPerChannel: body.replayPolicy === "" ? undefined : { lookbackNs: toNs(body.replayLookbackSeconds)?.toString() },
     includeAttachments: body.includeAttachments,
     output: toOutput(body),
-  });
+  };
+  const packed = packSelection({ ...selection, sources: await sourcesByTopic(ctx, selection) });
   const shown = unknownTopics.length > 0 ? unknownTopics.slice(0, MAX_UNKNOWN_TOPICS) : undefined;
   const { projectId } = recordings[0]!;
-  return { packed, projectId, recordingCount: sources.length, facts: { fileName, damage, unknownTopics: shown } };
+  return {
+    packed,
+    siteId,
+    projectId,
+    recordingCount: sources.length,
+    facts: { fileName, damage, unknownTopics: shown },
+  };
 }
 
 function nameFile({ topics, outputFormat }: Body, { recordings, window }: Selected): string {
@@ -62,7 +74,10 @@ function nameFile({ topics, outputFormat }: Body, { recordings, window }: Select
   });
 }
 
-/** For the latest messages: what each recording before the window has is known here, and need not be looked up in it. */
+/**
+ * For the latest messages: the channels of each recording before the window are known here, so that the export need not open each recording
+ * to find them.
+ */
 async function withTopicSets(
   ctx: Ctx,
   { replayPolicy, topics }: Body,
@@ -77,7 +92,9 @@ async function withTopicSets(
 
 /** Recordings that were imported before there were verified indexes get theirs now; until then each export makes one for itself. */
 async function requestIndexes(ctx: Ctx, recordings: readonly SelectedRecording[]): Promise<void> {
-  const without = recordings.filter(({ indexKey }) => indexKey === null).map(({ id }) => id);
+  const without = recordings
+    .filter(({ indexKey, siteObjectKey }) => indexKey === null && siteObjectKey === null)
+    .map(({ id }) => id);
   if (without.length === 0) return;
   await withTransaction(ctx.db, (tx) =>
     ctx.jobs.enqueueIndexing(tx, ctx.caller.orgId, without.slice(0, MAX_INDEX_JOBS)),

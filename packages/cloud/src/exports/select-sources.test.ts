@@ -11,7 +11,7 @@ const START = 1_760_000_000n * SECOND;
 const cloud = await startCloud({ after });
 const { admin } = cloud;
 
-/** Recordings of 2 s each 10 s, of one device; the first two in a session. */
+/** Recordings of 2 s, one every 10 s, of one device; the first two are in a session. */
 const files = await Promise.all(
   [0n, 1n, 2n].map((number) =>
     makeMcap({ startNs: START + number * 10n * SECOND, durationSeconds: 2, seed: Number(number) }),
@@ -52,7 +52,7 @@ function toText({ topic, logTimeNs, data }: ReturnType<typeof readMessages>[numb
   return `${logTimeNs} ${topic} ${Buffer.from(data).toString("base64")}`;
 }
 
-/** What a slow obvious extraction gives. */
+/** Computes the result by slow and obvious extraction. */
 function expected(numbers: readonly number[], [startNs, endNs]: [bigint, bigint] = [0n, 2n ** 63n - 1n]): string[] {
   const messages = numbers.flatMap((number) => readMessages(files[number]!));
   const within = messages.filter(({ logTimeNs }) => logTimeNs >= startNs && logTimeNs <= endNs);
@@ -66,7 +66,7 @@ function refused(body: Body, code: string, word: string) {
   );
 }
 
-test("a session, by id or key, is the messages of all of its recordings in order of log time", async () => {
+test("a session, by id or key, exports the messages of all of its recordings in the order of log time", async () => {
   const [session] = await admin.call(api.sessions.list, {});
   const all = expected([0, 1]);
   assert.deepEqual(await exported({ sessionKey: "tour", projectId }), all);
@@ -75,7 +75,7 @@ test("a session, by id or key, is the messages of all of its recordings in order
   assert.deepEqual(await exported({ sessionKey: "tour", start }), expected([0, 1], [start, 2n ** 63n - 1n]));
 });
 
-test("a device within start and end, both inclusive, is what its recordings hold there", async () => {
+test("a device with start and end, both inclusive, exports what its recordings hold there", async () => {
   const [start, end] = [START + 1n * SECOND, START + 21n * SECOND];
   const found = await exported({ deviceName: "robot", start, end });
   assert.deepEqual(found, expected([0, 1, 2], [start, end]));
@@ -92,14 +92,14 @@ test('all three of a device, start and end: "if `start` is given `end` must be t
   await refused({ deviceId, start: START + 1n, end: START }, "InvalidRequest", "after");
 });
 
-test("nothing imported in the range of a device is 404; in that of a recording it is a valid empty file", async () => {
+test("nothing imported in the range of a device is 404; in the range of a recording it is a valid empty file", async () => {
   const [start, end] = [START + 5n * SECOND, START + 6n * SECOND];
   await refused({ deviceId, start, end }, "NoStreamableRecordings", "");
   assert.deepEqual(await exported({ recordingId: recordingIds[0]!, start, end }), []);
   assert.deepEqual(await exported({ sessionKey: "tour", projectId, start, end }), []);
 });
 
-test("an episode is its span of its recordings, narrowed by start and end", async () => {
+test("an episode exports its span of its recordings, narrowed by start and end", async () => {
   const [startTime, endTime] = [START + 1n * SECOND, START + 11n * SECOND];
   const item = { recordings: recordingIds.slice(0, 2), startTime, endTime };
   const { episodes } = await admin.call(api.episodes.getOrCreate, { projectId, episodes: [item] });
@@ -120,11 +120,11 @@ test("lastPerChannel begins with the latest earlier message of each channel, fro
   assert.deepEqual(near, within);
 });
 
-test("attachments come only with a single recording", async () => {
+test("attachments are exported only with a single recording", async () => {
   await refused({ sessionKey: "tour", projectId, includeAttachments: true }, "InvalidRequest", "includeAttachments");
 });
 
-test('"`bag1` out only for recordings uploaded as `.bag`": 400 for others, and for zstd', async () => {
+test('`bag1` is exported "only for recordings uploaded as `.bag`": 400 for others, and for zstd', async () => {
   const recordingId = recordingIds[0]!;
   const [start, end] = [START + 5n * SECOND, START + 6n * SECOND];
   await refused({ recordingId, outputFormat: "bag1" }, "BagUnavailable", recordingId);
@@ -144,7 +144,7 @@ test('"`bag1` out only for recordings uploaded as `.bag`": 400 for others, and f
   assert.deepEqual(await bagLines(await download({ recordingId: bagId, outputFormat: "bag1", start, end })), []);
 });
 
-test("a selection too large for a link is stored beside the objects, and as good", async () => {
+test("a selection too large for a link is stored as an object, and works as well", async () => {
   const topics = ["/imu", ...Array.from({ length: 3000 }, (_, number) => `/camera_${number * 7919}/image`)];
   const { link } = await admin.call(api.exports.create, { sessionKey: "tour", projectId, topics });
   assert.ok(link.length < 1000, `${link.length} characters`);
@@ -155,7 +155,7 @@ test("a selection too large for a link is stored beside the objects, and as good
   );
 });
 
-test("another organization has nothing of it: 404", async () => {
+test("another organization cannot export any of it: 404", async () => {
   const other = await cloud.otherOrganization();
   for (const body of [
     { recordingId: recordingIds[0]! },
@@ -165,7 +165,7 @@ test("another organization has nothing of it: 404", async () => {
     await assert.rejects(other.call(api.exports.create, body), (error: ApiCallError) => error.status === 404);
 });
 
-test("a link to one recording by its id takes two statements, and none of the ORM", async (t) => {
+test("a link to one recording by its id takes two statements, and none through Prisma", async (t) => {
   const { pool } = cloud.deps.db;
   const [asked, connected] = [t.mock.method(pool, "query"), t.mock.method(pool, "connect")];
   const body = { recordingId: recordingIds[0]!, start: START, end: START + SECOND };
@@ -179,7 +179,7 @@ test("a link to one recording by its id takes two statements, and none of the OR
   assert.deepEqual(readMessages(bytes).map(toText), expected([0], [START, START + SECOND]));
 });
 
-test("of one recording by its id nothing is streamed of what lies outside of the window, and what is not imported is refused", async () => {
+test("an export of one recording by its id has nothing outside of the window, and a recording that is not imported is refused", async () => {
   const outside = { recordingId: recordingIds[0]!, start: START + 5n * SECOND, end: START + 6n * SECOND };
   assert.deepEqual(await exported(outside), []);
   const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;

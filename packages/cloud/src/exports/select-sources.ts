@@ -5,6 +5,7 @@ import { ApiError, invalid, notFound, refuse } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { parameter, prepare } from "../db/prepared.ts";
 import { findEpisode } from "../episodes/find-episode.ts";
+import { siteIndexKey } from "../indexing/index-key.ts";
 import { projectsToSee } from "../projects/find-project.ts";
 import { inProjects } from "../projects/scope-sql.ts";
 import { whereSelected } from "../recordings/select-recordings.ts";
@@ -15,11 +16,13 @@ type Body = Input<(typeof api.exports)["create"]>;
 type Where = Prisma.RecordingWhereInput;
 
 export interface Selected {
-  /** What the stream reads from. */
+  /** The recordings that the stream reads. */
   readonly sources: StoredSource[];
-  /** The recordings that were selected, also where none reaches into the window. */
+  /** The selected recordings, even if none reaches into the window. */
   readonly recordings: readonly SelectedRecording[];
   readonly window: Window;
+  /** The self-hosted site that has all of them; undefined: they are here. */
+  readonly siteId: string | undefined;
 }
 
 export interface SelectedRecording {
@@ -28,11 +31,12 @@ export interface SelectedRecording {
   readonly device: { readonly name: string } | null;
   readonly startNs: bigint;
   readonly indexKey: string | null;
+  readonly siteObjectKey: string | null;
   /** The damage, as JSON. */
   readonly damage: string | null;
 }
 
-/** Log times, both inclusive. */
+/** Log times, both ends inclusive. */
 interface Window {
   readonly startNs: bigint | undefined;
   readonly endNs: bigint | undefined;
@@ -42,6 +46,8 @@ const columns = {
   id: true,
   projectId: true,
   blobKey: true,
+  siteObjectKey: true,
+  siteId: true,
   indexKey: true,
   contentSha256: true,
   sizeBytes: true,
@@ -53,14 +59,25 @@ const columns = {
   device: { select: { name: true } },
 } as const;
 
-/** The imported recordings to read from, and the window. 404 where nothing that was selected is imported. spec: Export */
+/** Returns the imported recordings to read, and the window. 404 if nothing that was selected is imported. spec: Export */
 export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
   requireBounds(body);
   const { reached, recordings, window } = isOfOneById(body) ? await readOne(ctx, body) : await readAll(ctx, body);
   if (recordings.length === 0)
     throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
   if (body.outputFormat === "bag1") requireBags(recordings);
-  return { sources: reached.map(toSource), recordings, window };
+  const siteId = await requireOneSite(ctx, recordings);
+  return { sources: reached.map(toSource), recordings, window, siteId };
+}
+
+/** Bytes of several sites are never joined, because each site sends only its own. Returns the self-hosted site, if it is one. */
+async function requireOneSite(ctx: Ctx, rows: readonly Row[]): Promise<string | undefined> {
+  const siteIds = new Set(rows.map(({ siteObjectKey, siteId }) => (siteObjectKey === null ? undefined : siteId!)));
+  if (siteIds.size === 1) return [...siteIds][0];
+  const ids = [...new Set(rows.flatMap(({ siteId }) => siteId ?? []))];
+  const sites = await ctx.db.prisma.site.findMany({ where: { id: { in: ids } }, orderBy: { name: "asc" } });
+  const names = sites.map(({ id, name }) => `"${name}" (${id})`).join(", ");
+  refuse("InvalidRequest", `the recordings are at several sites: ${names}; export those of one site at a time`);
 }
 
 interface Found {
@@ -80,23 +97,24 @@ async function readAll(ctx: Ctx, body: Body): Promise<Found> {
   });
   if (rows.length > MAX_EXPORT_RECORDINGS)
     refuse("InvalidRequest", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
-  // Of a device alone, what lies outside of its bounds was not selected.
+  // With a device alone, recordings outside of its bounds were not selected.
   const recordings = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
   return { reached: rows, recordings, window };
 }
 
-/** Whether it is all of one recording that is named by its id, or a window of it: what is asked most. */
+/** Says whether the selection is one recording named by its id, or a window of it: the most frequent request. */
 function isOfOneById({ recordingId, ...others }: Body): boolean {
   const narrowing = [others.importId, others.sessionId, others.sessionKey, others.episodeId, others.projectId];
   const isAlone = [...narrowing, others.deviceId, others.deviceName].every((given) => given === undefined);
   return recordingId !== undefined && isAlone;
 }
 
-/** The same by one statement, which is prepared. */
+/** Reads the same by one statement, which is prepared. */
 async function readOne(ctx: Ctx, body: Body): Promise<Found> {
   const [found] = await selectStored(ctx.db, [ctx.caller.orgId, body.recordingId, projectsToSee(ctx)]);
   const { importStatus, deviceName, ...row } = found ?? notFound(`recording "${body.recordingId}"`);
-  const recordings = importStatus === "complete" && row.blobKey !== null ? [withDevice(row, deviceName)] : [];
+  const isHeld = row.blobKey !== null || row.siteObjectKey !== null;
+  const recordings = importStatus === "complete" && isHeld ? [withDevice(row, deviceName)] : [];
   const window = { startNs: body.start, endNs: body.end };
   const [fromNs, toNs] = [earliestOf(body, window), window.endNs];
   const isReached = ({ startNs, endNs }: Row) =>
@@ -108,12 +126,13 @@ function withDevice(row: Omit<Row, "device">, deviceName: string | null): Row {
   return { ...row, device: deviceName === null ? null : { name: deviceName } };
 }
 
-/** Of an organization ($1), by id ($2), within projects ($3). */
+/** Selects of an organization ($1), by id ($2), within projects ($3). */
 const selectStored = prepare((db) =>
   db
     .selectFrom("Recording as r")
     .leftJoin("Device as d", "d.id", "r.deviceId")
     .select(["r.id", "r.projectId", "r.blobKey", "r.indexKey", "r.contentSha256", "r.sizeBytes", "r.damage", "r.path"])
+    .select(["r.siteObjectKey", "r.siteId"])
     .select(["r.format", "r.startNs", "r.endNs", "r.importStatus", "d.name as deviceName"])
     .where("r.orgId", "=", parameter<string>(1))
     .where("r.id", "=", parameter<string>(2))
@@ -124,7 +143,7 @@ function findAny(ctx: Ctx, where: Where): Promise<Row[]> {
   return ctx.db.prisma.recording.findMany({ where, select: columns, take: 1 });
 }
 
-/** spec: wire contract §5. */
+/** A bag can only be exported of bags. spec: wire contract §5 */
 function requireBags(rows: readonly Row[]): void {
   const other = rows.find(({ format }) => format !== "bag1");
   if (other)
@@ -135,7 +154,7 @@ function namesRecordings({ recordingId, recordingKey, importId, sessionId, sessi
   return [recordingId, recordingKey, importId, sessionId, sessionKey, episodeId].some((given) => given !== undefined);
 }
 
-/** spec: Export: "all three of deviceId/deviceName, start, end". */
+/** A device needs "all three of deviceId/deviceName, start, end". spec: Export */
 function requireBounds(body: Body): void {
   const { start, end, includeAttachments, recordingId, recordingKey, importId } = body;
   if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after end");
@@ -155,7 +174,7 @@ async function selection(ctx: Ctx, body: Body): Promise<{ where: Where; window: 
   const where: Where = {
     AND: [
       named,
-      { importStatus: "complete", blobKey: { not: null } },
+      { importStatus: "complete", OR: [{ blobKey: { not: null } }, { siteObjectKey: { not: null } }] },
       session ? { sessionId: session.id } : {},
       episode ? { id: { in: episode.recordingIds } } : {},
     ],
@@ -170,7 +189,7 @@ function narrow({ startNs, endNs }: Window, within: { startNs: bigint; endNs: bi
   return { startNs: beginsLater ? startNs : within.startNs, endNs: endsEarlier ? endNs : within.endNs };
 }
 
-/** From where messages may come: the window's start, or as far before it as the latest messages are looked for. */
+/** Returns the earliest time of a message: the window's start, or as long before it as the latest messages are searched. */
 function earliestOf({ replayPolicy, replayLookbackSeconds }: Body, { startNs }: Window): bigint | undefined {
   if (replayPolicy === "" || startNs === undefined) return startNs;
   const lookbackNs = toNs(replayLookbackSeconds);
@@ -190,15 +209,15 @@ function reaching(startNs: bigint | undefined, endNs: bigint | undefined): Where
 
 type Row = Prisma.RecordingGetPayload<{ select: typeof columns }>;
 
-/** The engine goes by the extension, which a path need not have. */
-function toSource({ id, blobKey, path, format, startNs, endNs, ...row }: Row): StoredSource {
+/** The engine chooses the format by the extension, which a path may lack. */
+function toSource({ id, blobKey, siteObjectKey, path, format, startNs, endNs, ...row }: Row): StoredSource {
   const fileName = recordingFormatOf(path) ? path : `${id}.${format === "bag1" ? "bag" : "mcap"}`;
   return {
     recordingId: id,
-    blobKey: blobKey!,
+    blobKey: (blobKey ?? siteObjectKey)!,
     sizeBytes: Number(row.sizeBytes),
     sha256: row.contentSha256 ?? undefined,
-    indexKey: row.indexKey ?? undefined,
+    indexKey: (siteObjectKey === null ? row.indexKey : siteIndexKey(siteObjectKey)) ?? undefined,
     fileName,
     startNs: String(startNs),
     endNs: String(endNs),

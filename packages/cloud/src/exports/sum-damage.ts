@@ -1,12 +1,12 @@
-// Damage is told before one downloads: in the recording, in the answer that has the link, in the stream's header
-// `x-downlink-damage`. A file whose messages a checksum refutes is not imported; what is told is an attachment, a
-// summary, a checksum that nothing depends on.
+// Damage is reported before anybody downloads: in the recording, in the answer that has the link, and in the stream's header
+// `x-downlink-damage`. A file whose messages fail a checksum is not imported; the damage that is reported concerns an attachment, a
+// summary, or a checksum that nothing depends on.
 
 import { DataDamage } from "@downlink/protocol";
 
 const MOST_REASONS = 10;
 
-/** Of recordings together; undefined where none is damaged. */
+/** Sums the damage of several recordings; undefined if none is damaged. */
 export function sumDamage(recordings: readonly { readonly damage: string | null }[]): DataDamage | undefined {
   const damages = recordings.flatMap(({ damage }) => (damage === null ? [] : [DataDamage.parse(JSON.parse(damage))]));
   if (damages.length === 0) return undefined;

@@ -3,17 +3,20 @@ import type { ExportSelection } from "./export-selection.ts";
 
 interface Wanted {
   readonly recordingIds: readonly string[];
-  /** Empty: all. */
+  /** The topics to export; an empty list means all. */
   readonly topics: readonly string[];
 }
 
 export interface TopicSets {
   readonly topicSets: ExportSelection["topicSets"];
-  /** By recording; absent for one that nobody has read since its channels are noted. */
+  /** The index of each recording's set; absent for a recording that was imported before channels were stored. */
   readonly setOf: ReadonlyMap<string, number>;
 }
 
-/** Which topics recordings have, each set once: the splits of a drive have the same. For the latest message of each channel. */
+/**
+ * Finds the topics of recordings, each set once, because the files of a drive have the same topics. This is for the latest message of each
+ * channel.
+ */
 export async function findTopicSets(ctx: Ctx, { recordingIds, topics }: Wanted): Promise<TopicSets> {
   const isAny = topics.length === 0;
   const sets = await ctx.db.prisma.$queryRaw<{ key: string; recordingIds: string[] }[]>`
@@ -31,7 +34,7 @@ export async function findTopicSets(ctx: Ctx, { recordingIds, topics }: Wanted):
   return { setOf, topicSets: firstIds.map((id) => keysOf(id)) };
 }
 
-/** Finds by recording one key for each topic, that of all its versions together. */
+/** Finds for each recording one key for each topic, made of all its versions together. */
 async function findTopicKeys(
   ctx: Ctx,
   recordingIds: readonly string[],
@@ -51,7 +54,7 @@ async function findTopicKeys(
   };
 }
 
-/** Topics that were asked for and that none of the recordings has. */
+/** Finds requested topics that none of the recordings has. */
 export async function findUnknownTopics(ctx: Ctx, { recordingIds, topics }: Wanted): Promise<string[]> {
   if (topics.length === 0) return [];
   const found = await ctx.db.prisma.$queryRaw<{ topic: string }[]>`

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { appendFile, readdir, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, test } from "node:test";
 import { api, type CallInput, DAMAGE_HEADER, DataDamage, ErrorBody } from "@downlink/protocol";
 import { makeMcap, readMessages } from "@downlink/recordings/testing";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { reindex } from "../ingest/reindex.ts";
 import { startCloud } from "../testing/start-cloud.ts";
+import { overwriteObject } from "../testing/stored-objects.ts";
 import { eventually } from "../testing/test-agent.ts";
 import { uploadFile } from "../testing/upload-file.ts";
 
@@ -18,7 +14,7 @@ const { admin, deps } = cloud;
 const { prisma } = deps.db;
 let seed = 0;
 
-/** An imported recording of its own device, and its row. */
+/** Imports a recording for a device of its own, and returns its row. */
 async function importFile(bytes: Uint8Array, filename = "drive.mcap") {
   seed += 1;
   const { recordingId } = await uploadFile(cloud, bytes, { filename, deviceName: `robot-${seed}` });
@@ -36,13 +32,13 @@ async function ask(body: CallInput<typeof api.exports.create>) {
   return { answer, response, messages: readMessages(new Uint8Array(await response.arrayBuffer())) };
 }
 
-/** The attachment fails its checksum, and so does the data section; the messages are whole by those of their chunks. */
+/** The attachment fails its checksum, and so does the data section; the chunks' checksums show that the messages are whole. */
 async function makeDamaged() {
   const bytes = new Uint8Array(await makeFile({ attachments: [{ name: "notes", data: Buffer.alloc(5000, 3) }] }));
   return bytes.with(Buffer.from(bytes).indexOf(Buffer.alloc(5000, 3)) + 2000, 4);
 }
 
-test("an import keeps a verified index beside the object, named in its row, and both go with the data", async () => {
+test("an import stores a verified index beside the object, named in its row, and both are removed with the data", async () => {
   const { id, indexKey, blobKey, contentSha256 } = await importFile(await makeFile());
   assert.match(indexKey!, /^org_[^/]+\/idx_/);
   assert.ok(await deps.blobs.stat(indexKey!));
@@ -56,7 +52,7 @@ test("an import keeps a verified index beside the object, named in its row, and 
     );
 });
 
-test("a file that is refused, or here already, leaves no index", async () => {
+test("a file that is refused, or is a duplicate, leaves no index", async () => {
   const bytes = await makeFile();
   const first = await importFile(bytes);
   const before = (await keys()).length;
@@ -74,7 +70,7 @@ async function keys(): Promise<string[]> {
   return found;
 }
 
-test("damage is told with the recording, with the link and with the stream, also on HEAD", async () => {
+test("damage is reported with the recording, with the link and with the stream, also on HEAD", async () => {
   const { id } = await importFile(await makeDamaged());
   const sums = { chunksLost: 0, messagesLost: 0, isCountKnown: true, attachmentsLost: 1, bytesLost: 0 };
   const { damage } = await admin.call(api.recordings.get, { keyOrId: id });
@@ -100,7 +96,7 @@ test("the damage of several recordings is summed up", async () => {
   assert.deepEqual([answer.damage?.attachmentsLost, answer.damage?.reasons.length], [2, 4]);
 });
 
-test("topics that no selected recording has are named, and the others come", async () => {
+test("topics that no selected recording has are named, and the others are exported", async () => {
   const { id } = await importFile(await makeFile());
   const { answer, messages } = await ask({ recordingId: id, topics: ["/imu", "/imv", "/gps2", "/imv"] });
   assert.deepEqual(answer.unknownTopics, ["/imv", "/gps2"]);
@@ -136,7 +132,7 @@ test("a recording without an index is exported all the same, and gets one from a
   assert.deepEqual(await Array.fromAsync(reindex(deps, { isForced: false, signal })), []);
 });
 
-test("a recording's index is asked for once, however often one exports", async () => {
+test("the index of a recording is queued once, however often it is exported", async () => {
   const { id, orgId } = await importFile(await makeFile());
   const jobs = (db: Transaction) => db.$queryRaw<{ state: string }[]>`
     SELECT state::text FROM pgboss.job WHERE name = 'index-recording' AND data->>'recordingId' = ${id}`;
@@ -151,37 +147,28 @@ test("a recording's index is asked for once, however often one exports", async (
   );
 });
 
-test("an index that is lost or damaged in the store costs time, and no message", async () => {
+test("an index that is lost or damaged in the store costs time, and no message is lost", async () => {
   const bytes = await makeFile();
   const { id, indexKey } = await importFile(bytes);
-  const path = await fileOf(indexKey!);
-  await writeFile(path, Buffer.from("no index at all, whatever it was"));
+  await overwriteObject(cloud.dataDir, indexKey!, Buffer.from("no index at all, whatever it was"));
   assert.equal((await ask({ recordingId: id })).messages.length, readMessages(bytes).length);
   await deps.blobs.delete(indexKey!);
   assert.equal((await ask({ recordingId: id })).messages.length, readMessages(bytes).length);
 });
 
-/** Answers where the file store keeps an object. */
-async function fileOf(key: string): Promise<string> {
-  const shard = createHash("sha256").update(key).digest("hex").slice(0, 2);
-  const clouds = (await readdir(tmpdir())).filter((name) => name.startsWith("downlink-cloud-"));
-  const paths = clouds.map((name) => join(tmpdir(), name, "objects", shard, key.replaceAll("/", "+")));
-  return paths.find((path) => existsSync(path))!;
-}
-
-test("stored bytes that are not those of the import end the connection, and no message names an object", async () => {
+test("stored bytes that differ from those of the import end the connection, and no error names an object", async () => {
   const changed = await importFile(await makeFile({ compression: "" }));
-  const path = await fileOf(changed.blobKey!);
   const bytes = Buffer.from(await makeFile({ compression: "" }));
   const size = Number(changed.sizeBytes);
-  await writeFile(path, Buffer.concat([bytes, Buffer.alloc(size)]).subarray(0, size));
+  const other = Buffer.concat([bytes, Buffer.alloc(size)]).subarray(0, size);
+  await overwriteObject(cloud.dataDir, changed.blobKey!, other);
   const { link } = await admin.call(api.exports.create, { recordingId: changed.id, compressionFormat: "zstd" });
   await assert.rejects(async () => {
     const response = await fetch(link);
     if (response.status === 200) await response.arrayBuffer();
     else throw new Error(`answered ${response.status}`);
   });
-  await appendFile(path, "more");
+  await overwriteObject(cloud.dataDir, changed.blobKey!, Buffer.concat([other, Buffer.from("more")]));
   const longer = await fetch((await admin.call(api.exports.create, { recordingId: changed.id })).link);
   const { error } = ErrorBody.parse(await longer.json());
   assert.equal(longer.status, 500);
@@ -189,7 +176,7 @@ test("stored bytes that are not those of the import end the connection, and no m
   assert.ok(!error.includes(changed.blobKey!.split("/")[1]!));
 });
 
-test("a link that was made before its data was deleted ends with the deletion, and says which recording it was", async () => {
+test("a link that was made before its data was deleted ends with the deletion, and the error names the recording", async () => {
   const { id, blobKey } = await importFile(await makeFile());
   const { link } = await admin.call(api.exports.create, { recordingId: id });
   await admin.call(api.recordings.delete, { keyOrId: id });
@@ -203,7 +190,7 @@ test("a link that was made before its data was deleted ends with the deletion, a
   assert.ok(!error.includes(blobKey!.split("/")[1]!));
 });
 
-test("what is said of damage is what the contract says", () => {
+test("the stored damage fits the contract", () => {
   const shown = { chunksLost: 1, messagesLost: 2, isCountKnown: false, attachmentsLost: 0, bytesLost: 9, reasons: [] };
   assert.deepEqual(DataDamage.parse(shown), shown);
 });

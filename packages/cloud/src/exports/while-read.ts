@@ -1,11 +1,12 @@
 import type { TakeTurn } from "../http/in-steps.ts";
 
-/** Since the last piece was given on. */
+/** The time since the last piece was passed on. */
 const UNREAD_MS = 1000;
 
 /**
- * The same pieces, in a place that is held while somebody reads them: who takes too long over one gives the place to others, and waits
- * for another one before the next piece is made. So those that nobody reads, however many there are, keep nobody from an export.
+ * Yields the same pieces, and holds a place while somebody reads them. A reader that takes too long over one piece gives the place to
+ * others, and waits for another place before the next piece is made. So downloads that nobody reads, however many there are, keep nobody
+ * from an export.
  */
 export async function* whileRead<T>(
   pieces: AsyncIterable<T>,

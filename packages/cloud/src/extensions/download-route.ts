@@ -13,7 +13,7 @@ interface Stored {
   readonly fileName: string;
 }
 
-/** A link to a package, good for 15 minutes. It carries all that the download needs. */
+/** Makes a link to a package, valid for 15 minutes. It carries all that the download needs. */
 export function packageLink(
   deps: Pick<Deps, "signer" | "clock" | "publicUrl">,
   { blobKey, sha256, fileName }: Stored,
@@ -22,7 +22,7 @@ export function packageLink(
   return makeLink(deps, { method: "GET", path, claims: { blobKey, sha256, fileName }, lifeMs: DOWNLOAD_LIFE_MS }).link;
 }
 
-/** `GET foxe`: whole or in ranges. */
+/** Serves `GET foxe`: whole or in ranges. */
 export function downloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:id`, async (c) => {
     const claims = openLink(c, deps, verifyLink);

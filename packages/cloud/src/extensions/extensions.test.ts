@@ -18,7 +18,7 @@ const refusedWith = (code: string) => (error: ApiCallError) => error.code === co
 const get = (id: string, client: Client = admin) => client.call(api.extensions.get, { id });
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-test("a published extension is listed with what its manifest says, and its package comes back by a signed link", async () => {
+test("a published extension is listed with the facts of its manifest, and a signed link returns its package", async () => {
   const zip = foxe({
     name: "turtle",
     publisher: "Acme",
@@ -58,7 +58,7 @@ test("a published extension is listed with what its manifest says, and its packa
   assert.deepEqual([range.status, Buffer.from(await range.arrayBuffer())], [206, zip.subarray(2, 5)]);
 });
 
-test("a package that is on its way when the process is told to stop is still taken", async (t) => {
+test("a package that is being sent when the process is told to stop is still accepted", async (t) => {
   const stopping = await startCloud(t, { works: false });
   const zip = foxe({ name: "late", publisher: "Acme", version: "1.0" });
   const [begun, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -84,7 +84,7 @@ test("a package that is on its way when the process is told to stop is still tak
   assert.equal((await publishing).statusCode, 200);
 });
 
-test("a link is good for 15 minutes, for GET, and for the one package that it names", async () => {
+test("a link is valid for 15 minutes, for GET, and for the one package that it names", async () => {
   const [one, two] = [await published({ name: "one" }), await published({ name: "two" })];
   const [{ foxe: link }, { foxe: another }] = [await get(one), await get(two)];
   const swapped = new URL(another).pathname;
@@ -102,7 +102,7 @@ test("a link is good for 15 minutes, for GET, and for the one package that it na
   assert.equal(await statusOf(link), 403);
 });
 
-test("an extension is identified by publisher plus name, both in any case, and not by the two run together", async () => {
+test("an extension is identified by publisher and name, both in upper or lower case, and not by the two joined", async () => {
   const id = await published({ publisher: "Case", name: "Käse", version: "1" });
   assert.equal(await published({ publisher: "CASE", name: "KÄSE", version: "2" }), id);
   const { name, publisher, activeVersion } = await get(id);
@@ -115,7 +115,7 @@ test("an extension is identified by publisher plus name, both in any case, and n
   assert.equal(new Set(dotted).size, 3);
 });
 
-test("each upload must carry a version unique for that extension, of any scheme; the newest upload is active", async () => {
+test("each upload must have a version that is unique for that extension, of any scheme; the newest upload is active", async () => {
   const id = await published({ name: "versions", version: "2.0.0" });
   for (const version of ["1.0.0", "latest", "ä/😀", "2.0.0-A"])
     assert.equal(await published({ name: "versions", version }), id);
@@ -143,7 +143,7 @@ test("the display name is required, and cannot be changed by later versions: 409
   assert.equal((await get(id)).description, null);
 });
 
-test("of many uploads of one version at once one is taken, and of many versions all, into one extension", async () => {
+test("of many uploads of one version at the same moment one is accepted, and of many versions all, into one extension", async () => {
   const same = await Promise.all(Array.from({ length: 4 }, () => publish(foxe({ name: "race" }))));
   assert.deepEqual(same.map(({ status }) => status).sort(), [200, 409, 409, 409]);
   const versions = ["a", "b", "c", "d"].map((version) => publish(foxe({ name: "versions race", version })));
@@ -152,7 +152,7 @@ test("of many uploads of one version at once one is taken, and of many versions 
   assert.equal(answers[0]!.status, 200);
 });
 
-test("what is refused leaves nothing stored", async () => {
+test("a refused package leaves nothing stored", async () => {
   const before = await storedKeys();
   for (const bytes of [Buffer.from("no zip"), foxe({ name: "" }), Buffer.alloc(0), makeZip([])])
     assert.equal((await publish(bytes)).status, 400);
@@ -161,7 +161,7 @@ test("what is refused leaves nothing stored", async () => {
   assert.equal((await storedKeys()).length, before.length + 1);
 });
 
-test("a package of 64 MiB is taken, a larger one is 413, with its length said and without", async () => {
+test("a package of 64 MiB is accepted, a larger one is 413, with its length declared or not", async () => {
   const before = await storedKeys();
   const overhead = foxe({ name: "large" }, { name: "filler", content: "", isStored: true }).length;
   const filler = (more: number) => ({
@@ -182,7 +182,7 @@ test("a package of 64 MiB is taken, a larger one is 413, with its length said an
   assert.equal((await get(String(taken.body.id))).sha256Sum, sha256(whole));
 });
 
-test("publishing takes application/octet-stream only: 415", async () => {
+test("publishing accepts application/octet-stream only: 415", async () => {
   for (const type of ["application/json", "multipart/form-data; boundary=x", "application/zip", undefined]) {
     const refused = await send({ body: foxe({}), type });
     assert.deepEqual([refused.status, refused.body.code], [415, "UnsupportedMediaType"]);
@@ -225,7 +225,7 @@ test("a deleted extension is gone with all its versions and their packages; it m
   assert.notEqual(await published({ name: "brief", version: "1", displayName: "Another" }), id);
 });
 
-test("another organization's extensions are neither listed, nor found, nor deleted, nor in the way of one's own", async () => {
+test("another organization's extensions are neither listed, found nor deleted, and their names can be used", async () => {
   const other = await cloud.otherOrganization();
   const token = await otherKey(other);
   const theirs = await send({ body: foxe({ name: "shared name" }), token });

@@ -33,7 +33,7 @@ async function getExtension(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<C
   return { ...toExtension(row), foxe: packageLink(ctx, { blobKey, sha256, fileName }) };
 }
 
-/** With all its versions; their objects go after the commit, by jobs. */
+/** Deletes the extension with all its versions; jobs remove their objects after the commit. */
 async function deleteExtension(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   await withTransaction(ctx.db, async (tx) => {
     const { orgId } = ctx.caller;

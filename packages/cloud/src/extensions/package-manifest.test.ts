@@ -25,7 +25,7 @@ function refusal(message: RegExp) {
     error instanceof ApiError && error.status === 400 && (message.test(error.message) || assert.fail(error.message));
 }
 
-test("the manifest is read from the root of the package, packed or not, wherever it stands in it", async () => {
+test("the manifest is read from the root of the package, compressed or not, wherever it stands", async () => {
   for (const files of [
     [packageJson],
     [other, { ...packageJson, isStored: true }],
@@ -35,7 +35,7 @@ test("the manifest is read from the root of the package, packed or not, wherever
   assert.deepEqual(await read(makeZip([packageJson], { comment: "PK\u0005\u0006 ".repeat(5) })), manifest);
 });
 
-test("what the manifest says beyond what is needed is ignored, space around it too; a byte order mark is harmless", async () => {
+test("other fields of the manifest are ignored, and so is space around it; a byte order mark is harmless", async () => {
   const content = `\ufeff${JSON.stringify({ ...manifest, name: " turtle ", description: "d\n✓", main: "x", files: [] })}`;
   assert.deepEqual(await read(makeZip([{ name: "package.json", content }])), { ...manifest, description: "d\n✓" });
 });
@@ -55,7 +55,7 @@ for (const [what, change] of [
   ["a line break in the publisher", { publisher: "a\nb" }],
   ["a description that is no text", { description: {} }],
 ] as const)
-  test(`a manifest with ${what} is refused, and the place is named`, async () => {
+  test(`a manifest with ${what} is refused, and the error names the place`, async () => {
     const content = JSON.stringify({ ...manifest, ...change });
     const field = Object.keys(change)[0]!;
     const zip = makeZip([{ name: "package.json", content }]);
@@ -76,8 +76,8 @@ const refused: [what: string, zip: Uint8Array, message: RegExp][] = [
   ["a manifest that is no object", makeZip(files({ content: "[]" })), /must be an object/],
   ["a manifest that is not UTF-8", makeZip(files({ content: Buffer.from('{"name":"\xff"}', "latin1") })), /UTF-8/],
   ["a manifest above 1 MiB", makeZip(files({ content: " ".repeat(2 ** 20 + 1) })), /1048577 bytes/],
-  ["a manifest larger than told", makeZip(files({ stated: { sizeBytes: 10 } })), /damaged/],
-  ["a manifest smaller than told", makeZip(files({ stated: { sizeBytes: 1000 } })), /damaged/],
+  ["a manifest larger than stated", makeZip(files({ stated: { sizeBytes: 10 } })), /damaged/],
+  ["a manifest smaller than stated", makeZip(files({ stated: { sizeBytes: 1000 } })), /damaged/],
   ["a manifest with another checksum", makeZip(files({ stated: { crc32: 1 } })), /damaged/],
   ["a manifest that does not unpack", makeZip(files({ stated: { method: 8 }, isStored: true })), /damaged/],
   ["an unknown method", makeZip(files({ stated: { method: 14 } })), /method 14/],
@@ -99,7 +99,7 @@ const refused: [what: string, zip: Uint8Array, message: RegExp][] = [
   ["zip64 sizes", makeZip([packageJson, { ...other, stated: { sizeBytes: 0xffff_ffff } }]), /unpacks to/],
   ["a zip64 end", makeZip(files({}), { end: { entries: 0xffff, directoryOffset: 0xffff_ffff } }), /zip64/],
   ["one of several disks", makeZip(files({}), { end: { disk: 1 } }), /one of several/],
-  ["fewer files than told", makeZip(files({}), { end: { entries: 3 } }), /tells of 3/],
+  ["fewer files than stated", makeZip(files({}), { end: { entries: 3 } }), /states 3/],
 ];
 for (const name of ["/etc/passwd", "../x", "a/../../x", "a//b", "./x", "a\\..\\x", "C:/x", "", "a\0b", "\\\\host\\x"])
   refused.push([`the name ${JSON.stringify(name)}`, makeZip([packageJson, { ...other, name }]), /with the name/]);
@@ -112,7 +112,7 @@ test("a package that unpacks to more than 1 GiB is refused unread", async () => 
   await assert.rejects(read(makeZip([bomb, packageJson])), refusal(/unpacks to/));
 });
 
-test("any damage to a package is a manifest or a refusal, and never another failure", async () => {
+test("any damage to a package gives a manifest or a refusal, and never another failure", async () => {
   const whole = makeZip([other, packageJson], { comment: "c" });
   const damage = fc.array(fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) }), { maxLength: 4 });
   await fc.assert(

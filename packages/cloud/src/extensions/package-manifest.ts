@@ -1,5 +1,4 @@
-// Display names of extensions that change are 409, as they depend on what was published before; other faults of a
-// manifest are 400.
+// Changed display names of extensions are 409, because they depend on what was published before; other errors of a manifest are 400.
 
 import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
@@ -17,7 +16,7 @@ const Line = StorableText.trim()
   .min(1)
   .max(256)
   .regex(/^\P{Cc}*$/u, "may not hold control characters");
-/** It may have a scope, as `@acme/turtle`. */
+/** A name may have a scope, as in `@acme/turtle`. */
 const Name = Line.refine(
   (name) => name.split("/").every((segment) => PathSegment.safeParse(segment).success),
   "may not hold . or .. as a segment, nor an empty one",
@@ -29,10 +28,10 @@ const Manifest = z.object({
   displayName: Line,
   description: StorableText.max(10_000).nullish(),
 });
-/** What a package says of itself in the `package.json` at its root. */
+/** The fields of the `package.json` at the root of a package. */
 export type Manifest = z.infer<typeof Manifest>;
 
-/** Throws a 400 that says what is wrong with the zip or with its manifest. Reads no more than the two need. spec: Extensions/Publish */
+/** Throws a 400 that says what is wrong with the zip or with its manifest. Reads no more than these two need. spec: Extensions/Publish */
 export async function readManifest(source: ZipSource): Promise<Manifest> {
   const entries = await readZipDirectory(source);
   const entry = entries.find(({ name }) => name === FILE) ?? refuseZip(`has no ${FILE} at its root`);

@@ -1,9 +1,10 @@
-// A package is stored first and then read by random access, not held in memory, because 64 MiB times the number of
-// senders is too much. What is refused is removed at once; after a failure of the commit the object stays, because
-// the row may stand.
+// A package is stored first and then read by random access, and not held in memory, because 64 MiB times the number of senders is too much.
+// A refused package is removed at once; after a failed commit the object stays, because the row may exist.
 
 import { createHash } from "node:crypto";
-import { MAX_EXTENSION_BYTES } from "@downlink/protocol";
+import { extensionUpload, MAX_EXTENSION_BYTES } from "@downlink/protocol";
+import { findActor } from "../audit-log/find-actor.ts";
+import { writeEntry } from "../audit-log/write-entry.ts";
 import { BlobTooLargeError } from "../blobs/blob-errors.ts";
 import type { Ctx } from "../context/context.ts";
 import { ApiError, refuse } from "../core/errors.ts";
@@ -43,7 +44,7 @@ export async function storePackage(ctx: Ctx, { body, expectedBytes }: Package): 
   return stored;
 }
 
-/** The SHA-256 of a package, in hex, of which nothing is stored. */
+/** Computes the SHA-256 of a package in hex, and stores nothing. */
 export async function hashPackage(body: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
   let sizeBytes = 0;
@@ -64,7 +65,7 @@ export async function publishStored(ctx: Ctx, stored: StoredPackage): Promise<{ 
     const version = { id: versionId, sizeBytes: BigInt(sizeBytes), sha256, blobKey, manifest };
     return await withTransaction(ctx.db, (tx) => addVersion(tx, ctx, version)).catch(versionTaken(manifest));
   } catch (error) {
-    if (error instanceof ApiError) stored.mayBeNamed = false; // after any other failure there may be a row
+    if (error instanceof ApiError) stored.mayBeNamed = false; // after any other failure a row may exist
     throw error;
   }
 }
@@ -92,6 +93,10 @@ async function addVersion(tx: Transaction, ctx: Ctx, { manifest, ...file }: NewV
     data: { ...file, extensionId, version: manifest.version, createdAtNs: nowNs },
   });
   await tx.extension.update({ where: { id: extensionId }, data: { activeVersionId: file.id } });
+  const { publisher, name, version, displayName } = manifest;
+  const change = { operation: extensionUpload.called, resourceKind: "extension", resourceId: extensionId } as const;
+  const after = { publisher, name, displayName, activeVersion: version };
+  await writeEntry(tx, await findActor(tx, ctx), { orgId: ctx.caller.orgId, nowNs, ...change, after });
   return { id: extensionId };
 }
 
@@ -101,7 +106,7 @@ interface Named {
   readonly nowNs: bigint;
 }
 
-/** The extension of that publisher and name, in any case, made where there is none; its row is held until the transaction ends. */
+/** Finds the extension of that publisher and name, in upper or lower case, or creates it; its row is locked until the transaction ends. */
 async function lockExtension(
   tx: Transaction,
   { orgId, manifest, nowNs }: Named,

@@ -12,7 +12,7 @@ import { hashPackage, publishStored, storePackage } from "./publish-extension.ts
 
 const access = apiKey(extensionUpload.access.capability, "organization");
 
-/** `POST /v1/extension-upload`: takes the raw package, of at most 64 MiB. */
+/** Serves `POST /v1/extension-upload`, which accepts the raw package of at most 64 MiB. */
 export function publishRoute(app: Hono<Env>, deps: Deps): void {
   app.post(extensionUpload.path, async (c) => {
     const ctx = await openContext(c, deps, access);
@@ -27,7 +27,7 @@ export function publishRoute(app: Hono<Env>, deps: Deps): void {
   });
 }
 
-/** A repeat stores nothing, so that it needs no room: what counts of its bytes is their SHA-256. */
+/** A repeat stores nothing, so that it needs no space: only the SHA-256 of its bytes matters. */
 async function repeatPublish(c: Context<Env>, ctx: Ctx): Promise<Response> {
   const input = await hashPackage(requestBody(c));
   return await answerOnce(c, ctx, { operation: extensionUpload, input, answer: forgotten, again });
@@ -37,7 +37,7 @@ async function again(_ctx: Ctx, id: string | null): Promise<string> {
   return JSON.stringify({ id });
 }
 
-/** The kept answer grew too old while the bytes came. */
+/** The kept answer expired while the bytes arrived. */
 function forgotten(): never {
   const sentence = "the answer to the first call with this Idempotency-Key is no longer kept; send the package again";
   throw new ApiError("Unavailable", sentence, { retryAfterSeconds: 1 });

@@ -1,21 +1,21 @@
-// This refuses what two programs may unpack differently, instead of picking a reading. It inflates nothing but the
-// manifest, of at most 1 MiB.
+// This refuses zips that two programs may unpack differently, instead of choosing one reading. It decompresses nothing but the manifest, of
+// at most 1 MiB.
 
 import { invalid } from "../core/errors.ts";
 
 /** One file of a package, as its central directory describes it. */
 export interface ZipEntry {
-  /** The name's bytes as Latin-1 text: ASCII is itself in each of the encodings that a zip may use. */
+  /** The name's bytes as Latin-1 text: ASCII looks the same in each of the encodings that a zip may use. */
   readonly name: string;
   readonly method: number;
   readonly crc32: number;
   readonly compressedBytes: number;
   readonly sizeBytes: number;
-  /** Where the local header begins. */
+  /** The offset at which the local header begins. */
   readonly offset: number;
 }
 
-/** Random access to the package; `read` gives exactly the bytes asked for. */
+/** Random access to the package; `read` returns exactly the requested bytes. */
 export interface ZipSource {
   readonly sizeBytes: number;
   read(offset: number, length: number): Promise<Uint8Array>;
@@ -27,12 +27,12 @@ const HEADER_BYTES = 46;
 const LOCAL_HEADER_BYTES = 30;
 const MAX_DIRECTORY_BYTES = 8 * 1024 * 1024;
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
-const ENCRYPTED = 0x2041; // this file; strongly; the directory itself
+const ENCRYPTED = 0x2041; // bits for: this file is encrypted; strongly; the directory itself is
 const SYMLINK = 0o12;
 
 /**
- * The files of a zip. Whoever unpacks it later must see just these, so what programs read in different ways is refused with a
- * 400: encryption, zip64, several disks, bytes behind the directory, files that share bytes, names that lead out of the
+ * Lists the files of a zip. Every program that unpacks it later must see just these files, so what programs read in different ways is
+ * refused with a 400: encryption, zip64, several disks, bytes behind the directory, files that share bytes, names that lead out of the
  * folder or stand twice, symbolic links; and more than 1 GiB unpacked. Reads at most 8 MiB.
  */
 export async function readZipDirectory(source: ZipSource): Promise<ZipEntry[]> {
@@ -45,7 +45,7 @@ export async function readZipDirectory(source: ZipSource): Promise<ZipEntry[]> {
     entries.push(entry);
     at = next;
   }
-  if (entries.length !== end.entries) refuseZip(`tells of ${end.entries} files and holds ${entries.length}`);
+  if (entries.length !== end.entries) refuseZip(`states ${end.entries} files and holds ${entries.length}`);
   requireUniqueNames(entries);
   requireOwnBytes(entries, end.directoryOffset);
   const unpackedBytes = entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -53,9 +53,9 @@ export async function readZipDirectory(source: ZipSource): Promise<ZipEntry[]> {
   return entries;
 }
 
-/** Where the bytes of a file begin, once its own header is seen to agree with the directory. */
+/** Returns where the bytes of a file begin, after checking that its own header agrees with the directory. */
 export async function locateContent(source: ZipSource, entry: ZipEntry): Promise<number> {
-  const nameBytes = entry.name.length; // Latin-1: one each
+  const nameBytes = entry.name.length; // Latin-1 has one byte per character
   const header = Buffer.from(await source.read(entry.offset, LOCAL_HEADER_BYTES + nameBytes));
   const isSame =
     header.readUInt32LE(0) === 0x04034b50 &&
@@ -94,7 +94,7 @@ async function findEnd(source: ZipSource): Promise<End> {
   return { entries: entries!, directoryOffset, directoryBytes };
 }
 
-/** The end record whose comment reaches just to the end of the file. */
+/** Finds the end record whose comment reaches just to the end of the file. */
 function positionOfEnd(tail: Buffer): number {
   for (let at = tail.length - END_BYTES; at >= 0; at--)
     if (tail.readUInt32LE(at) === 0x06054b50 && at + END_BYTES + tail.readUInt16LE(at + 20) === tail.length) return at;
@@ -123,7 +123,7 @@ function readHeader(directory: Buffer, at: number): { entry: ZipEntry; next: num
   return { entry, next };
 }
 
-/** A relative path with `/` that stays below the folder it is unpacked into. */
+/** The name must be a relative path with `/` that stays below the folder it is unpacked into. */
 function requireInnerName(name: string): void {
   const isInner =
     /^[^/\\:\0]/.test(name) &&
@@ -134,7 +134,7 @@ function requireInnerName(name: string): void {
   if (!isInner) refuseZip(`holds a file with the name ${JSON.stringify(name)}`);
 }
 
-/** In any case, as some file systems have it. */
+/** Names are compared without upper and lower case, because some file systems do so. */
 function requireUniqueNames(entries: readonly ZipEntry[]): void {
   const names = new Set<string>();
   for (const { name } of entries) {
@@ -144,7 +144,7 @@ function requireUniqueNames(entries: readonly ZipEntry[]): void {
   }
 }
 
-/** Files one behind the other, before the directory: a small zip whose files share bytes can unpack to petabytes. */
+/** Files must stand one behind the other, before the directory: a small zip whose files share bytes can unpack to petabytes. */
 function requireOwnBytes(entries: readonly ZipEntry[], directoryOffset: number): void {
   const ordered = entries.toSorted((a, b) => a.offset - b.offset);
   for (const [index, entry] of ordered.entries()) {

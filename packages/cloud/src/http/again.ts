@@ -1,19 +1,32 @@
 import { type Answer, type Contract, pathParameters } from "@downlink/protocol";
-import type { CtxOf } from "../context/context.ts";
+import type { z } from "zod";
+import type { Ctx, CtxOf } from "../context/context.ts";
 import type { AnyHandler, Handlers } from "./handlers.ts";
 
-/** How the answer to a call that made something is made once more, by the id of that: where the contract's own `get` does not. */
+/**
+ * For operations that create something: how a repeat's answer is made again from the id of what was created, if the contract's own `get`
+ * does not do it.
+ */
 export type Agains<C extends Contract> = {
   readonly [K in keyof C]?: (ctx: CtxOf<C[K]>, madeId: string) => Promise<Answer<C[K]>>;
 };
+
+/** How a resource is shown to the audit log before it is changed. */
+export interface Shown {
+  readonly schema: z.ZodType;
+  /** 404 if it is not there, or not visible. */
+  read(ctx: Ctx, input: never): Promise<object>;
+}
 
 export interface BoundContract<C extends Contract> {
   readonly contract: C;
   readonly handlers: Handlers<C>;
   readonly agains?: Agains<C>;
+  /** Absent if the contract's own `get` shows it. */
+  readonly shown?: Shown;
 }
 
-/** What was made is read by default as anybody reads it. */
+/** By default the created thing is read by its `get`, as everybody reads it. */
 export function againOf<C extends Contract>(
   { contract, handlers, agains }: BoundContract<C>,
   name: string,

@@ -5,11 +5,12 @@ import { ApiError } from "../core/errors.ts";
 import { isDatabaseAway, sqlState } from "../db/sql-state.ts";
 import type { Env } from "./env.ts";
 
-const RETRY_AFTER_SECONDS = 2;
+/** A Postgres that was killed or restarted is back after seconds; a repeat before that would only fail once more. */
+const RETRY_AFTER_SECONDS = 5;
 /** A NUL or broken character in a text, a number beyond its column, or a text too long for its index. */
 const UNSTORABLE = new Set(["22021", "22P05", "22003", "54000"]);
 
-/** Every failure as `{error, code}`; what is not ours is logged whole and answered without its text. */
+/** Every failure is answered as `{error, code}`; a failure other than an ApiError is logged in full and answered without its text. */
 export function answerError(c: Context<Env>, error: Error, log: Logger): Response {
   const known = toApiError(error);
   if (!known) log.error({ requestId: c.get("requestId"), err: error }, "request failed");

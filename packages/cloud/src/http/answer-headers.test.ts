@@ -14,7 +14,7 @@ const authorization = `Bearer ${cloud.adminKey}`;
 
 const ask = (path: string, headers: Record<string, string> = {}) => fetch(`${cloud.url}${path}`, { headers });
 
-/** What no client of ours would send. The answer's status, headers by lower-case name, and body. */
+/** Sends what no client of ours would send. Returns the answer's status, its headers by lower-case name, and its body. */
 async function sendRaw(head: string) {
   const socket = connect(Number(port), hostname);
   await once(socket, "connect");
@@ -44,7 +44,7 @@ const refused: [what: string, head: string, status: number, code: string][] = [
   ["two lengths", `${line}Host: ${host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, "MalformedRequest"],
 ];
 for (const [what, head, status, code] of refused)
-  test(`${what} is refused as everything else: JSON with a code and a request id`, async () => {
+  test(`${what} is refused like everything else: JSON with a code and a request id`, async () => {
     const answer = await sendRaw(head);
     assert.equal(answer.status, status);
     assert.equal(ErrorBody.parse(JSON.parse(answer.body)).code, code);
@@ -53,19 +53,19 @@ for (const [what, head, status, code] of refused)
     assert.equal(answer.headers["x-content-type-options"], "nosniff");
   });
 
-test("an expectation that is unknown does not matter", async () => {
+test("an unknown expectation is ignored", async () => {
   const answer = await sendRaw(`GET /livez HTTP/1.1\r\nHost: ${host}\r\nExpect: wonders\r\nConnection: close\r\n\r\n`);
   assert.deepEqual([answer.status, answer.body], [200, '{"status":"live"}']);
 });
 
-test("no browser guesses what an answer holds, whatever it is", async () => {
+test("no browser guesses the type of an answer", async () => {
   const paths = ["/livez", "/docs", "/docs/swagger-ui.css", "/v1/openapi.json", "/v1/devices", "/nowhere"];
   for (const path of paths)
     for (const headers of [{}, { authorization }] as Record<string, string>[])
       assert.equal((await ask(path, headers)).headers.get("x-content-type-options"), "nosniff", path);
 });
 
-test("an answer with a secret is stored nowhere on its way", async () => {
+test("an answer with a secret is never cached", async () => {
   const { projectId } = await cloud.admin.call(api.devices.create, { name: "robot" });
   const created = await fetch(`${cloud.url}/v1/device-tokens`, {
     method: "POST",
@@ -80,7 +80,7 @@ const reads = Object.values(api)
   .flatMap((contract) => Object.values(contract) as Operation[])
   .filter(({ method, access, response }) => method === "get" && access.kind === "apiKey" && response);
 
-test("what is read is stored nowhere where it may hold a token or a signed link, and else by its reader alone", async () => {
+test("an answer that may hold a token or a signed link is never cached, and other ones only by their reader", async () => {
   const ids = await makeOneOfEach(cloud, { client: cloud.admin, name: "kept" });
   const seen = { answered: 0, holding: 0 };
   for (const { path, response } of reads) {
@@ -95,7 +95,7 @@ test("what is read is stored nowhere where it may hold a token or a signed link,
   assert.ok(seen.answered > 30 && seen.holding >= 5, JSON.stringify(seen));
 });
 
-test("an extension's link, which opens without a credential, is stored nowhere on its way", async () => {
+test("an extension's link, which opens without a credential, is never cached", async () => {
   const zip = makeZip([
     {
       name: "package.json",
@@ -113,7 +113,7 @@ test("an extension's link, which opens without a credential, is stored nowhere o
   assert.deepEqual([answer.headers.get("cache-control"), answer.headers.get("etag")], ["no-store", null]);
 });
 
-test("401 says which credential is asked for", async () => {
+test("401 names the credential that is required", async () => {
   for (const headers of [{}, { authorization: "Bearer unknown" }, { authorization: "Basic YTpi" }] as Record<
     string,
     string
@@ -123,7 +123,7 @@ test("401 says which credential is asked for", async () => {
   }
 });
 
-test("a body that is packed is 415, and none is unpacked", async () => {
+test("a compressed body is 415, and none is decompressed", async () => {
   const send = (encoding: string, path = "/v1/devices") =>
     fetch(`${cloud.url}${path}`, {
       method: "POST",

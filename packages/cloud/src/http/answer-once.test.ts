@@ -29,7 +29,7 @@ interface Answered {
   readonly replayed: boolean;
 }
 
-/** The admin key of another organization. */
+/** Returns the admin key of another organization. */
 async function otherToken(): Promise<string> {
   const token = mintToken("dl_sk");
   await withTransaction(cloud.deps.db, (tx) =>
@@ -56,7 +56,7 @@ async function post({ path = "/v1/devices", body = {}, key, token = cloud.adminK
 
 const newKey = () => newId("evt");
 
-test("fifty repeats at once make one device and all get its answer; the connections stay free for others", async () => {
+test("fifty repeats at the same moment create one device and all get its answer; connections stay free for others", async () => {
   const [key, name] = [newKey(), "once-1"];
   const repeats = Array.from({ length: 50 }, () => post({ key, body: { name } }));
   const others = Array.from({ length: 20 }, () => cloud.admin.call(api.devices.list, {}));
@@ -68,7 +68,7 @@ test("fifty repeats at once make one device and all get its answer; the connecti
   assert.equal(await prisma.device.count({ where: { name } }), 1);
 });
 
-test("the same key with another body, or for another operation, is 409 and makes nothing", async () => {
+test("the same key with another body, or for another operation, is 409 and creates nothing", async () => {
   const key = newKey();
   await post({ key, body: { name: "once-2" } });
   for (const other of [{ body: { name: "once-2b" } }, { path: "/v1/projects", body: { name: "once-2" } }]) {
@@ -80,7 +80,7 @@ test("the same key with another body, or for another operation, is 409 and makes
   assert.deepEqual([respaced.status, respaced.replayed], [200, true], "what is ignored makes no other request");
 });
 
-test("another caller's key of the same text is another key, in its organization as in this one", async () => {
+test("the same text as another caller's key is another key, in another organization and in this one", async () => {
   const key = newKey();
   const mine = await post({ key, body: { name: "once-3" } });
   const theirToken = await otherToken();
@@ -91,7 +91,7 @@ test("another caller's key of the same text is another key, in its organization 
   assert.equal((await post({ key, token: theirToken, body: { name: "once-3" } })).body.id, theirs.body.id);
 });
 
-test("a refusal is kept as the answer; a fault of the server, and a limit, is not", async () => {
+test("a refusal is kept as the answer; a server error and a rate limit are not", async () => {
   const key = newKey();
   await post({ body: { name: "once-4" } });
   const refused = await post({ key, body: { name: "once-4" } });
@@ -108,7 +108,7 @@ test("a refusal is kept as the answer; a fault of the server, and a limit, is no
   assert.equal((await post({ key: `${key}b`, body: { name: "once-4b" } })).status, 200);
 });
 
-test("after a day the key is new again, and the sweep has removed its row", async () => {
+test("after a day the key can be used anew, and the sweep has removed its row", async () => {
   const key = newKey();
   await post({ key, body: { name: "once-6" } });
   clock.aheadNs = DAY_NS;
@@ -125,7 +125,7 @@ test("after a day the key is new again, and the sweep has removed its row", asyn
   clock.aheadNs = 0n;
 });
 
-test("an answer above 64 kB is not kept, but made anew from what was made", async () => {
+test("an answer above 64 kB is not kept, but made anew from what was created", async () => {
   const [key, metadata] = [newKey(), { note: "x".repeat(70_000) }];
   const body = { name: "long", data: metadata, permission: "ORG_WRITE" };
   const first = await post({ path: "/v1/layouts", key, body });
@@ -136,7 +136,7 @@ test("an answer above 64 kB is not kept, but made anew from what was made", asyn
   assert.deepEqual([repeated.status, repeated.replayed, repeated.body], [200, true, first.body]);
 });
 
-test("a token that is shown once is kept nowhere: a repeat is 409 and names what was made", async () => {
+test("a token that is shown once is not kept: a repeat is 409 and names what was created", async () => {
   const device = await post({ body: { name: "once-7" } });
   for (const [path, body] of [
     ["/v1/api-keys", { name: "made once", capabilities: ["devices.list"] }],
@@ -155,7 +155,7 @@ test("a token that is shown once is kept nowhere: a repeat is 409 and names what
   }
 });
 
-test("an upload is asked for once: a repeat gets a link to the same request, and either takes the file", async () => {
+test("an upload is requested once: a repeat gets a link to the same request, and either link accepts the file", async () => {
   const [key, body] = [newKey(), { filename: "a.mcap", deviceName: "once-8" }];
   const first = await post({ path: "/v1/data/upload", key, body });
   const row = await prisma.keptAnswer.findFirstOrThrow({ where: { key } });
@@ -166,7 +166,7 @@ test("an upload is asked for once: a repeat gets a link to the same request, and
   assert.equal(await prisma.device.count({ where: { name: "once-8" } }), 1);
 });
 
-test("a key of no characters or too many is refused", async () => {
+test("an empty key, or one that is too long, is refused", async () => {
   for (const key of ["", "k".repeat(256)]) assert.equal((await post({ key, body: { name: "once-9" } })).status, 400);
   assert.equal((await post({ key: "k".repeat(255), body: { name: "once-9" } })).status, 200);
 });

@@ -1,9 +1,9 @@
-// A POST that makes something is done once for an `Idempotency-Key` (the contract's `makes` says which). What it
-// makes and the answer that a repeat gets commit together, so all that the call asks goes over one connection and
-// one transaction (`db/one-connection.ts`); who waits for the first to end holds none. Not a claim before and the
-// answer after, because a crash in between would leave a thing that no repeat knows. Refusals are kept, faults and
-// limits are not; an answer with a secret is kept nowhere, its repeat is 409 and names what was made. A package of
-// an extension is known by its SHA-256. The nightly sweep removes what is a day old.
+// A POST that creates something is executed once for an `Idempotency-Key` (`makes` of the contract says what it creates). The created rows
+// and the answer that a repeat gets commit together, so all queries of the call run over one connection in one transaction
+// (`db/one-connection.ts`); a repeat that waits for the first call holds no connection. We do not store a claim before and the answer
+// after, because a crash in between would leave a row that no repeat knows. Refusals are kept; server errors and rate limits are not. An
+// answer with a secret is not kept: its repeat is 409 and names what was created. A package of an extension is recognized by its SHA-256.
+// The nightly sweep removes answers that are a day old.
 
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -11,13 +11,14 @@ import { IDEMPOTENCY_HEADER, MAX_IDEMPOTENCY_KEY_CHARACTERS, type Making, type O
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Ctx } from "../context/context.ts";
+import { callerId } from "../core/callers.ts";
 import { ApiError, invalid, refuse } from "../core/errors.ts";
 import type { KeptAnswerModel } from "../db/generated/models.ts";
 import { withOneConnection } from "../db/one-connection.ts";
 import type { Env } from "./env.ts";
 import { type CallOnce, claim, findKept, keepAnswer } from "./kept-answers.ts";
 
-/** A longer answer is made anew from what was made. */
+/** A longer answer is made anew from what was created. */
 const MAX_KEPT_CHARACTERS = 65_536;
 const WAIT_MS = 5000;
 const LOOK_AGAIN_MS = 100;
@@ -26,11 +27,11 @@ const JSON_TYPE = { "Content-Type": "application/json" };
 
 interface Call {
   readonly operation: Pick<Operation, "method" | "makes">;
-  /** What the request says, as it was understood. */
+  /** The contents of the request, as they were parsed. */
   readonly input: unknown;
-  /** Does what is asked, and gives the answer's JSON. */
+  /** Executes the call, and returns the answer's JSON. */
   answer(ctx: Ctx): Promise<string>;
-  /** The answer's JSON once more, by the id of what was made, where that has one. */
+  /** Returns the answer's JSON again, by the id of what was created, if that has an id. */
   again(ctx: Ctx, madeId: string | null): Promise<string>;
 }
 
@@ -41,24 +42,24 @@ interface Once extends Call {
 }
 
 /**
- * Answers a call, and a call with an `Idempotency-Key` once: what it makes and the answer that a repeat gets are committed together,
- * so that whatever dies in between, a repeat finds both or neither. A repeat while the first is under way waits, without a connection.
+ * Answers a call; if it has an `Idempotency-Key`, it is executed once. The created rows and the answer that a repeat gets are committed
+ * together, so that after any crash a repeat finds both or neither. A repeat during the first call waits, without a connection.
  */
 export async function answerOnce(c: Context<Env>, ctx: Ctx, call: Call): Promise<Response> {
   const making = call.operation.makes as Making;
   const key = readKey(c);
   if (key === undefined) return c.body(await call.answer(ctx), 200, JSON_TYPE);
-  const name = { callerId: ctx.caller.keyId, key };
+  const name = { callerId: callerId(ctx.caller), key };
   return untilAnswered(c, ctx, { ...call, name, making, fingerprint: fingerprintOf(c, call) });
 }
 
-/** Whether the call repeats one whose answer is kept, and so will make nothing. */
+/** Says whether the call repeats one whose answer is kept, and so will create nothing. */
 export async function wasAnswered(c: Context<Env>, ctx: Ctx): Promise<boolean> {
   const key = readKey(c);
-  return key !== undefined && (await findKept(ctx, { callerId: ctx.caller.keyId, key })) !== undefined;
+  return key !== undefined && (await findKept(ctx, { callerId: callerId(ctx.caller), key })) !== undefined;
 }
 
-/** Whether an `Idempotency-Key` counts. */
+/** Says whether an `Idempotency-Key` has an effect. */
 export function makesOne({ makes }: Pick<Operation, "makes">): boolean {
   return makes !== undefined && makes !== "nothing";
 }
@@ -73,7 +74,7 @@ async function untilAnswered(c: Context<Env>, ctx: Ctx, once: Once): Promise<Res
     } catch (error) {
       if (!(error instanceof UnderWayError)) throw error;
     }
-    if (performance.now() > deadlineMs || ctx.signal.aborted) {
+    if (performance.now() > deadlineMs || ctx.isInterrupted()) {
       const sentence = "the first call with this Idempotency-Key is still under way; ask again";
       throw new ApiError("IdempotencyConflict", sentence, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
@@ -81,7 +82,10 @@ async function untilAnswered(c: Context<Env>, ctx: Ctx, once: Once): Promise<Res
   }
 }
 
-/** A refusal has undone what was begun, and is kept by itself. Faults of the server and "later" are not: a repeat may go well. */
+/**
+ * A refusal has undone what was begun, and is kept in a transaction of its own. Server errors and "try later" are not kept: a repeat may
+ * succeed.
+ */
 async function makeOnce(ctx: Ctx, once: Once): Promise<string> {
   const { name, fingerprint } = once;
   const row = { ...name, fingerprint, madeId: null, createdAtNs: ctx.clock.nowNs() };
@@ -132,12 +136,15 @@ function readKey(c: Context<Env>): string | undefined {
   return invalid("Idempotency-Key", `must hold 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters`);
 }
 
-/** Of the path and of what was understood, not of the bytes: spaces, and what is ignored, make no other request. */
+/**
+ * The fingerprint is made of the path and of the parsed values, not of the bytes: different spaces and ignored fields make no other
+ * request.
+ */
 function fingerprintOf(c: Context<Env>, { operation, input }: Call): string {
-  const said = JSON.stringify([operation.method, c.req.path, input], (_name, value: unknown) =>
+  const text = JSON.stringify([operation.method, c.req.path, input], (_name, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );
-  return createHash("sha256").update(said).digest("hex");
+  return createHash("sha256").update(text).digest("hex");
 }
 
 class UnderWayError extends Error {

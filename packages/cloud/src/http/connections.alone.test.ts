@@ -13,7 +13,7 @@ const patient = await startCloud({ after }, { works: false, limits: { connection
 const short = { headersMs: 300, unreadMs: 300 };
 const strict = await startCloud({ after }, { works: false, limits: { connections: { ...quick, ...short } } });
 
-test("a connection that says nothing, and one whose headers never end, are closed in time", async () => {
+test("a silent connection, and one whose headers never end, are closed in time", async () => {
   await using silent = await open(strict.url);
   await using slow = await open(strict.url);
   slow.socket.write("GET /livez HTTP/1.1\r\n");
@@ -24,7 +24,7 @@ test("a connection that says nothing, and one whose headers never end, are close
   await silent.closed;
 });
 
-test("headers that do not come in time are refused as everything else: JSON with a code and a request id", async () => {
+test("headers that do not arrive in time are refused like everything else: JSON with a code and a request id", async () => {
   for (const head of ["GET /livez HTTP/1.1\r\nX-A: 1\r\n", "GET /livez"]) {
     await using slow = await open(strict.url);
     slow.socket.write(head);
@@ -41,7 +41,7 @@ test("a connection is kept 75 s after a request", async () => {
   assert.equal(answer.headers.get("keep-alive"), "timeout=75");
 });
 
-test("of the connections of one address without a token the oldest are closed; those with one stay", async () => {
+test("of the connections of one address without a token the oldest are closed; those with a token stay", async () => {
   const limits = { connections: { ...quick, unprovenPerAddress: 10, unprovenMs: 0 } };
   await using stack = new AsyncDisposableStack();
   const cloud = await startCloud({ after: (close) => stack.defer(close) }, { works: false, limits });
@@ -57,7 +57,7 @@ test("of the connections of one address without a token the oldest are closed; t
   assert.match(await opened.at(-1)!.get("/v1/devices", cloud.adminKey), /^HTTP\/1\.1 200/);
 });
 
-test("a fleet that comes all at once is not closed before it could prove itself", async () => {
+test("the connections of a fleet that comes all at once are not closed before they could prove themselves", async () => {
   const limits = { connections: { ...quick, unprovenPerAddress: 5, unprovenMs: 5000 } };
   await using stack = new AsyncDisposableStack();
   const cloud = await startCloud({ after: (close) => stack.defer(close) }, { works: false, limits });
@@ -66,7 +66,7 @@ test("a fleet that comes all at once is not closed before it could prove itself"
   for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 200/);
 });
 
-test("a trusted proxy's connections are not counted, and all together are bounded", async () => {
+test("connections of a trusted proxy are not counted for its address, and the total is bounded", async () => {
   const limits = { connections: { ...quick, unprovenPerAddress: 1, most: 6 } };
   const environment = { DOWNLINK_TRUSTED_PROXIES: "127.0.0.0/8" };
   await using stack = new AsyncDisposableStack();
@@ -77,10 +77,10 @@ test("a trusted proxy's connections are not counted, and all together are bounde
   for (const { get } of opened) assert.match(await get("/livez"), /^HTTP\/1\.1 200/);
 });
 
-test("an answer that nobody reads ends with its connection, one that is read slowly is whole", async () => {
+test("an answer that nobody reads ends with its connection, and one that is read slowly is whole", async () => {
   await using idle = await open(strict.url);
   await using slow = await open(strict.url);
-  const page = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20); // more than the kernel takes
+  const page = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20); // more than the kernel buffers
   for (const { socket } of [idle, slow]) socket.pause().write(page);
   const received = { bytes: 0 };
   slow.socket.on("data", (piece) => {
@@ -89,7 +89,7 @@ test("an answer that nobody reads ends with its connection, one that is read slo
   });
   for await (const _ of setInterval(5)) {
     if (idle.socket.closed) break;
-    idle.socket.write("\r\n"); // who does not read hears of the end by writing only
+    idle.socket.write("\r\n"); // a client that does not read notices the end only by writing
     slow.socket.resume();
   }
   assert(!slow.socket.closed && received.bytes > 0);
@@ -102,11 +102,11 @@ async function open(url: string) {
   const closed = new Promise<void>((resolve) => socket.once("close", resolve));
   await once(socket, "connect");
   const pieces: Buffer[] = [];
-  socket.on("data", (piece: Buffer) => pieces.push(piece)); // who does not read does not hear of the end
+  socket.on("data", (piece: Buffer) => pieces.push(piece)); // a client that does not read does not notice the end
   return {
     socket,
     closed,
-    /** All that came, once it is closed. */
+    /** Everything that arrived, once the connection is closed. */
     received: closed.then(() => Buffer.concat(pieces).toString()),
     get: (path: string, token?: string) => get(socket, path, token),
     [Symbol.asyncDispose]: async () => void socket.destroy(),

@@ -5,7 +5,7 @@ import type { ConnectionLimits } from "../limits/limits.ts";
 import type { Env } from "./env.ts";
 
 const MAX_HEADER_BYTES = 64 * 1024; // an export link may name hundreds of topics
-/** Node looks for late headers only every 30 s. */
+/** Node checks for late headers only every 30 s by default. */
 const LOOK_MS = 1000;
 const LOOKS_PER_STALL = 10;
 const PROVEN = "downlink:proven";
@@ -15,13 +15,13 @@ export function serverOptions({ headersMs, idleMs }: ConnectionLimits): ServerOp
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: headersMs,
     keepAliveTimeout: idleMs,
-    requireHostHeader: false, // it is asked for where the answer can say so
+    requireHostHeader: false, // it is checked where the answer can say so
     requestTimeout: 0, // an upload takes as long as it takes
     connectionsCheckingInterval: Math.min(LOOK_MS, headersMs),
   };
 }
 
-/** `addressOf`: undefined for whom nobody counts, as the proxies of this deployment. */
+/** `addressOf` returns undefined for addresses that are not counted, as those of the proxies of this deployment. */
 export function boundConnections(
   server: Server,
   limits: ConnectionLimits,
@@ -39,15 +39,18 @@ export function boundConnections(
   });
 }
 
-/** Somebody with a valid token or link is at the other end. */
+/** The client at the other end has a valid token or link. */
 export function proveConnection(c: Context<Env>): void {
-  c.env.incoming.socket?.emit(PROVEN); // Node takes it from a request that was broken off
+  c.env.incoming.socket?.emit(PROVEN); // Node removes the socket from a request that was broken off
 }
 
-/** Who waits longest goes, not who comes: a fleet shares its address with whoever would lock it out, and proves itself at once. */
+/**
+ * The connection that has waited longest is closed, not the newest one: a fleet may share its address with an attacker, and proves itself
+ * at once.
+ */
 class UnprovenConnections {
   readonly #limits: ConnectionLimits;
-  /** Since when each waits, on the monotonic clock; the first is the oldest. */
+  /** The time on the monotonic clock since when each connection waits; the first one is the oldest. */
   readonly #byAddress = new Map<string, Map<Socket, number>>();
   readonly #addresses = new Map<Socket, string>();
 
@@ -65,7 +68,7 @@ class UnprovenConnections {
     this.#wait(address, socket);
   }
 
-  /** Until the request is answered: who has no token is refused at once. */
+  /** The connection is not counted until the request is answered: a request without a token is refused at once. */
   leaveAlone(socket: Socket, answer: ServerResponse): void {
     const address = this.#addresses.get(socket);
     if (address === undefined) return;
@@ -93,7 +96,7 @@ class UnprovenConnections {
   }
 }
 
-/** Once all of an answer was handed over, nothing but its receiver can hold it up. Time is counted in looks, as in `json-body.ts`. */
+/** Once all of an answer was passed on, only its receiver can hold it up. Time is counted in ticks, as in `json-body.ts`. */
 function endUnread(answer: ServerResponse, unreadMs: number): void {
   answer.once("prefinish", () => {
     const { socket } = answer;

@@ -10,13 +10,13 @@ import { chooseCoding } from "./content-coding.ts";
 const cloud = await startCloud({ after }, { works: false });
 await storeRecordings(cloud);
 
-/** Answers what came, byte by byte: fetch would decode it. */
+/** Returns the raw bytes of the answer: fetch would decode them. */
 async function get(path: string, headers: Record<string, string> = {}, token = cloud.adminKey) {
   const answer = await request(`${cloud.url}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
   return { ...answer, bytes: Buffer.from(await answer.body.arrayBuffer()) };
 }
 
-test("the coding is what the receiver likes best of ours, and none where it takes none", () => {
+test("the chosen coding is the one of ours that the receiver prefers, or none if it accepts none", () => {
   const chosen: [string | undefined, string | undefined][] = [
     [undefined, undefined],
     ["", undefined],
@@ -35,7 +35,7 @@ test("the coding is what the receiver likes best of ours, and none where it take
   for (const [header, coding] of chosen) assert.equal(chooseCoding(header), coding, header);
 });
 
-test("a list is encoded as the receiver takes it, and says the same", async () => {
+test("a list is encoded as the receiver accepts it, with the same content", async () => {
   const plain = await get("/v1/recordings");
   assert.equal(plain.headers["content-encoding"], undefined);
   const zipped = await get("/v1/recordings", { "accept-encoding": "gzip" });
@@ -46,13 +46,13 @@ test("a list is encoded as the receiver takes it, and says the same", async () =
   assert.match(String(zipped.headers.vary), /accept-encoding/i);
 });
 
-test("what is small comes as it is", async () => {
+test("a small answer is sent as it is", async () => {
   const small = await get("/v1/recordings?limit=1", { "accept-encoding": "gzip" });
   assert.ok(small.bytes.length < 1024);
   assert.equal(small.headers["content-encoding"], undefined);
 });
 
-test("who has a list already is told so in 304 without a body, until it changes; of another caller it is another one", async () => {
+test("a client that has a list already gets 304 without a body until the list changes; the etag of another caller is another one", async () => {
   const first = await get("/v1/devices");
   const etag = String(first.headers.etag);
   assert.match(etag, /^W\/"[\w-]{22}"$/);

@@ -4,13 +4,15 @@ import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } fro
 
 export type ContentCoding = "br" | "gzip";
 
-/** Ours, best first. */
+/** The codings that we have, best first. */
 const codings: readonly ContentCoding[] = ["br", "gzip"];
-/** They give most of what there is to gain, in a few milliseconds a megabyte. */
+/** These levels give most of the gain, in a few milliseconds per megabyte. */
 const gzipOptions = { level: 4 };
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-/** What the receiver takes, by its own preference and then by ours; undefined: the plain text alone. spec: RFC 9110 §12.5.3 */
+/**
+ * Returns the coding that the receiver accepts, by its own preference and then by ours; undefined: plain text only. spec: RFC 9110 §12.5.3
+ */
 export function chooseCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (acceptEncoding === undefined) return undefined;
   const weights = new Map(acceptEncoding.split(",").map(parseWeight));
@@ -28,14 +30,14 @@ function parseWeight(item: string): [string, number] {
 const brotliAtOnce = promisify(brotliCompress);
 const gzipAtOnce = promisify(gzip);
 
-/** Outside of the event loop. */
+/** Encodes outside of the event loop. */
 export function encodeContent(body: Uint8Array, coding: ContentCoding): Promise<Buffer> {
   return coding === "br" ? brotliAtOnce(body, brotliOptions) : gzipAtOnce(body, gzipOptions);
 }
 
-/** The same of a body that comes in pieces; a failure of these is one of what comes out. */
+/** Encodes a body that comes in pieces; a failure of the pieces becomes a failure of the output. */
 export function encodePieces(pieces: AsyncIterable<Uint8Array>, coding: ContentCoding): AsyncIterable<Uint8Array> {
   const encoder = coding === "br" ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);
-  pipeline(Readable.from(pieces), encoder, () => undefined); // whoever reads hears of it
+  pipeline(Readable.from(pieces), encoder, () => undefined); // the reader of the output gets the error
   return encoder;
 }

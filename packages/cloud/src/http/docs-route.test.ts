@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { api, type Contract, siteUploads } from "@downlink/protocol";
 import { createApp } from "../app.ts";
 import { startCloud } from "../testing/start-cloud.ts";
+import { consolePaths } from "./console-route.ts";
 
 interface Described {
   readonly operationId: string;
@@ -20,16 +22,28 @@ const described = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ route: `${method.toUpperCase()} ${path}`, ...operation })),
 );
 
-/** As documented; what stands for any path is one parameter. */
-const routes = createApp(cloud.deps)
-  .routes.filter(({ method, path }) => method !== "ALL" && !path.startsWith("/docs/"))
-  .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}").replace(/\*$/, "{key}")}`);
+/** An operation may be called by other methods too, of which only the first is documented. */
+const alsoMethods = Object.values<Contract>(api)
+  .flatMap((contract) => Object.values(contract))
+  .flatMap(({ alsoMethods = [], path }) => alsoMethods.map((method) => `${method.toUpperCase()} ${path}`));
 
-test("the documentation has every route, and no other", () => {
-  assert.deepEqual(described.map(({ route }) => route).sort(), [...new Set(routes)].sort());
+/** The routes as they are documented; a wildcard stands for one parameter. Pages for people are none of them. */
+const routes = createApp(cloud.deps)
+  .routes.filter(({ method, path }) => method !== "ALL" && method !== "OPTIONS" && !path.startsWith("/docs/"))
+  .filter(({ path }) => !consolePaths.includes(path))
+  .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}").replace(/\*$/, "{key}")}`)
+  .filter((route) => !alsoMethods.includes(route));
+
+/** What only the processes of self-hosted sites serve. */
+const atSites = Object.values<Contract[string]>(siteUploads).map(
+  ({ method, path }) => `${method.toUpperCase()} ${path}`,
+);
+
+test("the documentation has every route, also those of self-hosted sites, and no other one", () => {
+  assert.deepEqual(described.map(({ route }) => route).sort(), [...new Set([...routes, ...atSites])].sort());
 });
 
-test("every route that takes an API key names its capability, and no two have one name", () => {
+test("every route that needs an API key names its capability, and no two have one name", () => {
   const names = described.map(({ operationId }) => operationId);
   assert.deepEqual(names, [...new Set(names)]);
   for (const { route, description, security } of described) {
@@ -40,7 +54,7 @@ test("every route that takes an API key names its capability, and no two have on
   }
 });
 
-test("texts and queries tell their limits", () => {
+test("the documentation gives the limits of texts and queries", () => {
   const text = JSON.stringify(document);
   for (const limit of [
     '"maxLength":100',

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { api, toOpenApi } from "@downlink/protocol";
+import { documentedApi, toOpenApi } from "@downlink/protocol";
 import type { Hono } from "hono";
 import type { Deps } from "../context/context.ts";
 import { notFound } from "../core/errors.ts";
@@ -28,12 +28,12 @@ const PAGE = `<!doctype html>
 `;
 const START = `SwaggerUIBundle({ url: "/v1/openapi.json", dom_id: "#api", deepLinking: true, docExpansion: "list", validatorUrl: null });\n`;
 
-/** `/v1/openapi.json`, made from the contract, and `/docs`, which shows it with assets of our own. */
+/** Serves `/v1/openapi.json`, made from the contract, and `/docs`, which shows it with assets from this server. */
 export function docsRoutes(app: Hono<Env>, deps: Pick<Deps, "publicUrl">): void {
   const description =
     "Recordings of robots: what exists and when, on request into the cloud, and out again in exact slices.";
   const service = { title: "Downlink", version: "0.1.0", description };
-  app.get("/v1/openapi.json", (c) => c.json(toOpenApi(api, { ...service, serverUrl: deps.publicUrl() })));
+  app.get("/v1/openapi.json", (c) => c.json(toOpenApi(documentedApi, { ...service, serverUrl: deps.publicUrl() })));
   app.get("/docs", (c) =>
     c.html(PAGE, 200, { "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff" }),
   );

@@ -16,7 +16,7 @@ const operations = Object.entries(api).flatMap(([resource, contract]) =>
 
 for (const { called, response } of operations)
   if (response)
-    test(`${called} answers what its schema encodes, and refuses what that refuses`, () => {
+    test(`${called} encodes answers like its schema, and refuses what the schema refuses`, () => {
       const encode = makeEncoder(response);
       const value = fitting(response);
       fc.assert(
@@ -30,7 +30,7 @@ for (const { called, response } of operations)
       );
     });
 
-test("most of what is tried fits, and what is spoiled mostly does not: else the property says little", () => {
+test("most of the tried values fit, and most of the spoiled ones do not: otherwise the property would prove little", () => {
   const count = (kind: "fits" | "spoiled") => {
     const outcomes = operations.flatMap(({ response }) => {
       if (!response) return [];
@@ -44,7 +44,7 @@ test("most of what is tried fits, and what is spoiled mostly does not: else the 
   assert.ok(count("spoiled") < 0.6, `of what is spoiled ${count("spoiled")} fits`);
 });
 
-test("a nanosecond, the ends of 64 bits, and no time at all stay exactly what they are", () => {
+test("a nanosecond, the ends of 64 bits, and an absent time are encoded exactly", () => {
   const schema = operations.find(({ called }) => called === "recordings.get")!.response! as z.ZodObject;
   const encode = makeEncoder(schema.pick({ start: true, end: true, importedAt: true }));
   assert.deepEqual(encode({ start: -(2n ** 63n), end: 2n ** 63n - 1n, importedAt: undefined }), {
@@ -54,7 +54,7 @@ test("a nanosecond, the ends of 64 bits, and no time at all stay exactly what th
   assert.throws(() => encode({ start: 1, end: 2n }), z.ZodError);
 });
 
-test("a whole number is held to its bounds, and may be either of them", () => {
+test("a whole number is checked against its bounds, and may equal either of them", () => {
   const schema = z.int().min(-1).max(3);
   const encode = makeEncoder(schema);
   for (const given of [-2, -1, 0, 3, 4, 1.5, Number.NaN, 2 ** 53, "1", 1n, null, undefined])
@@ -64,7 +64,7 @@ test("a whole number is held to its bounds, and may be either of them", () => {
     );
 });
 
-/** What came of it, as a client would see it. */
+/** Returns the result as a client would see it. */
 function outcome(encode: () => unknown): { readonly text: string | undefined } | { readonly failure: string } {
   try {
     return { text: JSON.stringify(encode()) };
@@ -73,7 +73,7 @@ function outcome(encode: () => unknown): { readonly text: string | undefined } |
   }
 }
 
-/** Values for a schema of the contract before they are encoded; nearly all of them fit. */
+/** Generates values for a schema of the contract before they are encoded; nearly all of them fit. */
 function fitting(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
@@ -114,7 +114,7 @@ function fitting(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
 
 function fittingText({ _zod: { def }, minLength }: z.ZodString): fc.Arbitrary<string> {
   const pattern = [def, ...(def.checks ?? []).map((check) => check._zod.def)].flatMap((one) => patternOf(one))[0];
-  if (pattern?.source.includes("(?!")) return fc.stringMatching(/^[a-z]{1,9}$/); // fast-check makes none that look ahead
+  if (pattern?.source.includes("(?!")) return fc.stringMatching(/^[a-z]{1,9}$/); // fast-check generates no texts for patterns that look ahead
   return pattern
     ? fc.stringMatching(pattern)
     : fc.string({ minLength: minLength ?? 0, maxLength: (minLength ?? 0) + 10 });
@@ -129,14 +129,14 @@ function fittingNumber({ isInt, minValue, maxValue }: z.ZodNumber): fc.Arbitrary
   return fc.integer({ min: Math.max(minValue ?? -9, -9), max: Math.min(maxValue ?? 99, 99) });
 }
 
-/** Some optional ones are absent, some undefined; and there may be one that the schema does not know. */
+/** Some optional fields are absent, some are undefined, and one may be unknown to the schema. */
 function fieldsOf(shape: z.core.$ZodShape): fc.Arbitrary<unknown> {
   const fields = Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, fitting(schema)]));
   const requiredKeys: string[] = Object.keys(shape).filter((name) => shape[name]!._zod.optin === undefined);
   return fc.record<Record<string, unknown>, string>({ ...fields, unknownToTheSchema: fc.integer() }, { requiredKeys });
 }
 
-/** With something else at one place. */
+/** Puts another value at one place. */
 function spoiled(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const odd = fc.constantFrom<unknown>(null, undefined, Number.NaN, -1, 1.5, 1n, "", "x", true, [], {}, new Date(0));
   return fc.tuple(value, fc.nat(), odd).map(([whole, place, other]) => replaceAt(whole, place, other));

@@ -17,7 +17,7 @@ const operations = Object.entries(api).flatMap(([resource, contract]) =>
 const wrongTexts = ["", "x", "-1", "9".repeat(30), "2026-13-01", '"', "%00"];
 const wrongValues = [1.5, -1, true, "", "\0", "__proto__", "x".repeat(5000), [], [{}], [null], {}, { "\0": 1 }];
 
-/** One field after the other is wrong, in a call that is right otherwise. */
+/** Yields calls in which one field after the other is wrong, and everything else is right. */
 function* wrongCalls(operation: Operation): Generator<{ query: string; body?: unknown }> {
   const body = exampleOf(operation) as Record<string, unknown> | undefined;
   for (const name of Object.keys(operation.query?.shape ?? {}))
@@ -39,7 +39,7 @@ async function send({ method, path }: Operation, { query, body }: { query: strin
   return { status: response.status, text: await response.text() };
 }
 
-test("what is wrong with a request is told in sentences: each place, and what it must be", async () => {
+test("the errors of a request are sentences: each names the place, and what it must be", async () => {
   const seen = new Set<string>();
   for (const [name, operation] of operations.filter(([, { method }]) => method !== "delete"))
     for (const call of wrongCalls(operation)) {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Hono } from "hono";
 import { ExactFirstRouter } from "./exact-first-router.ts";
 
-/** The router is named in the answer's header, in the order in which each was called. */
+/** The answer's header names the handlers in the order in which they were called. */
 function appOf(): Hono {
   const app = new Hono({ router: new ExactFirstRouter() });
   app.use(async (c, next) => {
@@ -34,7 +34,7 @@ for (const [method, path, body, called] of [
   ["GET", "/v1/nothing", "404 Not Found", "all, v1"],
   ["POST", "/v1/things/summary", "404 Not Found", "all, v1"],
 ] as const)
-  test(`${method} ${path} is answered by the route that says it as it is, else by the one with parameters`, async () => {
+  test(`${method} ${path} is answered by the route with exactly this path, or else by the one with parameters`, async () => {
     const response = await appOf().request(path, { method });
     assert.deepEqual([await response.text(), response.headers.get("called")], [body, called]);
   });

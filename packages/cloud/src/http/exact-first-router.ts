@@ -2,9 +2,9 @@ import type { Result, Router } from "hono/router";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 
 /**
- * Finds the routes of a path that stands as it is before those with parameters: `/v1/recordings/summary` is not the recording of that
- * key. One regular expression for all, which is several times as fast as Hono's tree, takes no routes of which two may match one path;
- * so the exact ones have one of their own, with everything that is for all paths.
+ * Finds routes with exactly the requested path before those with parameters: `/v1/recordings/summary` is not the recording of that key. One
+ * regular expression for all routes is several times as fast as Hono's tree, but accepts no two routes that match one path; so the exact
+ * ones have an expression of their own, together with everything that is for all paths.
  */
 export class ExactFirstRouter<T> implements Router<T> {
   readonly name = "ExactFirstRouter";

@@ -1,7 +1,10 @@
 import type { Context } from "hono";
 import type { Env } from "./env.ts";
 
-/** Aborted when the caller goes away before it was answered. The request's own signal costs a whole `Request` each time. */
+/**
+ * Returns a signal that is aborted when the caller goes away before it was answered. The request's own signal would cost a whole `Request`
+ * each time.
+ */
 export function goneSignal({ env: { outgoing } }: Context<Env>): AbortSignal {
   const gone = new AbortController();
   if (outgoing.destroyed) gone.abort();
@@ -9,4 +12,9 @@ export function goneSignal({ env: { outgoing } }: Context<Env>): AbortSignal {
     if (!outgoing.writableFinished) gone.abort();
   });
   return gone.signal;
+}
+
+/** Says whether the caller went away before it was answered. */
+export function hasGone({ env: { outgoing } }: Context<Env>): boolean {
+  return outgoing.destroyed && !outgoing.writableFinished;
 }

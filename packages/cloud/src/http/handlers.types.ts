@@ -24,7 +24,7 @@ export const complete: Examples = { get: async () => whole, other: async () => (
 export const withoutVerb: Examples = { get: async () => whole };
 
 export const incomplete: Examples = {
-  // @ts-expect-error A field is missing that may be undefined.
+  // @ts-expect-error A field that may be undefined is missing.
   get: async () => ({ id: "a", parts: undefined }),
   // @ts-expect-error It is missing in a part of the answer.
   other: async () => ({ ...whole, parts: [{ name: "b" }] }),

@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import type { Deps } from "../context/context.ts";
 import { ApiError } from "../core/errors.ts";
 import { missingMigrations } from "../db/migrations.ts";
+import { findWrongStore, whyRecovering } from "../recovery/report-recovery.ts";
 import type { Env } from "./env.ts";
 import { inTime, sharing } from "./in-time.ts";
 
@@ -10,15 +11,17 @@ const RETRY_AFTER_SECONDS = 5;
 type HealthDeps = Pick<Deps, "db" | "blobs" | "migrations" | "log" | "stopping">;
 
 /**
- * `/livez`: the process answers. `/readyz`: it serves: it was not told to stop, its database answers and has all migrations, and its
- * object store takes objects; else 503 with the reason.
+ * `/livez` succeeds if the process answers. `/readyz` succeeds if it can serve: it was not told to stop, its database answers and has all
+ * migrations, and its object store accepts objects and is the right one; otherwise it is 503 with the reason. While database and store are
+ * being compared after a restore it serves, and says why.
  */
 export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
   const findFault = sharing(() => lookForFault(deps));
+  const findRecovering = () => faultOf(deps, "the database does not answer", () => whyRecovering(deps.db));
   app.get("/livez", (c) => c.json({ status: "live" }));
   app.get("/readyz", async (c) => {
     const fault = deps.stopping.aborted ? "shutting down" : await findFault();
-    if (fault === undefined) return c.json({ status: "ready" });
+    if (fault === undefined) return c.json({ status: "ready", recovering: await findRecovering() });
     throw new ApiError("Unavailable", fault, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   });
 }
@@ -26,12 +29,19 @@ export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
 async function lookForFault(deps: HealthDeps): Promise<string | undefined> {
   const faults = await Promise.all([
     faultOf(deps, "the database does not answer", () => findMissing(deps)),
-    faultOf(deps, "the object store cannot be reached", () => deps.blobs.check()),
+    faultOf(
+      deps,
+      "the object store cannot be reached",
+      async () => (await deps.blobs.check()) ?? (await findWrongStore(deps)),
+    ),
   ]);
   return faults.filter((fault) => fault !== undefined).join("; ") || undefined;
 }
 
-/** What the check finds, or `sentence` where it fails or does not end: the reason of that is for the log, it may name hosts and paths. */
+/**
+ * Returns what the check finds, or `sentence` if the check fails or does not end: the cause goes only to the log, because it may name hosts
+ * and paths.
+ */
 async function faultOf(
   { log }: HealthDeps,
   sentence: string,

@@ -5,7 +5,7 @@ import { request } from "undici";
 import { startCloud } from "../testing/start-cloud.ts";
 import { readQuery } from "./parse.ts";
 
-/** What a request may cost at most, as a multiple of the plain list of devices; what is quadratic takes hundreds. */
+/** The highest cost of a request, as a multiple of the plain list of devices; something quadratic costs hundreds. */
 const MOST = 100;
 const HEADER_BYTES = 60_000;
 
@@ -28,7 +28,7 @@ async function send({ method = "GET", path = "/v1/devices?limit=1", headers, bod
   return answer.statusCode;
 }
 
-/** Measures this process, which is client and server; what others on the machine do is not counted. */
+/** Measures the CPU time of this process, which is client and server; other programs on the machine are not counted. */
 async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -62,7 +62,7 @@ const hostile: readonly [what: string, status: number, Sent][] = [
   ["a query of many terms", 400, { path: `/v1/events?query=${filled("a:b,")}` }],
   ["a path of slashes", 404, { path: `/v1${filled("/")}` }],
   ["a path of segments", 404, { path: `/v1${filled("/a")}` }],
-  ["a path of dots", 404, { path: `/v1/devices${filled("/..")}` }],
+  ["a path of dots", 404, { path: `/v1/devices${filled("/..")}/nowhere` }],
   ["a name in the path of percent signs", 404, { path: `/v1/devices/${filled("%")}` }],
   ["a name in the path of broken characters", 404, { path: `/v1/devices/${filled("%ff")}` }],
   ["many cookies", 200, { headers: { cookie: filled("a=b;") } }],
@@ -96,7 +96,7 @@ for (const [what, status, sent] of hostile)
     assert(cpuMs < MOST * plainMs, `${cpuMs} ms beside ${plainMs} ms of a plain list`);
   });
 
-test("a query is read once for each of its parameters", () => {
+test("a query is parsed once for all of its parameters", () => {
   const repeated = Array.from({ length: 1000 }, (_, at) => `a=${at}`).join("&");
   assert.equal(readQuery(`http://x/?${repeated}`).a?.length, 1000);
   assert.throws(() => readQuery(`http://x/?${repeated}&b=1`), { code: "InvalidRequest" });

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { after, test } from "node:test";
 import { api, extensionUpload, type Operation, plainRoutes } from "@downlink/protocol";
 import { makeEpisodes } from "../datasets/testing/make-episodes.ts";
 import { makeZip } from "../extensions/testing/make-zip.ts";
+import { storeMember } from "../testing/one-of-each.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -16,7 +15,7 @@ const { id: deviceId } = await cloud.admin.call(api.devices.get, { nameOrId: "ro
 interface Call {
   readonly path: string;
   readonly body?: unknown;
-  /** Sent as they are. */
+  /** The bytes are sent as they are. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
 }
 
@@ -40,7 +39,7 @@ const posts = Object.values(api)
 const plainPosts = plainRoutes.filter(({ method, access }) => method === "post" && typeof access === "object");
 const making = [...posts, ...plainPosts].filter(({ makes }) => makes !== undefined && makes !== "nothing");
 
-test("every POST by API key says what it makes, and nothing else does", () => {
+test("every POST by API key declares what it creates, and no other operation does", () => {
   assert.ok(making.length >= 15);
   for (const { path, makes } of [...posts, ...plainPosts]) assert.notEqual(makes, undefined, path);
   const others = Object.values(api).flatMap((contract) => Object.values(contract) as Operation[]);
@@ -48,22 +47,22 @@ test("every POST by API key says what it makes, and nothing else does", () => {
   for (const route of plainRoutes) assert.ok(route.makes === undefined || plainPosts.includes(route), route.path);
 });
 
-test("the document names the key where it counts, and nowhere else", async () => {
+test("the document names the key at the operations where it has an effect, and nowhere else", async () => {
   const { paths } = (await (await fetch(`${cloud.url}/v1/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>>;
   };
-  const telling = Object.entries(paths).flatMap(([path, methods]) =>
+  const documented = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { parameters = [] }]) =>
       parameters.some((parameter) => parameter.in === "header" && parameter.name === "Idempotency-Key")
         ? [`${method} ${path}`]
         : [],
     ),
   );
-  assert.deepEqual(telling.sort(), making.map(({ path }) => `post ${path}`).sort());
+  assert.deepEqual(documented.sort(), making.map(({ path }) => `post ${path}`).sort());
 });
 
 for (const { path, makes } of making)
-  test(`POST ${path} answers with a key as without, and a repeat makes no row anywhere`, async () => {
+  test(`POST ${path} answers with a key as without, and a repeat inserts no row anywhere`, async () => {
     const without = await post(await prepare(path));
     assert.equal(without.status, 200, without.text);
     const [call, key] = [await prepare(path), `key of ${path}`];
@@ -83,11 +82,8 @@ for (const { path, makes } of making)
       assert.ok(repeated.text.includes(String(JSON.parse(first.text)[makes.idField])), repeated.text);
   });
 
-test("a package that is sent again with its key is stored once, and another one with that key is refused and not kept", async () => {
-  const objects = async () =>
-    (await readdir(join(cloud.dataDir, "objects"), { recursive: true, withFileTypes: true })).filter((entry) =>
-      entry.isFile(),
-    ).length;
+test("a package that is sent again with its key is stored once, and another package with that key is refused and not stored", async () => {
+  const objects = async () => (await Array.fromAsync(cloud.deps.blobs.list(""))).length;
   const path = extensionUpload.path;
   const [before, key] = [await objects(), "a package"];
   const [first, ...repeats] = await Promise.all([1, 2, 3].map(() => post({ path, bytes: packageOf("once") }, key)));
@@ -102,11 +98,14 @@ test("a package that is sent again with its key is stored once, and another one 
 
 const made = { count: 0 };
 
-/** A call that succeeds, with names that nothing else has. */
+/** Prepares a call that succeeds, with names that nothing else has. */
 async function prepare(path: string): Promise<Call> {
   const name = `thing-${++made.count}`;
   if (path === extensionUpload.path) return { path, bytes: packageOf(name) };
   if (path === "/v1/datasets/{id}/commit") return { path: path.replace("{id}", await stagedDataset(name)) };
+  if (path === "/v1/webhooks/{id}/ping") return { path: path.replace("{id}", await newWebhook(name)), body: {} };
+  if (path === "/v1/members/{id}/password-reset")
+    return { path: path.replace("{id}", await storeMember(cloud, { client: cloud.admin, name })), body: {} };
   const bodies: Record<string, unknown> = {
     "/v1/devices": { name, projectId },
     "/v1/datasets": { name, projectId },
@@ -117,11 +116,13 @@ async function prepare(path: string): Promise<Call> {
     "/v1/data/upload": { filename: `${name}.mcap`, deviceName: name, sessionKey: name, projectId },
     "/v1/events": { deviceId, start: "2026-01-01T00:00:00Z", end: "2026-01-01T00:00:01Z" },
     "/v1/device-tokens": { deviceId },
+    "/v1/invitations": { email: `${name}@example.org` },
     "/v1/sites": { name, type: "edge" },
     "/v1/event-types": { name, customProperties: [] },
     "/v1/custom-properties": { key: name, label: name, resourceType: "device", valueType: "string" },
     "/v1/view-links": { recordingId: recordingIds[0] },
     "/v1/data/import-requests": { recordingIds: [recordingIds[1]] },
+    "/v1/webhooks": { name, url: "https://example.org", eventTypes: ["device.created"] },
     "/v1/episodes": { projectId, episodes: [episode(made.count)] },
   };
   return { path, body: bodies[path] ?? { siteId: await newSite(name, /inbox/.test(path) ? "self-hosted" : "edge") } };
@@ -134,6 +135,11 @@ function packageOf(name: string, more: object = {}): Uint8Array<ArrayBuffer> {
 
 async function newSite(name: string, type: "edge" | "self-hosted"): Promise<string> {
   return (await cloud.admin.call(api.sites.create, { name, type })).id;
+}
+
+async function newWebhook(name: string): Promise<string> {
+  const webhook = { name, url: "https://example.org", eventTypes: ["dataset.committed" as const] };
+  return (await cloud.admin.call(api.webhooks.create, webhook)).id;
 }
 
 async function stagedDataset(name: string): Promise<string> {
@@ -149,7 +155,7 @@ function episode(second: number) {
   return { recordings: [recordingIds[0]], startTime, endTime: startTime };
 }
 
-/** The names of all fields, at whatever depth. */
+/** Collects the names of all fields, at any depth. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value !== "object" || value === null) return typeof value;

@@ -1,7 +1,7 @@
-/** Whether it is the first step, or goes on with what was begun. */
+/** Takes a turn for a step, which is the first one or continues what was begun. */
 export type TakeTurn = (step: { readonly hasBegun: boolean }) => Promise<Disposable | undefined>;
 
-/** The same pieces, each made in a turn: who makes many for a receiver that takes them leaves the processor to others in between. */
+/** Yields the same pieces, each made in a turn: making many pieces for a fast receiver leaves the processor to others in between. */
 export async function* inSteps<T, Sent = unknown>(
   pieces: AsyncIterable<T, unknown, Sent>,
   takeTurn: TakeTurn,

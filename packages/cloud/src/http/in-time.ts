@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const PATIENCE_MS = 3000;
 
-/** What is asked for, unless it takes longer than who watches over this process waits. Rejects as the work does. */
+/** Resolves like the work, unless that takes longer than a health check waits. Rejects as the work does. */
 export async function inTime<T>(work: Promise<T>): Promise<T> {
   const ended = new AbortController();
   const late = delay(PATIENCE_MS, undefined, { signal: ended.signal }).then(() => {
@@ -20,7 +20,7 @@ export class TooLateError extends Error {
   override readonly name = "TooLateError";
 }
 
-/** Who asks while the work is under way gets what it brings: many who watch cost no more than one. */
+/** Calls during running work share its result: many health checks cost no more than one. */
 export function sharing<T>(work: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<T> | undefined;
   return () => {

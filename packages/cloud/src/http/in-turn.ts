@@ -1,27 +1,27 @@
-// A large read is what answers an array or has a `limit`, and what the contract marks as `isExpensive`; of a list
-// that is sent in batches each takes a turn, so that one that nobody reads holds none (`http/large-reads.test.ts`
-// walks the contract).
+// A large read is a call that answers an array or has a `limit`, or that the contract marks as `isExpensive`. Of a list that is sent in
+// batches each batch takes a turn, so that a list that nobody reads holds none (`http/large-reads.test.ts` walks the contract).
 
 import type { Operation } from "@downlink/protocol";
 import type { Context, MiddlewareHandler } from "hono";
 import { LINK_SIGNATURE } from "../blobs/signed-link.ts";
 import type { Ctx } from "../context/context.ts";
+import { callerId } from "../core/callers.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
 import type { Turns } from "../limits/turns.ts";
 import type { Env } from "./env.ts";
 import { goneSignal } from "./gone-signal.ts";
 import type { TakeTurn } from "./in-steps.ts";
 
-/** A token is known by its text alone here. */
-export function callInTurn(turnsOf: (path: string) => FairTurns): MiddlewareHandler<Env> {
+/** The token is known here by its text alone. Calls without turns wait for nobody. */
+export function callInTurn(turnsOf: (path: string) => FairTurns | undefined): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const taker = { owner: c.req.header("authorization") ?? "" };
-    using _turn = await turnsOf(c.req.path).take(taker, () => goneSignal(c));
+    const taker = { owner: c.req.header("authorization") ?? c.req.header("cookie") ?? c.req.query("token") ?? "" };
+    using _turn = await turnsOf(c.req.path)?.take(taker, () => goneSignal(c));
     await next();
   };
 }
 
-/** A link is known by its signature, in whose last character two bits say nothing. */
+/** A link is known by its signature, in whose last character two bits have no meaning. */
 export function linkInTurn({ links }: Turns): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (c.req.method !== "GET") return next();
@@ -34,14 +34,17 @@ export function linkOf(c: Context<Env>): string {
   return (c.req.query(LINK_SIGNATURE) ?? "").slice(0, -1);
 }
 
-/** For lists and what else the contract calls expensive; nothing to wait for otherwise. A list that is sent in batches takes one for each. */
+/**
+ * Lists and other calls that the contract marks as expensive wait for a turn; all others need none. A list that is sent in batches takes a
+ * turn for each batch.
+ */
 export function listTurns(c: Context<Env>, ctx: Ctx, operation: Operation): TakeTurn {
   if (!isLargeRead(operation)) return async () => undefined;
   let gone: AbortSignal | undefined;
   const taker = { owner: ctx.caller.orgId, token: callerToken(ctx.caller) };
   return ({ hasBegun }) =>
     ctx.turns.lists.take({ ...taker, hasBegun }, () => {
-      gone ??= goneSignal(c); // not that of the context, which the stop of the process aborts: who waits is served until then
+      gone ??= goneSignal(c); // not the signal of the context, which is aborted when the process stops: waiting callers are served until then
       return gone;
     });
 }
@@ -51,5 +54,5 @@ function isLargeRead({ isExpensive, query, response }: Operation): boolean {
 }
 
 export function callerToken(caller: Ctx["caller"] | { readonly tokenId: string }): string {
-  return "keyId" in caller ? caller.keyId : caller.tokenId;
+  return "tokenId" in caller ? caller.tokenId : callerId(caller);
 }

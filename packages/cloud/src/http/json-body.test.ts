@@ -11,20 +11,20 @@ import { readJsonText } from "./json-body.ts";
 const FOR_EVER_MS = 3_600_000;
 const unhurried: BodyPatience = { stallMs: FOR_EVER_MS, totalMs: FOR_EVER_MS, leastBytesPerSecond: 0 };
 
-test("a body that stands still is answered 408, and its connection ends", async () => {
+test("a body that stops arriving is answered 408, and its connection ends", async () => {
   await using served = await serveBodies({ ...unhurried, stallMs: 50 });
   await using sender = await beginPost(served.url, 100);
   sender.socket.write('{"name":');
   assert.match(await sender.answer(), /^HTTP\/1\.1 408 .*"code":"BodyTimeout"/s);
 });
 
-test("a body that never stands still, but is not whole in time, is answered 408", async () => {
+test("a body that never stops arriving, but is not whole in time, is answered 408", async () => {
   await using served = await serveBodies({ ...unhurried, stallMs: 2000, totalMs: 400 });
   await using sender = await beginPost(served.url, 100_000);
   assert.match(await sender.answerWhile(() => sender.socket.write("  ")), /408 .*not whole within 0\.4 s/s);
 });
 
-test("a body of a few bytes a second is answered 408, one that is fast enough is taken", async () => {
+test("a body of a few bytes a second is answered 408, and one that is fast enough is accepted", async () => {
   await using served = await serveBodies({ stallMs: 200, totalMs: FOR_EVER_MS, leastBytesPerSecond: 5000 });
   await using slow = await beginPost(served.url, 100_000);
   assert.match(await slow.answerWhile(() => slow.socket.write(" ")), /408 .*less than 5000 bytes a second/s);
@@ -38,7 +38,7 @@ test("a body of a few bytes a second is answered 408, one that is fast enough is
   assert.match(await answer, /^HTTP\/1\.1 200 .*100000/s);
 });
 
-test("a sender of too much, or of too many values, hears so also while it goes on sending", async () => {
+test("a sender of too many bytes or values gets its answer even while it goes on sending", async () => {
   await using served = await serveBodies(unhurried);
   const { bytes, values } = bodyLimits.ordinary;
   for (const [body, reason] of [
@@ -74,7 +74,7 @@ function serveBodies(patience: BodyPatience) {
   );
 }
 
-/** A request whose head is sent, with a body of so many bytes to come; chunked where nobody says how many. */
+/** Sends the head of a request whose body has so many bytes, or is chunked if no number is given. */
 async function beginPost(url: string, bytes: number | undefined) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

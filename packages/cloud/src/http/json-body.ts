@@ -8,8 +8,11 @@ import type { Env } from "./env.ts";
 
 const TICKS_PER_STALL = 10;
 
-/** Refuses what is too much for the operation before it is whole, and before it is understood; and what comes too slowly. */
-export async function readJsonText(c: Context<Env>, { bodySize = "ordinary" }: Operation): Promise<string> {
+/** Refuses a body that is too large for the operation before it is whole and before it is parsed, and one that arrives too slowly. */
+export async function readJsonText(
+  c: Context<Env>,
+  { bodySize = "ordinary" }: Operation | Required<Pick<Operation, "bodySize">>,
+): Promise<string> {
   const limits = bodyLimits[bodySize];
   const { incoming } = c.env;
   const announcedBytes = Number(incoming.headers["content-length"] ?? 0);
@@ -24,13 +27,13 @@ export async function readJsonText(c: Context<Env>, { bodySize = "ordinary" }: O
   return decodeUtf8(Buffer.concat(pieces));
 }
 
-/** Bytes that are no UTF-8 are refused, not replaced: nobody would see what was lost. */
+/** Bytes that are not UTF-8 are refused and not replaced, because nobody would see what was lost. */
 function decodeUtf8(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ApiError("MalformedJson", "the body is not UTF-8");
   return bytes.toString("utf8");
 }
 
-/** Leaves the connection standing where it fails, so that the refusal can be answered. */
+/** Leaves the connection open after a failure, so that the refusal can be answered. */
 async function eachPiece(
   incoming: IncomingMessage,
   patience: BodyPatience,
@@ -56,7 +59,7 @@ async function eachPiece(
   }
 }
 
-/** Time is counted in ticks of this process, so that one that stood still does not blame the sender. */
+/** Time is counted in ticks of this process, so that a process that was suspended does not blame the sender. */
 function watchPace(patience: BodyPatience, reject: (error: ApiError) => void) {
   const tickMs = patience.stallMs / TICKS_PER_STALL;
   const seen = { ticks: 0, silentTicks: 0, bytes: 0 };

@@ -6,28 +6,28 @@ import type { KeptAnswerModel } from "../db/generated/models.ts";
 const KEPT_NS = BigInt(IDEMPOTENCY_HOURS) * 3600n * 1_000_000_000n;
 const ROWS_A_STATEMENT = 10_000;
 
-/** Who calls with which `Idempotency-Key`. */
+/** A caller and its `Idempotency-Key`. */
 export interface CallOnce {
   readonly callerId: string;
   readonly key: string;
 }
 
-/** What a repeat of the call is answered by; undefined where this is the first, or the first was a day ago. */
+/** Finds the answer for a repeat of the call; undefined if this is the first call, or the first was a day ago. */
 export async function findKept({ db, clock }: Ctx, call: CallOnce): Promise<KeptAnswerModel | undefined> {
   const kept = await db.prisma.keptAnswer.findUnique({ where: { callerId_key: call } });
   return kept && kept.createdAtNs > clock.nowNs() - KEPT_NS ? kept : undefined;
 }
 
-/** Whether nobody else is at this call until the transaction ends, nor has been: one that died left nothing. */
+/** Says whether this call is alone until the transaction ends, and none was before it; a call that crashed left nothing. */
 export async function claim(ctx: Ctx, call: CallOnce): Promise<boolean> {
   const name = `once ${call.callerId} ${call.key}`;
   const [row] = await ctx.db.prisma.$queryRaw<[{ isOurs: boolean }]>`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS "isOurs"`;
-  // In a statement of its own: that of the lock does not see what was committed while it was taken.
+  // A separate statement is needed: the one that takes the lock does not see what was committed while it waited.
   return row.isOurs && (await findKept(ctx, call)) === undefined;
 }
 
-/** The first answer stays; one of the day before goes. */
+/** The first answer stays; an answer of the day before is replaced. */
 export async function keepAnswer(
   { prisma }: Pick<Database, "prisma">,
   { callerId, key, fingerprint, status, body, madeId, createdAtNs }: KeptAnswerModel,
@@ -40,7 +40,7 @@ export async function keepAnswer(
     WHERE kept."createdAtNs" <= EXCLUDED."createdAtNs" - ${KEPT_NS}`;
 }
 
-/** Removes the answers that nobody is given any more, some at a time. */
+/** Removes answers that are too old to be used, some at a time. */
 export async function forgetOldAnswers({ prisma }: Pick<Database, "prisma">, nowNs: bigint): Promise<void> {
   let removed: number;
   do {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { api, type Operation, pathParameters } from "@downlink/protocol";
+import { api, type Operation, pathParameters, sessionRoutes } from "@downlink/protocol";
 import { defaultLimits } from "../limits/limits.ts";
 import { readExamples } from "../testing/example-bodies.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -34,7 +34,7 @@ function pathOf({ path }: Operation): string {
 
 function requiredQuery({ query }: Operation): string {
   const required = Object.entries(query?.shape ?? {}).filter(([, schema]) => !schema.safeParse(undefined).success);
-  const values: Record<string, string> = { start: "2026-01-01", end: "2026-01-02", version: "1" };
+  const values: Record<string, string> = { start: "2026-01-01", end: "2026-01-02", version: "1", binNs: "1000" };
   return new URLSearchParams(Object.fromEntries(required.map(([name]) => [name, values[name] ?? "x"]))).toString();
 }
 
@@ -52,7 +52,23 @@ for (const [resource, operations] of Object.entries(api))
     });
   }
 
-test("a list that waits for its turn is answered, also where the process is told to stop meanwhile", async (t) => {
+test("every call with a key waits for its turn among calls, and who signs in does not", async (t) => {
+  const turns = { ...defaultLimits.turns, calls: oneAtOnce };
+  const { url, adminKey, deps } = await startCloud(t, { works: false, limits: { turns } });
+  using _held = await deps.turns.calls.take({ owner: "another" }, never);
+  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
+  const statusOf = async (path: string, method: string) => {
+    const response = await fetch(`${url}${path}`, { method, headers });
+    await response.text();
+    return response.status;
+  };
+  for (const operation of Object.values(api).flatMap((operations) => Object.values<Operation>(operations)))
+    if (operation.access.kind === "apiKey")
+      assert.equal(await statusOf(pathOf(operation), operation.method.toUpperCase()), 503, operation.path);
+  assert.equal(await statusOf(sessionRoutes.begin.path, "POST"), 403);
+});
+
+test("a list that waits for its turn is answered, even if the process is told to stop meanwhile", async (t) => {
   const turns = { ...defaultLimits.turns, lists: { ...oneAtOnce, waiting: 1 } };
   const { deps, admin } = await startCloud(t, { works: false, limits: { turns } });
   const device = await admin.call(api.devices.create, { name: "robot" });
@@ -67,7 +83,7 @@ test("a list that waits for its turn is answered, also where the process is told
   assert.deepEqual(await asked, [device]);
 });
 
-test("of a list that is sent in batches, each takes a turn, and what has begun is not refused", async () => {
+test("of a list that is sent in batches each batch takes a turn, and a list that has begun is not refused", async () => {
   const taken: boolean[] = [];
   async function* batches(): AsyncGenerator<string, void, number> {
     const shown = yield "a";

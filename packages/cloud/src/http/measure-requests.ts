@@ -8,10 +8,13 @@ interface Measured {
   observe(seconds: number): void;
 }
 
-/** Counts answers by their operation as the contract writes it: `GET /v1/devices/{nameOrId}`. What no route takes is one of them. */
+/**
+ * Counts answers by their operation as the contract writes it: `GET /v1/devices/{nameOrId}`. All requests without a route count as one
+ * operation.
+ */
 export class MeasuredRequests {
   readonly #metrics: Deps["metrics"];
-  /** There are as many as routes have statuses. To look the labels up each time takes longer than to count. */
+  /** There is one entry for each status of each route. Looking the labels up each time would take longer than counting. */
   readonly #known = new Map<string, Measured>();
 
   constructor(metrics: Deps["metrics"]) {
@@ -36,7 +39,8 @@ export class MeasuredRequests {
   }
 }
 
-function operationOf(c: Context<Env>): string {
+/** Returns the operation as the contract writes it. */
+export function operationOf(c: Context<Env>): string {
   const path = c.get("path") ?? routePath(c).replace(/:(\w+)/g, "{$1}");
   return path.endsWith("*") ? "unmatched" : `${c.req.method} ${path}`;
 }

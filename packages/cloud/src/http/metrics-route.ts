@@ -13,7 +13,7 @@ const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
 
 type MetricsDeps = Pick<Deps, "db" | "metrics" | "metricsToken" | "stopping">;
 
-/** `/metrics`, in the text format of Prometheus, for who holds its token; without one, for this machine. */
+/** Serves `/metrics` in the text format of Prometheus: with a token for its holder, and without one for this machine. */
 export function metricsRoute(app: Hono<Env>, deps: MetricsDeps): void {
   const observeProcessSince = observeProcess(deps);
   const observe = sharing(() => observeDatabase(deps, inTime));
@@ -36,7 +36,7 @@ function requireReader(c: Context<Env>, token: string | undefined): void {
   if (!timingSafeEqual(theirs!, ours!)) refuse("Unauthenticated", "metrics need the token of DOWNLINK_METRICS_TOKEN");
 }
 
-/** A call that a proxy beside us passes on comes from anywhere. */
+/** A call that a proxy on this machine passes on may come from anywhere. */
 function isOfThisMachine(c: Context<Env>): boolean {
   const address = c.env.incoming.socket.remoteAddress ?? "";
   return LOOPBACK.test(address) && FORWARDED.every((name) => c.req.header(name) === undefined);

@@ -6,9 +6,9 @@ import { isDatabaseAway } from "../db/sql-state.ts";
 import type { Env } from "./env.ts";
 
 /**
- * Every answer to an agent names the cloud's incarnation, so that one that stays up learns of a restore at its next call, whatever
- * that is. It is read after the work is done: an answer of the old one that names the new one costs a hello, the other way round
- * an agent would trust what is no longer so.
+ * Every answer to an agent names the cloud's incarnation, so that a running agent learns of a restore at its next call, whatever that is.
+ * It is read after the work is done: an answer of the old incarnation that names the new one costs a hello, but a new answer that names the
+ * old one would make the agent trust what is no longer true.
  */
 export function nameIncarnation({ db }: Deps): MiddlewareHandler<Env> {
   return async (c, next) => {
@@ -17,9 +17,9 @@ export function nameIncarnation({ db }: Deps): MiddlewareHandler<Env> {
     try {
       const incarnation = c.get("incarnation") ?? (await readIncarnation(db));
       const { outgoing } = c.env;
-      if (!outgoing.headersSent) outgoing.setHeader(INCARNATION_HEADER, incarnation); // Hono's would make the whole answer anew
+      if (!outgoing.headersSent) outgoing.setHeader(INCARNATION_HEADER, incarnation); // Hono's own method would make the whole answer anew
     } catch (error) {
-      if (!isDatabaseAway(error)) throw error; // What was asked for is done; the next answer names it.
+      if (!isDatabaseAway(error)) throw error; // The work of the call is done; the next answer names it.
     }
   };
 }

@@ -10,7 +10,7 @@ function fit(limit: number | undefined) {
   return { most: fitOpenFiles({ ...connectionLimits, most: 20_000 }, { limit, log }).most, shown };
 }
 
-test("the limit of open files is the one that the shell says", { skip: process.platform !== "linux" }, () => {
+test("the limit of open files is the one that the shell reports", { skip: process.platform !== "linux" }, () => {
   const limits = execFileSync("sh", ["-c", "ulimit -n 700; cat /proc/self/limits"], { encoding: "utf8" });
   assert.equal(
     openFileLimit(() => limits),
@@ -23,7 +23,7 @@ test("the limit of open files is the one that the shell says", { skip: process.p
   );
 });
 
-test("a limit that leaves too few connections is told, with what to do, and nothing runs into it", () => {
+test("a limit that leaves too few connections is logged with advice, and connections stay below it", () => {
   const { most, shown } = fit(1024);
   assert.equal(most, 512);
   assert.match(
@@ -33,7 +33,7 @@ test("a limit that leaves too few connections is told, with what to do, and noth
   assert.equal(fit(100).most, 1);
 });
 
-test("a limit that is high enough, or unknown, is not spoken of", () => {
+test("nothing is logged about a limit that is high enough or unknown", () => {
   assert.deepEqual([fit(undefined), fit(1_048_576)], Array(2).fill({ most: 20_000, shown: [] }));
   assert.deepEqual(fit(20_000), { most: 19_488, shown: [] });
 });

@@ -1,15 +1,15 @@
-// More connections than files that may be open are refused, and a start with too low a limit says what to raise: a
-// connection that is refused comes again, a database or object that cannot be opened fails others.
+// Connections beyond the limit of open files are refused, and at its start the process says how to raise a limit that is too low: a refused
+// connection comes again, but a database or an object that cannot be opened makes others fail.
 
 import { readFileSync } from "node:fs";
 import type { ConnectionLimits } from "../limits/limits.ts";
 
-/** For the database, the store and what a process needs itself. */
+/** For the database, the store and the process itself. */
 const RESERVED = 512;
-/** Of the connections that are allowed; with fewer the operator is told. */
+/** The share of the allowed connections; with fewer the operator is warned. */
 const ENOUGH = 0.9;
 
-/** How many files this process may open at once, connections among them; undefined where nobody says or limits it. */
+/** Returns how many files this process may open at once, connections among them; undefined if there is no limit, or it is unknown. */
 export function openFileLimit(read = () => readFileSync("/proc/self/limits", "utf8")): number | undefined {
   if (process.platform !== "linux") return undefined;
   const limit = /^Max open files +(\d+) /m.exec(read())?.[1];
@@ -21,7 +21,10 @@ interface Given {
   readonly log: { warn(details: object, message: string): void };
 }
 
-/** No more connections than files can be opened: one that is refused comes again, but a database or store that cannot be opened fails others. */
+/**
+ * Allows no more connections than files can be opened: a refused connection comes again, but a database or store that cannot be opened
+ * makes others fail.
+ */
 export function fitOpenFiles(limits: ConnectionLimits, { limit, log }: Given): ConnectionLimits {
   const most = limit === undefined ? limits.most : Math.max(1, Math.min(limits.most, limit - RESERVED));
   if (most < limits.most * ENOUGH)

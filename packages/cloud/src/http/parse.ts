@@ -7,7 +7,7 @@ import { readJsonText } from "./json-body.ts";
 
 const INDEXED = /^(.+)\/\d+$/;
 
-/** Path, query and body of a request in one object, decoded by the operation's schemas; throws a 400 that names each fault. */
+/** Returns path, query and body of a request in one object, decoded by the operation's schemas; throws a 400 that names each error. */
 export async function parseInput(c: Context<Env>, operation: Operation): Promise<Record<string, unknown>> {
   return parseWithBody(c, operation, operation.body ? await readJsonText(c, operation) : "");
 }
@@ -20,7 +20,7 @@ export function parseWithBody(c: Context, operation: Operation, bodyText: string
   return { ...body, ...query, ...(operation.body && operation.query && listsOfBoth(body, query)), ...params };
 }
 
-/** The path beats the query, and the query the body; a list that stands in both is one list. */
+/** The path overrides the query, and the query overrides the body; a list that stands in both is one list. */
 function listsOfBoth(body: Record<string, unknown>, query: Record<string, unknown>): Record<string, unknown> {
   const lists = Object.entries(query).flatMap(([name, value]) => {
     const inBody = body[name];
@@ -60,7 +60,7 @@ function readBody(schema: z.ZodObject, text: string): Record<string, unknown> {
   return text.includes("null") ? (withoutNulls(schema, given) as Record<string, unknown>) : given;
 }
 
-/** An empty body is no body: `{}`. */
+/** An empty body counts as `{}`. */
 function parseBody(text: string): Record<string, unknown> {
   if (text.trim() === "") return {};
   let value: unknown;

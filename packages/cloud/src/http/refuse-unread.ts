@@ -7,8 +7,9 @@ import { ApiError } from "../core/errors.ts";
 const HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" };
 
 /**
- * What Node would refuse by itself, or close without a word, is answered as every other refusal, and the connection ends: nobody
- * knows where the next call begins. An expectation that we do not know is nobody's loss: its request is answered as any other.
+ * Requests that Node would refuse by itself, or whose connection it would close silently, get an answer like every other refusal, and the
+ * connection ends, because nobody knows where the next call begins. An unknown expectation harms nobody: its request is answered like any
+ * other.
  */
 export function refuseUnparsed(server: Server): void {
   server.on("checkExpectation", (request, answer) => server.emit("request", request, answer));
@@ -19,7 +20,7 @@ export function refuseUnparsed(server: Server): void {
   });
 }
 
-/** Answers a request that is HTTP, but names no host or target that there can be. */
+/** Answers a request that is valid HTTP, but names an impossible host or target. */
 export function refuseUnread(error: unknown): Response {
   const refusal =
     error instanceof RequestError ? malformed(error.message) : new ApiError("Internal", "the request failed");

@@ -4,7 +4,7 @@ import type { Env } from "./env.ts";
 
 const SANE = /^[\w.:/+=-]{1,128}$/;
 
-/** Every response carries `X-Request-Id`, the caller's where it sent a sane one; and no browser guesses what it holds. */
+/** Every response carries `X-Request-Id`, with the caller's id if it is well-formed; and no browser guesses the type of the response. */
 export function nameRequest(c: Context<Env>): void {
   const given = c.req.header("x-request-id");
   const id = given && SANE.test(given) ? given : randomUUID();

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { Logger } from "pino";
 import type { Env } from "./env.ts";
 
-/** One line a request; no query (links carry signatures there) and no headers. */
+/** Logs one line for each request, without the query (links carry signatures there) and without headers. */
 export function logRequest(c: Context<Env>, log: Logger, tookSeconds: number): void {
   if (!log.isLevelEnabled("debug")) return;
   const { method, path } = c.req;

@@ -1,19 +1,19 @@
-// Answers in JSON above 1 kB are compressed as the receiver takes it, outside of the event loop; links never are. A
-// GET has a weak `ETag`, but for lists above 1 MiB, which are sent while they are read, and for what may hold a
-// token or a signed link (`Credential` of the contract): that is `no-store`.
+// Answers in JSON above 1 kB are compressed as the receiver accepts it, outside of the event loop; links never are. A GET has a weak
+// `ETag`, except for lists above 1 MiB, which are sent while they are read, and for answers that may hold a token or a signed link
+// (`Credential` of the contract), which are `no-store`.
 
 import { hash } from "node:crypto";
 import type { Context } from "hono";
 import { type ContentCoding, chooseCoding, encodeContent } from "./content-coding.ts";
 import type { Env } from "./env.ts";
 
-/** Below it a coding costs more than it saves. */
+/** Below this size a coding costs more than it saves. */
 const LEAST_ENCODED_BYTES = 1024;
 const JSON_TYPE = { "Content-Type": "application/json" };
 
 /**
- * Answers with JSON: encoded as the receiver takes it, and where it may be kept with a weak `ETag`, so that who has this very answer
- * is told so and nothing more (304). Whoever keeps it asks again each time: it is of one caller, and of one moment.
+ * Answers with JSON, encoded as the receiver accepts it. If the answer may be cached it has a weak `ETag`, so that a client that has this
+ * very answer gets only a 304. A cache must ask again each time: the answer is of one caller, and of one moment.
  */
 export async function sendJson(
   c: Context<Env>,
@@ -35,14 +35,17 @@ export async function sendJson(
   return c.body(body, 200, JSON_TYPE);
 }
 
-interface Told {
+interface Described {
   readonly etag: string | undefined;
   readonly coding?: ContentCoding;
 }
 
-/** On the answer itself: of more than one of Hono's each answer would make a `Headers`, which takes longer than to look the answer up. */
-function setHeaders({ env: { outgoing } }: Context<Env>, { etag, coding }: Told): void {
-  if (outgoing.headersSent) return; // the caller went away while it was encoded
+/**
+ * The headers are set on Node's own response: with more than one header of Hono's, each answer would make a `Headers`, which takes longer
+ * than looking the response up.
+ */
+function setHeaders({ env: { outgoing } }: Context<Env>, { etag, coding }: Described): void {
+  if (outgoing.headersSent) return; // the caller went away while the answer was encoded
   outgoing.setHeader("Vary", "Authorization, Accept-Encoding");
   if (coding) outgoing.setHeader("Content-Encoding", coding);
   if (etag === undefined) return;
@@ -55,12 +58,12 @@ async function encoded(text: string | Uint8Array, coding: ContentCoding): Promis
   return (await encodeContent(body, coding)) as Uint8Array<ArrayBuffer>;
 }
 
-/** Weak, as it is the same for all codings. */
+/** The tag is weak, because it is the same for all codings. */
 function tagOf(body: string | Uint8Array): string {
   return `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
 }
 
-/** By weak comparison. spec: RFC 9110 §13.1.2 */
+/** Compares weakly. spec: RFC 9110 §13.1.2 */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, "");

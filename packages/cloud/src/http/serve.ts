@@ -1,30 +1,34 @@
 import { type Access, type Contract, holdsCredential, type Operation, type WithHeaders } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { Ctx, Deps } from "../context/context.ts";
+import { noteOrWarn } from "../ledger/note-entries.ts";
 import { againOf, type BoundContract } from "./again.ts";
 import { answerOnce, makesOne } from "./answer-once.ts";
-import { authenticate } from "./authenticate.ts";
+import { auditedHandler } from "./audited-call.ts";
+import { authenticate, isByCookie } from "./authenticate.ts";
 import { proveConnection } from "./connections.ts";
 import { type Encode, makeEncoder } from "./encoder.ts";
 import type { Env } from "./env.ts";
-import { goneSignal } from "./gone-signal.ts";
+import { hasGone } from "./gone-signal.ts";
 import type { AnyHandler } from "./handlers.ts";
 import { inSteps, type TakeTurn } from "./in-steps.ts";
 import { callerToken, listTurns } from "./in-turn.ts";
-import { countCall } from "./limit-rates.ts";
+import { addressOf, countCall } from "./limit-rates.ts";
 import { parseInput } from "./parse.ts";
 import { sendJson } from "./send-json.ts";
+import { requireOwnPage } from "./session-cookie.ts";
 import { isBatches, streamList } from "./stream-list.ts";
 
-/** Binds a resource's operations to its verbs: access, parse, call, encode. Anything else is middleware or a plain route. */
+/** Binds a resource's operations to its verbs: check the access, parse, call, encode. Everything else is middleware or a plain route. */
 export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: BoundContract<C>): void {
   for (const [name, operation] of Object.entries(bound.contract)) {
-    const handler = bound.handlers[name] as unknown as AnyHandler;
-    const { method, response } = operation;
+    const handler = auditedHandler(bound, name);
+    const { method, alsoMethods = [], response } = operation;
     const encode = response && makeEncoder(response);
     const mayBeKept = method === "get" && response !== undefined && !holdsCredential(response);
     const call = { operation, handler, encode, mayBeKept, again: againOf(bound, name) };
-    app.on(operation.method.toUpperCase(), honoPath(operation.path), (c) => {
+    const methods = [method, ...alsoMethods].map((one) => one.toUpperCase());
+    app.on(methods, honoPath(operation.path), (c) => {
       c.set("path", operation.path);
       return answer(c, deps, call);
     });
@@ -35,28 +39,35 @@ interface Call {
   readonly operation: Operation;
   readonly handler: AnyHandler;
   readonly again: AnyHandler | undefined;
-  /** Undefined where success has no body. */
+  /** Undefined if a success has no body. */
   readonly encode: Encode | undefined;
-  /** What is read may be, but for tokens and signed links. */
+  /** Answers to reads may be cached, except for tokens and signed links. */
   readonly mayBeKept: boolean;
 }
 
 async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response> {
   const { operation, handler, again, encode, mayBeKept } = call;
+  const noteChanges = async () => {
+    if (operation.audits) deps.credentials.forgetAll(); // what a handler forgot may have been read again before the commit
+    if (operation.method !== "get" && !isByMachine(operation.access)) await noteOrWarn(deps);
+  };
   const ctx = await openContext(c, deps, operation.access);
   const input = await parseInput(c, operation);
   const takeTurn = listTurns(c, ctx, operation);
   if (encode && makesOne(operation)) {
     using _turn = await takeTurn({ hasBegun: false });
     const toText = async (answered: Promise<unknown>) => JSON.stringify(encode(await answered));
-    return await answerOnce(c, ctx, {
+    const response = await answerOnce(c, ctx, {
       operation,
       input,
       answer: (inside) => toText(handler(inside, input)),
       again: (inside, madeId) => toText(again && madeId ? again(inside, madeId) : handler(inside, input)),
     });
+    await noteChanges();
+    return response;
   }
   const answered = await handleInTurn(() => handler(ctx, input), takeTurn);
+  await noteChanges();
   if (!encode) return c.body(null, 204);
   if (isBatches(answered)) return streamList(c, inSteps(answered, takeTurn), { encode, mayBeKept, log: deps.log });
   if (!operation.responseHeaders) return sendJson(c, JSON.stringify(encode(answered)), call);
@@ -70,23 +81,32 @@ async function handleInTurn<T>(handle: () => Promise<T>, takeTurn: TakeTurn): Pr
   return await handle();
 }
 
-/** What a verb works with, once the caller is known and allowed; for plain routes too. */
+/** Makes the context that a verb works with, once the caller is known and allowed; plain routes use it too. */
 export async function openContext(c: Context<Env>, deps: Deps, access: Access): Promise<Ctx> {
   const caller = await authenticate(deps, c.req.raw.headers, access);
+  if (caller.kind === "member" || caller.kind === "apiKey") requirePage(c, deps);
   proveConnection(c);
-  c.env.outgoing.setHeader("Cache-Control", "no-store"); // Unless send-json.ts says otherwise
+  c.env.outgoing.setHeader("Cache-Control", "no-store"); // send-json.ts may replace it
   await countCall(c, deps.rates, callerToken(caller));
-  let signal: AbortSignal | undefined;
+  // No getter stands here: it would make this object twenty times as slow to create.
   return {
     ...deps,
     caller,
     requestId: c.get("requestId"),
+    address: () => addressOf(c, deps.trustedProxies),
     noteIncarnation: (incarnation: string) => c.set("incarnation", incarnation),
-    get signal() {
-      signal ??= AbortSignal.any([goneSignal(c), deps.stopping]); // few verbs ask for it, and it costs more than they do
-      return signal;
-    },
+    isInterrupted: () => hasGone(c) || deps.stopping.aborted,
   } as Ctx;
+}
+
+/** A call by cookie may come from a page of somebody else. */
+function requirePage(c: Context<Env>, deps: Deps): void {
+  if (isByCookie(c.req.raw.headers, deps)) requireOwnPage(c.req.raw, deps);
+}
+
+/** What agents and buckets say changes nothing that is to outlive the database, and comes too often to look for that. */
+function isByMachine({ kind }: Access): boolean {
+  return kind === "agent" || kind === "inbox";
 }
 
 function honoPath(path: string): string {

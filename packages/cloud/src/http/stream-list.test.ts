@@ -25,7 +25,7 @@ async function* batchesOf(batches: readonly Batch[]): Batches<z.output<typeof It
   for (const batch of batches) yield batch;
 }
 
-test("a list that comes in batches is one JSON array, each item encoded for the wire", async () => {
+test("a list that comes in batches is one JSON array with each item encoded", async () => {
   const one = [{ atNs: 1n }, { atNs: 2n }];
   const found = await answer(() => batchesOf([one, [], [{ atNs: 3n }]]));
   assert.deepEqual(found, {
@@ -37,7 +37,7 @@ test("a list that comes in batches is one JSON array, each item encoded for the 
   assert.equal((await answer(() => batchesOf([[]]))).text, "[]");
 });
 
-test("each batch is told how many characters the last one became", async () => {
+test("the source of each batch learns how many characters the last batch became", async () => {
   const shown: number[] = [];
   await answer(async function* () {
     shown.push(yield [{ atNs: 1n }]);
@@ -46,7 +46,7 @@ test("each batch is told how many characters the last one became", async () => {
   assert.deepEqual(shown, ['{"atNs":"1"}'.length, '{"atNs":"1"},{"atNs":"2"}'.length]);
 });
 
-test("a list that fails before its first batch is an error with its status; later the connection breaks", async () => {
+test("a list that fails before its first batch is an error with its status; a later failure breaks the connection", async () => {
   const early = await answer(async function* () {
     throw new ApiError("NotFound", "no such device");
     // biome-ignore lint/correctness/noUnreachable: makes it a generator
@@ -55,7 +55,7 @@ test("a list that fails before its first batch is an error with its status; late
   assert.equal(early.statusCode, 404);
   await assert.rejects(
     answer(async function* () {
-      yield Array.from({ length: 100_000 }, () => ({ atNs: 1n })); // more than is gathered before the first byte
+      yield Array.from({ length: 100_000 }, () => ({ atNs: 1n })); // more than is gathered before the first byte is sent
       throw new Error("the database is gone");
     }),
   );

@@ -11,10 +11,12 @@ export function isBatches(answered: unknown): answered is Batches<unknown> {
   return typeof answered === "object" && answered !== null && Symbol.asyncIterator in answered;
 }
 
-/** What is smaller is answered at once. */
+/** Lists below this size are answered at once. */
 const WHOLE_BYTES = 1024 * 1024;
 
-/** Answers with a JSON array, no faster than the receiver takes it; one batch of it is in memory. A small one is sent as other JSON is. */
+/**
+ * Answers with a JSON array, no faster than the receiver accepts it, with one batch of it in memory. A small array is sent like other JSON.
+ */
 export async function streamList(
   c: Context<Env>,
   batches: Batches<unknown>,

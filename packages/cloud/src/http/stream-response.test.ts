@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { Readable } from "node:stream";
 import { test } from "node:test";
 import { request } from "undici";
 import { ApiError } from "../core/errors.ts";
@@ -9,7 +10,7 @@ import { type StreamOptions, streamBody } from "./stream-response.ts";
 
 const PIECE = Buffer.alloc(100_000, "x");
 
-test("a streamed answer is every piece in order, with the headers given and those of the middleware", async () => {
+test("a streamed answer is every piece in order, with its own headers and those of the middleware", async () => {
   await using served = await serveStream(() => count(300));
   const answer = await request(served.url);
   assert.equal(answer.headers["content-type"], "application/octet-stream");
@@ -27,6 +28,25 @@ test("a streamed answer keeps the connection for the next request", async () => 
     while (!text.includes("\r\n0\r\n\r\n")) text += String((await once(socket, "data"))[0]);
   }
   socket.destroy();
+});
+
+test("the memory of a piece may be given back once it was sent, however slowly the receiver reads", async () => {
+  const pieces = Array.from({ length: 60 }, (_, number) => Buffer.allocUnsafeSlow(70_000).fill(number));
+  const expected = Buffer.concat(pieces);
+  let sentBytes = 0;
+  const onSent = (piece: Uint8Array) => {
+    sentBytes += piece.byteLength;
+    (piece.buffer as ArrayBuffer).transfer(0);
+  };
+  await using served = await serveStream(() => Readable.from(pieces), { onSent });
+  const { body } = await request(served.url);
+  const received: Buffer[] = [];
+  for await (const piece of body) {
+    received.push(piece as Buffer);
+    await new Promise(setImmediate);
+  }
+  assert.ok(Buffer.concat(received).equals(expected));
+  assert.equal(sentBytes, expected.byteLength);
 });
 
 test("a streamed answer of HEAD does not begin the work", async () => {
@@ -58,7 +78,7 @@ test("a streamed answer that fails before its first piece is an error with its s
   assert.equal(((await answer.body.json()) as { code: string }).code, "NoStreamableRecordings");
 });
 
-test("a streamed answer that fails in mid-stream breaks the connection off, so that it never looks whole, and says why to the server", async () => {
+test("a streamed answer that fails in mid-stream breaks the connection off, so that it never looks whole, and logs the reason on the server", async () => {
   await using served = await serveStream(async function* () {
     yield PIECE;
     throw new Error("disk died");
@@ -69,7 +89,7 @@ test("a streamed answer that fails in mid-stream breaks the connection off, so t
   assert.deepEqual(served.failures.map(String), ["Error: disk died"]);
 });
 
-test("a streamed answer is made no faster than it is taken", async () => {
+test("a streamed answer is made no faster than it is received", async () => {
   let madeBytes = 0;
   await using served = await serveStream(async function* () {
     for (; madeBytes < 500e6; madeBytes += PIECE.byteLength) yield PIECE;
@@ -124,7 +144,7 @@ test("a streamed answer closes its source when the receiver goes away", async ()
   await closed.promise;
 });
 
-test("a streamed answer is broken off when its receiver takes nothing for too long", async () => {
+test("a streamed answer is broken off when its receiver accepts nothing for too long", async () => {
   const controller = new AbortController();
   await using served = await serveStream(endless, { controller, stallMs: 50 });
   const socket = await openSocket(served.url);
@@ -176,7 +196,7 @@ async function openSocket(url: string) {
   return socket;
 }
 
-/** Until a count stays the same over many turns of the event loop, in which sockets are written to. */
+/** Waits until a count stays the same over many turns of the event loop, in which sockets are written to. */
 async function untilSteady(read: () => number): Promise<void> {
   for (let last = -1, turns = 0; turns < 2000; turns++) {
     await new Promise((next) => setImmediate(next));

@@ -1,4 +1,4 @@
-// A failure in mid-stream destroys the socket; before the first byte it is still answered with its status.
+// A failure in the middle of the stream destroys the socket; before the first byte it is still answered with its status.
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -8,24 +8,26 @@ import type { StatusCode } from "hono/utils/http-status";
 import { abortable } from "../core/abortable.ts";
 import type { Env } from "./env.ts";
 
-/** How long a receiver may take nothing while bytes wait for it. */
+/** How long a receiver may accept nothing while bytes wait for it. */
 const STALL_MS = 5 * 60_000;
 
 export interface StreamOptions {
   readonly headers: Record<string, string>;
-  /** Default 200. */
+  /** The default is 200. */
   readonly status?: StatusCode;
-  /** Aborted when the receiver goes away: the work for it should stop. */
+  /** Aborted when the receiver goes away, so that the work for it can stop. */
   readonly controller?: AbortController;
-  /** Told of a failure after the first byte, which no status can tell any more. */
+  /** Called for a failure after the first byte, which no status can report any more. */
   readonly onFailure: (error: unknown) => void;
   readonly stallMs?: number;
+  /** Called with pieces that nobody here needs any more: at least with each that is as large as the connection's buffer. */
+  readonly onSent?: (piece: Uint8Array) => void;
 }
 
 /**
- * Answers with the pieces as they come, no faster than the receiver takes them. A failure before the first piece is thrown
- * and can still be answered; a later one aborts the connection, so that a cut body is never taken for a whole one. HEAD gets
- * the headers, and `body` is not begun. Middleware must set its headers before `next()`: those are sent from here.
+ * Answers with the pieces as they come, no faster than the receiver accepts them. A failure before the first piece is thrown and can still
+ * be answered; a later one aborts the connection, so that a cut body is never taken for a whole one. HEAD gets the headers, and `body` is
+ * not begun. Middleware must set its headers before `next()`, because the headers are sent here.
  */
 export async function streamBody(
   c: Context<Env>,
@@ -38,12 +40,13 @@ export async function streamBody(
   const controller = options.controller ?? new AbortController();
   const onClose = () => controller.abort(new ReceiverGoneError());
   outgoing.once("close", onClose);
-  if (outgoing.destroyed) onClose(); // gone before this was called
+  if (outgoing.destroyed) onClose(); // the connection was closed before this was called
   outgoing.setTimeout(options.stallMs ?? STALL_MS, () => {
     if (outgoing.writableNeedDrain) outgoing.destroy();
   });
   try {
-    await writeBody(outgoing, { head, pieces: abortable(body, controller.signal), signal: controller.signal });
+    const pieces = abortable(body, controller.signal);
+    await writeBody(outgoing, { head, pieces, signal: controller.signal, onSent: options.onSent });
   } catch (error) {
     if (!outgoing.headersSent && !outgoing.destroyed) throw error;
     outgoing.destroy();
@@ -59,19 +62,22 @@ interface Body {
   readonly head: Response;
   readonly pieces: AsyncIterable<Uint8Array>;
   readonly signal: AbortSignal;
+  readonly onSent: StreamOptions["onSent"];
 }
 
-async function writeBody(outgoing: ServerResponse, { head, pieces, signal }: Body): Promise<void> {
+async function writeBody(outgoing: ServerResponse, { head, pieces, signal, onSent }: Body): Promise<void> {
   for await (const piece of pieces) {
     if (outgoing.destroyed) throw new ReceiverGoneError(); // writing would emit an error that nobody listens for
     sendHead(outgoing, head);
-    if (!outgoing.write(piece)) await once(outgoing, "drain", { signal });
+    if (outgoing.write(piece)) continue; // it waits beside others
+    await once(outgoing, "drain", { signal });
+    onSent?.(piece);
   }
   sendHead(outgoing, head);
   outgoing.end();
 }
 
-/** With the first piece, so that a failure before it can still choose its status. */
+/** The head is sent with the first piece, so that a failure before it can still choose its status. */
 function sendHead(outgoing: ServerResponse, head: Response): void {
   if (!outgoing.headersSent) outgoing.writeHead(head.status, Object.fromEntries(head.headers));
 }

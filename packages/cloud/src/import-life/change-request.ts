@@ -3,22 +3,23 @@ import type { ImportRequestModel } from "../db/generated/models.ts";
 import { removeIndex } from "../indexing/index-key.ts";
 import type { Moment, TransactionContext } from "../jobs/transaction-context.ts";
 import { type ImportRequestEvent, nextRequestState, statesBefore } from "./import-request-state.ts";
+import { uploadStatesBefore } from "./upload-state.ts";
 
 interface Change {
   readonly id: string;
   readonly event: ImportRequestEvent;
-  /** The change is made only while this attempt owns the row: a job that was taken over changes nothing. */
+  /** The change is made only while this attempt owns the row: an attempt whose job another worker took over changes nothing. */
   readonly attempt?: number;
   readonly data?: RequestData;
 }
 
-/** What may change of a request beside its state, whoever asked for it. */
+/** The columns of a request that may change beside its state, whoever requested it. */
 export type RequestData = Partial<Omit<ImportRequestModel, "id" | "orgId" | "state" | "requestedBy">>;
 
-/** The index by error can hold so much of an error's text, in UTF-16 units. */
+/** The index by error can hold this much of an error's text, in UTF-16 units. */
 const MAX_ERROR_LENGTH = 600;
 
-/** Moves a request by an event, as one compare-and-set; undefined where the event has no place any more. */
+/** Moves a request by an event, as one compare-and-set; undefined if the event does not apply in its present state. */
 export async function changeRequest({ tx, nowNs }: Moment, change: Change): Promise<ImportRequestModel | undefined> {
   const { id, event, attempt, data } = change;
   const errorText = data?.errorText?.slice(0, MAX_ERROR_LENGTH).toWellFormed();
@@ -37,23 +38,23 @@ export async function changeRequest({ tx, nowNs }: Moment, change: Change): Prom
   return undefined;
 }
 
-/** Ends every request of recordings that is not complete: nobody wants it any more. Its bytes go after the commit, by a job. */
+/** Cancels every request of recordings that is not complete, because nobody wants it any more. A job removes its bytes after the commit. */
 export async function cancelRequests(
   { tx, jobs, nowNs }: TransactionContext,
   recordingIds: readonly string[],
 ): Promise<void> {
   const open = statesBefore("cancel");
-  // Lists as one parameter: a recording may have been asked for any number of times.
+  // The lists are one parameter: a recording may have been requested any number of times.
   const ofThese = Prisma.sql`"recordingId" = ANY(${[...recordingIds]})`;
   const stored = await tx.$queryRaw<Pick<ImportRequestModel, "blobKey" | "indexKey">[]>`
     SELECT "blobKey", "indexKey" FROM "ImportRequest" WHERE ${ofThese} AND ("blobKey" IS NOT NULL OR "indexKey" IS NOT NULL)`;
-  // An agent learns that what it was asked for is cancelled; it learns nothing more of what had ended.
+  // An agent learns that an open request was cancelled; it learns nothing more about those that had ended.
   await tx.$executeRaw`
     UPDATE "ImportRequest" SET "isAcknowledged" = true
     WHERE ${ofThese} AND NOT "isAcknowledged" AND NOT (state = ANY(${open}) AND "agentId" IS NOT NULL)`;
   await tx.$executeRaw`
     UPDATE "ImportRequest"
-    SET state = 'cancelled', "blobKey" = NULL, "indexKey" = NULL, "nextAttemptAtNs" = NULL, "updatedAtNs" = ${nowNs}
+    SET state = 'cancelled', "blobKey" = NULL, "siteObjectKey" = NULL, "indexKey" = NULL, "nextAttemptAtNs" = NULL, "updatedAtNs" = ${nowNs}
     WHERE ${ofThese} AND state = ANY(${open})`;
   for (const { blobKey, indexKey } of stored) {
     if (blobKey) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
@@ -64,24 +65,26 @@ export async function cancelRequests(
     WHERE state = 'open' AND "requestId" IN (SELECT id FROM "ImportRequest" WHERE ${ofThese})`;
 }
 
-/** What is open takes no more bytes, and what it holds is removed in time. */
+/** The open uploads accept no more bytes, and the sweep removes what they hold. */
 export async function abandonUploads({ tx, nowNs }: Moment, requestIds: readonly string[]): Promise<void> {
   await tx.upload.updateMany({
-    where: { requestId: { in: [...requestIds] }, state: "open" },
+    where: { requestId: { in: [...requestIds] }, state: { in: uploadStatesBefore("abandon") } },
     data: { state: "abandoned", updatedAtNs: nowNs },
   });
 }
 
 interface NewDelivery {
   readonly id: string;
-  /** Only while this attempt owns the request. */
+  /** The change is made only while this attempt owns the request. */
   readonly attempt?: number;
   readonly data: RequestData;
 }
 
+const noFile = { blobKey: null, siteObjectKey: null, announcedSha256: null };
+
 /**
- * The file is to come anew, from the device or as another salvage, and as another object; what is stored of it goes. Undefined where it
- * is too late.
+ * Asks for the file anew, from the device or as another salvage, and as another object; what is stored of it is removed. Returns undefined
+ * if it is too late.
  */
 export async function askAnew(
   { tx, jobs, nowNs }: TransactionContext,
@@ -89,11 +92,11 @@ export async function askAnew(
 ): Promise<ImportRequestModel | undefined> {
   const { id, attempt } = delivery;
   const { blobKey } = await tx.importRequest.findUniqueOrThrow({ where: { id }, select: { blobKey: true } });
-  const data = { pipelineStage: "Waiting for the device", ...delivery.data, blobKey: null, announcedSha256: null };
+  const data = { pipelineStage: "Waiting for the device", ...delivery.data, ...noFile };
   const asked = await changeRequest({ tx, nowNs }, { id, event: "redeliver", attempt, data });
   if (!asked) return undefined;
   await tx.upload.updateMany({
-    where: { requestId: id, state: { in: ["open", "stored"] } },
+    where: { requestId: id, state: { in: uploadStatesBefore("redeliver") } },
     data: { state: "abandoned", updatedAtNs: nowNs },
   });
   if (blobKey) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });

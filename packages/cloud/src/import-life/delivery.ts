@@ -7,13 +7,14 @@ import { abandonUploads, changeRequest } from "./change-request.ts";
 import { nextImportStatus, type RecordingEvent } from "./import-status.ts";
 import { lockRecording } from "./lock-recording.ts";
 import { publishFailure } from "./publish-failure.ts";
+import { uploadStatesBefore } from "./upload-state.ts";
 
-/** The bytes of an import are durable: the request is received and its processing queued, in one transaction. */
+/** The bytes of an import are durable: the request becomes received and its processing is queued, in one transaction. */
 export async function storeDelivery({ tx, jobs, nowNs }: TransactionContext, upload: UploadModel): Promise<void> {
   const { recordingId } = await tx.importRequest.findUniqueOrThrow({ where: { id: upload.requestId } });
   if (recordingId !== null) await moveRecording(tx, recordingId, { event: "stored" });
   const { count } = await tx.upload.updateMany({
-    where: { id: upload.id, state: "open" },
+    where: { id: upload.id, state: { in: uploadStatesBefore("store") } },
     data: { state: "stored", updatedAtNs: nowNs },
   });
   if (count === 0) refuse("RequestSuperseded", `upload ${upload.id} is no longer wanted`);
@@ -39,7 +40,7 @@ interface Failure {
   readonly reason: FailureReason;
 }
 
-/** The agent cannot deliver: the request ends with its reason. Too late once the bytes are here. */
+/** The agent cannot deliver, so the request ends with its reason. This is too late once all bytes are stored. */
 export async function failDelivery(moment: Moment, { request, reason }: Failure): Promise<void> {
   const data = { errorCode: reason.code, errorText: reason.text, pipelineStage: "Delivery from the device" };
   const failed = request.state === "awaiting" && (await changeRequest(moment, { id: request.id, event: "fail", data }));
@@ -54,7 +55,7 @@ type Occurrence =
   | { readonly event: Exclude<RecordingEvent, "fail">; readonly reason?: undefined }
   | { readonly event: "fail"; readonly reason: FailureReason };
 
-/** Applies an event to a recording's import status under its lock. */
+/** Applies an event to a recording's import status, with the recording's row locked. */
 export async function moveRecording(tx: Transaction, id: string, { event, reason }: Occurrence): Promise<void> {
   const recording = await lockRecording(tx, id);
   const next = nextImportStatus(recording.importStatus, event, recording.edgeFile !== null);

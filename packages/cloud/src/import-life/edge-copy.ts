@@ -1,6 +1,6 @@
 import type { EdgeFileModel } from "../db/generated/models.ts";
 
-/** The edge copy of a recording, while it counts as there: one that the agent may delete at this moment does not. */
+/** Returns the edge copy of a recording if it counts as present: one that the agent may delete at this moment does not. */
 export function edgeCopyOf(
   { edgeFile }: { readonly edgeFile: EdgeFileModel | null },
   nowNs: bigint,

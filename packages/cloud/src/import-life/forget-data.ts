@@ -2,6 +2,7 @@ import type { Prisma } from "../db/generated/client.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import type { TransactionContext } from "../jobs/transaction-context.ts";
+import { recordDeletion } from "../ledger/record-deletion.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { nextImportStatus, noFailure } from "./import-status.ts";
@@ -9,13 +10,14 @@ import type { LockedRecording } from "./lock-recording.ts";
 import { publishRecording } from "./recording-events.ts";
 
 /**
- * Drops what was imported, and the row too where no edge copy is left. The object goes after the commit, by a job. Copies that were
- * rejected as duplicates of it are at the edge again as if nobody had asked for them: what they were said to be is not there any more.
+ * Removes the imported data, and the row too if there is no edge copy. A job removes the object after the commit. Copies that were rejected
+ * as its duplicates are at the edge again as if nobody had requested them, because the recording that they duplicated is gone.
  */
 export async function forgetData(context: TransactionContext, recording: LockedRecording): Promise<void> {
   const { tx, jobs, nowNs } = context;
   const { id, blobKey, importId } = recording;
   const ended = await findEnd(tx, recording);
+  await recordDeletion(tx, recording);
   await cancelRequests(context, [id]);
   for (const key of [blobKey, recording.indexKey, recording.nextIndexKey])
     if (key) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: key } });
@@ -36,6 +38,8 @@ export async function forgetData(context: TransactionContext, recording: LockedR
     siteId: null,
     contentSha256: null,
     blobKey: null,
+    siteObjectKey: null,
+    location: null,
     indexKey: null,
     nextIndexKey: null,
     damage: null,
@@ -46,24 +50,24 @@ export async function forgetData(context: TransactionContext, recording: LockedR
   await tx.recordingTopic.updateMany({ where: { recordingId: id }, data: unlisted });
 }
 
-/** The request by which the agent knows how the import ended. */
+/** Finds the request by which the agent knows how the import ended. */
 async function findEnd(tx: Transaction, { id: recordingId, importStatus }: LockedRecording) {
   if (importStatus !== "complete" && importStatus !== "failed") return null;
   const where: Prisma.ImportRequestWhereInput = { recordingId, source: "edge", state: { in: ["complete", "error"] } };
   return tx.importRequest.findFirst({ where, orderBy: { createdAtNs: "desc" }, select: { id: true } });
 }
 
-/** The agent is told that this end counts no more. It may name the file anew by now. */
+/** The agent learns that this end is obsolete. It may have given the file a new version id meanwhile. */
 async function takeBack(tx: Transaction, { id }: { id: string }, { versionId, agentId }: EdgeFileModel): Promise<void> {
   await tx.importRequest.update({ where: { id }, data: { isAcknowledged: false, isOver: true, versionId, agentId } });
 }
 
-/** Who locks them in another order at this moment is repeated by `withTransaction`. */
+/** If another transaction locks them in another order at this moment, `withTransaction` repeats this one. */
 async function lockDuplicates(tx: Transaction, originalId: string): Promise<LockedRecording[]> {
   const rows = await tx.$queryRaw<{ id: string }[]>`
     SELECT id FROM "Recording" WHERE "duplicateOfId" = ${originalId} ORDER BY id FOR UPDATE`;
   return tx.recording.findMany({ where: { id: { in: rows.map(({ id }) => id) } }, include: { edgeFile: true } });
 }
 
-/** Lists of topics show those of imported recordings alone. */
-const unlisted = { importedProjectId: null, importedDeviceId: null, importedStartNs: null, importedEndNs: null };
+/** Lists of topics show only those of imported recordings. */
+export const unlisted = { importedProjectId: null, importedDeviceId: null, importedStartNs: null, importedEndNs: null };

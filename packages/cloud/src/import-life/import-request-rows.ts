@@ -1,16 +1,19 @@
-// Import requests keep id and name of their device without a foreign key, so that a file whose device was deleted
-// meanwhile fails with "Device not found" and is never filed as one of no device. Nearly all are complete: the
-// others have partial indexes, in each order.
+// Import requests keep the id and name of their device without a foreign key, so that a file whose device was deleted meanwhile fails with
+// "Device not found" and is never filed under no device. Nearly all requests are complete: the others have partial indexes, one for each
+// order.
 
 import type { Requester } from "@downlink/protocol";
 import type { EdgeFileModel, RecordingModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
 
-/** Of what an agent asks for by its globs: whatever a person asks for goes before it. */
+/** The priority of files that an agent requests by its globs: requests of people go first. */
 export const AUTO_IMPORT_PRIORITY = -10;
 
-/** What a request keeps of its recording. */
+/** The priority of what is requested only because the object store has lost it. */
+export const LOST_PRIORITY = -1000;
+
+/** The columns of its recording that a request keeps. */
 export type Requested = Pick<RecordingModel, "id" | "orgId" | "projectId" | "deviceId" | "key" | "path">;
 
 interface RequestOf {
@@ -23,7 +26,7 @@ interface RequestOf {
   readonly nowNs: bigint;
 }
 
-/** A request that waits for the device to deliver the recording's file. */
+/** Makes a request that waits for the device to deliver the recording's file. */
 export function importRequestRow({ recording, edgeFile, siteId, deviceName, priority, requestedBy, nowNs }: RequestOf) {
   return {
     id: newId("req"),
@@ -47,7 +50,9 @@ export function importRequestRow({ recording, edgeFile, siteId, deviceName, prio
   } as const;
 }
 
-/** What waits only because a glob matched it waits from now on because somebody asked. */
+const unasked = [AUTO_IMPORT_PRIORITY, LOST_PRIORITY];
+
+/** A request that waited only because of a glob, or because its data was lost, now waits because somebody made it. */
 export async function raisePriority(
   tx: Transaction,
   recordingIds: readonly string[],
@@ -55,7 +60,7 @@ export async function raisePriority(
 ): Promise<void> {
   if (priority <= AUTO_IMPORT_PRIORITY) return;
   await tx.importRequest.updateMany({
-    where: { recordingId: { in: [...recordingIds] }, state: "awaiting", priority: AUTO_IMPORT_PRIORITY },
+    where: { recordingId: { in: [...recordingIds] }, state: "awaiting", priority: { in: unasked } },
     data: { priority, requestedBy },
   });
 }

@@ -10,17 +10,27 @@ import {
   workingStates,
 } from "./import-request-state.ts";
 
-const events: ImportRequestEvent[] = ["store", "take", "index", "finish", "fail", "retry", "redeliver", "cancel"];
+const events: ImportRequestEvent[] = [
+  "store",
+  "take",
+  "index",
+  "finish",
+  "fail",
+  "retry",
+  "redeliver",
+  "cancel",
+  "adopt",
+];
 
-/** Every state and where each event leads from it, in the order above; `-` has no place. */
+/** Every state, and where each event leads from it in the order above; `-` means that the event does not apply. */
 const table: Record<ImportRequestState, string> = {
-  awaiting: "received - - - error - - cancelled",
-  received: "- processing - - error - awaiting cancelled",
-  processing: "- processing ready_for_indexing - error - awaiting cancelled",
-  "ready for indexing": "- processing - complete error - awaiting cancelled",
-  complete: "- - - - - - - -",
-  error: "- - - - - received awaiting cancelled",
-  cancelled: "- - - - - - - -",
+  awaiting: "received - - - error - - cancelled complete",
+  received: "- processing - - error - awaiting cancelled complete",
+  processing: "- processing ready_for_indexing - error - awaiting cancelled complete",
+  "ready for indexing": "- processing - complete error - awaiting cancelled complete",
+  complete: "- - - - - - - - -",
+  error: "- - - - - received awaiting cancelled complete",
+  cancelled: "- - - - - - - - -",
 };
 
 for (const state of importRequestStates)
@@ -29,11 +39,11 @@ for (const state of importRequestStates)
     assert.equal(shown, table[state]);
   });
 
-test("every state is waiting, working or terminal, and none is two of them", () => {
+test("every state is either waiting, working or terminal", () => {
   assert.deepEqual(["awaiting", ...workingStates, ...terminalStates].sort(), [...importRequestStates].sort());
 });
 
-test("from every working state an import can still end well or with an error", () => {
+test("from every working state an import can still end in success or with an error", () => {
   for (const state of workingStates) {
     assert.ok(statesBefore("fail").includes(state));
     assert.ok(statesBefore("take").includes(state));

@@ -16,6 +16,8 @@ const table: [RecordingEvent, ...string[]][] = [
   ["fail", "none", "failed", "failed", "failed", "complete"],
   ["edgeGone", "removed", "failed", "importing", "failed", "complete"],
   ["deleteData", "none", "none", "none", "none", "none"],
+  ["adopted", "complete", "complete", "complete", "complete", "complete"],
+  ["objectLost", "none", "pending", "importing", "failed", "failed"],
 ];
 
 for (const [event, ...expected] of table)
@@ -26,12 +28,12 @@ for (const [event, ...expected] of table)
     );
   });
 
-test("deleting the data of a recording whose edge copy is gone removes it, whatever its status", () => {
+test("deleting the data of a recording without an edge copy removes the recording, whatever its status", () => {
   for (const status of statuses) assert.equal(nextImportStatus(status, "deleteData", false), "removed");
 });
 
-test("only `imported` leads to complete, and only from importing", () => {
-  for (const [event] of table)
+test("beside what a restore finds again, only `imported` leads to complete, and only from importing", () => {
+  for (const [event] of table.filter(([name]) => name !== "adopted"))
     for (const status of statuses)
       if (status !== "complete" && nextImportStatus(status, event, true) === "complete")
         assert.deepEqual([event, status], ["imported", "importing"]);

@@ -15,6 +15,8 @@ import type { ImportStatus } from "@downlink/protocol";
  *          │               └────────────────────────────────┘                    │
  *          └─────────────────────────────────────────────────────────────────────┘
  *
+ * After a restore, `adopted` leads to `complete` from every status, because the store has its object and says so; `objectLost` leads
+ * from `complete` to `failed`, because the store has not.
  * `removed` is no status: the row goes. Without an edge copy `deleteData` removes; `edgeGone` removes what was never imported.
  */
 export type RecordingEvent =
@@ -26,11 +28,13 @@ export type RecordingEvent =
   | "imported"
   | "fail"
   | "edgeGone"
-  | "deleteData";
+  | "deleteData"
+  | "adopted"
+  | "objectLost";
 export type RecordingOutcome = ImportStatus | "removed";
 type Removing = "edgeGone" | "deleteData";
 
-/** What a recording says of a failure, in every status but `failed`. */
+/** The failure columns of a recording in every status but `failed`. */
 export const noFailure = { failureCode: null, failureText: null, duplicateOfId: null } as const;
 
 const transitions: Record<
@@ -47,6 +51,8 @@ const transitions: Record<
     fail: "none",
     edgeGone: "removed",
     deleteData: "none",
+    adopted: "complete",
+    objectLost: "none",
   },
   pending: {
     request: "pending",
@@ -58,6 +64,8 @@ const transitions: Record<
     fail: "failed",
     edgeGone: "failed",
     deleteData: "none",
+    adopted: "complete",
+    objectLost: "pending",
   },
   importing: {
     request: "importing",
@@ -69,6 +77,8 @@ const transitions: Record<
     fail: "failed",
     edgeGone: "importing",
     deleteData: "none",
+    adopted: "complete",
+    objectLost: "importing",
   },
   failed: {
     request: "pending",
@@ -80,6 +90,8 @@ const transitions: Record<
     fail: "failed",
     edgeGone: "failed",
     deleteData: "none",
+    adopted: "complete",
+    objectLost: "failed",
   },
   complete: {
     request: "complete",
@@ -91,10 +103,12 @@ const transitions: Record<
     fail: "complete",
     edgeGone: "complete",
     deleteData: "none",
+    adopted: "complete",
+    objectLost: "failed",
   },
 };
 
-/** What a recording becomes; the same status means that the event has no effect on it. */
+/** Returns what a recording becomes; the same status means that the event has no effect on it. */
 export function nextImportStatus(
   status: ImportStatus,
   event: Exclude<RecordingEvent, Removing>,

@@ -5,7 +5,7 @@ import { publishRecording } from "./recording-events.ts";
 
 const type = "recording.importFailed";
 
-/** Tells that an import ended with an error; of the recording too, where there is one: a file that fails makes none. */
+/** Publishes that an import ended with an error, and the recording's failure too if there is a recording: a file that fails makes none. */
 export async function publishFailure({ tx, nowNs: occurredAtNs }: Moment, request: ImportRequestModel): Promise<void> {
   const { orgId, projectId, recordingId } = request;
   const more = { requestId: request.id, code: request.errorCode, error: request.errorText };

@@ -1,6 +1,6 @@
 import type { Requester } from "@downlink/protocol";
 import type { TransactionContext } from "../jobs/transaction-context.ts";
-import { primarySiteOf } from "../projects/primary-site.ts";
+import { deliverySitesOf } from "../projects/primary-site.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { importRequestRow, raisePriority } from "./import-request-rows.ts";
@@ -13,7 +13,7 @@ interface QueueRequest {
   readonly requestedBy?: Requester;
 }
 
-/** Asks for a recording within another change; where it is under way or done, or not there, that brings nothing about. */
+/** Requests a recording within another change; does nothing if its import is running or done, or if it does not exist. */
 export async function queueImport(
   context: TransactionContext,
   { recordingId, priority, requestedBy }: QueueRequest,
@@ -22,15 +22,23 @@ export async function queueImport(
   const recording = await findLocked(tx, recordingId);
   const edgeFile = recording && edgeCopyOf(recording, nowNs);
   if (!edgeFile) return;
-  const { deviceId, orgId } = recording;
+  const { deviceId, orgId, projectId } = recording;
   const importStatus = nextImportStatus(recording.importStatus, "request", true);
   if (requestedBy && recording.importStatus === "pending")
     await raisePriority(tx, [recordingId], { priority, requestedBy });
   if (importStatus === recording.importStatus) return;
-  await cancelRequests(context, [recordingId]); // of one that failed
-  const site = await primarySiteOf(tx, orgId);
+  await cancelRequests(context, [recordingId]); // the requests of an import that failed
+  const siteOf = await deliverySitesOf(tx, orgId, [projectId]);
   const device = deviceId === null ? null : await tx.device.findUnique({ where: { id: deviceId } });
-  const request = { recording, edgeFile, siteId: site.id, deviceName: device?.name, priority, requestedBy, nowNs };
+  const request = {
+    recording,
+    edgeFile,
+    siteId: siteOf(projectId),
+    deviceName: device?.name,
+    priority,
+    requestedBy,
+    nowNs,
+  };
   await tx.importRequest.create({ data: importRequestRow(request) });
   const data = { importStatus, ...noFailure };
   await tx.recording.update({ where: { id: recordingId }, data });

@@ -2,12 +2,12 @@ import type { Requester } from "@downlink/protocol";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import { insertRows } from "../db/insert-rows.ts";
 import type { TransactionContext } from "../jobs/transaction-context.ts";
-import { primarySiteOf } from "../projects/primary-site.ts";
+import { deliverySitesOf } from "../projects/primary-site.ts";
 import { cancelRequests } from "./change-request.ts";
 import { importRequestRow, type Requested } from "./import-request-rows.ts";
 import { noFailure } from "./import-status.ts";
 
-/** A recording whose file is to come from the edge, with what it is known by there. */
+/** A recording whose file must come from the edge, with the facts by which the edge knows it. */
 export interface Queueable {
   readonly recording: Requested;
   readonly edgeFile: Pick<EdgeFileModel, "versionId" | "agentId">;
@@ -19,7 +19,10 @@ interface QueueRequest {
   readonly requestedBy: Requester;
 }
 
-/** Asks the agents of these recordings for them; their rows are locked, and none is on its way. Earlier requests, which failed, are over. */
+/**
+ * Requests these recordings from their agents. Their rows are locked, and no import of them is running. Earlier requests have failed and
+ * are over.
+ */
 export async function queueImports(
   context: TransactionContext,
   wanted: readonly Queueable[],
@@ -30,8 +33,11 @@ export async function queueImports(
   if (!first) return;
   const recordingIds = wanted.map(({ recording }) => recording.id);
   await cancelRequests(context, recordingIds);
-  const { id: siteId } = await primarySiteOf(tx, first.recording.orgId);
-  const rows = wanted.map((one) => importRequestRow({ ...one, siteId, priority, requestedBy, nowNs }));
+  const projectIds = wanted.map(({ recording }) => recording.projectId);
+  const siteOf = await deliverySitesOf(tx, first.recording.orgId, projectIds);
+  const rows = wanted.map((one) =>
+    importRequestRow({ ...one, siteId: siteOf(one.recording.projectId), priority, requestedBy, nowNs }),
+  );
   await insertRows(tx, "ImportRequest", rows);
   await tx.recording.updateMany({
     where: { id: { in: recordingIds } },

@@ -14,7 +14,7 @@ const { admin, deps } = cloud;
 const { prisma } = deps.db;
 let minute = 0n;
 
-/** A recording that no other test has. */
+/** Makes a recording that no other test has. */
 function anotherMcap() {
   minute += 60n;
   const attachments = [{ name: "a.json", data: Buffer.from("{}") }];
@@ -23,7 +23,7 @@ function anotherMcap() {
 
 type Item = ReturnType<typeof recordingItem>;
 
-/** A recording at the edge, in status none. */
+/** Reports a recording at the edge, in status none. */
 async function reportTo(agent: TestAgent, bytes: Uint8Array, client = admin): Promise<{ id: string; item: Item }> {
   const item = recordingItem({ size: bytes.length });
   await agent.report([item]);
@@ -60,7 +60,7 @@ const isGone = (blobKey: string) =>
     (object) => object === undefined,
   );
 
-test("requesting an import returns 200 when queued, already queued or already imported, and says the status", async () => {
+test("requesting an import returns 200 when queued, already queued or already imported, and names the status", async () => {
   const agent = await startAgent(cloud, "requested");
   const bytes = await anotherMcap();
   const { id, item } = await reportTo(agent, bytes);
@@ -72,7 +72,7 @@ test("requesting an import returns 200 when queued, already queued or already im
   assert.equal(await prisma.importRequest.count({ where: { recordingId: id } }), 1);
 });
 
-test("many requests for one recording at once queue one import", async () => {
+test("many requests for one recording at the same moment queue one import", async () => {
   const agent = await startAgent(cloud, "hurried");
   const { id } = await reportTo(agent, await anotherMcap());
   await Promise.all(Array.from({ length: 8 }, () => request(id)));
@@ -100,7 +100,7 @@ test("requesting an import returns 404 when the recording's edge site is deleted
   await assert.rejects(request(id), refused(404, /edge copy/));
 });
 
-test("a request that the edge has not delivered can be cancelled: the recording is as before; later it is 409", async () => {
+test("a request that the edge has not delivered can be cancelled: the recording is as before; later that is 409", async () => {
   const agent = await startAgent(cloud, "cancelled");
   const bytes = await anotherMcap();
   const { id, item } = await reportTo(agent, bytes);
@@ -129,7 +129,7 @@ test("deleting an imported edge recording removes only imported data: the edge c
   assert.equal((await admin.call(api.recordings.get, { keyOrId: id })).sessionId, session.id);
 });
 
-test("deleting a recording by its key takes the row, its topics and attachments; its session stays", async () => {
+test("deleting a recording by its key removes the row, its topics and attachments; its session stays", async () => {
   const body = { filename: "k.mcap", deviceName: "uploader", key: "to be deleted", sessionKey: "stays" };
   const { recordingId, requestId } = await uploadFile(cloud, await anotherMcap(), body);
   const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
@@ -146,7 +146,7 @@ test("deleting a recording by its key takes the row, its topics and attachments;
   assert.deepEqual([recording.id, recording.key, recording.importStatus], [recordingId, "to be deleted", "complete"]);
 });
 
-test("a recording whose edge copy is gone goes with its data", async () => {
+test("a recording without an edge copy is removed with its data", async () => {
   const agent = await startAgent(cloud, "without-copy");
   const { id, item, blobKey } = await importFrom(agent, await anotherMcap());
   await agent.report([], { removals: [item.versionId] });
@@ -156,7 +156,7 @@ test("a recording whose edge copy is gone goes with its data", async () => {
   await isGone(blobKey);
 });
 
-test("deleting what is only requested takes the request back; deleting a failed one takes its kept object", async () => {
+test("deleting a recording that is only requested cancels the request; deleting a failed one removes its kept object", async () => {
   const agent = await startAgent(cloud, "unwanted");
   const { id } = await reportTo(agent, await anotherMcap());
   await request(id);
@@ -174,7 +174,7 @@ test("deleting what is only requested takes the request back; deleting a failed 
   assert.equal(await statusOf(failing.id), "none");
 });
 
-test("deleting while the file is being processed takes the bytes too, and the running attempt changes nothing", async () => {
+test("deleting a recording whose file is being processed removes the bytes too, and the running attempt changes nothing", async () => {
   const idle = await startCloud({ after }, { works: false });
   const agent = await startAgent(idle, "overtaken");
   const bytes = await anotherMcap();
@@ -189,11 +189,11 @@ test("deleting while the file is being processed takes the bytes too, and the ru
   const { state } = await importRequest.findUniqueOrThrow({ where: { id: requestId } });
   assert.deepEqual([importStatus, held, state], ["none", null, "cancelled"]);
   const jobs = await idle.deps.db.prisma.$queryRaw<unknown[]>`
-    SELECT id FROM pgboss.job WHERE name = 'remove-object' AND data ->> 'blobKey' = ${blobKey}`;
+    SELECT id FROM pgboss.job WHERE name = 'remove-object.2' AND data ->> 'blobKey' = ${blobKey}`;
   assert.equal(jobs.length, 1);
 });
 
-test("a deletion and the end of an import at the same moment: whoever is first, the recording is whole or none, and no object is left over", async () => {
+test("when a deletion and the end of an import come at the same moment, the recording is whole or gone, and no object is left over", async () => {
   const agent = await startAgent(cloud, "raced");
   for (let round = 0; round < 6; round++) {
     const bytes = await anotherMcap();
@@ -215,7 +215,7 @@ test("a deletion and the end of an import at the same moment: whoever is first, 
   }
 });
 
-test("two deletions at once: one deletes, the other finds nothing", async () => {
+test("of two deletions at the same moment one deletes, and the other finds nothing", async () => {
   const { recordingId } = await uploadFile(cloud, await anotherMcap(), { filename: "t.mcap", key: "twice deleted" });
   const answers = await Promise.allSettled([remove(recordingId!), remove(recordingId!), remove(recordingId!)]);
   assert.deepEqual(answers.map(({ status }) => status).sort(), ["fulfilled", "rejected", "rejected"]);
@@ -223,7 +223,7 @@ test("two deletions at once: one deletes, the other finds nothing", async () => 
   assert.ok(failures.every(refused(404)));
 });
 
-test("a device is not deleted while it has a recording or an import under way, and the refusal says which", async () => {
+test("a device is not deleted while it has a recording or a running import, and the refusal says which", async () => {
   const idle = await startCloud({ after }, { works: false });
   const { id: deviceId } = await idle.admin.call(api.devices.create, { name: "busy" });
   const deleteDevice = () => idle.admin.call(api.devices.delete, { nameOrId: deviceId });
@@ -237,7 +237,7 @@ test("a device is not deleted while it has a recording or an import under way, a
   assert.deepEqual(await deleteDevice(), { id: deviceId });
 });
 
-test("an import says which key asked for it, by the name of that moment, also after the key is gone; so does an upload", async () => {
+test("an import and an upload show the key that requested them, by its name at that moment, even after the key is gone", async () => {
   const made = await admin.call(api.apiKeys.create, { name: "night shift", capabilities: ["*"] });
   const byNight = cloud.withToken(made.token!);
   const agent = await startAgent(cloud, "asked-by-night");
@@ -258,7 +258,7 @@ test("an import says which key asked for it, by the name of that moment, also af
   assert.deepEqual([shown!.requestedBy, shown!.recordingId], [requestedBy, id]);
 });
 
-test("a recording that failed says why until it is asked for again; its messages are counted", async () => {
+test("a failed recording shows the reason until it is requested again; its messages are counted", async () => {
   const agent = await startAgent(cloud, "failing");
   const { id, item } = await reportTo(agent, await anotherMcap());
   assert.equal((await admin.call(api.recordings.get, { keyOrId: id })).messageCount, item.messageCount);

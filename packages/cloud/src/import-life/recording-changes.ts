@@ -18,7 +18,10 @@ interface Answer {
   readonly importStatus: ImportStatus;
 }
 
-/** Queues the import of an edge recording; queued, running or done already, it changes at most the place in the queue. 404 when its edge copy is gone. */
+/**
+ * Queues the import of an edge recording; if it is queued, running or done already, at most its place in the queue changes. 404 if its edge
+ * copy is gone.
+ */
 export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: number): Promise<Answer> {
   return withTransaction(ctx.db, async (tx) => {
     const recording = await lockRecording(tx, id);
@@ -35,7 +38,7 @@ export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: 
   });
 }
 
-/** Takes back a request that the edge has not delivered; once the bytes are here it is too late: 409. */
+/** Cancels a request that the edge has not delivered; once the bytes are stored it is too late: 409. */
 export async function cancelImport(ctx: Ctx, { id }: RecordingModel): Promise<Answer> {
   await withTransaction(ctx.db, async (tx) => {
     const locked = await lockRecording(tx, id);
@@ -51,7 +54,7 @@ export async function cancelImport(ctx: Ctx, { id }: RecordingModel): Promise<An
   return { id, importStatus: "none" };
 }
 
-/** Deletes the imported data; the recording stays while its edge copy is there. spec: States and transitions */
+/** Deletes the imported data; the recording stays as long as it has an edge copy. spec: States and transitions */
 export async function deleteRecording(ctx: Ctx, { id }: RecordingModel): Promise<{ recordingId: string }> {
   await withTransaction(ctx.db, async (tx) => {
     await forgetData(contextOf(tx, ctx), await lockRecording(tx, id));

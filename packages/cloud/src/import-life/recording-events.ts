@@ -13,7 +13,7 @@ export const publishedColumns = {
   path: true,
   device: { select: { id: true, name: true } },
   edgeSite: { select: { id: true, name: true } },
-  site: { select: { id: true, name: true } },
+  site: { select: { id: true, name: true, indexingStrategy: true } },
 } as const satisfies Prisma.RecordingSelect;
 
 export type PublishedRecording = Prisma.RecordingGetPayload<{ select: typeof publishedColumns }>;
@@ -21,11 +21,11 @@ export type PublishedRecording = Prisma.RecordingGetPayload<{ select: typeof pub
 interface Occurrence {
   readonly type: Extract<OutboxEvent["type"], `recording.${string}`>;
   readonly occurredAtNs: bigint;
-  /** What this type of event tells besides. */
+  /** Further fields of this type of event. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** An event about a recording, in the one shape that all of them have. spec: Events */
+/** Makes an event about a recording, in the one shape that all of them have. spec: Events */
 export function recordingEvent(row: PublishedRecording, { type, occurredAtNs, more }: Occurrence): OutboxEvent {
   const recording = {
     id: row.id,
@@ -35,13 +35,13 @@ export function recordingEvent(row: PublishedRecording, { type, occurredAtNs, mo
     path: row.path,
     device: row.device ?? undefined,
     edgeSite: row.edgeSite ?? undefined,
-    site: row.site ? { ...row.site, indexingStrategy: "split-files" } : undefined,
+    site: row.site ?? undefined,
   };
   const { orgId, projectId } = row;
   return { type, orgId, projectId, occurredAtNs, payload: { recording, ...more } };
 }
 
-/** Tells of a recording as it is now, in the transaction that changed it. */
+/** Publishes an event about a recording as it is now, in the transaction that changed it. */
 export async function publishRecording(tx: Transaction, id: string, occurrence: Occurrence): Promise<void> {
   const row = await tx.recording.findUniqueOrThrow({ where: { id }, select: publishedColumns });
   await writeEvent(tx, recordingEvent(row, occurrence));

@@ -13,7 +13,7 @@ for (const name of names) await startAgent(cloud, name);
 const agents = await prisma.agent.findMany({ include: { device: true } });
 const site = await prisma.site.findFirstOrThrow({ where: { type: "service-hosted" } });
 
-/** One device with nine tenths of all requests, and two with the rest; five priorities, and many requests of one moment. */
+/** One device has nine tenths of all requests, and two have the rest; there are five priorities, and many requests of one moment. */
 await prisma.$executeRaw`
   INSERT INTO "ImportRequest" (id, "orgId", "projectId", "siteId", source, state, "pipelineStage", "deviceId", "deviceName",
     filename, "agentId", priority, "createdAtNs", "updatedAtNs")
@@ -28,7 +28,7 @@ const rows = await prisma.importRequest.findMany({
   where: { state: "awaiting" },
   select: { id: true, agentId: true, deviceId: true, priority: true, createdAtNs: true },
 });
-/** The whole queue in order, with each one's place among those of its agent: counted one by one. */
+/** The whole queue in order; each request's place among those of its agent is counted one by one. */
 const places = new Map<string | null, number>();
 const expected = rows
   .toSorted((a, b) => b.priority - a.priority || Number(a.createdAtNs - b.createdAtNs) || (a.id < b.id ? -1 : 1))
@@ -48,7 +48,7 @@ async function timed(what: string, query: CallInput<typeof api.importQueue.list>
 const shown = (queue: readonly QueuedImport[]) =>
   queue.map(({ requestId: id, device, position }) => ({ id, deviceId: device!.id, position }));
 
-test("pages of a queue of 100,000, of all and of one device, are in order, each with its place", async () => {
+test("pages of a queue of 100,000, for all devices and for one, are in order, and each request shows its place", async () => {
   for (const [limit, offset] of [
     [50, 0],
     [2000, 0],

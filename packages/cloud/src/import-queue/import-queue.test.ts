@@ -23,7 +23,7 @@ async function reportAndRequest(agent: TestAgent, priorities: readonly number[])
   return listed.map(({ id }) => id);
 }
 
-test("what waits is listed in the order in which its agent is asked for it, with who asked and its place", async () => {
+test("waiting files are listed in the order in which their agent gets them, with the requester and the place", async () => {
   const agent = await startAgent(cloud, "ordered");
   const ids = await reportAndRequest(agent, [0, 7, 0, -3, 7]);
   const queue = await list({ deviceName: "ordered" });
@@ -69,7 +69,7 @@ test("what waits is listed in the order in which its agent is asked for it, with
   assert.deepEqual(await list({ deviceName: "ordered", limit: 2, offset: 3 }), queue.slice(3));
 });
 
-test("an upload shows the bytes that are durable, and the rate that its agent tells", async () => {
+test("an upload shows the bytes that are durable, and the rate that its agent reports", async () => {
   const size = edgeLimits.minPartBytes + 1;
   const { agent, requestId, recordingId, version } = await askForFile(cloud, "sending", recordingItem({ size }));
   const upload = await agent.call(api.edge.openUpload, version);
@@ -88,7 +88,7 @@ test("an upload shows the bytes that are durable, and the rate that its agent te
   assert.deepEqual([idle.state, idle.bytesReceived], ["waiting", edgeLimits.minPartBytes], "what is durable stays");
 });
 
-test("each state of an agent and its device says what it waits for", async () => {
+test("each state of an agent and its device shows what a file waits for", async () => {
   const { agent } = await askForFile(cloud, "troubled");
   const query = { deviceId: agent.deviceId };
   const until = clock.nowNs() + 3_600_000_000_000n;
@@ -106,7 +106,7 @@ test("each state of an agent and its device says what it waits for", async () =>
   assert.equal(codeOf(await list(query)), "AgentCloned");
 });
 
-test("what is delivered, cancelled or failed is in the queue no more", async () => {
+test("a file that is delivered, cancelled or failed leaves the queue", async () => {
   const agent = await startAgent(cloud, "leaving");
   const ids = await reportAndRequest(agent, [0, 0]);
   await admin.call(api.recordings.cancelImport, { keyOrId: ids[0]! });
@@ -118,7 +118,7 @@ test("what is delivered, cancelled or failed is in the queue no more", async () 
   assert.deepEqual(await list({ deviceName: "leaving" }), []);
 });
 
-test("a site's queue is of its own agent, in which devices that are disabled have no place", async () => {
+test("a site's queue is for its own agent, and devices that are disabled have no place in it", async () => {
   const site = await admin.call(api.sites.create, { name: "depot", type: "edge" });
   assert.deepEqual(await list({ edgeSiteId: site.id }), []);
   const agent = await startAgent(cloud, "at-depot");
@@ -142,7 +142,7 @@ test("a site's queue is of its own agent, in which devices that are disabled hav
   );
 });
 
-test("another organization's queue is its own, and a key that is limited to a project counts and sees that alone", async () => {
+test("another organization has a queue of its own, and a key that is limited to a project counts and sees only that project's requests", async () => {
   const other = await cloud.otherOrganization();
   assert.deepEqual(await list({}, other), []);
   const agent = await startAgent(cloud, "shared");

@@ -1,6 +1,6 @@
-// The import queue tells one reason why a file waits, the first of a closed list (`import-queue/why-it-waits.ts`):
-// what stops everything goes before what stops one file. A place in the queue counts what the caller sees. 50 of
-// 100,000 take 30 ms, at place 80,000 0.4 s.
+// The import queue shows one reason why a file waits, the first of a closed list (`import-queue/why-it-waits.ts`): what stops everything
+// comes before what stops one file. A place in the queue counts only requests that the caller sees. 50 of 100,000 take 30 ms, at place
+// 80,000 0.4 s.
 
 import { type api, type EdgeAgent, type Input, type QueuedImport, Requester } from "@downlink/protocol";
 import { toEdgeAgent } from "../agents/agent-rows.ts";
@@ -28,14 +28,14 @@ async function listQueue(ctx: Ctx, query: ListQuery): Promise<Complete<QueuedImp
   const owners = await readOwners(ctx, requests);
   const positions = await findPositions(ctx, requests);
   const entries: Complete<QueuedImport>[] = [];
-  for (const request of requests) // one after another: an upload's parts are looked up in the store
+  for (const request of requests) // one after another, because an upload's parts are looked up in the store
     entries.push(toEntry(ctx, request, { owners, positions, bytesReceived: await durableBytes(ctx, request) }));
   return entries;
 }
 
-/** What the partial indexes hold. */
+/** The condition of the partial indexes. */
 const IS_WAITING = Prisma.sql`r.state = 'awaiting' AND r.source = 'edge'`;
-/** As agents are asked: the most urgent first. */
+/** The order in which agents get requests: the most urgent first. */
 const ORDER = Prisma.sql`-r.priority, r."createdAtNs", r.id`;
 
 async function whereWaiting(ctx: Ctx, query: ListQuery): Promise<Sql> {
@@ -95,8 +95,8 @@ async function readOwners({ db, clock }: Ctx, requests: readonly RequestRow[]): 
 }
 
 /**
- * Of each request, the place among those of its agent that the caller sees and that are worked on. Nothing behind the last one of
- * the page need be looked at.
+ * Finds the place of each request among those of its agent that the caller sees and that can be worked on. Requests behind the last one of
+ * the page need not be read.
  */
 async function findPositions(ctx: Ctx, requests: readonly RequestRow[]): Promise<ReadonlyMap<string, number>> {
   const last = requests.at(-1);
@@ -113,14 +113,14 @@ async function findPositions(ctx: Ctx, requests: readonly RequestRow[]): Promise
   return new Map(rows.map(({ id, position }) => [id, Number(position)]));
 }
 
-/** Parts, and pieces of parts, that a crash would not take. */
+/** Counts the bytes of parts, and of pieces of parts, that a crash would not lose. */
 async function durableBytes({ blobs }: Ctx, { uploads: [upload] }: RequestRow): Promise<number> {
   if (!upload) return 0;
   try {
     const stored = [...(await blobs.listParts(upload.blobKey)), ...(await blobs.listPieces(upload.blobKey))];
     return stored.reduce((bytes, { lengthBytes }) => bytes + lengthBytes, 0);
   } catch (error) {
-    if (error instanceof UploadClosedError) return 0; // it ended since, or its first byte has not come
+    if (error instanceof UploadClosedError) return 0; // the upload has ended meanwhile, or its first byte has not arrived
     throw error;
   }
 }
@@ -136,14 +136,14 @@ function toEntry(ctx: Ctx, row: RequestRow, { owners, positions, bytesReceived }
   const device = owners.devices.get(row.deviceId);
   const recording = row.recording && seesProject(ctx, row.recording.projectId) ? row.recording : undefined;
   const transfer = agent?.status?.transfers?.find(({ recordingId }) => recordingId === row.recordingId);
-  // An agent that does not report its transfers has one where it opened an upload.
+  // An agent that does not report its transfers is uploading if it has opened an upload.
   const isUploading = agent?.status?.transfers ? transfer !== undefined : row.uploads.length > 0;
   const position = positions.get(row.id);
   const waitsFor = whyItWaits({ agent, isDeviceEnabled: device?.enabled !== false, isUploading, position });
   return {
     recordingId: recording?.id,
     requestId: row.id,
-    projectId: row.projectId!, // of what an agent has it is known
+    projectId: row.projectId!, // the project of an agent's file is always known
     device: device && { id: device.id, name: device.name },
     edgeSite: site ?? undefined,
     path: row.filename,

@@ -10,7 +10,7 @@ const withStatus = (status: Partial<Status>): EdgeAgent => ({ ...agent, status: 
 const problem = (code: string) => ({ problems: [{ code, text: "what", fix: "do", since: 0n }] });
 const idle: Situation = { agent, isDeviceEnabled: true, isUploading: false, position: 1 };
 
-/** From what is told before all others to what is told when nothing holds; each with what brings it about. */
+/** The reasons in the order in which they are checked; each with a situation that causes it. */
 const reasons: [WaitReason, Partial<Situation>][] = [
   ["AgentCloned", { agent: { ...agent, cloned: true } }],
   ["DeviceDisabled", { isDeviceEnabled: false }],
@@ -24,7 +24,7 @@ const reasons: [WaitReason, Partial<Situation>][] = [
 ];
 
 for (const [code, situation] of reasons)
-  test(`${code} is told with a sentence, and with what can be done where somebody can do something`, () => {
+  test(`${code} has a sentence, and advice if somebody can do something about it`, () => {
     const shown = whyItWaits({ ...idle, ...situation })!;
     assert.equal(shown.code, code);
     assert.ok(shown.text.length > 3);
@@ -32,7 +32,7 @@ for (const [code, situation] of reasons)
     assert.equal(shown.until, code === "UploadsHeldBack" ? 5n : undefined);
   });
 
-test("of two reasons the earlier one is told", () => {
+test("of two reasons the earlier one is shown", () => {
   for (const [i, [code, earlier]] of reasons.entries())
     for (const [, later] of reasons.slice(i + 1)) {
       const both = { ...idle, ...later, ...earlier };
@@ -41,13 +41,13 @@ test("of two reasons the earlier one is told", () => {
     }
 });
 
-/** An agent of both situations. */
+/** Makes an agent of both situations. */
 function changed(one: EdgeAgent, other: EdgeAgent): Partial<EdgeAgent> {
   const problems = [...(other.status?.problems ?? []), ...(one.status?.problems ?? [])];
   return { ...one, cloned: one.cloned || other.cloned, status: { ...other.status!, ...one.status!, problems } };
 }
 
-test("a file that is being sent waits for nothing, whatever else goes wrong; but where nothing moves it is not being sent", () => {
+test("a file that is being sent waits for nothing, whatever else is wrong; but if nothing moves it is not being sent", () => {
   for (const [code, situation] of reasons) {
     const shown = whyItWaits({ ...idle, ...situation, isUploading: true })?.code;
     const stopsAll = reasons.findIndex(([reason]) => reason === code) <= 4;
@@ -55,6 +55,6 @@ test("a file that is being sent waits for nothing, whatever else goes wrong; but
   }
 });
 
-test("without an agent the device is offline, since nobody knows when", () => {
+test("without an agent the device is offline since an unknown time", () => {
   assert.match(whyItWaits({ ...idle, agent: undefined })!.text, /not been heard of\.$/);
 });

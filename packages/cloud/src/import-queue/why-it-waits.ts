@@ -2,18 +2,21 @@ import { type AgentStatus, type EdgeAgent, formatTimestamp, type QueuedImport } 
 
 type WaitsFor = NonNullable<QueuedImport["waitsFor"]>;
 
-/** What decides whether one requested file is on its way. */
+/** The facts that decide whether one requested file is being sent. */
 export interface Situation {
-  /** It is absent where no agent has the file any more. */
+  /** Absent if no agent has the file any more. */
   readonly agent: EdgeAgent | undefined;
-  /** Whether the file's device is enabled; at an edge site one may be disabled while its site's agent works. */
+  /** Whether the file's device is enabled; at an edge site one device may be disabled while its site's agent works. */
   readonly isDeviceEnabled: boolean;
   readonly isUploading: boolean;
-  /** Among the requests that its agent works on; absent where it is none of them. */
+  /** The place among the requests that its agent works on; absent if it is none of them. */
   readonly position: number | undefined;
 }
 
-/** The first reason that holds; undefined where the file is on its way. What stops everything comes before what stops one file. */
+/**
+ * Returns the first reason that applies; undefined if the file is being sent. Reasons that stop everything come before those that stop one
+ * file.
+ */
 export function whyItWaits(situation: Situation): WaitsFor | undefined {
   const { agent, isUploading } = situation;
   const reason = whyNothingMoves(situation);

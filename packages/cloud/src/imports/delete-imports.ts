@@ -1,5 +1,5 @@
-// Imports (deprecated) are rows of their own that outlive the data. `deviceId` on a deletion is checked, not
-// ignored, because one that does not fit is a mistake that would cost data.
+// Imports (deprecated) are rows of their own that stay after the data was deleted. `deviceId` of a deletion is checked, not ignored,
+// because a wrong one is a mistake that would cost data.
 
 import { type api, type Input, MAX_DELETED_IMPORTS, type Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
@@ -14,7 +14,7 @@ import { visibleTo } from "../projects/find-project.ts";
 
 type Contract = typeof api.imports;
 
-/** All or nothing; what is not there, or not any more, is said of each id. */
+/** Deletes all or none; each id that does not exist, or not any more, is answered as notFound. */
 export async function deleteImports(
   ctx: Ctx,
   { id: given = [] }: Input<Contract["deleteMany"]>,
@@ -30,7 +30,7 @@ export async function deleteImports(
   };
 }
 
-/** `deviceId` was once needed to find the import; one that does not fit is taken for a mistake. */
+/** `deviceId` was once needed to find the import; a wrong one is taken for a mistake. */
 export async function deleteImport(
   ctx: Ctx,
   { importId, deviceId }: Input<Contract["delete"]>,
@@ -41,7 +41,7 @@ export async function deleteImport(
   return { id: importId };
 }
 
-/** spec: Errors: "deleting several imports where any belongs to a different site than the others": 400 */
+/** 400 for "deleting several imports where any belongs to a different site than the others". spec: Errors */
 function requireOneSite(rows: readonly ImportModel[]): void {
   const [first] = rows;
   const other = rows.find(({ siteId }) => siteId !== first?.siteId);
@@ -52,9 +52,9 @@ function requireOneSite(rows: readonly ImportModel[]): void {
     );
 }
 
-/** Answers which of them still had data. */
+/** Returns which of them still had data. */
 async function deleteData(ctx: Ctx, rows: readonly ImportModel[]): Promise<Set<string>> {
-  const inOrder = [...rows].sort((a, b) => (a.recordingId < b.recordingId ? -1 : 1)); // everybody locks in one order
+  const inOrder = [...rows].sort((a, b) => (a.recordingId < b.recordingId ? -1 : 1)); // every transaction locks in this order
   const deleted = await withTransaction(ctx.db, async (tx) => {
     const done: ImportModel[] = [];
     for (const row of inOrder) if (await deleteDataOf(tx, ctx, row)) done.push(row);

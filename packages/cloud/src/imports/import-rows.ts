@@ -16,7 +16,7 @@ export function toImport(row: ImportModel): Complete<Import> {
     start: row.startNs,
     end: row.endNs,
     inputType: fileType,
-    outputType: fileType, // kept as it came
+    outputType: fileType, // the file is stored as it arrived
     inputSize: sizeBytes,
     totalOutputSize: sizeBytes,
     date: formatTimestamp(row.startNs).slice(0, 10).replaceAll("-", ""),

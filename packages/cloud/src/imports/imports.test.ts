@@ -17,7 +17,7 @@ const robot = await admin.call(api.devices.create, { name: "robot" });
 const [site] = await admin.call(api.sites.list, {});
 let minute = 0n;
 
-/** A recording that no other test has. */
+/** Makes a recording that no other test has. */
 function anotherMcap() {
   minute += 60n;
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1 });
@@ -34,7 +34,7 @@ function deleteMany(query: string, body?: unknown): Promise<Response> {
   return fetch(`${cloud.url}/v1/data/imports${query}`, { method: "DELETE", headers, ...sent });
 }
 
-test("a completed import is listed as what it was: ids, device, spans, types, sizes and the day of its start", async () => {
+test("a completed import is listed as it was: ids, device, spans, types, sizes and the day of its start", async () => {
   const bytes = await makeMcap({ startNs: 1_767_225_599n * SECOND, durationSeconds: 2 });
   const ended = await uploadFile(cloud, bytes, { filename: "new-year.mcap", deviceId: robot.id });
   const recording = await admin.call(api.recordings.get, { keyOrId: ended.recordingId! });
@@ -81,12 +81,12 @@ const asked: [CallInput<typeof api.imports.list>, string[]][] = [
   [{ limit: 0 }, []],
 ];
 
-test("imports are filtered by device, file name, time of import and of data, and sorted by each of their orders", async () => {
+test("imports are filtered by device, file name, time of import and of data, and sorted in each of their orders", async () => {
   const org = await cloud.otherOrganization();
   const device = await org.call(api.devices.create, { name: "sorted" });
   const names = new Map<string, string>();
   const add = async (name: string, [imported, start, end]: [bigint, bigint, bigint], more = {}) => {
-    const id = newId("imp", Date.now() + names.size); // those of one millisecond have no order
+    const id = newId("imp", Date.now() + names.size); // ids of one millisecond have no order
     const base = { id, orgId: device.orgId, projectId: device.projectId, recordingId: newId("rec") };
     const shown = { siteId: "site_1", filename: `${name}.mcap`, format: "mcap", sizeBytes: 1n } as const;
     const times = { importedAtNs: imported * SECOND, startNs: start * SECOND, endNs: end * SECOND };
@@ -107,7 +107,7 @@ test("imports are filtered by device, file name, time of import and of data, and
   await assert.rejects(org.call(api.imports.list, { deviceId: robot.id }), notFound);
 });
 
-test("deleting an import deletes all its data: the recording, its object, and later ones of the same file start anew", async () => {
+test("deleting an import deletes all its data: the recording and its object; later imports of the same file start anew", async () => {
   const bytes = await anotherMcap();
   const body = { filename: "d.mcap", deviceId: robot.id, key: "deleted" };
   const { importId, recordingId } = await uploadFile(cloud, bytes, body);
@@ -131,7 +131,7 @@ test("deleting an import deletes all its data: the recording, its object, and la
   );
 });
 
-test("an import is deleted whatever way its recording's data goes", async () => {
+test("an import is deleted in whatever way its recording's data is deleted", async () => {
   const { importId, recordingId } = await upload("by-recording.mcap");
   await admin.call(api.recordings.delete, { keyOrId: recordingId! });
   assert.deepEqual(await list({ filename: "by-recording.mcap" }), []);
@@ -174,14 +174,14 @@ async function importOnce(
   return (await prisma.recording.findUniqueOrThrow({ where: { id } })).importId!;
 }
 
-test("deviceId, which was once needed, is checked when it is given", async () => {
+test("deviceId, which was once needed, is checked if it is given", async () => {
   const { importId } = await upload();
   const other = await admin.call(api.devices.create, { name: "other" });
   await assert.rejects(admin.call(api.imports.delete, { importId: importId!, deviceId: other.id }), notFound);
   assert.deepEqual(await admin.call(api.imports.delete, { importId: importId!, deviceId: robot.id }), { id: importId });
 });
 
-test("many are deleted by ids in the query, in the body or both; each is told success or notFound, in the order given", async () => {
+test("many imports are deleted by ids in the query, in the body or both; each id is answered success or notFound, in the given order", async () => {
   const [a, b, c] = [await upload(), await upload(), await upload()].map(({ importId }) => importId!);
   const results = async (response: Promise<Response>) => {
     const { deletionResults } = (await (await response).json()) as { deletionResults: object[] };
@@ -215,7 +215,7 @@ test("another organization's import is notFound, and stays", async () => {
   assert.equal(await statusOf(recordingId!), "complete");
 });
 
-test("no ids, and more than 50, are 400", async () => {
+test("no ids are 400, and so are more than 50", async () => {
   const ids = Array.from({ length: 51 }, (_, number) => `imp_${number}`);
   for (const response of [deleteMany(""), deleteMany("", {}), deleteMany("", { id: [] }), deleteMany("", { id: ids })])
     assert.equal((await response).status, 400);
@@ -235,7 +235,7 @@ test("if any import belongs to a different site than the others, the whole reque
   assert.deepEqual([await statusOf(here.recordingId!), await statusOf(there.recordingId!)], ["complete", "complete"]);
 });
 
-test("deletions of the same imports at the same time, in other orders, end once each", async () => {
+test("deletions of the same imports at the same time, in different orders, delete each once", async () => {
   const ids = await Promise.all(Array.from({ length: 6 }, async () => (await upload()).importId!));
   const orders = [ids, [...ids].reverse(), ids.slice(2), ids.slice(0, 4)];
   const answers = await Promise.all(orders.map((id) => admin.call(api.imports.deleteMany, { id })));

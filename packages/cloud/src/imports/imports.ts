@@ -5,5 +5,5 @@ import { listImports } from "./list-imports.ts";
 
 type Contract = typeof api.imports;
 
-/** The deprecated face of imported recordings. spec: Imports */
+/** The deprecated view of imported recordings. spec: Imports */
 export const imports: Handlers<Contract> = { list: listImports, deleteMany: deleteImports, delete: deleteImport };

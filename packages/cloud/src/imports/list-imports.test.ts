@@ -15,9 +15,9 @@ const devices = await Promise.all(["b", "a"].map((name) => admin.call(api.device
 const { orgId, projectId } = devices[0]!;
 const stored = Array.from({ length: 200 }, (_, i) => importOf(i));
 await prisma.import.createMany({ data: stored });
-await prisma.$executeRaw`ANALYZE "Import"`; // a page is looked for as the planner expects matches
+await prisma.$executeRaw`ANALYZE "Import"`; // the planner chooses the way to a page by the matches that it expects
 
-/** Imported as their data was recorded, but for every seventh; one spans nearly all times. */
+/** Each is imported when its data was recorded, except for every seventh; one spans nearly all times. */
 function importOf(i: number) {
   const startNs = BigInt(i === 50 ? 0 : i);
   const importedAtNs = BigInt(i % 7 === 0 ? 300 - i : 2 * (i >> 1));
@@ -47,7 +47,7 @@ const sortKeys: Record<NonNullable<ListQuery["sortBy"]>, (row: Row) => bigint | 
   dataEnd: ({ endNs }) => endNs,
 };
 
-/** What the specification says of a query, over the rows in memory. */
+/** Computes what the specification says about a query, over the rows in memory. */
 function expected(query: ListQuery): string[] {
   const { start, end, dataStart, dataEnd, deviceId, filename, includeDeleted, sortBy = "importTime" } = query;
   if (dataStart !== undefined && dataEnd !== undefined && dataStart > dataEnd) return [];
@@ -81,7 +81,7 @@ const queries = fc.record({
   offset: fc.oneof(fc.constant(0), fc.nat(60)),
 });
 
-test("imports are listed by any filters, in any order and from any page on, however the rows are found", async () => {
+test("imports are listed by any filters, in any order and from any page on, by whichever index the rows are found", async () => {
   const agrees = fc.asyncProperty(queries, async (query) => {
     const found = await admin.call(api.imports.list, query);
     assert.deepEqual(
@@ -92,7 +92,7 @@ test("imports are listed by any filters, in any order and from any page on, howe
   await fc.assert(agrees, { numRuns: 200 });
 });
 
-test("data from a time on that is after its end are none, even where an import spans both", async () => {
+test("a window of data that ends before it begins matches nothing, even if an import spans both ends", async () => {
   for (const sortBy of Object.keys(sortKeys) as (keyof typeof sortKeys)[])
     assert.deepEqual(await admin.call(api.imports.list, { dataStart: 120n, dataEnd: 110n, sortBy }), []);
 });

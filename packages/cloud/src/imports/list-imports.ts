@@ -15,7 +15,7 @@ import { toImport } from "./import-rows.ts";
 
 type ListQuery = Input<(typeof api.imports)["list"]>;
 
-/** The ids of the page first, from narrow rows; then the page itself. */
+/** Finds first the ids of the page, from narrow rows, and then the page itself. */
 export async function listImports(ctx: Ctx, query: ListQuery): Promise<Complete<Import>[]> {
   const filters = await importFilters(ctx, query);
   const ranges = startingOrReaching("r", { start: query.dataStart, end: query.dataEnd });
@@ -26,7 +26,7 @@ export async function listImports(ctx: Ctx, query: ListQuery): Promise<Complete<
   return inOrderOf(ids, rows).map(toImport);
 }
 
-/** The ranges of {@link startingOrReaching} say it. */
+/** The ranges of {@link startingOrReaching} hold the condition already. */
 const WITHIN_RANGES = Prisma.sql`TRUE`;
 
 async function importFilters(ctx: Ctx, query: ListQuery): Promise<ColumnFilter[]> {
@@ -57,7 +57,7 @@ function ofData({ dataStart, dataEnd }: ListQuery): ColumnFilter[] {
 const columns = { importId: undefined, importTime: "importedAtNs", dataStart: "startNs", dataEnd: "endNs" } as const;
 const times = ["importedAtNs", "startNs", "endNs", "deletedAtNs"];
 
-/** What has no device comes last, in either order. */
+/** Imports without a device come last, in either order. */
 function orderImports({ sortBy = "importTime" }: ListQuery): ColumnPart[] {
   if (sortBy !== "deviceId") return [{ column: columns[sortBy], where: [], covers: times }];
   return [

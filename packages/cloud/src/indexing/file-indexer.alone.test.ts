@@ -24,7 +24,7 @@ const never = new AbortController().signal;
 const nothing = bytesSource(new Uint8Array(1));
 const main = new URL("./testing/misbehaving-child.ts", import.meta.url);
 
-/** An indexer whose threads do what the file's name says. */
+/** Opens an indexer whose threads do what the file's name says. */
 function openMisbehaving(limits: Partial<IndexingLimits> = {}) {
   const indexer = openFileIndexer({ main, limits: { threads: 1, heapCeilingMegabytes: 64, ...limits } });
   const act = async (fileName: string, signal = never, source = nothing) =>
@@ -32,12 +32,12 @@ function openMisbehaving(limits: Partial<IndexingLimits> = {}) {
   return { act, [Symbol.asyncDispose]: () => indexer[Symbol.asyncDispose]() };
 }
 
-/** Keeps nothing. */
+/** Stores nothing. */
 async function drop(pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of pieces);
 }
 
-test("a thread finds the SHA-256 of a file of any length, also of one that it refuses", async () => {
+test("a thread computes the SHA-256 of a file of any length, and of one that it refuses", async () => {
   await using indexer = openFileIndexer();
   for (const sizeBytes of [0, 1, 1024 * 1024, 1024 * 1024 + 1, 3_500_000]) {
     const bytes = randomBytes(sizeBytes);
@@ -49,7 +49,7 @@ test("a thread finds the SHA-256 of a file of any length, also of one that it re
   }
 });
 
-test("a thread finds in a file what reading it here finds, with the SHA-256 of each attachment", async () => {
+test("a thread finds in a file the same as reading it here does, with the SHA-256 of each attachment", async () => {
   await using indexer = openFileIndexer();
   const attachments = [
     { name: "long", data: randomBytes(2_500_000) },
@@ -87,7 +87,7 @@ test("a file that needs more memory than it may have is too heavy, and the next 
   assert("summary" in (await inspect(light)));
 });
 
-test("the index of a file that can be imported is kept whole, of another one nothing, and a store that fails is heard", async () => {
+test("the index of a file that can be imported is stored whole, that of another file not at all, and a failure of the store is thrown", async () => {
   await using indexer = openFileIndexer();
   const bytes = await makeMcap();
   const kept: Uint8Array[] = [];
@@ -126,7 +126,7 @@ test("a thread that fills its heap in one step ends alone", async () => {
   assert.ok(await indexer.act("succeed"));
 });
 
-test("what a thread keeps of earlier files is no fault of a later one", async () => {
+test("the next file is not blamed for what a thread keeps of earlier files", async () => {
   await using indexer = openMisbehaving();
   for (let count = 0; count < 6; count++) assert.ok(await indexer.act("keep"));
 });
@@ -154,7 +154,7 @@ test("a store that does not answer is not the file's fault", async (t) => {
   assert.ok(await indexer.act("succeed"));
 });
 
-test("what reading throws is thrown, and the next file is read", async () => {
+test("an error of the source is thrown, and the next file is read", async () => {
   await using indexer = openMisbehaving();
   const failure = new Error("EIO");
   const broken: RandomAccessSource = { sizeBytes: 1, read: () => Promise.reject(failure) };
@@ -162,7 +162,7 @@ test("what reading throws is thrown, and the next file is read", async () => {
   assert.ok(await indexer.act("succeed"));
 });
 
-test("a thread that ends, throws or fails fails its own file only", async () => {
+test("a thread that ends, throws or fails only fails its own file", async () => {
   await using indexer = openMisbehaving();
   for (const fileName of ["exit", "throwLater", "fail"]) {
     await assert.rejects(indexer.act(fileName), ThreadFailedError, fileName);
@@ -170,7 +170,7 @@ test("a thread that ends, throws or fails fails its own file only", async () => 
   }
 });
 
-test("an abort ends the thread in mid-computation, and a file that waits for its turn", async () => {
+test("an abort ends the thread in the middle of a computation, and ends a file that waits for its turn", async () => {
   await using indexer = openMisbehaving();
   const [running, waiting] = [new AbortController(), new AbortController()];
   const spinning = indexer.act("spin", running.signal);
@@ -184,7 +184,7 @@ test("an abort ends the thread in mid-computation, and a file that waits for its
   await assert.rejects(indexer.act("succeed", AbortSignal.abort(new Error("before"))), /before/);
 });
 
-test("a thread is used again, unless it keeps much", async () => {
+test("a thread is used again, unless it keeps too much memory", async () => {
   await using indexer = openMisbehaving();
   const first = await indexer.act("succeed");
   assert.equal(await indexer.act("succeed"), first);
@@ -223,7 +223,7 @@ test("large files wait for each other, and leave a thread to small ones", async 
 
 const record = { name: "downlink.salvage", facts: { of: "a.mcap" } };
 
-test("a salvage is a recording of what is readable, and says what it is of and what was lost", async () => {
+test("a salvage is a recording of what is readable, and names its source and what was lost", async () => {
   await using indexer = openFileIndexer();
   const cut = (await makeMcap({ chunkBytes: 20_000 })).slice(0, -100_000);
   const pieces = await Array.fromAsync(
@@ -249,7 +249,7 @@ test("a file of which nothing can be salvaged is refused with a code and a sente
   assert.ok((await salvage(await makeMcap())).length > 0);
 });
 
-test("a salvage whose thread ends, throws or fails fails alone; one that nobody takes any more, or is aborted, gives back its turn", async () => {
+test("a salvage whose thread ends, throws or fails only fails itself; one that nobody reads any more, or that is aborted, gives back its turn", async () => {
   await using indexer = openFileIndexer({ main, limits: { threads: 1, heapCeilingMegabytes: 64 } });
   const salvage = (fileName: string, signal = never) => indexer.salvage(nothing, { fileName, record, signal });
   for (const fileName of ["exit", "throwLater", "fail"])
@@ -266,7 +266,7 @@ test("a salvage whose thread ends, throws or fails fails alone; one that nobody 
   assert.ok(await indexer.index(nothing, { fileName: "succeed", signal: never, store: drop }));
 });
 
-test("a file that needs much memory at once waits for the exports that have it, alone, and an abort ends its waiting", async (t) => {
+test("a file that needs much memory waits alone for the exports that hold it, and an abort ends its waiting", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "indexer-"));
   t.after(() => rm(directory, { recursive: true }));
   const path = join(directory, "wide.mcap");
@@ -293,10 +293,10 @@ test("a file that needs much memory at once waits for the exports that have it, 
   await index(small);
   all[Symbol.dispose]();
   assert("summary" in (await next).verdict);
-  (await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined))[Symbol.dispose](); // all was given back
+  (await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined))[Symbol.dispose](); // everything was given back
 });
 
-test("what a thread holds that ends is given back", async () => {
+test("the memory that a thread holds is given back when the thread ends", async () => {
   await using indexer = openMisbehaving();
   await assert.rejects(indexer.act("holdAndExit"), ThreadFailedError);
   await assert.rejects(indexer.act("holdAndExit"), ThreadFailedError);

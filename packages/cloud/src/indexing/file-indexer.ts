@@ -1,14 +1,14 @@
 // A stored file is hashed, verified and salvaged in a worker thread, which knows bytes and no rows. What the thread
 // reads, it asks of the process that started it, range by range: any store will do, the thread holds no credential,
-// and every range is a sign of progress.
+// and every range is a sign of progress. Of an object in a bucket the ranges come from one streamed request.
 //
-// The file fails, not the worker: what a thread throws, its end, its heap and its silence each end one attempt of
-// one import. `TooHeavy` is permanent at once, because the same file costs the same again. What may be our fault or
-// the machine's (`IndexingFailed`, `ObjectMissing`) is only after twelve attempts, about half an hour. All are
-// quarantined and can be retried.
+// The file fails, not the worker: an error that a thread throws, its end, a full heap and its silence each end one attempt of one import.
+// `TooHeavy` is permanent at once, because the same file costs the same again. Failures that may be caused by our code or by the machine
+// (`IndexingFailed`, `ObjectMissing`) become permanent only after twelve attempts, about half an hour. All failed files are quarantined and
+// can be retried.
 //
-// A thread is used again unless it keeps more than 128 MB. One that runs out of memory with an earlier file behind
-// it is replaced, and the file is read again before it is blamed.
+// A thread is used again unless it keeps more than 128 MB. If a thread that has read a file before runs out of memory, it is replaced, and
+// the file is read again before it is blamed.
 
 import type { RandomAccessSource } from "@downlink/recordings";
 import { LARGE_FILE_BYTES } from "../jobs/large-file.ts";
@@ -17,41 +17,47 @@ import { SalvageRefusedError, ThreadOutOfMemoryError } from "./indexing-errors.t
 import { type IndexingLimits, indexingLimits } from "./indexing-limits.ts";
 import { type IndexingThread, startIndexingThread, threadMain, type Work } from "./indexing-thread.ts";
 import { streamPieces } from "./stream-pieces.ts";
-import type { IndexedFile, SalvageInput } from "./thread-messages.ts";
+import { type StreamedReader, streamSource } from "./stream-source.ts";
+import type { IndexedFile, SalvageInput, TaskName } from "./thread-messages.ts";
 import { createTurns } from "./turns.ts";
 
 /**
- * Reads stored files in threads of their own, with bounded memory and time. A file that brings its thread down throws
- * {@link TooHeavyError} or {@link ThreadFailedError}, and harms no other. Throws what reading throws, and the signal's reason.
+ * Reads stored files in threads of their own, with bounded memory and time. A file that brings its thread down throws {@link TooHeavyError}
+ * or {@link ThreadFailedError}, and harms no other file. Throws the errors of the source, and the signal's reason.
  */
 export interface FileIndexer extends AsyncDisposable {
   /**
-   * Reads every byte once: hashes and verifies the file, and makes its verified index. The index of a file that can be imported is
-   * kept by `store` when this resolves; of another one nothing is kept. Throws what `store` throws.
+   * Reads every byte once: hashes and verifies the file, and makes its verified index. When this resolves, `store` has stored the index of
+   * a file that can be imported; for any other file nothing is stored. Throws what `store` throws.
    */
-  index(source: RandomAccessSource, file: FileToIndex): Promise<IndexedFile>;
+  index(source: StoredFile, file: FileToIndex): Promise<IndexedFile>;
   /**
-   * What is readable of an incomplete or damaged file, as a new one: an indexed MCAP, piece by piece, at the consumer's pace. Throws
-   * {@link SalvageRefusedError} where nothing can be salvaged; what came before is not a whole file then.
+   * Salvages what is readable of an incomplete or damaged file, as a new one: an indexed MCAP, piece by piece, at the consumer's pace.
+   * Throws {@link SalvageRefusedError} if nothing can be salvaged; the pieces before that are no whole file then.
    */
-  salvage(source: RandomAccessSource, file: SalvageInput & { signal: AbortSignal }): AsyncIterable<Uint8Array>;
+  salvage(source: StoredFile, file: SalvageInput & { signal: AbortSignal }): AsyncIterable<Uint8Array>;
 }
 
+/** A file, bytes, or an object that can be streamed. */
+export type StoredFile = RandomAccessSource & Partial<Pick<StreamedReader, "stream">>;
+
+type FileWork<N extends TaskName> = Work<N> & { readonly source: StoredFile };
+
 export interface FileToIndex {
-  /** Only its extension matters. */
+  /** Only the extension of the name matters. */
   readonly fileName: string;
   readonly signal: AbortSignal;
-  /** May be called again: what it was given before is not wanted then. */
+  /** May be called again: the pieces that it got before are then obsolete. */
   readonly store: StoreIndex;
 }
 
 interface Options {
   readonly limits?: Partial<IndexingLimits>;
-  /** What a thread runs. */
+  /** The module that a thread runs. */
   readonly main?: URL;
 }
 
-/** Starts its first thread with the first file. */
+/** Opens an indexer, which starts its first thread with the first file. */
 export function openFileIndexer({ limits: given, main = threadMain }: Options = {}): FileIndexer {
   const limits = { ...indexingLimits, ...given };
   const inTurn = takeTurns(limits);
@@ -73,7 +79,7 @@ export function openFileIndexer({ limits: given, main = threadMain }: Options = 
   };
 }
 
-/** As many files at once as there are threads; one thread is left to small ones. */
+/** As many files are read at once as there are threads; one thread is left to small files. */
 function takeTurns({ threads }: IndexingLimits) {
   const turns = createTurns(threads);
   const largeTurns = createTurns(Math.max(1, threads - 1));
@@ -84,7 +90,7 @@ function takeTurns({ threads }: IndexingLimits) {
   };
 }
 
-/** Threads are used again as long as they keep little of the files before. */
+/** Threads are used again as long as they keep little of earlier files. */
 function keepThreads(start: () => IndexingThread) {
   const idle: IndexingThread[] = [];
   const takeIdle = () => {
@@ -92,10 +98,11 @@ function keepThreads(start: () => IndexingThread) {
     return undefined;
   };
 
-  async function indexOn(thread: IndexingThread, work: Work<"index">, store: StoreIndex): Promise<IndexedFile> {
+  async function indexOn(thread: IndexingThread, work: FileWork<"index">, store: StoreIndex): Promise<IndexedFile> {
     const stream = openIndexStream(store);
     try {
-      const indexed = await thread.run({ ...work, take: stream.write });
+      using source = inOrder(work.source);
+      const indexed = await thread.run({ ...work, source, take: stream.write });
       if ("summary" in indexed.verdict) await stream.end();
       else await stream.abandon();
       return indexed;
@@ -108,24 +115,33 @@ function keepThreads(start: () => IndexingThread) {
     }
   }
 
-  async function index(work: Work<"index">, store: StoreIndex): Promise<IndexedFile> {
+  async function index(work: FileWork<"index">, store: StoreIndex): Promise<IndexedFile> {
     const thread = takeIdle() ?? start();
     const wasUsed = thread.isUsed();
     try {
       return await indexOn(thread, work, store);
     } catch (error) {
       if (!(error instanceof ThreadOutOfMemoryError && wasUsed)) throw error;
-      return await indexOn(start(), work, store); // what earlier files left is not this one's fault
+      return await indexOn(start(), work, store); // memory that earlier files left is not this one's fault
     }
   }
 
   return { index, end: async () => void (await Promise.all(idle.splice(0).map((thread) => thread.end()))) };
 }
 
+/** Files and bytes are read as they are. */
+function inOrder(source: StoredFile): RandomAccessSource & Disposable {
+  const { sizeBytes, descriptor, stream } = source;
+  const read = (offset: number, length: number) => source.read(offset, length);
+  if (stream && descriptor === undefined) return streamSource({ sizeBytes, read, stream });
+  return { sizeBytes, read, [Symbol.dispose]: () => {} };
+}
+
 /** In a thread of its own: what was given out already cannot be made again in another one. */
-async function salvage(work: Work<"salvage">, thread: IndexingThread): Promise<void> {
+async function salvage(work: FileWork<"salvage">, thread: IndexingThread): Promise<void> {
   try {
-    const refusal = await thread.run(work);
+    using source = inOrder(work.source);
+    const refusal = await thread.run({ ...work, source });
     if (refusal) throw new SalvageRefusedError(refusal);
   } finally {
     await thread.end();

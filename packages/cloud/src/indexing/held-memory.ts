@@ -1,8 +1,8 @@
 import { largeMemory } from "@downlink/recordings";
 
-/** What a thread holds of the memory that everything in the process shares. All of it is given back when this is disposed of. */
+/** The share of a thread in the memory that the whole process shares. Disposing gives all of it back. */
 export interface HeldMemory extends Disposable {
-  /** Resolves when the turn has come. Throws the signal's reason when that comes before. */
+  /** Resolves when its turn has come. Throws the signal's reason if the signal is aborted before. */
   take(id: number, sizeBytes: number): Promise<void>;
   release(id: number): void;
 }

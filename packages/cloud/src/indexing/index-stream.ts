@@ -1,15 +1,15 @@
 import { PassThrough } from "node:stream";
 
-/** Keeps an index; throws where it cannot. What it was given is no index unless the pieces end without an error. */
+/** Stores an index, or throws. The pieces are an index only if they end without an error. */
 export type StoreIndex = (pieces: AsyncIterable<Uint8Array>) => Promise<void>;
 
 /** The index of one file on its way from the thread that makes it to the store. */
 export interface IndexStream {
   /** Resolves when there is room for more. */
   write(piece: Uint8Array): Promise<void>;
-  /** It is whole: resolves when it is kept. */
+  /** Ends the index, and resolves when it is stored. */
   end(): Promise<void>;
-  /** It is not wanted: nothing is kept. */
+  /** Nobody needs the index, so nothing is stored. */
   abandon(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export function openIndexStream(store: StoreIndex): IndexStream {
     failure = error;
     pieces.destroy(error);
   });
-  pieces.on("error", () => {}); // told to the write that waits, or to the end
+  pieces.on("error", () => {}); // the error is thrown by the write that waits, or by the end
   return {
     write: (piece) =>
       new Promise((resolve, reject) => pieces.write(piece, (error) => (error ? reject(failure ?? error) : resolve()))),

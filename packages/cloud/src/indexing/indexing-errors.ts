@@ -1,4 +1,4 @@
-/** The file costs more than an import may; the message tells a person what to do. The same file will never do better. */
+/** The file costs more than an import may; the message tells a person what to do. The same file will never cost less. */
 export class TooHeavyError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,7 +6,7 @@ export class TooHeavyError extends Error {
   }
 }
 
-/** The thread's heap is full: by this file, unless others before it left theirs. */
+/** The thread's heap is full: because of this file, unless earlier files left something in it. */
 export class ThreadOutOfMemoryError extends TooHeavyError {
   constructor(heapMegabytes: number) {
     super(
@@ -28,7 +28,7 @@ export class SalvageRefusedError extends Error {
   }
 }
 
-/** The thread ended by itself, or threw what nobody expected: a fault of ours that this file brings out, or of the machine. */
+/** The thread ended by itself, or threw an unexpected error: this file reveals a bug, or the machine failed. */
 export class ThreadFailedError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

@@ -1,26 +1,26 @@
-// The thread looks at its own heap before it reads, because V8 at its limit may end the process and not just the
-// thread; V8's own limit is four times as high, above what one step of reading can add.
+// The thread checks its own heap before it reads, because V8 at its limit may end the process and not just the thread; V8's own limit is
+// four times as high, above what one step of reading can add.
 
 import { availableParallelism } from "node:os";
 
-/** What one import may cost. Fixed, so that whether a file can be imported does not depend on the machine. */
+/** The cost that one import may have. It is fixed, so that the machine does not decide whether a file can be imported. */
 export interface IndexingLimits {
-  /** Files that are worked on at once, each in a thread of its own. */
+  /** How many files are read at once, each in a thread of its own. */
   readonly threads: number;
   /**
-   * Of a thread's JavaScript objects, looked at whenever it asks for bytes. Buffers are not part of it: large chunks are read in
-   * pieces, and for what a decoder must hold it waits for its turn in the memory of the process.
+   * The limit for a thread's JavaScript objects, checked whenever it requests bytes. Buffers are not part of it: large chunks are read in
+   * pieces, and the memory that a decoder needs is taken by turns from that of the process.
    */
   readonly heapMegabytes: number;
-  /** Where V8 ends a thread, or even the process: above the other by more than what one step of reading can ever add. */
+  /** V8 ends the thread, or even the process, at this size: it is above the other limit by more than one step of reading can ever add. */
   readonly heapCeilingMegabytes: number;
   /** A thread that keeps more than this after a file, garbage included, is not used again. */
   readonly reusableBytes: number;
-  /** Between two looks at the clock. A process that was held up has fewer of them, and blames nobody for the time. */
+  /** The time between two checks of the clock. A process that was suspended makes fewer checks, and blames nobody for the time. */
   readonly tickMs: number;
-  /** How long a thread may compute without asking for bytes. */
+  /** How long a thread may compute without requesting bytes. */
   readonly silentMs: number;
-  /** How long a thread may compute in all: this much, and so much more for each GB of the file. */
+  /** How long a thread may compute in total: this much, and so much more for each GB of the file. */
   readonly computeMs: number;
   readonly computeMsPerGigabyte: number;
   /** How long the store may leave a read unanswered. */
@@ -29,7 +29,7 @@ export interface IndexingLimits {
 
 const MINUTE_MS = 60_000;
 
-/** Verifying takes 1 to 3 s/GB, of bzip2 200; at a tenth of that speed everything sound is still within. */
+/** Verifying takes 1 to 3 s/GB, of bzip2 200; every intact file stays within the limits at a tenth of that speed. */
 export const indexingLimits: IndexingLimits = {
   threads: Math.min(Math.max(availableParallelism(), 2), 4),
   heapMegabytes: 512,

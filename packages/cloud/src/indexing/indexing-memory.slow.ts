@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { writeLargeBag, writeLargeFile } from "@downlink/recordings/testing";
 import type { IndexingJob, MeasuredIndexing } from "./testing/measure-indexing.ts";
 
-/* Files with a chunk of 250 MB, indexed and exported at once in a process of its own. */
+/* Files with a chunk of 250 MB are indexed and exported at once in a process of its own. */
 const run = promisify(execFile);
 const directory = await mkdtemp(join(tmpdir(), "indexing-memory-"));
 after(() => rm(directory, { recursive: true }));
@@ -16,7 +16,7 @@ const program = new URL("./testing/measure-indexing.ts", import.meta.url).pathna
 
 const chunkBytes = 250_000_000;
 const startNs = 1_767_323_045_000_000_000n;
-/** The limit in megabytes, of the whole process above what it was before. */
+/** The limit in megabytes for the whole process, above what it used before. */
 const mostIndexingMb = 500;
 const mostTogetherMb = 700;
 const mostTurnMs = 50;
@@ -26,7 +26,7 @@ async function measure(job: IndexingJob): Promise<MeasuredIndexing> {
   return JSON.parse(stdout);
 }
 
-test("eight files with large chunks are indexed at once, also while four are exported, in one budget", async (t) => {
+test("eight files with large chunks are indexed at once, and four are exported beside them, within one budget", async (t) => {
   const [bag, noisy, wide, plain] = ["a.bag", "b.bag", "c.mcap", "d.mcap"].map((name) => join(directory, name));
   const few = await writeLargeBag(noisy!, { compression: "", messageBytes: 60_000_000, chunkBytes });
   const many = await writeLargeBag(bag!, { compression: "lz4", messageBytes: 1000, chunkBytes });

@@ -8,11 +8,11 @@ import type { Answer, FromThread, Task, TaskName, Tasks, ThreadData, ToThread } 
 import { watch } from "./watchdog.ts";
 
 export interface IndexingThread {
-  /** Whether it worked on a file before. */
+  /** Says whether the thread worked on a file before. */
   isUsed(): boolean;
-  /** Whether it may be given another file. */
+  /** Says whether the thread may get another file. */
   isReusable(): boolean;
-  /** One at a time. After anything that it throws the thread is to be ended. */
+  /** Runs one task at a time. After any error the thread must be ended. */
   run<N extends TaskName>(work: Work<N>): Promise<Tasks[N]["result"]>;
   end(): Promise<void>;
 }
@@ -21,23 +21,23 @@ export interface Work<N extends TaskName = TaskName> {
   readonly task: Task<N>;
   readonly source: RandomAccessSource;
   readonly signal: AbortSignal;
-  /** Takes what the task makes; the next piece comes once it resolves. */
+  /** Takes what the task makes; the next piece comes once this has resolved. */
   readonly take?: (piece: Uint8Array) => Promise<void>;
 }
 
-/** Sources are run as they are in a checkout, and as .js outside of it. */
+/** In a checkout the thread runs the TypeScript source, and outside of it the .js file. */
 export const threadMain = new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts a thread with its own heap; it holds up the end of the process only while it works. */
+/** Starts a thread with its own heap; it keeps the process alive only while it works. */
 export function startIndexingThread(limits: IndexingLimits, main: URL): IndexingThread {
   const worker = new Worker(main, {
     name: "indexing",
-    env: {}, // what reads hostile files knows no secret
+    env: {}, // a thread that reads hostile files knows no secret
     workerData: { maxHeapBytes: limits.heapMegabytes * 1e6 } satisfies ThreadData,
     resourceLimits: { maxOldGenerationSizeMb: limits.heapCeilingMegabytes },
   });
   worker.unref();
-  worker.on("error", () => {}); // told to the task under way; without one there is nobody to tell
+  worker.on("error", () => {}); // the running task gets the error; without a task there is nobody to inform
   const state = { isUsed: false, isReusable: true };
   worker.on("exit", () => {
     state.isReusable = false;
@@ -61,7 +61,7 @@ interface Conversation extends Work {
 
 type Done = Extract<FromThread, { kind: "done" }>;
 
-/** Gives the task, then bytes as they are asked for, until the thread is done or something is wrong. */
+/** Sends the task, then bytes as they are requested, until the thread is done or something fails. */
 async function converse(worker: Worker, conversation: Conversation): Promise<Done> {
   const { task, source, signal, limits } = conversation;
   const { promise, resolve, reject } = Promise.withResolvers<Done>();
@@ -117,7 +117,7 @@ function send(worker: Worker, message: ToThread, transferred: ArrayBuffer[] = []
   worker.postMessage(message, transferred);
 }
 
-/** Moved to the thread, not copied, where nothing else lies in the same memory. */
+/** The memory is moved to the thread and not copied, if nothing else lies in it. */
 function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const isWhole = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
   return isWhole ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);

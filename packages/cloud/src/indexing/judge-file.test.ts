@@ -16,7 +16,7 @@ function codeOf(change: Partial<RecordingSummary>): string | undefined {
   return verdict.refusal.code;
 }
 
-test("names are as long as an index can hold, in UTF-8, and no longer", () => {
+test("a name may be as long as an index can hold, in UTF-8, and no longer", () => {
   const limits = { topic: 2000, schemaName: 1000, schemaEncoding: 255, messageEncoding: 255 };
   for (const [field, maxBytes] of Object.entries(limits)) {
     assert.equal(codeOf({ topics: [{ ...topic!, [field]: "x".repeat(maxBytes) }] }), undefined, field);
@@ -25,7 +25,7 @@ test("names are as long as an index can hold, in UTF-8, and no longer", () => {
   }
 });
 
-test("metadata records are at most 4 MiB together, however many they are", () => {
+test("all metadata records together have at most 4 MiB, however many there are", () => {
   const [MiB, short] = [1024 * 1024, { name: "m", metadata: {} }];
   assert.equal(codeOf({ metadata: [{ name: "m", metadata: { k: "v".repeat(3 * MiB) } }] }), undefined);
   assert.equal(codeOf({ metadata: [{ name: "m", metadata: { k: "v".repeat(5 * MiB) } }] }), "MetadataTooLarge");

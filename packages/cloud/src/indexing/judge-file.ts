@@ -3,7 +3,7 @@ import type { Inspection, RecordingSummary } from "@downlink/recordings";
 /** The summary of a recording that can become a row. */
 export type ImportableSummary = RecordingSummary & { startNs: bigint; endNs: bigint };
 
-/** Why a file is no recording that can be imported: a code, and a sentence for a person. */
+/** Why a file cannot be imported: a code, and a sentence for a person. */
 export interface Refusal {
   readonly code: string;
   readonly text: string;
@@ -15,13 +15,13 @@ export type FileVerdict = { readonly summary: ImportableSummary } | { readonly r
 const MAX_TOPIC_BYTES = 2000;
 const MAX_SCHEMA_NAME_BYTES = 1000;
 const MAX_ENCODING_BYTES = 255;
-/** The limit of all metadata records as JSON, about: every list that shows the recording carries them. */
+/** The approximate limit of all metadata records as JSON, because every list that shows the recording includes them. */
 const MAX_METADATA_BYTES = 4 * 1024 * 1024;
 const ENTRY_BYTES = 10; // around a key and a value
-/** One row each, all written in one transaction. */
+/** Each attachment is one row, and all are written in one transaction. */
 const MAX_ATTACHMENTS = 200_000;
 
-/** Whether a file can be imported as it is. */
+/** Decides whether a file can be imported as it is. */
 export function judgeFile(inspection: Inspection): FileVerdict {
   if (inspection.state === "empty") {
     const text = "the file is valid but holds no message, so it has no time span and is no recording";
@@ -29,8 +29,13 @@ export function judgeFile(inspection: Inspection): FileVerdict {
   }
   if (inspection.state !== "finished") return { refusal: inspection.reason };
   const { summary } = inspection;
-  const refusal = refuseNames(summary) ?? refuseMetadata(summary) ?? refuseAttachments(summary);
-  return refusal ? { refusal } : { summary: summary as ImportableSummary }; // a finished one has messages, and so a span
+  const refusal = judgeSummary(summary);
+  return refusal ? { refusal } : { summary: summary as ImportableSummary }; // a finished file has messages, and so a span
+}
+
+/** Returns why what was found in a file is more than can be kept of it; undefined if it can be. */
+export function judgeSummary(summary: RecordingSummary): Refusal | undefined {
+  return refuseNames(summary) ?? refuseMetadata(summary) ?? refuseAttachments(summary);
 }
 
 function refuseNames({ topics }: RecordingSummary): Refusal | undefined {

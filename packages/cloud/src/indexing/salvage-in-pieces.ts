@@ -1,5 +1,5 @@
-// A salvage has a thread of its own, never a used one, because what it has given out cannot be made again in another
-// one when the memory is full. The next piece is made when the store has taken the last one.
+// A salvage has a thread of its own, never a used one: if the memory of a used thread were full, the pieces that were passed on already
+// could not be made again in another thread. The next piece is made when the store has taken the last one.
 
 import {
   ExportError,
@@ -13,7 +13,7 @@ import {
 import type { Refusal } from "./judge-file.ts";
 import type { SalvageInput } from "./thread-messages.ts";
 
-/** Gives what is readable of a file as a new one, piece by piece. Answers why that cannot be done, where the file is at fault. */
+/** Yields what is readable of a file as a new one, piece by piece. Returns why that is impossible, if that is the fault of the file. */
 export async function salvageInPieces(
   source: RandomAccessSource,
   { fileName, record }: SalvageInput,

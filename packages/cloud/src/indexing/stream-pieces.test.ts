@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { streamPieces } from "./stream-pieces.ts";
 
-/** Gives pieces of one byte: 0, 1, 2… */
+/** Makes pieces of one byte: 0, 1, 2… */
 function counting(until: number) {
   const seen = { made: 0, isOver: false, stopped: undefined as AbortSignal | undefined };
   const pieces = streamPieces(async (take, stopped) => {
@@ -18,7 +18,7 @@ function counting(until: number) {
   return { seen, pieces };
 }
 
-test("what is made comes in order, and no faster than it is taken", async () => {
+test("pieces come in order, and are made no faster than they are taken", async () => {
   const { seen, pieces } = counting(100);
   await setImmediate();
   assert.equal(seen.made, 0, "nobody asked yet");
@@ -34,13 +34,13 @@ test("what is made comes in order, and no faster than it is taken", async () => 
   );
 });
 
-test("who stops earlier ends the making, and goes on once that is over", async () => {
+test("a consumer that stops early ends the making, and continues once that has ended", async () => {
   const { seen, pieces } = counting(Number.POSITIVE_INFINITY);
   for await (const _piece of pieces) break;
   assert.ok(seen.stopped!.aborted && seen.isOver);
 });
 
-test("what the making throws is thrown behind what it gave", async () => {
+test("an error of the making is thrown after the pieces that it gave", async () => {
   const pieces = streamPieces(async (take) => {
     await take(Uint8Array.of(7));
     throw new Error("EIO");

@@ -1,9 +1,9 @@
-/** Makes something and gives it piece by piece; it is to wait for `take` before it makes the next one. */
+/** Makes something and passes it on piece by piece; it waits for `take` before it makes the next piece. */
 type MakePieces = (take: (piece: Uint8Array) => Promise<void>, stopped: AbortSignal) => Promise<void>;
 
 /**
- * The pieces as a stream, made at the consumer's pace from its first demand on. It throws what the making throws; a consumer that
- * stops earlier ends the making, and hears once that is over.
+ * Yields the pieces as a stream, made at the consumer's pace from its first request on. It throws what the making throws; a consumer that
+ * stops early ends the making, and continues once that has ended.
  */
 export async function* streamPieces(make: MakePieces): AsyncGenerator<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
@@ -11,7 +11,7 @@ export async function* streamPieces(make: MakePieces): AsyncGenerator<Uint8Array
   const stopping = new AbortController();
   const made = make((piece) => writer.write(piece), stopping.signal)
     .then(() => writer.close())
-    .catch((error) => writer.abort(error)); // what consumes hears of it; one that has stopped wants to hear no more
+    .catch((error) => writer.abort(error)); // the consumer gets the error, unless it has stopped
   try {
     yield* readable;
   } finally {

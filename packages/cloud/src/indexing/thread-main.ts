@@ -15,8 +15,8 @@ import type {
 } from "./thread-messages.ts";
 
 /*
- * What runs inside an indexing thread. It has neither store nor database nor environment: bytes come from the process that
- * started it, range by range, what is made goes back to it, and so does the count of its progress.
+ * The program of an indexing thread. It has neither store nor database nor environment: bytes come range by range from the process that
+ * started it, and what it makes goes back to that process, as does the count of its progress.
  */
 const port = parentPort!;
 const { maxHeapBytes } = workerData as ThreadData;
@@ -42,9 +42,9 @@ async function run<N extends TaskName>({ name, input }: Task<N>, sizeBytes: numb
   try {
     const result = await (runners[name] as Runners[N])({ sizeBytes, read }, input);
     const { total_heap_size: heapBytes, external_memory: externalBytes } = getHeapStatistics();
-    tell({ kind: "done", result, heldBytes: heapBytes + externalBytes });
+    send({ kind: "done", result, heldBytes: heapBytes + externalBytes });
   } catch (error) {
-    tell(error instanceof HeapFullError ? { kind: "outOfMemory" } : { kind: "failed", error });
+    send(error instanceof HeapFullError ? { kind: "outOfMemory" } : { kind: "failed", error });
   }
 }
 
@@ -54,29 +54,29 @@ async function read(offset: number, length: number): Promise<Uint8Array> {
   return answer.bytes;
 }
 
-/** Moves one piece of what the task makes to the process that started it; done once that has a place for the next one. */
+/** Moves one piece of the result to the process that started the thread; resolves once that has room for the next one. */
 async function give(piece: Uint8Array): Promise<void> {
-  const bytes = new Uint8Array(piece); // alone in its memory, which goes along
+  const bytes = new Uint8Array(piece); // a copy with memory of its own, which is moved along
   await ask((id) => ({ kind: "piece", id, bytes }), [bytes.buffer]);
 }
 
-/** Waits for a turn in the memory that everything in the process shares. */
+/** Waits for a turn in the memory that the whole process shares. */
 async function hold(sizeBytes: number): Promise<Disposable> {
   const { id } = await ask((asked) => ({ kind: "hold", id: asked, sizeBytes }));
-  return { [Symbol.dispose]: () => tell({ kind: "release", id }) };
+  return { [Symbol.dispose]: () => send({ kind: "release", id }) };
 }
 
-/** Looks at the heap itself, because V8 at its own limit may end the whole process. */
+/** Checks the heap itself, because V8 at its own limit may end the whole process. */
 async function ask(message: (id: number) => FromThread, transferred: ArrayBuffer[] = []): Promise<Answer> {
   if (getHeapStatistics().used_heap_size > maxHeapBytes) throw new HeapFullError();
   lastId += 1;
   const { promise, resolve } = Promise.withResolvers<Answer>();
   waiting.set(lastId, resolve);
-  tell(message(lastId), transferred);
+  send(message(lastId), transferred);
   return promise;
 }
 
-function tell(message: FromThread, transferred: ArrayBuffer[] = []): void {
+function send(message: FromThread, transferred: ArrayBuffer[] = []): void {
   port.postMessage(message, transferred);
 }
 

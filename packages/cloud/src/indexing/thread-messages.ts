@@ -1,14 +1,14 @@
 import type { FileVerdict, Refusal } from "./judge-file.ts";
 
-/** What an indexing thread does with one stored file, and what comes out. */
+/** The tasks of an indexing thread for one stored file, and their results. */
 export interface Tasks {
-  /** Reads every byte, and makes the verified index, in pieces. */
+  /** Reads every byte, and makes the verified index in pieces. */
   readonly index: { readonly input: { readonly fileName: string }; readonly result: IndexedFile };
-  /** What is readable of the file as a new one, in pieces; the result says why there is none, or none that is whole. */
+  /** Makes a new file of what is readable, in pieces; the result says why there is no file, or no whole one. */
   readonly salvage: { readonly input: SalvageInput; readonly result: Refusal | undefined };
 }
 
-/** `contentSha256`: of all bytes, hexadecimal. */
+/** `contentSha256` is the hash of all bytes, in hexadecimal. */
 export interface IndexedFile {
   readonly contentSha256: string;
   readonly verdict: FileVerdict;
@@ -16,7 +16,7 @@ export interface IndexedFile {
 
 export interface SalvageInput {
   readonly fileName: string;
-  /** The metadata record of the new file that says where it comes from. What was readable and what was lost is added to the facts. */
+  /** The metadata record of the new file that names its source. What was readable and what was lost is added to the facts. */
   readonly record: { readonly name: string; readonly facts: Readonly<Record<string, string>> };
 }
 
@@ -27,10 +27,10 @@ export interface Task<N extends TaskName = TaskName> {
   readonly input: Tasks[N]["input"];
 }
 
-/** One task at a time; the bytes that it asks for come in any order. */
+/** There is one task at a time; the requested bytes come in any order. */
 export type ToThread = { readonly kind: "run"; readonly task: Task; readonly sizeBytes: number } | Answer;
 
-/** Answers what the thread asked or gave, by its id. */
+/** The answer to a request or a piece of the thread, by its id. */
 export type Answer =
   | { readonly kind: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "taken"; readonly id: number }
@@ -40,15 +40,15 @@ export type FromThread =
   | { readonly kind: "read"; readonly id: number; readonly offset: number; readonly length: number }
   /** A piece of the file or index that the task makes; the next one comes once this one is taken. */
   | { readonly kind: "piece"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
-  /** Much memory is to be used at once, until it is released: told when its turn has come. */
+  /** The thread asks for much memory until it releases it, and gets an answer when its turn has come. */
   | { readonly kind: "hold"; readonly id: number; readonly sizeBytes: number }
   | { readonly kind: "release"; readonly id: number }
-  /** `heldBytes`: what the thread keeps, garbage included. */
+  /** `heldBytes` is the memory that the thread keeps, garbage included. */
   | { readonly kind: "done"; readonly result: Tasks[TaskName]["result"]; readonly heldBytes: number }
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "outOfMemory" };
 
-/** What a thread is told when it starts. */
+/** The values that a thread gets at its start. */
 export interface ThreadData {
   readonly maxHeapBytes: number;
 }

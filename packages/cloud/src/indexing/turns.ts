@@ -1,6 +1,6 @@
-/** Lets a number of callers go at once and the others wait, first come first served. */
+/** Lets a number of callers run at once; the others wait in the order in which they came. */
 export interface Turns {
-  /** Lasts until it is disposed of, once. Throws the signal's reason when that comes before the turn. */
+  /** A turn lasts until it is disposed of, once. Throws the signal's reason if the signal is aborted before the turn. */
   take(signal: AbortSignal): Promise<Disposable>;
 }
 

@@ -13,7 +13,7 @@ function start(t: TestContext, sizeBytes = 0) {
   return { watchdog, faults, pass };
 }
 
-test("a thread that asks for nothing is ended after the time it may be silent", (t) => {
+test("a thread that requests nothing is ended after the time it may be silent", (t) => {
   const { faults, pass } = start(t);
   pass(59);
   assert.equal(faults.length, 0);
@@ -22,7 +22,7 @@ test("a thread that asks for nothing is ended after the time it may be silent", 
   assert(faults[0] instanceof TooHeavyError);
 });
 
-test("one that goes on asking is ended after what its file's size allows in all", (t) => {
+test("a thread that goes on requesting is ended after the total time that its file's size allows", (t) => {
   const { watchdog, faults, pass } = start(t, 2e9);
   for (let computed = 0; computed < 190; computed += 10) {
     pass(10);
@@ -35,7 +35,7 @@ test("one that goes on asking is ended after what its file's size allows in all"
   assert(faults[0] instanceof TooHeavyError);
 });
 
-test("a store that leaves a read unanswered is at fault, not the file, and not while it answers others", (t) => {
+test("a store that leaves a read unanswered is at fault, not the file, but not while it answers other reads", (t) => {
   const { watchdog, faults, pass } = start(t);
   watchdog.asked();
   watchdog.asked();
@@ -48,7 +48,7 @@ test("a store that leaves a read unanswered is at fault, not the file, and not w
   assert.match(faults[0]!.message, /the store left a read unanswered/);
 });
 
-test("who waits for others' memory is at no fault, however long that takes", (t) => {
+test("a thread that waits for memory is not at fault, however long that takes", (t) => {
   const { watchdog, faults, pass } = start(t);
   watchdog.asked();
   watchdog.paused();

@@ -1,16 +1,15 @@
-// Time is counted in ticks of the process that waits, so that one that was stopped or starved does not blame the
-// file.
+// Time is counted in ticks of the waiting process, so that a process that was stopped or starved does not blame the file.
 
 import { TooHeavyError } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 
-/** Tells a thread that computes for too long from a store that does not answer. */
+/** Distinguishes a thread that computes for too long from a store that does not answer. */
 export interface Watchdog extends Disposable {
-  /** The thread asked for bytes, or gave some away. */
+  /** The thread requested bytes, or passed some on. */
   asked(): void;
-  /** It has them. */
+  /** The thread has got the bytes. */
   answered(): void;
-  /** The thread waits for others: for as long as it likes. */
+  /** The thread waits for others, for any time. */
   paused(): void;
   resumed(): void;
 }
@@ -18,14 +17,14 @@ export interface Watchdog extends Disposable {
 interface Watched {
   readonly sizeBytes: number;
   readonly limits: Pick<IndexingLimits, "tickMs" | "silentMs" | "computeMs" | "computeMsPerGigabyte" | "readMs">;
-  /** Called once; with {@link TooHeavyError} where the file is at fault. */
+  /** Called once, with {@link TooHeavyError} if the file is at fault. */
   readonly onExpired: (error: Error) => void;
 }
 
 const GIGABYTE = 1e9;
 const MINUTE_MS = 60_000;
 
-/** Counts ticks, not time: those of a process that was held up come late and count once. */
+/** Counts ticks, not time: the ticks of a process that was held up come late and count once. */
 export function watch({ sizeBytes, limits, onExpired }: Watched): Watchdog {
   const computeMs = limits.computeMs + (sizeBytes / GIGABYTE) * limits.computeMsPerGigabyte;
   let unanswered = 0;

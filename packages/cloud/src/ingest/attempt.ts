@@ -5,10 +5,10 @@ import { TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 
 const BEAT_MS = 5_000;
-/** Four lost heartbeats: whoever owned the attempt is dead. */
+/** After four lost heartbeats the owner of the attempt is considered dead. */
 export const LIVE_NS = 20n * 1_000_000_000n;
-/** What finds another attempt at work waits so long. */
-export const LOOK_AGAIN_SECONDS = 10;
+/** A job that finds another attempt at work waits this long. */
+export const LOOK_AGAIN_SECONDS = 5;
 
 const MAX_DELAY_SECONDS = 300;
 
@@ -18,8 +18,12 @@ interface Heart {
   stop(): void;
 }
 
-/** Shows that an attempt lives, so that nobody begins another; `show` answers false once somebody has, or the request ended. */
-export function beat(deps: IngestDeps, requestId: string, show: (nowNs: bigint) => Promise<boolean>): Heart {
+/** Shows that an attempt is alive, so that nobody begins another one; `show` returns false once somebody has, or the request has ended. */
+export function beat(
+  deps: Pick<IngestDeps, "clock" | "log">,
+  requestId: string,
+  show: (nowNs: bigint) => Promise<boolean>,
+): Heart {
   const stopping = new AbortController();
   const once = async () => {
     if (!(await show(deps.clock.nowNs()))) stopping.abort(new TakenOverError(requestId));
@@ -36,7 +40,7 @@ interface Postponed {
   readonly job: "ingest" | "ingest-large" | "salvage";
 }
 
-/** Something that may heal went wrong: again, later. */
+/** A temporary failure: the request is tried again later. */
 export async function postpone(
   deps: IngestDeps,
   request: ImportRequestModel,
@@ -55,7 +59,7 @@ export async function postpone(
   deps.log.error({ err: error, requestId: id, attempt: attempts }, `${job} postponed`);
 }
 
-/** Growing with each attempt since somebody asked for it. */
+/** The delay grows with each attempt since somebody asked for the import. */
 function delaySecondsOf({ attempts, attemptsBefore }: ImportRequestModel): number {
   const tries = Math.min(attempts - attemptsBefore, 16);
   return Math.min(MAX_DELAY_SECONDS, 2 ** tries) * (0.5 + Math.random() / 2);

@@ -1,7 +1,8 @@
 import type { RecordingSummary } from "@downlink/recordings";
+import { findLocation } from "../bucket-objects/object-location.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import { newId } from "../db/ids.ts";
+import { idFrom } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { nextImportStatus, noFailure } from "../import-life/import-status.ts";
 import { lockRecording } from "../import-life/lock-recording.ts";
@@ -15,18 +16,20 @@ import { damageOf, recordingFacts } from "./summary-rows.ts";
 export interface Finish {
   readonly request: ImportRequestModel;
   readonly summary: RecordingSummary & { startNs: bigint; endNs: bigint };
-  /** The hash of the stored bytes, computed here. */
+  /** The hash of the stored bytes, computed by the cloud. */
   readonly contentSha256: string;
+  /** The store knows what becomes of the object: only then it may become a recording. */
+  readonly hasManifest: boolean;
   readonly jobs: JobQueue;
   readonly nowNs: bigint;
 }
 
-/** Makes the file an imported recording, with its topics, attachments and import, and publishes it. Answers its id. */
+/** Makes the file an imported recording, with its topics, attachments and import, and publishes it. Returns its id. */
 export async function fileRecording(tx: Transaction, finish: Finish, target: Target): Promise<string> {
   const { request, summary, nowNs } = finish;
   const { projectId, device } = target;
   const facts = recordingFacts(summary);
-  const importId = newId("imp");
+  const importId = idFrom("imp", request.id);
   const imported: Imported = {
     ...facts,
     projectId,
@@ -39,6 +42,8 @@ export async function fileRecording(tx: Transaction, finish: Finish, target: Tar
     importedAtNs: nowNs,
     contentSha256: finish.contentSha256,
     blobKey: request.blobKey,
+    siteObjectKey: request.siteObjectKey,
+    location: await findLocation(tx, request.blobKey),
     indexKey: request.indexKey,
     damage: damageOf(summary),
     ...noFailure,
@@ -50,7 +55,7 @@ export async function fileRecording(tx: Transaction, finish: Finish, target: Tar
   await storeContents(tx, { owner, summary });
   const { sizeBytes, startNs, endNs, format } = facts;
   const file = { filename: path, sizeBytes, startNs, endNs, format };
-  // It outlives the recording's data, and says how it was then. spec: Imports
+  // The import stays after the recording's data is deleted, and shows it as it was. spec: Imports
   await tx.import.create({ data: { id: importId, ...owner, deviceName: device?.name, ...file, importedAtNs: nowNs } });
   await tx.project.update({ where: { id: projectId }, data: { lastSeenAtNs: nowNs } });
   await publishRecording(tx, recordingId, { type: "recording.imported", occurredAtNs: nowNs });
@@ -73,7 +78,13 @@ async function updateEdgeRecording(tx: Transaction, id: string, imported: Import
 }
 
 async function createRecording(tx: Transaction, { request, nowNs }: Finish, imported: Imported): Promise<Filed> {
-  const own = { id: newId("rec"), orgId: request.orgId, path: request.filename, createdAtNs: nowNs, isEdge: false };
+  const own = {
+    id: idFrom("rec", request.id),
+    orgId: request.orgId,
+    path: request.filename,
+    createdAtNs: nowNs,
+    isEdge: false,
+  };
   await tx.recording.create({ data: { ...imported, ...own } });
   await publishRecording(tx, own.id, { type: "recording.created", occurredAtNs: nowNs });
   return own;

@@ -1,9 +1,9 @@
-// Copies on a device are recognized before they are sent where that pays: `open` asks for the whole SHA-256 only if
-// an imported recording of this very device has the same size, span, format and, where both are still known, head
-// and tail, because a wrong guess makes the robot read a file for nothing. A claimed hash is compared with that
-// device's recordings alone, so that it reveals nothing else. The rejected copy names the first (`duplicateOfId`),
-// its bytes go, and a permit takes the first's hash for it, unless that is of another device. When the first's data
-// is deleted, its copies are at the edge again as if nobody had asked.
+// Copies on a device are recognized before they are sent if that is worth it. `open` asks for the whole SHA-256 only if an imported
+// recording of the same device has the same size, span and format and, where both are still known, the same head and tail, because a wrong
+// guess makes the robot read a file in vain. A claimed hash is compared only with that device's recordings, so that it reveals nothing
+// else. The rejected copy names the first recording (`duplicateOfId`), its bytes are removed, and a permit accepts the first one's hash for
+// it, unless the first belongs to another device. When the first one's data is deleted, its copies are at the edge again as if nobody had
+// requested them.
 
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
@@ -11,18 +11,20 @@ import { describeDuplicate } from "./which-recording.ts";
 
 type EdgeRequest = Pick<ImportRequestModel, "orgId" | "deviceId"> & { readonly recordingId: string };
 
-/** The elder of several. */
+/** Chooses the older one of several. */
 const elder = [{ createdAtNs: "asc" }, { id: "asc" }] as const;
 
 export interface Original {
   readonly id: string;
-  /** Names it, as the reason of a rejection. */
+  /** The key of the object with its data. */
+  readonly blobKey: string | null;
+  /** Names the recording, as the reason of a rejection. */
   readonly text: string;
 }
 
 /**
- * The imported recording of the same device that has the content, locked; undefined where there is none. What an agent claims to have is
- * compared with nothing of another device or organization: it learns nothing of those. spec: wire contract §4
+ * Finds and locks the imported recording of the same device that has the content; undefined if there is none. What an agent claims to have
+ * is compared with nothing of another device or organization, so that the agent learns nothing about those. spec: wire contract §4
  */
 export async function findOriginal(
   tx: Transaction,
@@ -36,14 +38,15 @@ export async function findOriginal(
   await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ${found.id} FOR UPDATE`;
   const original = await tx.recording.findFirst({
     where: { ...where, id: found.id },
-    select: { id: true, path: true },
+    select: { id: true, path: true, blobKey: true },
   });
-  return original ? { id: original.id, text: describeDuplicate(original) } : undefined;
+  return original ? { ...original, text: describeDuplicate(original) } : undefined;
 }
 
 /**
- * Whether an imported recording of the same device looks so much like the file that it pays to read all of that for its hash: same size,
- * span and format, and the same head and tail where both are still known. Recorders write many files of one size, hardly ever of one span.
+ * Says whether an imported recording of the same device is so similar to the file that it is worth reading the whole file for its hash:
+ * same size, span and format, and the same head and tail where both are still known. Recorders write many files of one size, but hardly
+ * ever of one span.
  */
 export async function mayHaveOriginal(tx: Transaction, request: EdgeRequest): Promise<boolean> {
   if (request.deviceId === null) return false;
@@ -62,5 +65,5 @@ export async function mayHaveOriginal(tx: Transaction, request: EdgeRequest): Pr
 }
 
 function importedByDevice({ orgId, deviceId, recordingId }: EdgeRequest) {
-  return { orgId, deviceId, importStatus: "complete", id: { not: recordingId } } as const;
+  return { orgId, deviceId, importStatus: "complete", isUnverified: false, id: { not: recordingId } } as const;
 }

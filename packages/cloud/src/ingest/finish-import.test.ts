@@ -14,7 +14,7 @@ let minute = 0n;
 
 type Metadata = { name: string; metadata: Record<string, string> }[];
 
-/** A recording that no other test has. */
+/** Makes a recording that no other test has. */
 function anotherMcap(metadata: Metadata = []) {
   minute += 60n;
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1, metadata });
@@ -31,7 +31,7 @@ async function eventsOf(recordingId: string) {
   return shown.filter(({ recording }) => recording?.id === recordingId);
 }
 
-/** Reports a file, and brings its import to its end. */
+/** Reports a file, and finishes its import. */
 async function importFromEdge(agent: TestAgent, bytes: Uint8Array, key?: string): Promise<Recording> {
   const item = recordingItem({ size: bytes.length, key });
   await agent.report([item]);
@@ -47,7 +47,7 @@ async function importFromEdge(agent: TestAgent, bytes: Uint8Array, key?: string)
 const failureOf = (id: string) =>
   prisma.recording.findUniqueOrThrow({ where: { id }, select: { failureCode: true, failureText: true } });
 
-test("explicit API fields beat the file's own metadata, each by itself", async () => {
+test("each explicit API field overrides the file's own metadata", async () => {
   const [given, own] = [await device("given"), await device("own")];
   const file = (key: string) => anotherMcap(saysOfItself({ deviceId: own.id, key, sessionKey: `session of ${key}` }));
   const byId = await uploadFile(cloud, await file("own-1"), { filename: "a.mcap", deviceId: given.id });
@@ -61,7 +61,7 @@ test("explicit API fields beat the file's own metadata, each by itself", async (
   assert.equal(await prisma.session.count({ where: { key: "session of own-3" } }), 0);
 });
 
-test("of the metadata records named downlink or foxglove the last one wins, as a whole; others say nothing", async () => {
+test("of the metadata records named downlink or foxglove the last one counts as a whole; others have no effect", async () => {
   const metadata: Metadata = [
     { name: "downlink", metadata: { deviceName: "first-record", key: "first-record" } },
     { name: "foxglove", metadata: { deviceName: "last-record" } },
@@ -75,7 +75,7 @@ test("of the metadata records named downlink or foxglove the last one wins, as a
   assert.equal(await devicesNamed("no-record"), 0);
 });
 
-test("deviceId must exist, else the import fails with Device not found: one of another organization does not", async () => {
+test("deviceId must exist, else the import fails with Device not found, also for a device of another organization", async () => {
   const other = await cloud.otherOrganization();
   const theirs = await other.call(api.devices.create, { name: "theirs" });
   for (const deviceId of ["dev_unknown", theirs.id]) {
@@ -87,7 +87,7 @@ test("deviceId must exist, else the import fails with Device not found: one of a
   }
 });
 
-test("a device that was deleted between the link and the import is not found, and the file is filed under none", async () => {
+test("a device that was deleted between the link and the import is not found, and the file is filed under no device", async () => {
   const { id: deviceId } = await device("short-lived");
   const { link, requestId } = await admin.call(api.uploads.create, { filename: "gone.mcap", deviceId });
   await admin.call(api.devices.delete, { nameOrId: deviceId });
@@ -97,7 +97,7 @@ test("a device that was deleted between the link and the import is not found, an
   assert.deepEqual([ended!.error, ended!.deviceId], [`Device not found: ${deviceId}`, deviceId]);
 });
 
-test("so is a device that the link had created; a deleted session is made anew under its key", async () => {
+test("this also holds for a device that the link had created; a deleted session is created anew under its key", async () => {
   const body = { filename: "made.mcap", deviceName: "made-and-gone" };
   const lost = await admin.call(api.uploads.create, body);
   const { id } = await admin.call(api.devices.get, { nameOrId: "made-and-gone" });
@@ -137,7 +137,7 @@ test("the file's deviceName creates the device, and its sessionKey the session; 
   }
 });
 
-test("same key and same content is the existing recording, whatever else the repeat says: it stays where it is", async () => {
+test("same key and same content is the existing recording, whatever else the repeat says: its owner stays", async () => {
   const bytes = await anotherMcap();
   const first = await uploadFile(cloud, bytes, { filename: "k.mcap", key: "twice", deviceName: "first-of-two" });
   const body = { filename: "other.mcap", key: "twice", deviceName: "second-of-two", sessionKey: "second of two" };
@@ -149,7 +149,7 @@ test("same key and same content is the existing recording, whatever else the rep
   assert.equal(await prisma.import.count({ where: { recordingId: first.recordingId! } }), 1);
 });
 
-test("a key is of one project: same key and other content in another project are another recording", async () => {
+test("a key belongs to one project: the same key with other content in another project is another recording", async () => {
   const org: TestCloud = { ...cloud, admin: await cloud.otherOrganization() };
   await org.admin.call(api.projects.create, { name: "second" });
   for (const { id: projectId } of await org.admin.call(api.projects.list, {})) {
@@ -158,7 +158,7 @@ test("a key is of one project: same key and other content in another project are
   }
 });
 
-test("a repeated upload without a key is the existing recording, also of one that had a key", async () => {
+test("a repeated upload without a key is the existing recording, even if that one has a key", async () => {
   const bytes = await anotherMcap();
   const first = await uploadFile(cloud, bytes, { filename: "r.mcap", deviceName: "repeater", key: "repeated" });
   const again = await uploadFile(cloud, bytes, { filename: "r.mcap", deviceName: "repeater" });
@@ -168,7 +168,7 @@ test("a repeated upload without a key is the existing recording, also of one tha
   assert.equal((await list())[0]!.recordingId, first.recordingId);
 });
 
-test("never across organizations: the same file under the same key and names is a recording of each", async () => {
+test("nothing is shared between organizations: the same file under the same key and names is a recording in each", async () => {
   const bytes = await anotherMcap();
   const body = { filename: "o.mcap", deviceName: "everywhere", key: "everywhere" };
   const here = await uploadFile(cloud, bytes, body);
@@ -184,7 +184,7 @@ test("never across organizations: the same file under the same key and names is 
   assert.equal(new Set(rows.map(({ blobKey }) => blobKey)).size, 2, "stored objects are never shared");
 });
 
-test("concurrent uploads of other files under one key: one is kept, the others fail", async () => {
+test("of concurrent uploads of different files under one key one is kept, and the others fail", async () => {
   const files = [await anotherMcap(), await anotherMcap(), await anotherMcap()];
   const body = { filename: "c.mcap", deviceName: "contender", key: "contended" };
   const ended = await Promise.all(files.map((bytes) => uploadFile(cloud, bytes, body)));
@@ -196,7 +196,7 @@ test("concurrent uploads of other files under one key: one is kept, the others f
   assert.equal(await devicesNamed("contender"), 1);
 });
 
-test("a copy at the edge is its own recording, and importing it is failed with DuplicateContent, naming the first", async () => {
+test("a copy at the edge is a recording of its own, and importing it fails with DuplicateContent, naming the first", async () => {
   const agent = await startAgent(cloud, "copier");
   const bytes = await anotherMcap();
   const first = await uploadFile(cloud, bytes, { filename: "e.mcap", deviceId: agent.deviceId, key: "at-the-edge" });
@@ -209,7 +209,7 @@ test("a copy at the edge is its own recording, and importing it is failed with D
   }
 });
 
-test("an edge recording whose key another content has fails, and names the recording that has it", async () => {
+test("an edge recording whose key belongs to other content fails, and names the recording with that key", async () => {
   const agent = await startAgent(cloud, "key-thief");
   const first = await uploadFile(cloud, await anotherMcap(), {
     filename: "t.mcap",
@@ -223,7 +223,7 @@ test("an edge recording whose key another content has fails, and names the recor
   assert.equal((await recordingOf("stolen")).id, first.recordingId, "by the key the imported one is meant");
 });
 
-test("an agent's device is its own, whatever device the file names", async () => {
+test("an agent's files belong to its own device, whatever device the file names", async () => {
   const agent = await startAgent(cloud, "carrier");
   const own = { deviceName: "somebody-else", key: "carried" };
   const recording = await importFromEdge(agent, await anotherMcap(saysOfItself(own)));
@@ -232,7 +232,7 @@ test("an agent's device is its own, whatever device the file names", async () =>
 });
 
 test("events about a recording have the one shape of the specification", async () => {
-  const body = { filename: "told.mcap", deviceName: "told", key: "told", sessionKey: "told" };
+  const body = { filename: "stated.mcap", deviceName: "stated", key: "stated", sessionKey: "stated" };
   const recording = await recordingOf((await uploadFile(cloud, await anotherMcap(), body)).recordingId);
   const { id, key, sessionId, importStatus, path } = recording;
   const shape = { id, key, sessionId, importStatus, path, device: recording.device, site: recording.site };
@@ -243,11 +243,11 @@ test("events about a recording have the one shape of the specification", async (
       { type: "recording.imported", recording: shape },
     ],
   );
-  assert.equal(recording.site!.indexingStrategy, "split-files");
+  assert.equal(recording.site!.indexingStrategy, "whole-files");
 });
 
-test("an import that fails publishes its request, and of the recording where there is one", async () => {
-  const ended = await uploadFile(cloud, Buffer.from("rubbish"), { filename: "f.mcap", deviceName: "told" });
+test("a failed import publishes its request, and the recording too if there is one", async () => {
+  const ended = await uploadFile(cloud, Buffer.from("rubbish"), { filename: "f.mcap", deviceName: "stated" });
   const rows = await prisma.outboxEvent.findMany({ where: { type: "recording.importFailed" } });
   const payloads = rows.map(
     ({ payload }) => payload as { requestId: string; error: string; recording?: { id: string } },

@@ -5,33 +5,59 @@ import { removeIndex } from "../indexing/index-key.ts";
 import { type Finish, fileRecording } from "./file-recording.ts";
 import { IngestError } from "./ingest-failure.ts";
 import { joinSession } from "./join-session.ts";
-import { type NamedTarget, nameTarget, resolveTarget } from "./resolve-target.ts";
-import { whichRecording } from "./which-recording.ts";
+import { type NamedTarget, nameTarget, resolveTarget, type Source } from "./resolve-target.ts";
+import { type Decision, whichRecording } from "./which-recording.ts";
 
 const COMPLETE = "Complete";
 
-/** The last transaction of an import: the recording is streamable, or the file turns out to be one that is here already. */
+/** The last transaction of an import: the recording becomes streamable, or the file turns out to be a duplicate. */
 export async function finishImport(tx: Transaction, finish: Finish): Promise<void> {
-  const { request, contentSha256 } = finish;
-  const isEdge = request.source === "edge";
-  if (isEdge && !(request.recordingId && (await findLocked(tx, request.recordingId))))
+  const { request } = finish;
+  if (request.source === "edge" && !(request.recordingId && (await findLocked(tx, request.recordingId))))
     throw new IngestError("RequestSuperseded", "the recording was deleted while its file was on its way");
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${request.orgId}, 1))`; // same key or content: one at a time
-  const source = { ...finish, identity: finish.summary.identity };
-  const named = await nameTarget(tx, source);
-  const known = await findKnown(tx, finish, named);
-  const decision = whichRecording({ isEdge, key: named.key, contentSha256, ...known });
+  await takeTurnOf(tx, request.orgId);
+  const { named, decision } = await decide(tx, finish);
   if (decision.kind === "reject") {
     const duplicateOfId = decision.code === "DuplicateContent" ? decision.duplicateOfId : undefined;
     throw new IngestError(decision.code, decision.text, duplicateOfId);
   }
   if (decision.kind === "existing") return endAsExisting(tx, finish, decision.recordingId);
-  const recordingId = await fileRecording(tx, finish, await resolveTarget(tx, source, named));
+  if (!finish.hasManifest) throw new Error(`the recording that ${request.id} repeated is gone`); // look again
+  const recordingId = await fileRecording(tx, finish, await resolveTarget(tx, sourceOf(finish), named));
   await complete(tx, finish, { recordingId });
 }
 
+/** Of files with the same key or content one is decided on at a time. */
+export async function takeTurnOf(tx: Transaction, orgId: string): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${orgId}, 1))`;
+}
+
+/** What the file would become at this moment. Creates nothing. */
+export async function decide(tx: Transaction, finish: Finish): Promise<{ named: NamedTarget; decision: Decision }> {
+  const named = await nameTarget(tx, sourceOf(finish));
+  return { named, decision: await decideOn(tx, finish, named) };
+}
+
+function sourceOf(finish: Finish): Source {
+  return { ...finish, identity: finish.summary.identity };
+}
+
+/** What makes a file the same as another. */
+interface Content {
+  readonly request: Pick<Finish["request"], "orgId" | "recordingId" | "source">;
+  readonly contentSha256: string;
+}
+
+type Named = Pick<NamedTarget, "projectId" | "device" | "key">;
+
+export async function decideOn(tx: Transaction, content: Content, named: Named): Promise<Decision> {
+  const isEdge = content.request.source === "edge";
+  const known = await findKnown(tx, content, named);
+  return whichRecording({ isEdge, key: named.key, contentSha256: content.contentSha256, ...known });
+}
+
 /** Hashes are compared only within one organization and, for devices, one device. spec: wire contract §4 */
-async function findKnown(tx: Transaction, { request, contentSha256 }: Finish, { projectId, device, key }: NamedTarget) {
+async function findKnown(tx: Transaction, { request, contentSha256 }: Content, { projectId, device, key }: Named) {
   const columns = { id: true, key: true, contentSha256: true, deviceId: true, path: true } as const;
   const imported = { orgId: request.orgId, importStatus: "complete", id: { not: request.recordingId ?? "" } } as const;
   const sameKey = key && (await tx.recording.findFirst({ where: { ...imported, projectId, key }, select: columns }));
@@ -42,17 +68,20 @@ async function findKnown(tx: Transaction, { request, contentSha256 }: Finish, { 
       orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
       select: columns,
     }));
-  const tell = ({ path, ...row }: NonNullable<typeof sameContent> & { deviceId: string | null }) => ({
+  const toImported = ({ path, ...row }: NonNullable<typeof sameContent> & { deviceId: string | null }) => ({
     ...row,
     path: device !== undefined && row.deviceId === device.id ? path : undefined,
   });
-  return { sameKey: sameKey ? tell(sameKey) : undefined, sameContent: sameContent ? tell(sameContent) : undefined };
+  return {
+    sameKey: sameKey ? toImported(sameKey) : undefined,
+    sameContent: sameContent ? toImported(sameContent) : undefined,
+  };
 }
 
-/** No recording is created, and the bytes go: they are stored already. */
+/** No recording is created, and the bytes are removed because they are stored already. */
 async function endAsExisting(tx: Transaction, finish: Finish, recordingId: string): Promise<void> {
   const recording = await lockRecording(tx, recordingId);
-  if (recording.importStatus !== "complete") throw new Error(`recording ${recordingId} was deleted at this moment`); // look again
+  if (recording.importStatus !== "complete") throw new Error(`recording ${recordingId} was deleted at this moment`); // a retry looks again
   const { blobKey } = finish.request;
   if (blobKey) await finish.jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
   await removeIndex({ tx, jobs: finish.jobs }, finish.request);
@@ -67,7 +96,7 @@ interface Ended {
   readonly pipelineStage?: string;
 }
 
-/** From now on the request says of itself what is known of its recording. */
+/** From now on the request itself holds what is known of its recording. */
 async function complete(tx: Transaction, { request, nowNs }: Finish, ended: Ended): Promise<void> {
   const { device, ...known } = await tx.recording.findUniqueOrThrow({
     where: { id: ended.recordingId },
@@ -81,7 +110,7 @@ async function complete(tx: Transaction, { request, nowNs }: Finish, ended: Ende
     },
   });
   const deviceName = device?.name ?? null;
-  const done = { blobKey: null, indexKey: null, pipelineStage: COMPLETE, nextAttemptAtNs: null };
+  const done = { blobKey: null, siteObjectKey: null, indexKey: null, pipelineStage: COMPLETE, nextAttemptAtNs: null };
   const data = { ...known, deviceName, ...done, ...ended };
   const changed = await changeRequest(
     { tx, nowNs },

@@ -17,7 +17,7 @@ interface Upload {
   readonly make: () => Uint8Array | Promise<Uint8Array>;
 }
 
-/** What only the database or a list could not take. */
+/** Files with contents that only the database or a list would refuse. */
 const unstorable: Upload[] = [
   {
     name: "a topic's name that no index can hold",
@@ -44,7 +44,7 @@ const madeHostile = hostileFiles.map(({ name, code, make }): Upload => {
   return { name, fileName: "hostile.mcap", code: codes[code] ?? code, make };
 });
 
-/** Uploads a file and answers its request's id. */
+/** Uploads a file and returns its request's id. */
 async function upload(filename: string, bytes: Uint8Array): Promise<string> {
   const { link, requestId } = await admin.call(api.uploads.create, { filename, deviceName: "robot" });
   const headers = { "content-type": "application/octet-stream" };
@@ -58,7 +58,7 @@ const hasEnded = ({ state }: { state: string }) => state === "complete" || state
 
 test("each hostile file is refused with its code and a sentence and quarantined, and the good files behind it are imported", async () => {
   const files = [...madeHostile, ...unstorable];
-  const bodies = await Promise.all(files.map(({ make }) => make())); // at once: making them takes longer than a connection idles
+  const bodies = await Promise.all(files.map(({ make }) => make())); // all are made before: making them takes longer than a connection may idle
   const good: string[] = [];
   const uploaded = new Map<Upload, string>();
   for (const [index, file] of files.entries()) {
@@ -77,13 +77,13 @@ test("each hostile file is refused with its code and a sentence and quarantined,
   assert.equal(await prisma.recordingTopic.count({ where: { topic: { endsWith: "xxxx" } } }), 65_535);
 });
 
-test("broken variants of a recording end complete or quarantined with a reason, at its first attempt", async () => {
+test("broken variants of a recording end complete or quarantined with a reason, at their first attempt", async () => {
   const small = { durationSeconds: 0.1, chunkBytes: 4096, metadata: [], attachments: [] };
   const variants = [
     ...corrupt(await makeMcap(small), "a.mcap"),
     ...corrupt(await makeBag({ durationSeconds: 0.1 }), "a.bag"),
   ];
-  const sample = variants.filter((_, index) => index % 4 === 0); // @downlink/recordings reads them all
+  const sample = variants.filter((_, index) => index % 4 === 0); // the tests of @downlink/recordings read all of them
   const ids: string[] = [];
   for (const { fileName, bytes } of sample) ids.push(await upload(fileName, bytes));
   for (const [index, id] of ids.entries()) {

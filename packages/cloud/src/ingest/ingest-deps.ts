@@ -1,4 +1,4 @@
 import type { Deps } from "../context/context.ts";
 
-/** What the processing of a file needs of the whole. */
+/** The dependencies that the processing of a file needs. */
 export type IngestDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "clock" | "log" | "metrics">;

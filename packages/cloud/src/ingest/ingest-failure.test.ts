@@ -12,7 +12,7 @@ import { IngestError, toIngestError } from "./ingest-failure.ts";
 const codeOf = (error: unknown, attempt: number) => toIngestError(error, attempt)?.code;
 const sqlError = (code: string) => Object.assign(new Error("query failed"), { code });
 
-test("what the file is, costs or holds is permanent at the first attempt", () => {
+test("a failure because of what the file is, costs or holds is permanent at the first attempt", () => {
   assert.equal(codeOf(new IngestError("KeyTaken", "taken"), 1), "KeyTaken");
   for (const error of [new TooHeavyError("too slow"), new ThreadOutOfMemoryError(512)])
     assert.equal(codeOf(error, 1), "TooHeavy");
@@ -20,7 +20,7 @@ test("what the file is, costs or holds is permanent at the first attempt", () =>
   for (const state of ["54000", "22021"]) assert.equal(codeOf(sqlError(state), 1), "CannotBeStored");
 });
 
-test("what may be the machine's fault is tried again for half an hour; what heals by itself, for ever", () => {
+test("a failure that the machine may have caused is tried again for half an hour; one that heals by itself, for ever", () => {
   for (const [error, code] of [
     [new ThreadFailedError("it ended"), "IndexingFailed"],
     [new BlobNotFoundError("org/upl"), "ObjectMissing"],

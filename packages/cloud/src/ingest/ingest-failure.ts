@@ -1,11 +1,11 @@
-// A job never fails for what the file is: permanent faults end the request with a reason; anything else is tried
-// again with a growing delay kept in the row, so that `attempts` and `nextAttemptAt` can be shown.
+// A job never fails because of the contents of a file: permanent errors end the request with a reason; anything else is tried again with a
+// growing delay that is kept in the row, so that `attempts` and `nextAttemptAt` can be shown.
 
 import { BlobNotFoundError } from "../blobs/blob-errors.ts";
 import { sqlState } from "../db/sql-state.ts";
 import { SalvageRefusedError, ThreadFailedError, TooHeavyError } from "../indexing/indexing-errors.ts";
 
-/** The file can never be imported as it is; `message` tells a person what to do. Anything else thrown is tried again. */
+/** The file can never be imported as it is; `message` tells a person what to do. Any other error is tried again. */
 export class IngestError extends Error {
   readonly code: string;
   /** The imported recording that has the same content. */
@@ -19,12 +19,12 @@ export class IngestError extends Error {
   }
 }
 
-/** About half an hour: what may heal does so before. */
+/** This takes about half an hour: a temporary failure is over before. */
 const LAST_ATTEMPT = 12;
-/** Data exceptions, and program limits such as the size of an index entry: the same rows are refused again. */
+/** Data exceptions, and program limits such as the size of an index entry: the same rows would be refused again. */
 const REFUSED_ROWS = /^(22|54)/;
 
-/** The permanent failure that an error means, or undefined where a later attempt may succeed. */
+/** Returns the permanent failure that an error means, or undefined if a later attempt may succeed. */
 export function toIngestError(error: unknown, attempt: number): IngestError | undefined {
   if (error instanceof IngestError) return error;
   if (error instanceof SalvageRefusedError) return new IngestError(error.code, error.message);

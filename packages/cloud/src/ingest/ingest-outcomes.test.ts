@@ -12,7 +12,7 @@ const { admin, deps } = cloud;
 const robot = await admin.call(api.devices.create, { name: "robot" });
 const eio = Object.assign(new Error("EIO: i/o error, read"), { code: "EIO" });
 
-test("a store that fails for a while is tried again with a growing delay that is shown, and never quarantines", async (t) => {
+test("while the store fails the import is tried again with a growing delay that is shown, and is never quarantined", async (t) => {
   const idle = await startCloud({ after }, { works: false });
   const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "a.mcap", deviceName: "robot" });
   assert.equal((await putFile(link, await makeMcap({ durationSeconds: 1 }))).status, 200);
@@ -32,7 +32,7 @@ test("a store that fails for a while is tried again with a growing delay that is
   assert.deepEqual([ended.status, ended.attempts, ended.nextAttemptAt], ["complete", 4, undefined]);
 });
 
-test("a database that refuses once is asked again, by itself", async (t) => {
+test("a transaction that the database refuses once is repeated without anybody asking", async (t) => {
   const { link, requestId } = await admin.call(api.uploads.create, { filename: "b.mcap", deviceId: robot.id });
   await deps.db.pool.query(`
     CREATE SEQUENCE refusals;
@@ -64,7 +64,7 @@ test("a file that can never be processed is quarantined at once: its object is k
   }
 });
 
-test("a reason of any length is kept as far as it can be searched and sorted by", async () => {
+test("a long reason is stored as far as it can be searched and sorted by", async () => {
   const key = "鍵".repeat(680);
   const body = { filename: "long.mcap", deviceId: robot.id, key };
   const first = await uploadFile(cloud, await makeMcap({ durationSeconds: 3 }), body);

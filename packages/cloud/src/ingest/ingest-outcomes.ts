@@ -11,9 +11,9 @@ import { IngestError } from "./ingest-failure.ts";
 const MAX_MISMATCHES = 3;
 
 /**
- * The file can never be imported: quarantined with its reason, its object kept; a retry is offered. The bytes of a duplicate go,
- * because they are stored already. False, and nothing is done, where the data of the first was deleted at this moment: the import is to
- * be tried again.
+ * The file can never be imported: it is quarantined with its reason, its object is kept, and a retry is possible. The bytes of a duplicate
+ * are removed, because they are stored already. Returns false and does nothing if the data of the first recording was deleted at this
+ * moment: then the import must be tried again.
  */
 export async function failImport(
   deps: IngestDeps,
@@ -25,7 +25,7 @@ export async function failImport(
     if (duplicateOfId === undefined) await takeTurn(tx, request);
     else if (!(await lockWithOriginal(tx, request, duplicateOfId))) return false;
     await removeIndex({ tx, jobs: deps.jobs }, request);
-    const kept = duplicateOfId === undefined ? {} : { blobKey: null };
+    const kept = duplicateOfId === undefined ? {} : { blobKey: null, siteObjectKey: null };
     const ended = { ...kept, quarantinedAtNs: nowNs, nextAttemptAtNs: null, indexKey: null };
     const data = { errorCode: code, errorText: message, ...ended };
     const failed = await changeRequest(
@@ -44,7 +44,10 @@ export async function failImport(
   return isDecided;
 }
 
-/** The stored bytes are not what the agent had announced: these go, and the agent sends them anew; after three times it is an error. */
+/**
+ * The stored bytes are not the ones that the agent had announced: they are removed, and the agent sends them anew; after three times this
+ * is an error.
+ */
 export async function redeliver(deps: IngestDeps, request: ImportRequestModel): Promise<void> {
   const mismatches = request.mismatches + 1;
   if (mismatches >= MAX_MISMATCHES)
@@ -67,7 +70,7 @@ export async function redeliver(deps: IngestDeps, request: ImportRequestModel): 
   );
 }
 
-/** Answers whether the first is still imported: for the sake of one that is not, no byte is given up. */
+/** Says whether the first recording is still imported: otherwise no byte of its duplicate may be removed. */
 async function lockWithOriginal(
   tx: Transaction,
   { recordingId }: ImportRequestModel,
@@ -79,7 +82,7 @@ async function lockWithOriginal(
   return original?.importStatus === "complete";
 }
 
-/** Everybody who changes a recording or its requests locks the recording's row first. */
+/** Every change of a recording or its requests locks the recording's row first. */
 async function takeTurn(tx: Transaction, { recordingId }: ImportRequestModel): Promise<void> {
   if (recordingId !== null) await findLocked(tx, recordingId);
 }

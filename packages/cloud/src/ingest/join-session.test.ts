@@ -18,7 +18,7 @@ let number = 0;
 
 type Body = Partial<CallInput<typeof api.uploads.create>>;
 
-/** A recording that no other test has, and that is in no session. */
+/** Uploads a recording that no other test has, and that is in no session. */
 async function uploadOne(body: Body = { deviceId }, metadata: Record<string, string> = {}) {
   number += 1;
   const startNs = (1_760_000_000n + 60n * BigInt(number)) * SECOND;
@@ -40,7 +40,7 @@ async function timesPublished(sessionId: string): Promise<number> {
   return events.filter(({ payload }) => JSON.stringify(payload).includes(sessionId)).length;
 }
 
-test("a repeat puts a recording that is in no session into the one that it names, by key or id", async () => {
+test("a repeated upload puts a recording that is in no session into the one that it names, by key or id", async () => {
   const one = await uploadOne();
   const ended = await one.again({ sessionKey: "named later" });
   const session = await admin.call(api.sessions.get, { keyOrId: "named later" });
@@ -71,7 +71,7 @@ test("a recording stays in the session that it has, and the import says so", asy
   assert.deepEqual((await admin.call(api.sessions.get, { keyOrId: second })).recordings, []);
 });
 
-test("of repeats that name several sessions at once, one gets the recording, and the others name it", async () => {
+test("of repeats that name different sessions at the same moment, one gets the recording, and the others name that session", async () => {
   const { recordingId, again } = await uploadOne();
   const keys = ["a", "b", "c", "d"].map((letter) => `contender ${letter}`);
   const ended = await Promise.all(keys.map((sessionKey) => again({ sessionKey })));
@@ -84,7 +84,7 @@ test("of repeats that name several sessions at once, one gets the recording, and
   );
 });
 
-test("a session that was deleted since the link was made: its key makes another, its id is named", async () => {
+test("if a session was deleted since the link was made, its key creates another one, and its id is named", async () => {
   const one = await uploadOne();
   const deleted = await createSession("deleted");
   const [byKey, byId] = [{ sessionKey: "deleted" }, { sessionId: deleted }];
@@ -101,7 +101,7 @@ test("a session that was deleted since the link was made: its key makes another,
   assert.deepEqual([await sessionOf(one.recordingId), await timesPublished(next.id)], [next.id, 1]);
 });
 
-test("without a device in the upload, the session is made for the recording's; a recording of no device joins none", async () => {
+test("without a device in the upload, the session is created for the recording's device; a recording of no device joins none", async () => {
   const { projectId } = await admin.call(api.devices.get, { nameOrId: deviceId });
   const key = "of the file's device";
   const one = await uploadOne({ key, projectId }, { deviceId });
@@ -137,7 +137,7 @@ test("a recording joins no session of another device", async () => {
   assert.deepEqual([ended.pipelineStage, await sessionOf(one.recordingId)], [isOfOther, undefined]);
 });
 
-test("a repeat that names no session leaves a recording where its owner has put it, whatever its file names", async () => {
+test("a repeat that names no session leaves a recording where its owner put it, whatever its file names", async () => {
   const { recordingId, again } = await uploadOne({ deviceId }, { sessionKey: "of the file" });
   const removeRecordingIds = [recordingId];
   await admin.call(api.sessions.update, { keyOrId: "of the file", removeRecordingIds });
@@ -151,7 +151,7 @@ async function waitingForLocks(): Promise<number> {
   return rows.length;
 }
 
-test("a session that is deleted while a recording joins it keeps none", async () => {
+test("a session that is deleted while a recording joins it keeps no recording", async () => {
   const { recordingId } = await uploadOne();
   const sessionId = await createSession();
   let deleted: Promise<unknown> | undefined;

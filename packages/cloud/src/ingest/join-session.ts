@@ -12,9 +12,10 @@ interface Repeat {
 }
 
 /**
- * The recording joins the session that a repeated upload itself names, where it is in none; what its file names it had joined
- * before, and somebody may have taken it out since. Answers why it did not; undefined where all is as the upload asks. That is no
- * reason to fail, because every repeat of an upload is harmless. The caller holds the recording, before the session, as all do.
+ * The recording joins the session that a repeated upload itself names, if it is in none; it had joined the session that its file names
+ * before, and somebody may have removed it from there since. Returns why it did not join; undefined if all is as the upload asks. That is
+ * no reason to fail, because every repeat of an upload is harmless. The caller has locked the recording, which every transaction locks
+ * before the session.
  */
 export async function joinSession(tx: Transaction, repeat: Repeat): Promise<string | undefined> {
   const { request, recording } = repeat;
@@ -32,7 +33,7 @@ export async function joinSession(tx: Transaction, repeat: Repeat): Promise<stri
   return undefined;
 }
 
-/** The session that the recording is in, where that is another than the request names. */
+/** Finds the recording's session if it is another one than the request names. */
 async function whereElse(
   tx: Transaction,
   { sessionId, sessionKey }: Repeat["request"],
@@ -43,7 +44,7 @@ async function whereElse(
   return isNamed ? undefined : `the recording is in session ${id} already`;
 }
 
-/** By key it is made where there is none: it was deleted since the link was asked for, or nobody had named the device. */
+/** A session named by key is created if there is none: it was deleted since the link was requested, or the link named no device. */
 function holdNamed(
   tx: Transaction,
   { request, nowNs }: Repeat,

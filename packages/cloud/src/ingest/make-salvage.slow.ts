@@ -20,7 +20,7 @@ const { prisma } = deps.db;
 const never = new AbortController().signal;
 let minute = 0n;
 
-/** A cut upload that was refused, and the request for its salvage; no worker is there. */
+/** Makes an upload of a cut file that was refused, and the request for its salvage; no worker is running. */
 async function askForSalvage() {
   minute += 60n;
   const whole = await makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, chunkBytes: 20_000 });
@@ -44,7 +44,7 @@ async function storedKeys(): Promise<string[]> {
   return keys.sort();
 }
 
-/** Exactly one recording came of it, and nothing is stored but the file, its salvage with its index, and what `before` names. */
+/** Checks that exactly one recording resulted, and nothing is stored but the file, its salvage with its index, and what `before` names. */
 async function assertMadeOnce({ sourceId, requestId }: { sourceId: string; requestId: string }, before: string[]) {
   await ingest(deps, requestId, never);
   const ended = await requestOf(requestId);
@@ -58,14 +58,14 @@ async function assertMadeOnce({ sourceId, requestId }: { sourceId: string; reque
   assert.deepEqual(await storedKeys(), [...new Set([...before, sourceKey!, blobKey!, indexKey!])].sort());
 }
 
-/** The process is gone: whatever it would have done next, it does not. */
+/** The process is dead: it does nothing more. */
 const killed = () => Promise.reject(new KilledError());
 class KilledError extends Error {}
 const dead = { delete: killed };
 
 type Blobs = Partial<typeof deps.blobs>;
 
-/** Works on the job as a process that dies where the given verbs of the store say so, and commits nothing from then on. */
+/** Works on the job like a process that dies at the given methods of the store, and commits nothing from then on. */
 async function workUntilKilled(requestId: string, blobs: Blobs, more: object = {}): Promise<void> {
   const enqueue = killed;
   const store = Object.assign(Object.create(deps.blobs), dead, blobs);
@@ -83,7 +83,7 @@ const crashes: Record<string, (requestId: string) => Promise<void>> = {
   "in the middle of the bytes": (id) =>
     workUntilKilled(id, {
       put: async (key, body) => {
-        await deps.blobs.createUpload(key, { sizeBytes: 10, partSizeBytes: 10 }); // what a dead write leaves
+        await deps.blobs.createUpload(key, { sizeBytes: 10, partSizeBytes: 10 }); // the remains of a killed write
         for await (const _piece of body) throw new KilledError();
         throw new Error("there was no piece");
       },
@@ -94,7 +94,7 @@ const crashes: Record<string, (requestId: string) => Promise<void>> = {
 };
 
 for (const [when, crash] of Object.entries(crashes))
-  test(`a worker that is killed ${when} leaves a salvage that the next one makes, once, and nothing behind`, async () => {
+  test(`a worker that is killed ${when} leaves a salvage that the next one makes once, and leaves nothing over`, async () => {
     const asked = await askForSalvage();
     const before = await storedKeys();
     await crash(asked.requestId);
@@ -109,7 +109,7 @@ for (const [when, crash] of Object.entries(crashes))
     assert.deepEqual(await statesOf(asked.requestId), ["removed", "stored"]);
   });
 
-test("a commit of which the worker does not hear takes nothing back", async () => {
+test("a commit whose answer the worker does not get is not undone", async () => {
   const asked = await askForSalvage();
   const before = await storedKeys();
   const transact = prisma.$transaction.bind(prisma);
@@ -117,7 +117,7 @@ test("a commit of which the worker does not hear takes nothing back", async () =
   const unheard = async (work: (tx: Transaction) => Promise<unknown>) => {
     const answer = await transact(work);
     count += 1;
-    if (count === 2) throw new Error("ECONNRESET"); // the first one takes the job
+    if (count === 2) throw new Error("ECONNRESET"); // the first transaction takes the job
     return answer;
   };
   const broken = new Proxy(prisma, { get: (of, name) => (name === "$transaction" ? unheard : Reflect.get(of, name)) });
@@ -126,7 +126,7 @@ test("a commit of which the worker does not hear takes nothing back", async () =
   await assertMadeOnce(asked, before);
 });
 
-test("of two jobs at once one makes the salvage", async () => {
+test("of two jobs at the same moment one makes the salvage", async () => {
   const asked = await askForSalvage();
   const before = await storedKeys();
   await Promise.all([1, 2, 3].map(() => makeSalvage(deps, asked.requestId, never)));
@@ -158,7 +158,7 @@ test("an attempt that was taken for dead and comes back changes nothing and leav
   await assertMadeOnce(asked, before);
 });
 
-test("a job that was lost is queued again, unless an attempt shows that it lives", async () => {
+test("a lost job is queued again, unless an attempt shows that it is alive", async () => {
   const { requestId } = await askForSalvage();
   const queued: string[] = [];
   const jobs = { ...deps.jobs, enqueue: async (_tx: unknown, { name }: { name: string }) => void queued.push(name) };
@@ -188,7 +188,7 @@ test("a worker that is told to stop leaves nothing, and another one need not wai
   await assertMadeOnce(asked, before);
 });
 
-test("what may heal is tried again later; reading that fails each time ends with a reason, and a retry begins anew", async () => {
+test("a temporary failure is tried again later; reading that fails each time ends with a reason, and a retry begins anew", async () => {
   const asked = await askForSalvage();
   const before = await storedKeys();
   const full: typeof deps.blobs = Object.assign(Object.create(deps.blobs), {
@@ -212,7 +212,7 @@ test("what may heal is tried again later; reading that fails each time ends with
   await assertMadeOnce(asked, before);
 });
 
-test("while the file is being imported again its salvage waits; one that is imported whole needs none", async () => {
+test("while the file is being imported again its salvage waits; a file that is imported whole needs none", async () => {
   const { sourceId, requestId } = await askForSalvage();
   await admin.call(api.pendingImports.retry, { requestId: sourceId });
   await makeSalvage(deps, requestId, never);
@@ -225,7 +225,7 @@ test("while the file is being imported again its salvage waits; one that is impo
   assert.match(ended.errorText!, /was imported whole; there is nothing to salvage/);
 });
 
-test("a file that is retried while it is salvaged leaves no salvage until that import has ended", async () => {
+test("a file that is retried while it is salvaged gets no salvage before that import has ended", async () => {
   const asked = await askForSalvage();
   const before = await storedKeys();
   const blobs: typeof deps.blobs = Object.assign(Object.create(deps.blobs), {
@@ -242,7 +242,7 @@ test("a file that is retried while it is salvaged leaves no salvage until that i
   await assertMadeOnce(asked, before);
 });
 
-test("a file that is gone meanwhile ends its salvage with a reason", async () => {
+test("if the file is gone meanwhile the salvage ends with a reason", async () => {
   const { sourceId, requestId } = await askForSalvage();
   const { blobKey } = await requestOf(sourceId);
   await deps.blobs.delete(blobKey!);

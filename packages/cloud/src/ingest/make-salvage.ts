@@ -4,6 +4,7 @@ import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts"
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { storeDelivery } from "../import-life/delivery.ts";
 import { contextOf } from "../jobs/transaction-context.ts";
+import { writeBegun } from "../manifests/write-manifests.ts";
 import { beat, postpone } from "./attempt.ts";
 import { TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
@@ -13,9 +14,9 @@ import { endStream } from "./stream-uploads.ts";
 import { type TakenSalvage, takeSalvage } from "./take-salvage.ts";
 
 /**
- * Makes the file of a salvage request, of what is readable of another request's, and hands it over to the ordinary import. It is safe
- * to run twice, and to be killed anywhere: each attempt writes an object of its own, whose row stands before its first byte, and the
- * first whole one is delivered. What the file itself brings about ends the request; anything else is tried again later.
+ * Makes the file of a salvage request from what is readable of another request's file, and hands it over to the ordinary import. It may run
+ * twice, and may be killed anywhere: each attempt writes an object of its own, whose row exists before its first byte, and the first whole
+ * one is delivered. A failure that the file causes ends the request; any other one is tried again later.
  */
 export async function makeSalvage(deps: IngestDeps, requestId: string, signal: AbortSignal): Promise<void> {
   const taken = await takeSalvage(deps, requestId);
@@ -26,7 +27,7 @@ export async function makeSalvage(deps: IngestDeps, requestId: string, signal: A
     await deliver(deps, taken, await write(deps, taken, AbortSignal.any([signal, heart.stopped])));
   } catch (error) {
     if (error instanceof TakenOverError) return;
-    if (signal.aborted) throw error; // this process stops: the queue gives the job to another one
+    if (signal.aborted) throw error; // this process stops, and the queue gives the job to another one
     const failure = toIngestError(error, request.attempts - request.attemptsBefore);
     if (failure) await failImport(deps, request, failure);
     else await postpone(deps, request, { error: error as Error, states: ["awaiting"], job: "salvage" });
@@ -35,10 +36,11 @@ export async function makeSalvage(deps: IngestDeps, requestId: string, signal: A
   }
 }
 
-/** Answers how many bytes the salvage has. What fails leaves nothing. */
+/** Returns the salvage's size in bytes. A failure leaves nothing. */
 async function write(deps: IngestDeps, { source, upload }: TakenSalvage, signal: AbortSignal): Promise<number> {
   try {
     await using reader = await deps.blobs.open(source.blobKey);
+    await writeBegun(deps, upload.id);
     const record = { name: SALVAGE_RECORD_NAME, facts: provenanceOf(source, reader.sizeBytes) };
     const pieces = deps.indexer.salvage(reader, { fileName: source.filename, record, signal });
     return (await deps.blobs.put(upload.blobKey, pieces, { signal })).sizeBytes;
@@ -48,13 +50,17 @@ async function write(deps: IngestDeps, { source, upload }: TakenSalvage, signal:
   }
 }
 
-/** Of which file it is, in the words of an agent's salvage. What was readable and what was lost is added by whoever reads it. */
-function provenanceOf({ id, filename, errorCode, errorText }: ImportRequestModel, sizeBytes: number) {
+type Source = Pick<ImportRequestModel, "id" | "filename" | "errorCode" | "errorText">;
+
+/**
+ * Names the source file in the same fields as an agent's salvage. The code that reads the file adds what was readable and what was lost.
+ */
+export function provenanceOf({ id, filename, errorCode, errorText }: Source, sizeBytes: number | bigint) {
   const why = { reasonCode: errorCode ?? "", reason: errorText ?? "" };
   return { requestId: id, path: filename, sizeBytes: `${sizeBytes}`, ...why };
 }
 
-/** What fails in the commit may be done all the same: only what was refused is taken back. */
+/** A commit that failed may have happened all the same: the object is removed only after a refusal. */
 async function deliver(deps: IngestDeps, taken: TakenSalvage, sizeBytes: number): Promise<void> {
   const { request, source, upload } = taken;
   const whole: UploadModel = { ...upload, sizeBytes: BigInt(sizeBytes) };
@@ -62,7 +68,7 @@ async function deliver(deps: IngestDeps, taken: TakenSalvage, sizeBytes: number)
     await withTransaction(deps.db, async (tx) => {
       await requireFailed(tx, source.id);
       const { id, attempts } = request;
-      // The import's own delays and patience begin anew.
+      // The import counts its own attempts from here, for its delays and its end.
       await tx.importRequest.updateMany({ where: { id, attempts }, data: { attemptsBefore: attempts } });
       await storeDelivery(contextOf(tx, deps), whole);
     });
@@ -74,7 +80,7 @@ async function deliver(deps: IngestDeps, taken: TakenSalvage, sizeBytes: number)
   }
 }
 
-/** A file that is being imported again may end as a whole recording, and then nobody wants its salvage beside it. */
+/** A file that is being imported again may become a whole recording, and then nobody wants its salvage as well. */
 async function requireFailed(tx: Transaction, id: string): Promise<void> {
   const [row] = await tx.$queryRaw<
     Pick<ImportRequestModel, "state">[]
@@ -90,7 +96,7 @@ class SourceRetriedError extends Error {
   }
 }
 
-/** Whether this attempt still owns the request and its upload, which are then known to be alive. */
+/** Says whether this attempt still owns the request and its upload, and marks them as alive. */
 async function showLife({ db }: IngestDeps, { request, upload }: TakenSalvage, nowNs: bigint): Promise<boolean> {
   const data = { updatedAtNs: nowNs };
   const own = { id: request.id, attempts: request.attempts, state: "awaiting" } as const;

@@ -15,13 +15,13 @@ const cloud = await startCloud({ after });
 const { admin } = cloud;
 let minute = 0n;
 
-/** A recording that no other test has. */
+/** Makes a recording that no other test has. */
 function anotherMcap(metadata: { name: string; metadata: Record<string, string> }[] = []) {
   minute += 60n;
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1, metadata });
 }
 
-/** Uploads and waits for the end of the import. */
+/** Uploads a file and waits for the end of the import. */
 async function upload(bytes: Uint8Array, body: CallInput<typeof api.uploads.create>) {
   const { link, requestId } = await admin.call(api.uploads.create, body);
   const headers = { "content-type": "application/octet-stream" };
@@ -73,7 +73,7 @@ test("a valid file without a message is no recording: it is quarantined with cod
   assert.ok(ended.quarantinedAt);
 });
 
-test("the last metadata record named downlink names device, key and session; explicit fields beat it", async () => {
+test("the last metadata record named downlink names device, key and session; explicit fields override it", async () => {
   const metadata: { name: string; metadata: Record<string, string> }[] = [
     { name: "foxglove", metadata: { deviceName: "first", key: "meta-0" } },
     { name: "downlink", metadata: { deviceName: "meta-robot", key: "meta-1", sessionKey: "morning" } },
@@ -94,7 +94,7 @@ test("a deviceId in the metadata that does not exist fails the import with Devic
   assert.match(ended.error!, /^Device not found: dev_unknown/);
 });
 
-test("same key and same content is the existing recording, and its copy's object goes", async () => {
+test("same key and same content is the existing recording, and the object of the copy is removed", async () => {
   const bytes = await anotherMcap();
   const first = await upload(bytes, { filename: "k.mcap", deviceName: "robot", key: "same" });
   const again = await upload(bytes, { filename: "k.mcap", deviceName: "robot", key: "same" });
@@ -107,7 +107,7 @@ test("same key and same content is the existing recording, and its copy's object
   );
 });
 
-test("same key and other content fails the import, and the first stays as it is", async () => {
+test("same key and other content fails the import, and the first recording stays as it is", async () => {
   const first = await upload(await anotherMcap(), { filename: "k1.mcap", deviceName: "robot", key: "taken" });
   const other = await upload(await anotherMcap(), { filename: "k2.mcap", deviceName: "robot", key: "taken" });
   assert.deepEqual([other.status, other.errorCode], ["error", "KeyTaken"]);
@@ -132,7 +132,7 @@ test("a repeated upload without a key for the same device is the existing record
   );
 });
 
-test("no device and other keys: both are kept", async () => {
+test("with no device and different keys both are kept", async () => {
   const bytes = await anotherMcap();
   const first = await upload(bytes, { filename: "d.mcap", key: "deviceless-1" });
   const second = await upload(bytes, { filename: "d.mcap", key: "deviceless-2" });
@@ -141,7 +141,7 @@ test("no device and other keys: both are kept", async () => {
   assert.deepEqual(without.map(({ key }) => key).sort(), ["deviceless-1", "deviceless-2"]);
 });
 
-test("many uploads of one file at once end as one recording", async () => {
+test("many uploads of one file at the same moment end as one recording", async () => {
   const bytes = await anotherMcap();
   const ended = await Promise.all(
     Array.from({ length: 6 }, () => upload(bytes, { filename: "race.mcap", deviceName: "racer" })),
@@ -153,7 +153,7 @@ test("many uploads of one file at once end as one recording", async () => {
   assert.equal(new Set(ended.map(({ recordingId }) => recordingId)).size, 1);
 });
 
-test("an edge recording is imported on request; its data can be deleted and imported again; without its edge copy it goes with its data", async () => {
+test("an edge recording is imported on request; its data can be deleted and imported again; without its edge copy it is removed with its data", async () => {
   const agent = await startAgent(cloud, "importer");
   const bytes = await anotherMcap();
   const item = recordingItem({ size: bytes.length, start: 1n, end: 2n });
@@ -226,12 +226,13 @@ test("a recording that is deleted while its file is being processed does not com
   assert.deepEqual(await idle.admin.call(api.recordings.list, {}), []);
 });
 
-test("an import that a dead worker left is taken up again, and the attempt that was taken over changes nothing", async () => {
+test("an import that a dead worker left is continued, and the attempt that lost it changes nothing", async () => {
   const bytes = await anotherMcap();
   const { recordingId, requestId } = await upload(bytes, { filename: "late.mcap", deviceName: "late" });
   const { prisma } = cloud.deps.db;
   const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
   await prisma.recording.delete({ where: { id: recordingId! } });
+  await prisma.import.deleteMany({ where: { recordingId: recordingId! } });
   const abandoned = { state: "processing", blobKey, recordingId: null, importId: null, updatedAtNs: 0n } as const;
   await prisma.importRequest.update({ where: { id: requestId }, data: abandoned });
   await reconcile(cloud.deps);
@@ -242,7 +243,7 @@ test("an import that a dead worker left is taken up again, and the attempt that 
   assert.deepEqual((await list())[0], ended);
 });
 
-/** A control plane without workers, and a file that waits to be processed. */
+/** Starts a control plane without workers, and a file that waits to be processed. */
 async function startIdle(bytes: Uint8Array) {
   const idle = await startCloud({ after }, { works: false });
   const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "a.mcap", deviceName: "robot" });
@@ -252,7 +253,7 @@ async function startIdle(bytes: Uint8Array) {
   return { ...idle, requestId, find };
 }
 
-test("a second job of a request leaves the one at work alone, and takes over once that shows no life", async (t) => {
+test("a second job of a request does not disturb the one at work, and takes over once that shows no sign of life", async (t) => {
   const { deps, requestId, find } = await startIdle(await anotherMcap());
   const [entered, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const index: typeof deps.indexer.index = async (source, file) => {
@@ -267,7 +268,7 @@ test("a second job of a request leaves the one at work alone, and takes over onc
   await ingest(deps, requestId, never);
   assert.deepEqual([(await find()).state, (await find()).attempts], ["processing", 1]);
   const later = await deps.db.prisma.$queryRaw<object[]>`
-    SELECT id FROM pgboss.job WHERE name = 'ingest' AND start_after > created_on + interval '5 seconds'`;
+    SELECT id FROM pgboss.job WHERE name = 'ingest' AND start_after > created_on + interval '2 seconds'`;
   assert.equal(later.length, 1, "it looks again later");
 
   await deps.db.prisma.importRequest.update({ where: { id: requestId }, data: { updatedAtNs: 0n } });
@@ -279,19 +280,22 @@ test("a second job of a request leaves the one at work alone, and takes over onc
   assert.deepEqual(await find(), taken);
 });
 
-test("a worker that is told to stop lets its import go at once: the next one need not wait", async () => {
+test("a worker that is told to stop releases its import at once: the next one need not wait", async () => {
   const { deps, requestId, find } = await startIdle(await anotherMcap());
   const stopping = new AbortController();
   const index: typeof deps.indexer.index = (_source, { signal }) => {
     stopping.abort(new Error("told to stop"));
     return Promise.reject(signal.reason);
   };
-  await assert.rejects(ingest({ ...deps, indexer: { ...deps.indexer, index } }, requestId, stopping.signal), /told/);
+  await assert.rejects(
+    ingest({ ...deps, indexer: { ...deps.indexer, index } }, requestId, stopping.signal),
+    /told to stop/,
+  );
   await ingest(deps, requestId, new AbortController().signal);
   assert.equal((await find()).state, "complete");
 });
 
-test("what the indexer cannot bear is permanent at once where the file is at fault, and after half an hour where it may not be", async () => {
+test("a failure of the indexer is permanent at once if the file is at fault, and after half an hour if it may not be", async () => {
   const { deps, requestId, find } = await startIdle(await anotherMcap());
   const { prisma } = deps.db;
   const process = (error: Error, blobs = deps.blobs) =>

@@ -4,15 +4,18 @@ import { changeRequest } from "../import-life/change-request.ts";
 import { workingStates } from "../import-life/import-request-state.ts";
 import { newIndexKey, removeIndex } from "../indexing/index-key.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
+import { isIndexingHeld } from "../recovery/adoption-pass.ts";
 import { beat, LIVE_NS, LOOK_AGAIN_SECONDS, postpone } from "./attempt.ts";
+import { describeImport } from "./describe-import.ts";
 import { finishImport, TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { IngestError, toIngestError } from "./ingest-failure.ts";
 import { failImport, redeliver } from "./ingest-outcomes.ts";
 
 /**
- * Brings one request to its end: read, file. Safe to run twice, and to be killed anywhere: each attempt has a number, and
- * one that was taken over changes nothing. Permanent faults quarantine with their reason; anything else is tried again later.
+ * Brings one request to its end: reads the file, and files it. It may run twice, and may be killed anywhere: each attempt has a number, and
+ * one whose job was taken over changes nothing. Permanent errors quarantine the file with their reason; any other failure is tried again
+ * later.
  */
 export async function ingest(deps: IngestDeps, requestId: string, signal: AbortSignal): Promise<void> {
   const request = await take(deps, requestId);
@@ -40,20 +43,21 @@ export async function ingest(deps: IngestDeps, requestId: string, signal: AbortS
 }
 
 /**
- * Numbers the attempt, so that every later step of an earlier one is refused. A backlog may bring a request several jobs: one
- * that finds another at work looks again later, or an import of hours would begin anew with each.
+ * Gives the attempt a number, so that every later step of an earlier one is refused. A backlog may give a request several jobs: one that
+ * finds another at work checks again later, because otherwise an import of hours would begin anew with each job. So does one that
+ * comes before a restored database knows again what was imported.
  */
 async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | undefined> {
   return withTransaction(deps.db, async (tx) => {
     const nowNs = deps.clock.nowNs();
     const seen = await tx.importRequest.findUnique({ where: { id } });
     if (!seen) return undefined;
-    if (isAtWork(seen, nowNs)) {
+    if (isAtWork(seen, nowNs) || (await isIndexingHeld(tx))) {
       const job = { orgId: seen.orgId, requestId: id };
       await deps.jobs.enqueue(tx, { name: ingestJob(seen.sizeBytes), data: job, delaySeconds: LOOK_AGAIN_SECONDS });
       return undefined;
     }
-    await removeIndex({ tx, jobs: deps.jobs }, seen); // what an attempt that died has written of it
+    await removeIndex({ tx, jobs: deps.jobs }, seen); // a dead attempt wrote it
     const indexKey = newIndexKey(seen.orgId);
     const data = {
       attempts: seen.attempts + 1,
@@ -70,7 +74,7 @@ function isAtWork({ state, nextAttemptAtNs, updatedAtNs }: ImportRequestModel, n
   return isTaken && nextAttemptAtNs === null && updatedAtNs > nowNs - LIVE_NS;
 }
 
-/** One read of the stored bytes: their hash, whether they can be imported, and the index that exports use. */
+/** Reads the stored bytes once, for their hash, for the verdict whether they can be imported, and for the index that exports use. */
 async function processFile(
   deps: IngestDeps,
   request: ImportRequestModel,
@@ -97,13 +101,13 @@ async function processFile(
     );
     if (!indexed) throw new TakenOverError(request.id);
   });
-  await withTransaction(deps.db, (tx) =>
-    finishImport(tx, { request, summary, contentSha256, jobs: deps.jobs, nowNs: deps.clock.nowNs() }),
-  );
+  const found = { request, summary, contentSha256, jobs: deps.jobs };
+  const described = await describeImport(deps, { ...found, hasManifest: false, nowNs: deps.clock.nowNs() });
+  await withTransaction(deps.db, (tx) => finishImport(tx, { ...found, ...described, nowNs: deps.clock.nowNs() }));
   return "complete";
 }
 
-/** This process stops: another one need not wait for the attempt to look dead. */
+/** This process stops: another one need not wait until the attempt looks dead. */
 async function letGo(deps: IngestDeps, { id, attempts }: ImportRequestModel, error: unknown): Promise<never> {
   await deps.db.prisma.importRequest.updateMany({
     where: { id, attempts, state: { in: [...workingStates] } },
@@ -112,7 +116,7 @@ async function letGo(deps: IngestDeps, { id, attempts }: ImportRequestModel, err
   throw error;
 }
 
-/** Whether this attempt still owns the request, which is then known to be alive. */
+/** Says whether this attempt still owns the request, and marks it as alive. */
 async function showLife({ db }: IngestDeps, { id, attempts }: ImportRequestModel, nowNs: bigint): Promise<boolean> {
   const { count } = await db.prisma.importRequest.updateMany({
     where: { id, attempts, state: { in: [...workingStates] } },

@@ -3,15 +3,17 @@ import { withTransaction } from "../db/transaction.ts";
 import { storeDelivery } from "../import-life/delivery.ts";
 import { workingStates } from "../import-life/import-request-state.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
+import { removeObject } from "../manifests/remove-object.ts";
+import { holdDeployment, mayGiveUp } from "../recovery/held-deployment.ts";
 import { sweepStreams } from "./stream-uploads.ts";
 
 const SILENT_NS = 120n * 1_000_000_000n; // many lost heartbeats
-const ABANDONED_NS = 600n * 1_000_000_000n; // grants that are out have expired by then
+const ABANDONED_NS = 600n * 1_000_000_000n; // all granted links have expired by then
 const BATCH = 500;
 
 type ReconcileDeps = Pick<Deps, "db" | "blobs" | "jobs" | "clock" | "log">;
 
-/** Nothing stays stuck: requeues what no live job owns, and finishes what a crash left between the store and the rows. */
+/** Nothing stays stuck: this queues again what no live job owns, and finishes what a crash left between the store and the rows. */
 export async function reconcile(deps: ReconcileDeps): Promise<void> {
   await requeueSilent(deps);
   await requeueSalvages(deps);
@@ -23,7 +25,7 @@ export async function reconcile(deps: ReconcileDeps): Promise<void> {
 async function requeueSilent(deps: ReconcileDeps): Promise<void> {
   const { db, jobs, log } = deps;
   const nowNs = deps.clock.nowNs();
-  const isSilent = { state: { in: [...workingStates] }, updatedAtNs: { lt: nowNs - SILENT_NS } };
+  const isSilent = { state: { in: [...workingStates] }, updatedAtNs: { lt: nowNs - SILENT_NS }, siteObjectKey: null };
   const isDue = { OR: [{ nextAttemptAtNs: null }, { nextAttemptAtNs: { lt: nowNs - SILENT_NS } }] };
   const silent = await db.prisma.importRequest.findMany({
     where: { AND: [isSilent, isDue] },
@@ -34,7 +36,7 @@ async function requeueSilent(deps: ReconcileDeps): Promise<void> {
     await withTransaction(db, async (tx) => {
       const { count } = await tx.importRequest.updateMany({
         where: { AND: [{ id }, isSilent] },
-        data: { updatedAtNs: nowNs, nextAttemptAtNs: nowNs }, // nobody is at work
+        data: { updatedAtNs: nowNs, nextAttemptAtNs: nowNs }, // nobody works on it
       });
       if (count === 1) await jobs.enqueue(tx, { name: ingestJob(sizeBytes), data: { orgId, requestId: id } });
     });
@@ -42,12 +44,13 @@ async function requeueSilent(deps: ReconcileDeps): Promise<void> {
   });
 }
 
-/** Of which no file is stored yet; a live attempt shows itself by the row. */
+/** No file of these is stored yet; a live attempt shows itself by the row. */
 async function requeueSalvages(deps: ReconcileDeps): Promise<void> {
   const { db, jobs, log } = deps;
   const nowNs = deps.clock.nowNs();
   const longAgo = { lt: nowNs - SILENT_NS };
-  const isSilent = { salvageOfId: { not: null }, state: "awaiting", updatedAtNs: longAgo } as const;
+  const isOurs = { salvageOfId: { not: null }, salvageOf: { siteObjectKey: null } }; // a site finds its own among its work
+  const isSilent = { ...isOurs, state: "awaiting", updatedAtNs: longAgo } as const;
   const isDue = { OR: [{ nextAttemptAtNs: null }, { nextAttemptAtNs: longAgo }] };
   const where = { AND: [isSilent, isDue] };
   const silent = await db.prisma.importRequest.findMany({ where, select: { id: true, orgId: true }, take: BATCH });
@@ -61,7 +64,7 @@ async function requeueSalvages(deps: ReconcileDeps): Promise<void> {
   });
 }
 
-/** The parts became the object, and the process died before the row said so. */
+/** The parts became the object, and the process died before it wrote that into the row. */
 async function finishWhole(deps: ReconcileDeps): Promise<void> {
   const { db, blobs, jobs } = deps;
   const nowNs = deps.clock.nowNs();
@@ -75,19 +78,21 @@ async function finishWhole(deps: ReconcileDeps): Promise<void> {
 }
 
 async function forgetAbandoned(deps: ReconcileDeps): Promise<void> {
-  const { db, blobs } = deps;
+  const { db } = deps;
+  const cutoffNs = deps.clock.nowNs() - ABANDONED_NS;
+  if (!mayGiveUp(await withTransaction(db, holdDeployment), cutoffNs)) return;
   const abandoned = await db.prisma.upload.findMany({
-    where: { state: "abandoned", updatedAtNs: { lt: deps.clock.nowNs() - ABANDONED_NS } },
+    where: { state: "abandoned", updatedAtNs: { lt: cutoffNs } },
     select: { id: true, blobKey: true },
     take: BATCH,
   });
   await attend(deps, abandoned, async ({ id, blobKey }) => {
-    await blobs.delete(blobKey); // whole or not, no row may take it any more
+    await removeObject(deps, blobKey); // whole or not, no row may take it any more
     await db.prisma.upload.updateMany({ where: { id, state: "abandoned" }, data: { state: "removed" } });
   });
 }
 
-/** What fails is met again in a minute, and holds up none of the others. */
+/** A failure is repeated in a minute, and holds up none of the others. */
 async function attend<T extends { id: string }>(
   { log }: ReconcileDeps,
   rows: readonly T[],

@@ -6,25 +6,29 @@ import type { IndexedFile } from "../indexing/thread-messages.ts";
 import { storeActivity } from "./store-activity.ts";
 import { storeChannelKeys } from "./store-channel-keys.ts";
 import { damageOf } from "./summary-rows.ts";
+import { verifyAdopted } from "./verify-adopted.ts";
 
 export type ReindexDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "log">;
 
 /**
  * - `made` the recording has a new index
  * - `kept` it has one already, or is not imported (any more)
- * - `changed` its stored bytes are not those that were imported: it keeps the index that tells so when it is exported
- * - `refused` today it would not be imported; it keeps what it has
+ * - `changed` its stored bytes differ from those that were imported: it keeps its index, so that an export notices the difference
+ * - `refused` it could not be imported today; it keeps what it has
  */
 export type ReindexOutcome = "made" | "kept" | "changed" | "refused";
 
 interface Reindex {
   readonly recordingId: string;
   readonly signal: AbortSignal;
-  /** An index that is there is made anew. */
+  /** An existing index is made anew. */
   readonly isForced?: boolean;
 }
 
-/** Makes the verified index of an imported recording. Safe to run twice, and to be killed anywhere: rows name objects before their first byte. */
+/**
+ * Makes the verified index of an imported recording. It may run twice, and may be killed anywhere, because rows name objects before their
+ * first byte.
+ */
 export async function reindexRecording(deps: ReindexDeps, reindex: Reindex): Promise<ReindexOutcome> {
   const recording = await begin(deps, reindex);
   if (!recording) return "kept";
@@ -42,7 +46,7 @@ export async function reindexRecording(deps: ReindexDeps, reindex: Reindex): Pro
 
 const extensions: Readonly<Record<string, string>> = { bag1: "bag", mcap: "mcap" };
 
-/** Names the new index; one that another attempt had named is not wanted any more. */
+/** Names the new index; one that another attempt had named is removed. */
 async function begin(
   { db, jobs }: ReindexDeps,
   { recordingId: id, isForced }: Reindex,
@@ -51,17 +55,14 @@ async function begin(
     const [locked] = await tx.$queryRaw<{ id: string }[]>`SELECT id FROM "Recording" WHERE id = ${id} FOR UPDATE`;
     const recording = locked && (await tx.recording.findUnique({ where: { id } }));
     if (!recording?.blobKey || recording.importStatus !== "complete") return undefined;
-    if (recording.indexKey !== null && !isForced) return undefined;
+    if (recording.indexKey !== null && !recording.isUnverified && !isForced) return undefined;
     await removeIndex({ tx, jobs }, { indexKey: recording.nextIndexKey });
     return tx.recording.update({ where: { id }, data: { nextIndexKey: newIndexKey(recording.orgId) } });
   });
 }
 
-async function end(
-  deps: ReindexDeps,
-  { id, blobKey, nextIndexKey, contentSha256 }: RecordingModel,
-  indexed: IndexedFile,
-): Promise<ReindexOutcome> {
+async function end(deps: ReindexDeps, recording: RecordingModel, indexed: IndexedFile): Promise<ReindexOutcome> {
+  const { id, blobKey, nextIndexKey, contentSha256 } = recording;
   const { verdict } = indexed;
   const isChanged = contentSha256 !== null && contentSha256 !== indexed.contentSha256;
   const summary = !isChanged && "summary" in verdict ? verdict.summary : undefined;
@@ -74,7 +75,8 @@ async function end(
     if (!locked) return false;
     const made = summary && { indexKey: nextIndexKey, damage: damageOf(summary) };
     await tx.recording.update({ where: { id }, data: { nextIndexKey: null, ...made } });
-    if (!summary) return true;
+    if (!isChanged && recording.isUnverified) await verifyAdopted(tx, recording, summary);
+    if (!summary || recording.isUnverified) return true;
     await storeChannelKeys(tx, id, summary);
     await storeActivity(tx, id, summary);
     return true;

@@ -14,7 +14,7 @@ interface Options {
 
 const PAGE = 100;
 
-/** All imported recordings, one after another; a second run goes on where the first was stopped. */
+/** Indexes all imported recordings, one after another; a second run continues where the first was stopped. */
 export async function* reindex(deps: ReindexDeps, { isForced, signal }: Options): AsyncGenerator<Reindexed, void> {
   const without = isForced ? {} : { indexKey: null };
   for (let lastId = ""; ; ) {
@@ -51,7 +51,7 @@ const sentences: Readonly<Record<ReindexOutcome | "failed", string>> = {
   failed: "could NOT be read",
 };
 
-/** A line for each recording, then the sums. False where one of them needs somebody. */
+/** Prints a line for each recording, then the sums. Returns false if one of them needs attention. */
 export async function printReindex(found: AsyncIterable<Reindexed>, write: (text: string) => void): Promise<boolean> {
   const counts = { made: 0, kept: 0, changed: 0, refused: 0, failed: 0 };
   for await (const { recordingId, outcome, reason } of found) {

@@ -17,7 +17,7 @@ const { prisma } = deps.db;
 const robot = await startAgent(cloud, "robot");
 const { projectId, orgId } = await prisma.device.findUniqueOrThrow({ where: { id: robot.deviceId } });
 
-/** Answers where an import ends whose device is the robot and whose file says `identity`. */
+/** Returns where an import ends whose device is the robot and whose file says `identity`. */
 async function resolve(
   request: Partial<ImportRequestUncheckedCreateInput>,
   identity: RecordingIdentity = {},
@@ -60,14 +60,14 @@ async function recordAtEdge(): Promise<string> {
   return (await prisma.recording.findFirstOrThrow({ where: { path: item.path } })).id;
 }
 
-test("a new session is created for the given device if none has the key, once", async () => {
+test("a new session is created once for the given device if none has the key", async () => {
   const id = await sessionOf({ sessionKey: "new" });
   assert.equal((await admin.call(api.sessions.get, { keyOrId: "new" })).id, id);
   assert.equal(await sessionOf({ sessionKey: "new" }), id);
   assert.equal(await sessionOf({}, { sessionKey: "new" }), id);
 });
 
-test("explicit fields beat the file's own session key", async () => {
+test("explicit fields override the file's own session key", async () => {
   const { id } = await create();
   assert.equal(await sessionOf({ sessionId: id }, { sessionKey: "of the file" }), id);
   const named = await sessionOf({ sessionKey: "of the request" }, { sessionKey: "of the file" });
@@ -75,7 +75,7 @@ test("explicit fields beat the file's own session key", async () => {
   assert.equal(await prisma.session.count({ where: { key: "of the file" } }), 0);
 });
 
-test("the session key of a deleted session makes a new session; its id is an error", async () => {
+test("the session key of a deleted session creates a new session; the id of a deleted one is an error", async () => {
   const { id } = await create("deleted");
   await remove(id);
   await assert.rejects(sessionOf({ sessionId: id }), failedWith("SessionNotFound"));
@@ -84,7 +84,7 @@ test("the session key of a deleted session makes a new session; its id is an err
   assert.equal((await admin.call(api.sessions.get, { keyOrId: "deleted" })).id, next);
 });
 
-test("an edge recording stays associated with its session when it is imported, whatever key its file names", async () => {
+test("an edge recording stays in its session when it is imported, whatever key its file names", async () => {
   const recordingId = await recordAtEdge();
   const { id } = await admin.call(api.sessions.create, { recordingIds: [recordingId] });
   assert.equal(await sessionOf({ recordingId, source: "edge" }), id);
@@ -125,7 +125,7 @@ test("a session that is deleted while an import goes into it keeps no recording"
   assert.equal((await prisma.recording.findUniqueOrThrow({ where: { id: recordingId } })).sessionId, null);
 });
 
-test("a file that names another project leads none of an upload out of the project of its link", async () => {
+test("a file that names another project cannot move an upload out of the project of its link", async () => {
   const { id: another } = await admin.call(api.projects.create, { name: "another" });
   const theirs = await admin.call(api.devices.create, { name: "theirs", projectId: another });
   const upload = { deviceId: null };

@@ -1,5 +1,5 @@
-// The session of an import: what the request names, else the session that the edge recording has, else what the file
-// names, so that data deleted and imported again is back where its owner had put it.
+// The session of an import is the one that the request names, else the one that the edge recording has, else the one that the file names,
+// so that data which is deleted and imported again is back where its owner had put it.
 
 import { DeviceName, RecordingKey, SessionKey } from "@downlink/protocol";
 import type { RecordingIdentity } from "@downlink/recordings";
@@ -11,11 +11,11 @@ import { findOrCreateSession } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
 import { IngestError } from "./ingest-failure.ts";
 
-/** Whose recording it is, as far as that is there already. */
+/** The owner of the recording, as far as it exists already. */
 export interface NamedTarget {
   readonly projectId: string;
   readonly device: DeviceModel | undefined;
-  /** Of a device that is to be created. */
+  /** The name of a device to create. */
   readonly newDeviceName: string | undefined;
   readonly key: string | undefined;
 }
@@ -29,12 +29,12 @@ export interface Target {
 
 export interface Source {
   readonly request: ImportRequestModel;
-  /** What the file says of itself. */
+  /** The identity that the file itself states. */
   readonly identity: RecordingIdentity;
   readonly nowNs: bigint;
 }
 
-/** Explicit fields of the request beat the file's own metadata. Creates nothing. spec: wire contract §4 */
+/** Explicit fields of the request override the file's own metadata. This creates nothing. spec: wire contract §4 */
 export async function nameTarget(tx: Transaction, source: Source): Promise<NamedTarget> {
   const { request, identity } = source;
   const projectId = await findProject(tx, source);
@@ -54,11 +54,45 @@ export async function resolveTarget(tx: Transaction, source: Source, named: Name
 }
 
 async function findProject(tx: Transaction, { request, identity }: Source): Promise<string> {
-  if (request.projectId !== null) return request.projectId;
-  if (!identity.projectId) throw new IngestError("ProjectRequired", "neither the request nor the file names a project");
-  const found = await tx.project.findFirst({ where: { id: identity.projectId, orgId: request.orgId } });
-  if (!found) throw new IngestError("ProjectNotFound", `Project not found: ${identity.projectId}`);
+  if (request.source === "bucket" || request.projectId === null) return findProjectOfObject(tx, request, identity);
+  return request.projectId;
+}
+
+async function requireProject(tx: Transaction, orgId: string, id: string): Promise<string> {
+  const found = await tx.project.findFirst({ where: { id, orgId } });
+  if (!found) throw new IngestError("ProjectNotFound", `Project not found: ${id}`);
   return found.id;
+}
+
+function noProject(): IngestError {
+  return new IngestError("ProjectRequired", "neither the request nor the file names a project");
+}
+
+/**
+ * An object in a customer's bucket, or a file in the inbox of a self-hosted site, is of the project that is named, else of its device's, else of the only one that its site is for. Nobody
+ * checked before what was named, and a site is for its own projects alone.
+ */
+async function findProjectOfObject(
+  tx: Transaction,
+  { orgId, siteId, ...request }: ImportRequestModel,
+  identity: RecordingIdentity,
+): Promise<string> {
+  // A process of a former version noted a claim as the project itself.
+  const named = request.claimedProjectId ?? request.projectId ?? identity.projectId;
+  const deviceId = request.deviceId ?? (request.deviceName === null ? identity.deviceId : undefined);
+  const device = deviceId && !named ? await tx.device.findFirst({ where: { id: deviceId, orgId } }) : undefined;
+  const { projectIds } = await tx.site.findUniqueOrThrow({ where: { id: siteId }, select: { projectIds: true } });
+  const found = named ?? device?.projectId ?? (await findOnly(tx, orgId, projectIds));
+  if (!found) throw noProject();
+  const projectId = await requireProject(tx, orgId, found);
+  if (projectIds.length === 0 || projectIds.includes(projectId)) return projectId;
+  throw new IngestError("ProjectNotOfSite", `the site is not for project ${projectId}`);
+}
+
+async function findOnly(tx: Transaction, orgId: string, projectIds: readonly string[]): Promise<string | undefined> {
+  const id = projectIds.length === 0 ? {} : { id: { in: [...projectIds] } };
+  const [only, another] = await tx.project.findMany({ where: { orgId, ...id }, select: { id: true }, take: 2 });
+  return another ? undefined : only?.id;
 }
 
 async function nameDevice(
@@ -90,8 +124,8 @@ interface SessionSource extends Source {
 }
 
 /**
- * The session that the request names, else the one that an edge recording has already, else the one that the file names.
- * A key that no session of the project has makes one; a deleted session has none.
+ * Returns the session that the request names, else the one that an edge recording has already, else the one that the file names. A key that
+ * no session of the project has creates one; a deleted session does not count.
  */
 async function resolveSession(tx: Transaction, source: SessionSource): Promise<SessionModel | undefined> {
   const { projectId, device, nowNs } = source;

@@ -10,9 +10,10 @@ const damaged = {
   errorCode: "BadChunk",
   errorText: "x",
   blobKey: "b",
+  siteObjectKey: null,
 } as const;
 
-test("of all states only an error is salvageable, and each other one says why in a sentence of its own", () => {
+test("of all states only an error is salvageable, and each other one has a sentence that says why not", () => {
   const sentences = importRequestStates.map((state) => whyNotSalvageable({ ...damaged, state }));
   const sound = sentences.filter((sentence, i) => sentence === undefined && importRequestStates[i] === "error");
   assert.equal(sound.length, 1);
@@ -22,7 +23,7 @@ test("of all states only an error is salvageable, and each other one says why in
   assert.ok(sentences.every((sentence) => sentence === undefined || sentence.includes("req_1")));
 });
 
-test("incomplete and damaged files can be salvaged; empty ones, other things, and what failed otherwise cannot", () => {
+test("incomplete and damaged files can be salvaged; empty ones, other things, and other failures cannot", () => {
   const isSalvageable = (errorCode: string | null) => whyNotSalvageable({ ...damaged, errorCode }) === undefined;
   for (const code of [
     "NoEnd",
@@ -48,7 +49,7 @@ test("incomplete and damaged files can be salvaged; empty ones, other things, an
     assert.ok(!isSalvageable(code), `${code}`);
 });
 
-test("only uploads whose object is stored can be salvaged here", () => {
+test("only uploads whose object is stored can be salvaged by the cloud", () => {
   assert.match(whyNotSalvageable({ ...damaged, blobKey: null })!, /no longer stored/);
   assert.match(whyNotSalvageable({ ...damaged, source: "edge" })!, /POST \/v1\/edge-files\/\{id\}\/salvage/);
   assert.match(whyNotSalvageable({ ...damaged, source: "salvage" })!, /is a salvage itself/);

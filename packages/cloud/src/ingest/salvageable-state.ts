@@ -2,10 +2,7 @@ import type { ReasonCode } from "@downlink/recordings";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type ImportRequestState, workingStates } from "../import-life/import-request-state.ts";
 
-/**
- * Something can be salvaged of uploads whose file is incomplete or damaged, and not of those that are empty or
- * something else altogether.
- */
+/** Uploads of incomplete or damaged files can be salvaged, and those of empty files or of other things cannot. */
 const isSalvageable: Record<ReasonCode, boolean> = {
   NotARecording: false,
   UnsupportedFormat: false,
@@ -28,13 +25,18 @@ const isSalvageable: Record<ReasonCode, boolean> = {
   InvalidTime: true,
 };
 
-type Request = Pick<ImportRequestModel, "id" | "source" | "state" | "errorCode" | "errorText" | "blobKey">;
+type Request = Pick<
+  ImportRequestModel,
+  "id" | "source" | "state" | "errorCode" | "errorText" | "blobKey" | "siteObjectKey"
+>;
 
-/** Why the file of a request cannot be salvaged here, with what to do instead; undefined where it can. */
+/** Returns why the file of a request cannot be salvaged here, with advice; undefined if it can. */
 export function whyNotSalvageable({ id, source, state, ...request }: Request): string | undefined {
   if (source === "edge")
     return `import request ${id} is of a file on a device; salvage it there, by POST /v1/edge-files/{id}/salvage`;
   if (source === "salvage") return `import request ${id} is a salvage itself; salvage the file that it is made of`;
+  if (source === "bucket")
+    return `import request ${id} is of a file in a customer's bucket, which is read where it is; salvage the file and put it there`;
   if (state === "awaiting") return `the file of import request ${id} has not come yet`;
   if (state === "cancelled") return `import request ${id} was cancelled, and its file is not stored; upload it again`;
   if (state === "complete") return `the file of import request ${id} was imported whole; there is nothing to salvage`;
@@ -42,8 +44,12 @@ export function whyNotSalvageable({ id, source, state, ...request }: Request): s
   return whyNotError(id, request);
 }
 
-function whyNotError(id: string, { errorCode, errorText, blobKey }: Omit<Request, "id" | "source" | "state">) {
-  if (blobKey === null) return `the file of import request ${id} is no longer stored; upload it again`;
+function whyNotError(
+  id: string,
+  { errorCode, errorText, blobKey, siteObjectKey }: Omit<Request, "id" | "source" | "state">,
+) {
+  if (blobKey === null && siteObjectKey === null)
+    return `the file of import request ${id} is no longer stored; upload it again`;
   if (errorCode !== null && isKnown(errorCode) && isSalvageable[errorCode]) return undefined;
   const reason = `${errorCode ?? "no code"}: ${errorText ?? "no reason"}`;
   return `import request ${id} did not fail because its file is incomplete or damaged, but with ${reason}; see to that, then retry it or upload the file again`;
@@ -53,7 +59,7 @@ function isKnown(code: string): code is ReasonCode {
   return Object.hasOwn(isSalvageable, code);
 }
 
-/** Whether a job works on the stored file at this moment. */
+/** Says whether a job works on the stored file at this moment. */
 export function isUnderWay(state: ImportRequestState): boolean {
   return workingStates.some((working) => working === state);
 }

@@ -1,6 +1,6 @@
-// When a topic's messages came (`maxGapNs`, `activity`) has a table of its own, because lists of topics read the
-// rows of topics and have no use for a quarter of a kilobyte in each. What was imported before it was noted gets it
-// from `downlink admin reindex --all`.
+// The times of a topic's messages (`maxGapNs`, `activity`) have a table of their own, because lists of topics read the rows of topics and
+// do not need a quarter of a kilobyte in each. Recordings that were imported before this was stored get it from `downlink admin reindex
+// --all`.
 
 import type { RecordingSummary } from "@downlink/recordings";
 import { insertRows } from "../db/insert-rows.ts";
@@ -8,7 +8,7 @@ import type { Transaction } from "../db/transaction.ts";
 
 const ROWS_PER_STATEMENT = 5000;
 
-/** When the messages of a recording's topics came, in the place of what was known of that. */
+/** Stores when the messages of a recording's topics came, and replaces what was stored before. */
 export async function storeActivity(tx: Transaction, recordingId: string, { topics }: RecordingSummary): Promise<void> {
   await tx.recordingTopicActivity.deleteMany({ where: { recordingId } });
   const rows = topics

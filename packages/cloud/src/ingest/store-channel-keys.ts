@@ -1,7 +1,7 @@
 import type { RecordingSummary } from "@downlink/recordings";
 import type { Transaction } from "../db/transaction.ts";
 
-/** What tells the channels of topics apart, for recordings whose topics were stored before it was noted. */
+/** Stores what tells the channels of topics apart, for recordings whose topics were stored before it was. */
 export async function storeChannelKeys(
   tx: Transaction,
   recordingId: string,

@@ -1,4 +1,4 @@
-// Rows by the thousand go as one JSON parameter a statement: 65,535 topics take a few seconds, not a minute.
+// Thousands of rows are passed as one JSON parameter in each statement: 65,535 topics take a few seconds, not a minute.
 
 import type { MetadataRecord, RecordingSummary, TopicSummary } from "@downlink/recordings";
 import { insertRows } from "../db/insert-rows.ts";
@@ -15,7 +15,7 @@ interface Contents {
   readonly summary: RecordingSummary;
 }
 
-/** What the cloud read from the stored bytes replaces what the agent had said: lists never open the file. */
+/** What the cloud read from the stored bytes replaces what the agent had reported, so that lists never open the file. */
 export async function storeContents(tx: Transaction, { owner, summary }: Contents): Promise<void> {
   const { orgId, recordingId } = owner;
   await tx.recordingTopic.deleteMany({ where: { recordingId } });
@@ -37,7 +37,7 @@ export async function storeContents(tx: Transaction, { owner, summary }: Content
     );
 }
 
-/** Schema texts are kept by content, once per organization: topics share them, and most are there already. */
+/** Schema texts are stored by content, once per organization: topics share them, and most exist already. */
 async function storeSchemas(tx: Transaction, orgId: string, topics: readonly TopicSummary[]): Promise<void> {
   const schemas = new Map(topics.map(({ schemaSha256, schema }) => [schemaSha256, schema]));
   const known = await tx.$queryRaw<{ sha256: string }[]>`
@@ -45,7 +45,7 @@ async function storeSchemas(tx: Transaction, orgId: string, topics: readonly Top
   for (const { sha256 } of known) schemas.delete(sha256);
   let rows: { orgId: string; sha256: string; data: Buffer<ArrayBuffer> }[] = [];
   let bytes = 0;
-  const inOrder = [...schemas].sort(([one], [other]) => (one < other ? -1 : 1)); // as agents' reports do: nobody waits in a ring
+  const inOrder = [...schemas].sort(([one], [other]) => (one < other ? -1 : 1)); // as in agents' reports, so that nobody deadlocks
   for (const [sha256, schema] of inOrder) {
     rows.push({ orgId, sha256, data: Buffer.from(schema) });
     bytes += schema.byteLength;
@@ -56,7 +56,7 @@ async function storeSchemas(tx: Transaction, orgId: string, topics: readonly Top
   await tx.schemaText.createMany({ data: rows, skipDuplicates: true });
 }
 
-/** As text, because Prisma leaves out a key named `__proto__`. */
+/** The metadata is passed as text, because Prisma leaves out a key named `__proto__`. */
 async function storeMetadata(tx: Transaction, recordingId: string, metadata: readonly MetadataRecord[]): Promise<void> {
   if (metadata.length === 0) return;
   const text = JSON.stringify(metadata);

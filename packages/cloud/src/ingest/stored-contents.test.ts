@@ -12,7 +12,7 @@ const cloud = await startCloud({ after });
 const { admin, deps } = cloud;
 const { prisma } = deps.db;
 
-/** Uploads a file; answers its recording, once it is complete. */
+/** Uploads a file, and returns its recording once it is complete. */
 async function importFile(bytes: Uint8Array, filename = "a.mcap") {
   const { link, requestId } = await admin.call(api.uploads.create, { filename, deviceName: "robot" });
   const headers = { "content-type": "application/octet-stream" };
@@ -31,7 +31,7 @@ for (const [fileName, make] of [
   ["unindexed.mcap", () => makeMcap({ isIndexed: false, isChunked: false })],
   ["a.bag", () => makeBag()],
 ] as const)
-  test(`of ${fileName} counts and first and last times of each topic are stored, as its messages have them`, async () => {
+  test(`the counts and first and last times of each topic of ${fileName} are stored, as its messages have them`, async () => {
     const bytes = await make();
     const { topics, messageCount, startNs, endNs } = await importFile(bytes, fileName);
     const inspection = await inspectRecording(bytesSource(bytes), { fileName, verifyChunks: true });
@@ -53,7 +53,7 @@ for (const [fileName, make] of [
     for (const topic of topics) assert.ok(topic.startNs! >= startNs && topic.endNs! <= endNs);
   });
 
-test("what lists show needs no file: topics, schemas, metadata and attachments are there without the object", async () => {
+test("lists need no file: topics, schemas, metadata and attachments are shown without the object", async () => {
   const metadata = [{ name: "drive", metadata: { weather: "rain" } }];
   const data = Buffer.from("{}");
   const attachments = [{ name: "calibration.json", mediaType: "application/json", data }];
@@ -71,7 +71,7 @@ test("what lists show needs no file: topics, schemas, metadata and attachments a
   );
 });
 
-test("attachments of the same content have the same fingerprint, whatever else differs, and others another", async () => {
+test("attachments of the same content have the same fingerprint, whatever else differs, and others have different ones", async () => {
   const bytes = { same: Buffer.alloc(70_000, 1), other: Buffer.alloc(70_000, 2) };
   const first = await importFile(await makeMcap({ seed: 8, attachments: [{ name: "a", data: bytes.same }] }));
   const second = await importFile(
@@ -133,7 +133,9 @@ function storable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
-/** Of keys that become one the last counts. Entries are sorted: an object's own order depends on what its keys look like. */
+/**
+ * Of keys that become equal the last one counts. Entries are sorted, because the order of an object's keys depends on what they look like.
+ */
 function storableRecord({ name, metadata }: { name: string; metadata: Record<string, string> }) {
   const entries = Object.entries(metadata).map(([key, value]) => [storable(key), storable(value)]);
   return { name: storable(name), entries: Object.entries(Object.fromEntries(entries)).sort() };

@@ -9,18 +9,18 @@ export function recordingFacts(summary: RecordingSummary & { startNs: bigint; en
     durationNs: summary.endNs - summary.startNs,
     format: summary.format,
     messageCount: BigInt(summary.messageCount),
-    metadata: [], // see storeContents
+    metadata: [], // storeContents stores it
   };
 }
 
-/** As the recording's column keeps it. */
+/** Returns the damage in the form of the recording's column. */
 export function damageOf({ damage }: RecordingSummary): string | null {
   return damage ? JSON.stringify(damage) : null;
 }
 
 type Span = Pick<RecordingSummary, "startNs" | "endNs">;
 
-/** With what it is listed by while the recording is imported. */
+/** The row includes the columns by which the topic is listed while the recording is imported. */
 export function topicRow(owner: AttachmentOwner, { startNs, endNs }: Span, topic: TopicSummary) {
   return {
     recordingId: owner.recordingId,
@@ -41,7 +41,7 @@ export function topicRow(owner: AttachmentOwner, { startNs, endNs }: Span, topic
   };
 }
 
-/** The recording, and what its attachments are listed by. */
+/** The recording, and the columns by which its attachments are listed. */
 export interface AttachmentOwner {
   readonly recordingId: string;
   readonly orgId: string;

@@ -11,23 +11,24 @@ import { openStream } from "./stream-uploads.ts";
 /** One attempt at a salvage. */
 export interface TakenSalvage {
   readonly request: ImportRequestModel;
-  /** The request whose file it is made of. */
+  /** The request whose file is salvaged. */
   readonly source: ImportRequestModel & { readonly blobKey: string };
-  /** Takes the bytes of this attempt. */
+  /** The upload that takes the bytes of this attempt. */
   readonly upload: UploadModel;
 }
 
 type Found = ImportRequestModel & { salvageOf: ImportRequestModel | null; uploads: UploadModel[] };
 
 /**
- * Numbers the attempt and opens the upload that it writes to; the upload of an attempt that died is abandoned. Looks again later while
- * another attempt lives, or while the file that is to be salvaged is being imported again. Undefined where there is nothing to do now.
+ * Gives the attempt a number and opens the upload that it writes to; the upload of a dead attempt is abandoned. The job is delayed while
+ * another attempt is alive, or while the file to salvage is being imported again. Returns undefined if there is nothing to do now.
  */
 export async function takeSalvage(deps: IngestDeps, id: string): Promise<TakenSalvage | undefined> {
   const taken = await withTransaction(deps.db, async (tx) => {
     await tx.$queryRaw`SELECT id FROM "ImportRequest" WHERE id = ${id} FOR UPDATE`;
     const include = { salvageOf: true, uploads: { where: { state: "open" } } } as const;
     const found = await tx.importRequest.findUnique({ where: { id }, include });
+    if (found?.salvageOf?.siteObjectKey) return undefined; // its site salvages it
     return found?.state === "awaiting" ? begin(tx, deps, found) : undefined;
   });
   if (!taken || "upload" in taken) return taken;

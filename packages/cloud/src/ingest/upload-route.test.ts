@@ -31,7 +31,7 @@ async function refusal(answer: Response | Promise<Response>): Promise<[number, s
   return [response.status, ErrorBody.parse(await response.json()).code];
 }
 
-/** A PUT whose body comes as the test sends it. */
+/** Opens a PUT whose body the test sends. */
 function openPut(link: string, headers: Record<string, string> = {}): ClientRequest {
   const put = httpRequest(link, { method: "PUT", headers: { ...octets, ...headers } });
   put.on("error", () => undefined);
@@ -69,7 +69,7 @@ for (const [how, headers] of [
     assert.equal((await admin.call(api.recordings.get, { keyOrId: ended.recordingId! })).size, bytes.length);
   });
 
-test("a body that says no type is taken, as `curl -T` sends it, asking whether to go on first", async () => {
+test("a body without a type is accepted, as `curl -T` sends it, asking whether to continue first", async () => {
   const bytes = await makeMcap({ startNs: 1_700_000_000_000_000_000n, durationSeconds: 1 });
   const { link, requestId } = await newLink();
   const put = httpRequest(link, { method: "PUT", headers: { "content-length": bytes.length, expect: "100-continue" } });
@@ -79,7 +79,7 @@ test("a body that says no type is taken, as `curl -T` sends it, asking whether t
   assert.equal((await endOfImport(cloud, requestId)).status, "complete");
 });
 
-test("a body of another media type is 415, and the link stays good", async () => {
+test("a body of another media type is 415, and the link stays valid", async () => {
   const { link } = await newLink();
   for (const type of ["text/plain", "application/json", "multipart/form-data; boundary=x"])
     assert.deepEqual(await refusal(putFile(link, "x", { "content-type": type })), [415, "UnsupportedMediaType"]);
@@ -100,7 +100,7 @@ test("a link that was altered is 403, one of another method 404, and one without
   assert.equal((await putFile(link, "x")).status, 200);
 });
 
-test("a link is good for a day; then it is 403, and the request that nobody used ends", async (t) => {
+test("a link is valid for a day; then it is 403, and a request that nobody used ends", async (t) => {
   const { link, requestId } = await newLink();
   later(t, DAY_NS - MINUTE_NS);
   await reconcile(deps);
@@ -118,7 +118,7 @@ for (const [how, headers] of [
   ["with a Content-Length", { "content-length": "1000000" }],
   ["in chunks", { "transfer-encoding": "chunked" }],
 ] as const)
-  test(`a PUT ${how} that breaks off leaves nothing behind, and the link stays good`, async () => {
+  test(`a PUT ${how} that breaks off leaves nothing behind, and the link stays valid`, async () => {
     const { link, requestId } = await newLink();
     const put = openPut(link, headers);
     await new Promise((resolve) => put.write(Buffer.alloc(1000), resolve));
@@ -133,6 +133,7 @@ for (const [how, headers] of [
       ([row]) => row?.state === "removed",
     );
     assert.ok(!(await stored()).includes(upload!.blobKey));
+    assert.equal(await deps.blobs.getNote(`manifests/${upload!.blobKey}/begun`), undefined);
     assert.equal((await putFile(link, "x")).status, 200);
     assert.deepEqual(
       (await uploadsOf(requestId)).map(({ state }) => state),
@@ -140,7 +141,7 @@ for (const [how, headers] of [
     );
   });
 
-test("what a killed process left of a PUT goes by the sweep, whole or not; a PUT that is alive stays, however slow", async (t) => {
+test("the sweep removes what a killed process left of a PUT, whole or not; a PUT that is alive stays, however slow", async (t) => {
   const { link, requestId } = await newLink();
   const { orgId } = robot;
   const dead = {
@@ -153,7 +154,7 @@ test("what a killed process left of a PUT goes by the sweep, whole or not; a PUT
   } as const;
   const blobKey = `${orgId}/upl_dead`;
   await prisma.upload.create({ data: { ...dead, id: "upl_dead", blobKey } });
-  await deps.blobs.put(blobKey, [Buffer.from("whole, but nobody was told of it")] as never);
+  await deps.blobs.put(blobKey, [Buffer.from("complete, but not acknowledged")] as never);
   const slow = openPut(link);
   await new Promise((resolve) => slow.write("begun", resolve));
   const [alive] = await eventually(
@@ -176,7 +177,7 @@ test("what a killed process left of a PUT goes by the sweep, whole or not; a PUT
   assert.equal((await answerOf(slow)).status, 200);
 });
 
-test("a PUT shows every half minute that it lives", async (t) => {
+test("a PUT shows every half minute that it is alive", async (t) => {
   const { requestId } = await newLink();
   const times = { createdAtNs: 0n, updatedAtNs: 0n };
   const row = {
@@ -200,7 +201,7 @@ test("a PUT shows every half minute that it lives", async (t) => {
   await prisma.upload.delete({ where: { id: "upl_beating" } });
 });
 
-test("an upload that was taken for dead, and is not, is 503: nothing of it stays, and the link is good", async () => {
+test("an upload that was wrongly taken for dead is 503: nothing of it stays, and the link is valid", async () => {
   const { link, requestId } = await newLink();
   const put = openPut(link);
   await new Promise((resolve) => put.write("a part", resolve));
@@ -216,7 +217,7 @@ test("an upload that was taken for dead, and is not, is 503: nothing of it stays
   assert.equal((await putFile(link, "x")).status, 200);
 });
 
-test("a second PUT to a used link is 409, also when many run at once: one file is kept", async () => {
+test("a second PUT to a used link is 409, even if many run at the same moment: one file is kept", async () => {
   const { link, requestId } = await newLink();
   const puts = await Promise.all(
     Array.from({ length: 5 }, async (_, number) => {
@@ -242,7 +243,7 @@ test("a second PUT to a used link is 409, also when many run at once: one file i
   assert.deepEqual(await refusal(putFile(link, "late")), [409, "LinkUsed"]);
 });
 
-test("a full storage is 507: nothing is acknowledged, nothing stays, and the link is good once there is room", async (t) => {
+test("a full storage is 507: nothing is acknowledged, nothing stays, and the link is valid once there is room", async (t) => {
   const { link, requestId } = await newLink();
   const full = t.mock.method(deps.blobs, "put", () => Promise.reject(new StorageFullError(new Error("ENOSPC"))));
   assert.deepEqual(await refusal(putFile(link, "x")), [507, "StorageFull"]);
@@ -254,7 +255,7 @@ test("a full storage is 507: nothing is acknowledged, nothing stays, and the lin
   assert.equal((await putFile(link, "x")).status, 200);
 });
 
-test("an empty file is taken and ends as an error that says so", async () => {
+test("an empty file is accepted and ends as an error that says so", async () => {
   const { link, requestId } = await newLink("empty.mcap");
   assert.equal((await putFile(link, "")).status, 200);
   const ended = await endOfImport(cloud, requestId);
@@ -262,7 +263,7 @@ test("an empty file is taken and ends as an error that says so", async () => {
   assert.match(ended.error!, /no bytes/);
 });
 
-test("before the bytes are here there is no pending import; a file that is no recording is quarantined with its reason", async () => {
+test("before the bytes are stored there is no pending import; a file that is no recording is quarantined with its reason", async () => {
   const { link, requestId } = await newLink("rubbish.mcap");
   const query = { requestId, showCompleted: true, showQuarantined: true };
   assert.deepEqual(await admin.call(api.pendingImports.list, query), []);

@@ -1,5 +1,5 @@
-// Upload links do need the database: who was first to deliver a request is decided there. Every PUT writes to a key
-// of its own and the first whole one wins, so a broken one leaves nothing and blocks nobody.
+// Upload links do need the database, because it decides which delivery of a request was first. Every PUT writes to a key of its own and the
+// first whole one counts, so a broken one leaves nothing and blocks nobody.
 
 import type { Context, Hono } from "hono";
 import { verifyLink } from "../blobs/signed-link.ts";
@@ -13,13 +13,14 @@ import type { Env } from "../http/env.ts";
 import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
 import { storeDelivery } from "../import-life/delivery.ts";
 import { contextOf } from "../jobs/transaction-context.ts";
+import { writeBegun } from "../manifests/write-manifests.ts";
 import { requireRoom, withinRoom } from "../quotas/require-room.ts";
 import { endStream, noteReceived, openStream, showThatStreamLives } from "./stream-uploads.ts";
 import { UPLOAD_PATH } from "./upload-link.ts";
 
 /**
- * `PUT link`: takes one file, with a Content-Length or chunked. A body that breaks off leaves nothing behind, and the link stays
- * good; a used link is 409. spec: Recordings/Upload
+ * Serves `PUT link`, which takes one file, with a Content-Length or chunked. A body that breaks off leaves nothing behind, and the link
+ * stays valid; a used link is 409. spec: Recordings/Upload
  */
 export function uploadRoute(app: Hono<Env>, deps: Deps): void {
   app.put(`${UPLOAD_PATH}/:requestId`, async (c) => {
@@ -41,6 +42,7 @@ async function receiveFile(c: Context<Env>, deps: Deps, requestId: string): Prom
   const upload = await openStream(deps.db.prisma, { id, orgId, sizeBytes }, deps.clock.nowNs());
   const stopShowing = showThatStreamLives(deps, upload.id);
   try {
+    await writeBegun(deps, upload.id);
     const sizeBytes = await storeBody(c, deps, upload);
     await deliver(deps, { ...upload, sizeBytes: BigInt(sizeBytes) });
   } finally {
@@ -58,14 +60,14 @@ async function storeBody(c: Context<Env>, deps: Deps, upload: UploadModel): Prom
   }
 }
 
-/** A length that was said was looked at before, and Node holds the sender to it. */
+/** A declared length was checked before, and Node does not let the sender exceed it. */
 function bodyWithinRoom(c: Context<Env>, deps: Deps, { id, orgId, sizeBytes }: UploadModel): AsyncIterable<Uint8Array> {
   const body = requestBody(c);
   if (sizeBytes !== null) return body;
   return withinRoom(body, { db: deps.db.prisma, orgId, note: (bytes) => noteReceived(deps, id, bytes) });
 }
 
-/** What fails in the commit may be done all the same: only what was refused is taken back. */
+/** A commit that failed may have happened all the same: the object is removed only after a refusal. */
 async function deliver(deps: Deps, upload: UploadModel): Promise<void> {
   try {
     await withTransaction(deps.db, (tx) => storeDelivery(contextOf(tx, deps), upload));
@@ -85,7 +87,7 @@ function linkUsed(requestId: string): ApiError {
   return new ApiError("LinkUsed", `the upload link of ${requestId} was used already; ask for a new one`);
 }
 
-/** The process stood still for so long that the upload was taken for dead. */
+/** The process was suspended for so long that the upload was taken for dead. */
 function tookTooLong(requestId: string): ApiError {
   return new ApiError("Unavailable", `the upload of ${requestId} was given up; send the file again`, {
     retryAfterSeconds: 1,

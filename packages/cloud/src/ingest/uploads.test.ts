@@ -15,7 +15,7 @@ let minute = 0n;
 const create = (body: Partial<CallInput<typeof api.uploads.create>>, client = admin) =>
   client.call(api.uploads.create, { filename: "a.mcap", ...body });
 
-/** What our own client would not even send. */
+/** Sends what our own client would not send. */
 function post(body: object, token = cloud.adminKey): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const sent = JSON.stringify({ filename: "a.mcap", ...body });
@@ -32,7 +32,7 @@ async function assertRefused(body: object, [status, text]: readonly [number, Reg
 const requestOf = ({ requestId }: { requestId: string }) =>
   deps.db.prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
 
-/** A recording that no other test has. */
+/** Makes a recording that no other test has. */
 function anotherMcap(metadata: { name: string; metadata: Record<string, string> }[] = []) {
   minute += 60n;
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1, metadata });
@@ -43,7 +43,7 @@ async function eventsOf(id: string): Promise<string[]> {
   return events.filter(({ payload }) => JSON.stringify(payload).includes(id)).map(({ type }) => type);
 }
 
-test("deviceId, deviceName or key is required besides filename, and what is named by id must exist", async () => {
+test("one of deviceId, deviceName and key is required besides filename, and what is named by id must exist", async () => {
   await assertRefused({}, [400, /deviceId, deviceName or key/]);
   await assertRefused({ key: "k", filename: undefined }, [400, /filename/]);
   await assertRefused({ deviceId: "dev_unknown" }, [404, /dev_unknown/]);
@@ -52,7 +52,7 @@ test("deviceId, deviceName or key is required besides filename, and what is name
     assert.ok((await create(body)).link);
 });
 
-test("deviceName creates the device if absent, with the link; such a name must satisfy the device name rules", async () => {
+test("deviceName creates the device with the link if it is absent; such a name must satisfy the device name rules", async () => {
   for (const deviceName of ["no spaces", "n".repeat(101), "a/b"])
     await assertRefused({ deviceName }, [400, /deviceName/]);
   const { link, requestId } = await create({ deviceName: "new_robot.1-a" });
@@ -65,7 +65,7 @@ test("deviceName creates the device if absent, with the link; such a name must s
   assert.deepEqual((await eventsOf(device.id)).filter((type) => type === "device.created").length, 1);
 });
 
-test("sessionKey creates the session of the device if none has the key, with the link, in the same project", async () => {
+test("sessionKey creates the session of the device with the link if none has the key, in the same project", async () => {
   const { id: projectId } = await admin.call(api.projects.create, { name: "of the session" });
   const body = { projectId, deviceName: "fresh", sessionKey: "first light" };
   const request = await requestOf(await create(body));
@@ -78,7 +78,7 @@ test("sessionKey creates the session of the device if none has the key, with the
   assert.deepEqual(await eventsOf(session.id), ["session.created"], "the next link finds it");
 });
 
-test("a sessionKey without a device creates no session: the file is to say which device it is of", async () => {
+test("a sessionKey without a device creates no session: the file says which device it belongs to", async () => {
   const { requestId, link } = await create({ key: "evening", projectId: robot.projectId, sessionKey: "evening" });
   assert.equal(await deps.db.prisma.session.count({ where: { key: "evening" } }), 0);
   assert.deepEqual(await admin.call(api.pendingImports.list, { sessionKey: "evening" }), [], "a request names it");
@@ -98,7 +98,7 @@ test("data.upload alone is enough to create both, in the projects of the key", a
   assert.deepEqual(devices.map(({ name }) => name).concat(sessions.map(({ key }) => key!)), ["explorer", "night"]);
 });
 
-test("of uploads that create the same device and session at once, one does, and all succeed", async () => {
+test("of uploads that create the same device and session at the same moment, one does, and all succeed", async () => {
   const body = { projectId: robot.projectId, deviceName: "contended", sessionKey: "contended" };
   const made = await Promise.all(Array.from({ length: 12 }, () => create(body)));
   const requests = await Promise.all(made.map(requestOf));
@@ -109,7 +109,7 @@ test("of uploads that create the same device and session at once, one does, and 
     assert.equal((await eventsOf(made)).filter((seen) => seen === type).length, 1, type);
 });
 
-test("an upload succeeds whoever else creates its device or its session at that moment", async () => {
+test("an upload succeeds even if another one creates its device or its session at that moment", async () => {
   const { projectId, id: deviceId } = robot;
   for (let round = 0; round < 5; round++) {
     const [name, key] = [`raced-${round}`, `race ${round}`];
@@ -131,7 +131,7 @@ test("an upload succeeds whoever else creates its device or its session at that 
   }
 });
 
-test("the deprecated device.id and device.name are taken, and ignored if the others are supplied", async () => {
+test("the deprecated device.id and device.name are accepted, and ignored if the others are supplied", async () => {
   const send = async (body: object) => (await (await post(body)).json()) as { requestId: string };
   assert.equal((await requestOf(await send({ "device.id": robot.id }))).deviceId, robot.id);
   assert.equal((await requestOf(await send({ "device.name": "robot" }))).deviceId, robot.id);
@@ -168,7 +168,7 @@ test("projectId is required in organizations with several projects if no existin
   await assert.rejects(create({ deviceId: robot.id }, org.admin), refused(404));
 });
 
-test("a key that is limited to some projects uploads into those only", async () => {
+test("a key that is limited to some projects uploads only into those", async () => {
   const { id: projectId } = await admin.call(api.projects.create, { name: "limited" });
   const token = await cloud.addKey(["data.upload"], [projectId]);
   assert.equal((await requestOf(await create({ key: "k" }, cloud.withToken(token)))).projectId, projectId);
@@ -212,7 +212,7 @@ test("_quarantine/ is a prefix that uploads may not use", async () => {
     assert.ok(await create({ key: "k", projectId: robot.projectId, filename }));
 });
 
-test("a file name is kept as it was given, whatever stands in it", async () => {
+test("a file name is kept as it was given, whatever characters it has", async () => {
   const long = Array.from({ length: 4096 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7919) % 20_000))).join("");
   const names = ["Fahrt über die Brücke 🚗.mcap", "a%2Fb?c#d.mcap", "../../etc/passwd", "C:\\data\\a.mcap", long];
   for (const filename of names) {
@@ -223,7 +223,7 @@ test("a file name is kept as it was given, whatever stands in it", async () => {
   }
 });
 
-test("what no database or index can hold is 400: a NUL, half a character, more than 4096 characters, a key of more than 2048 bytes", async () => {
+test("texts that no database or index can hold are 400: a NUL, half a character, more than 4096 characters, a key of more than 2048 bytes", async () => {
   const { projectId } = robot;
   for (const filename of ["a\0b", "a\ud800", "n".repeat(4097), ""])
     await assertRefused({ key: "k", projectId, filename }, [400, /filename/]);

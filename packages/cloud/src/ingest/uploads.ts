@@ -1,7 +1,6 @@
-// Devices and sessions of uploads are made with the link, not once the file is imported, so that a list by their
-// names does not answer 404 in between; a link that is never used leaves them. Whoever asks first makes them for all
-// (`findOrCreateDevice`, `findOrCreateSession`). What only the file names is made at its import, and a deleted
-// session anew then.
+// Devices and sessions of uploads are created with the link, not once the file is imported, so that a list by their names does not answer
+// 404 in between; a link that is never used leaves them. The first caller creates them for all (`findOrCreateDevice`,
+// `findOrCreateSession`). If only the file names a device or session, or a session was deleted meanwhile, it is created at the import.
 
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
@@ -15,11 +14,13 @@ import { holdDevice, lookUpDevice } from "../devices/find-device.ts";
 import type { Agains } from "../http/again.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
+import { chooseSite } from "../projects/primary-site.ts";
 import { quotasOf, requireRoomWithin } from "../quotas/require-room.ts";
 import { findOrCreateSession } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
+import { findServingSite, type ServingSite } from "../site-keys/find-serving-site.ts";
 import { insertUploadRequest } from "./insert-upload-request.ts";
-import { uploadLink } from "./upload-link.ts";
+import { siteUploadLink, uploadLink } from "./upload-link.ts";
 
 type Contract = typeof api.uploads;
 type Body = Input<Contract["create"]>;
@@ -28,25 +29,42 @@ export const uploads: Handlers<Contract> = { create: createUploadLink };
 export const uploadsAgain: Agains<Contract> = { create: linkAgain };
 
 /**
- * A link that takes one file, once. Names and ids are checked now, so that nobody uploads 40 GB to learn of a typing error; the
- * device and the session that are missing are made now, so that lists by their names do not answer 404 in between.
+ * Makes a link that takes one file, once. Names and ids are checked now, so that nobody uploads 40 GB to learn of a typing error; the
+ * missing device and session are created now, so that lists by their names do not answer 404 in between.
  */
 async function createUploadLink(ctx: Ctx, body: Body): Promise<Complete<Output<Contract["create"]>>> {
   const { orgId } = ctx.caller;
-  await requireRoomWithin(ctx.db.prisma, await quotasOf(ctx.db, orgId), { orgId, fileBytes: 1n });
   const found = await findTarget(ctx, body);
+  const site = await chooseSite(ctx, { projectId: found.projectId, siteId: body.siteId });
+  const serving = site.type === "self-hosted" ? await findServing(ctx, site.id) : undefined; // before anything is created
+  if (!serving) await requireRoomWithin(ctx.db.prisma, await quotasOf(ctx.db, orgId), { orgId, fileBytes: 1n });
+  const target = { ...found, siteId: site.id };
   const request = makesMore(body, found)
-    ? await makeTarget(ctx, body, found)
-    : await insertUploadRequest(ctx, ctx.db, { ...body, ...found });
-  return { ...uploadLink(ctx, request), requestId: request.id };
+    ? await makeTarget(ctx, body, target)
+    : await insertUploadRequest(ctx, ctx.db, { ...body, ...target });
+  return { ...(await linkTo(ctx, serving, request)), requestId: request.id };
 }
 
-/** Whether there is more to look at or to make than the request. */
+function findServing({ db, clock }: Ctx, siteId: string): Promise<ServingSite> {
+  return findServingSite({ tx: db.prisma, clock }, siteId);
+}
+
+/** The bytes of a file for a self-hosted site go there, and never come here. */
+async function linkTo(ctx: Ctx, serving: ServingSite | undefined, request: { id: string; createdAtNs: bigint }) {
+  if (!serving) return uploadLink(ctx, request);
+  return siteUploadLink(
+    ctx,
+    serving,
+    await ctx.db.prisma.importRequest.findUniqueOrThrow({ where: { id: request.id } }),
+  );
+}
+
+/** Says whether more than the request must be looked up or created. */
 function makesMore({ deviceName, sessionId, sessionKey }: Body, { device }: UploadTarget): boolean {
   return (sessionId ?? sessionKey) !== undefined || (deviceName !== undefined && !device);
 }
 
-function makeTarget(ctx: Ctx, body: Body, found: UploadTarget) {
+function makeTarget(ctx: Ctx, body: Body, found: UploadTarget & { readonly siteId: string }) {
   return withinOneConnection(ctx.db, async (db) => {
     const device = found.device ?? (await createDevice(db.tx, ctx, { ...found, name: body.deviceName }));
     await resolveSession(db.tx, ctx, { ...found, body, device });
@@ -54,19 +72,22 @@ function makeTarget(ctx: Ctx, body: Body, found: UploadTarget) {
   });
 }
 
-/** The link of a request that was made already, signed anew. */
+/** Returns the link of a request that was made already, signed anew. */
 async function linkAgain(ctx: Ctx, requestId: string): Promise<Complete<Output<Contract["create"]>>> {
   const request = await ctx.db.prisma.importRequest.findFirst({ where: { id: requestId, orgId: ctx.caller.orgId } });
-  return { ...uploadLink(ctx, request ?? notFound(`the import request ${requestId}`)), requestId };
+  if (!request) notFound(`the import request ${requestId}`);
+  const site = await ctx.db.prisma.site.findUnique({ where: { id: request.siteId } });
+  const serving = site?.type === "service-hosted" ? undefined : await findServing(ctx, request.siteId);
+  return { ...(await linkTo(ctx, serving, request)), requestId };
 }
 
 interface UploadTarget {
   readonly projectId: string;
-  /** Undefined where the file is to say it, or no device has the name yet. */
+  /** Undefined if only the file will name the device, or no device has the name yet. */
   readonly device: DeviceModel | undefined;
 }
 
-/** A device named by id must exist, one that is only named need not. */
+/** A device named by id must exist; one that is only named need not. */
 async function findTarget(ctx: Ctx, { deviceId, deviceName, projectId }: Body): Promise<UploadTarget> {
   const device = await lookUpDevice(ctx, deviceId === undefined ? { deviceName, projectId } : { deviceId });
   if (!device && deviceId !== undefined) notFound(`device "${deviceId}"`);
@@ -89,7 +110,7 @@ interface NamedSession extends UploadTarget {
   readonly body: Body;
 }
 
-/** A session that is there must be of the project, and of the device where one is named; else nothing is made. */
+/** An existing session must belong to the project, and to the device if one is named; else nothing is created. */
 async function resolveSession(tx: Transaction, ctx: Ctx, named: NamedSession): Promise<void> {
   const { projectId, device, body } = named;
   const session = await findOrMakeSession(tx, ctx, named);
@@ -101,7 +122,10 @@ async function resolveSession(tx: Transaction, ctx: Ctx, named: NamedSession): P
     invalid(field, `must name a session of the same device; ${session.id} belongs to device ${session.deviceId}`);
 }
 
-/** By id it must exist. By key it is made for the device, but where only the file knows the device: then once it is imported. */
+/**
+ * A session named by id must exist. One named by key is created for the device, unless only the file names the device: then it is created
+ * at the import.
+ */
 async function findOrMakeSession(tx: Transaction, ctx: Ctx, named: NamedSession): Promise<SessionModel | undefined> {
   const { projectId, device, body } = named;
   const { sessionId, sessionKey: key } = body;

@@ -8,7 +8,7 @@ const first = { id: "rec_1", key: "k1", contentSha256: content, path: "day/one.m
 const keyless = { id: "rec_2", key: null, contentSha256: content, path: undefined };
 const upload = { isEdge: false, key: undefined, contentSha256: content, sameKey: undefined, sameContent: undefined };
 
-test("a file that nothing resembles is a new recording", () => {
+test("a file that resembles no recording is a new recording", () => {
   assert.deepEqual(whichRecording(upload), { kind: "new" });
   assert.deepEqual(whichRecording({ ...upload, isEdge: true, key: "k9" }), { kind: "new" });
 });

@@ -1,19 +1,18 @@
-// A repeat of an upload makes no recording: which one it is is decided before the device that its file names is
-// made. The recording joins the session that the upload itself names where it is in none (`ingest/join-session.ts`);
-// where it cannot, the import is complete all the same and says why, because every repeat is harmless and a silent
-// move would take data from another session.
+// A repeat of an upload creates no recording: which recording it is is decided before the device that its file names is created. The
+// recording joins the session that the upload itself names if it is in none (`ingest/join-session.ts`). If it cannot, the import is
+// complete all the same and says why, because every repeat is harmless and a silent move would take data from another session.
 
-/** A recording that is imported already, as far as deduplication needs it. */
+/** The fields of an imported recording that deduplication needs. */
 export interface ImportedRecording {
   readonly id: string;
   readonly key: string | null;
   readonly contentSha256: string | null;
-  /** Undefined where it is no recording of the incoming file's device. */
+  /** Undefined if it does not belong to the incoming file's device. */
   readonly path: string | undefined;
 }
 
 interface Incoming {
-  /** From the device's own storage: it has a recording row already. */
+  /** The file comes from the device's own storage, so it has a recording row already. */
   readonly isEdge: boolean;
   readonly key: string | undefined;
   readonly contentSha256: string;
@@ -35,7 +34,7 @@ export type Decision =
     };
 
 /**
- * Which recording is it? spec: wire contract §4, deduplication by content hash
+ * Decides which recording a file is. spec: wire contract §4, deduplication by content hash
  *
  * | key                | content on the device | upload     | edge import      |
  * | same               | same                  | existing   | DuplicateContent |
@@ -62,7 +61,7 @@ function duplicateOf(first: ImportedRecording): Decision {
   return { kind: "reject", code: "DuplicateContent", text: describeDuplicate(first), duplicateOfId: first.id };
 }
 
-/** The id comes first: a long path is cut. */
+/** The id comes first, because a long path is cut off. */
 export function describeDuplicate({ id, path }: Pick<ImportedRecording, "id" | "path">): string {
   const name = path === undefined ? id : `${id} (${path})`;
   return `the same content was imported already as recording ${name}`;

@@ -14,7 +14,7 @@ const url = await createTestDatabase({ after });
 const db = openDatabase(url, { maxConnections: 8, log });
 after(() => db[Symbol.asyncDispose]());
 const MANY = 200;
-/** Jobs that a worker begins at once. */
+/** The number of jobs that a worker begins at once. */
 const A_FETCH = 2;
 
 const openQueue = () => PgBossQueue.start({ url, log, metrics: createMetrics() });
@@ -36,20 +36,26 @@ function handlersFor(ingest: JobHandlers["ingest"]): JobHandlers {
     "ingest-large": nothing,
     "index-recording": nothing,
     salvage: nothing,
+    "look-at-object": nothing,
+    "judge-listed": nothing,
+    "list-bucket": nothing,
+    "list-buckets": nothing,
     "remove-object": nothing,
     reconcile: nothing,
     sweep: nothing,
+    "walk-store": nothing,
+    heal: nothing,
   };
 }
 
-/** Answers the jobs in the order in which they will be begun. */
+/** Returns the jobs in the order in which they will begin. */
 function waiting(): Promise<{ request: string; priority: number }[]> {
   return db.prisma.$queryRaw`
     SELECT data->>'requestId' AS request, priority FROM pgboss.job
     WHERE name = 'ingest' AND state IN ('created', 'retry') ORDER BY priority DESC, created_on`;
 }
 
-/** Works until as many jobs are done, one of which may fail by `act`; answers them in the order in which they were begun. */
+/** Works until so many jobs are done, one of which may fail by `act`; returns them in the order in which they began. */
 async function work(jobs: PgBossQueue, expected: { done: number; workers: number }, act: Act = async () => {}) {
   const begun: string[] = [];
   const done: string[] = [];
@@ -68,11 +74,11 @@ async function work(jobs: PgBossQueue, expected: { done: number; workers: number
 type Act = (requestId: string, begun: readonly string[]) => Promise<void>;
 
 for (const workers of [1, 2])
-  test(`of ${workers} at work, the one job of an organization comes next, however many of another one wait`, async () => {
+  test(`with ${workers} at work, the only job of an organization comes next, however many of another one wait`, async () => {
     await using jobs = await openQueue();
     const ofA = numbered("a", MANY);
     await add(jobs, "A", ofA);
-    let came = MANY; // Jobs that had begun when those of B were there for all to see: a slow transaction lets others pass.
+    let came = MANY; // Counts the jobs that had begun when those of B became visible: a slow transaction lets others pass.
     const { begun } = await work(jobs, { done: MANY + 2, workers }, async (requestId, soFar) => {
       if (requestId !== "a20") return;
       await add(jobs, "B", ["b0", "b1"]);
@@ -84,7 +90,7 @@ for (const workers of [1, 2])
     assert.deepEqual(begun.toSorted(), [...ofA, "b0", "b1"].sort(), "each once");
   });
 
-test("organizations are served in turn, and each one's jobs in the order in which they came", async () => {
+test("organizations are served by turns, and each one's jobs in the order in which they came", async () => {
   await using jobs = await openQueue();
   await add(jobs, "A", numbered("a", 6));
   await add(jobs, "B", numbered("b", 3));
@@ -96,7 +102,7 @@ test("organizations are served in turn, and each one's jobs in the order in whic
   await db.prisma.$executeRaw`DELETE FROM pgboss.job WHERE name = 'ingest'`;
 });
 
-test("who adds one job after another does not hold up who has many", async () => {
+test("an organization that adds one job after another does not hold up one with many", async () => {
   await using jobs = await openQueue();
   await add(jobs, "A", numbered("a", 20));
   const { begun } = await work(jobs, { done: 80, workers: 1 }, async (_requestId, { length: count }) => {
@@ -105,7 +111,7 @@ test("who adds one job after another does not hold up who has many", async () =>
   assert.ok(begun.indexOf("a19") <= 3 * 20, `the last of A after ${begun.indexOf("a19")} jobs`);
 });
 
-test("a job that fails is tried again, and what is put off comes when it is due", async () => {
+test("a job that fails is tried again, and a delayed one comes when it is due", async () => {
   await using jobs = await openQueue();
   await add(jobs, "A", numbered("a", 20));
   await withTransaction(db, (tx) =>
@@ -118,7 +124,7 @@ test("a job that fails is tried again, and what is put off comes when it is due"
   assert.deepEqual(done.toSorted(), [...numbered("a", 20), "late"].sort());
 });
 
-test("after what was put off for long, a new organization is not held up, nor let past all others", async () => {
+test("after a long delay of some jobs, a new organization is not held up, nor put before all others", async () => {
   await using jobs = await openQueue();
   const far = { delaySeconds: 3600 };
   await add(jobs, "A", numbered("a", 50));
@@ -138,7 +144,7 @@ test("after what was put off for long, a new organization is not held up, nor le
   await db.prisma.$executeRaw`DELETE FROM pgboss.job WHERE name = 'ingest'`;
 });
 
-test("recordings to be indexed again are in turn too, and an object to be removed is its organization's", async () => {
+test("recordings to be indexed again take turns too, and the removal of an object counts for its organization", async () => {
   await using jobs = await openQueue();
   await withTransaction(db, async (tx) => {
     await jobs.enqueueIndexing(tx, "A", ["r0", "r1", "r2"]);
@@ -148,7 +154,7 @@ test("recordings to be indexed again are in turn too, and an object to be remove
   });
   const rows = await db.prisma.$queryRaw<{ turns: string }[]>`
     SELECT concat_ws(' ', name, group_id, priority) AS turns FROM pgboss.job
-    WHERE name IN ('index-recording', 'remove-object') ORDER BY name, group_id, priority DESC`;
+    WHERE name IN ('index-recording', 'remove-object.2') ORDER BY name, group_id, priority DESC`;
   assert.deepEqual(
     rows.map(({ turns }) => turns),
     [
@@ -156,14 +162,14 @@ test("recordings to be indexed again are in turn too, and an object to be remove
       "index-recording A -1",
       "index-recording A -2",
       "index-recording B 0",
-      "remove-object A 0",
-      "remove-object A -1",
-      "remove-object B 0",
+      "remove-object.2 A 0",
+      "remove-object.2 A -1",
+      "remove-object.2 B 0",
     ],
   );
 });
 
-test("whose turn it is, is found by indexes among 100,000 jobs", async () => {
+test("indexes find the next job among 100,000", async () => {
   await using _queue = await openQueue();
   await db.prisma.$executeRaw`
     INSERT INTO pgboss.job (name, data, group_id, priority)

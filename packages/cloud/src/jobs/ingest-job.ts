@@ -1,6 +1,6 @@
 import { LARGE_FILE_BYTES } from "./large-file.ts";
 
-/** Which job brings the import of so many bytes to its end. */
+/** Returns the kind of job that imports so many bytes. */
 export function ingestJob(sizeBytes: bigint | null): "ingest" | "ingest-large" {
   return sizeBytes !== null && sizeBytes > LARGE_FILE_BYTES ? "ingest-large" : "ingest";
 }

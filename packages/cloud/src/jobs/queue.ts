@@ -1,29 +1,46 @@
 import type { Transaction } from "../db/transaction.ts";
 
-/** Every kind of job, with what it is told. Organizations are served in turn, job by job. */
+/** Every kind of job, with its data. Organizations are served by turns, job by job. */
 export interface JobData {
-  /** Bring one import request to its end. */
+  /** Brings one import request to its end. */
   readonly ingest: { orgId: string; requestId: string };
-  /** The same for a large file, which workers of their own take. */
+  /** Does the same for a large file, which workers of their own take. */
   readonly "ingest-large": { orgId: string; requestId: string };
-  /** Make the verified index of an imported recording that has none. */
+  /** Makes the verified index of an imported recording that has none. */
   readonly "index-recording": { orgId: string; recordingId: string };
-  /** Make the file of one import request of what is readable of another's. */
+  /** Makes the file of one import request from what is readable of another's. */
   readonly salvage: { orgId: string; requestId: string };
-  /** Remove a stored object, or an unfinished upload, that no row names any more. Its name begins with its organization. */
+  /** Looks at one object of a customer's bucket, and does what follows from what the bucket says now. */
+  readonly "look-at-object": { orgId: string; siteId: string; name: string };
+  /** Lists a customer's bucket, for what no notification said. */
+  readonly "list-bucket": { orgId: string; siteId: string };
+  /** Compares what a self-hosted site says that it has with what it should have. */
+  readonly "judge-listed": { orgId: string; siteId: string };
+  /** Removes a stored object, or an unfinished upload, that no row names any more. Its key begins with its organization. */
   readonly "remove-object": { blobKey: string };
-  /** Requeue what no live job owns. */
+  /** Begins the listings of customers' buckets that are due. */
+  readonly "list-buckets": Record<string, never>;
+  /** Queues again what no live job owns. */
   readonly reconcile: Record<string, never>;
-  /** Remove from the store what crashes left there. */
+  /** Removes from the store what crashes left there. */
   readonly sweep: Record<string, never>;
+  /** Makes database and object store agree again after either was set back. */
+  readonly "walk-store": Record<string, never>;
+  /** Looks for objects that were missing. */
+  readonly heal: Record<string, never>;
 }
 
 export type JobName = keyof JobData;
 
+/** The kinds of job whose data name their organization. */
+export type OwnedJobName = { [N in JobName]: JobData[N] extends { orgId: string } ? N : never }[JobName];
+
 export interface JobQueue {
   /** Queues a job in the caller's transaction: the job and the change that needs it commit together. */
   enqueue<N extends JobName>(tx: Transaction, job: NewJob<N>): Promise<void>;
-  /** The same for an organization's recordings without an index; those that were asked for in this hour are left out. */
+  /** Queues jobs of one kind, all of one organization, with one statement. */
+  enqueueAll<N extends OwnedJobName>(tx: Transaction, name: N, data: readonly JobData[N][]): Promise<void>;
+  /** Queues the indexing of an organization's recordings without an index; those that were queued within the last hour are left out. */
   enqueueIndexing(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;
 }
 

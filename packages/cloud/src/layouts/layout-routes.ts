@@ -1,7 +1,6 @@
-// We keep `data` as the text that was sent and splice it into answers, not as a parsed value, because parsing
-// changes it (1e400, -0, 12345678901234567890, key order, repeated keys) and may exhaust the stack. Hence routes of
-// their own in `layouts/layout-routes.ts`; lists are streamed in batches, because 2000 layouts of 4 MiB fit no
-// memory.
+// We keep `data` as the text that was sent and insert it into answers unparsed, because parsing changes it (1e400, -0,
+// 12345678901234567890, key order, repeated keys) and may exhaust the stack. So `layouts/layout-routes.ts` has routes of its own; lists are
+// streamed in batches, because 2000 layouts of 4 MiB do not fit into memory.
 
 import { api, type Input, type Operation } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
@@ -29,7 +28,10 @@ import { memberText } from "./member-text.ts";
 const JSON_TYPE = { "Content-Type": "application/json" };
 const { list, create, get, update, delete: remove, restore } = api.layouts;
 
-/** Routes of their own where `data` passes: as text, since no parsed value holds all that JSON can say; and in a stream, since it is large. */
+/**
+ * Operations with `data` have routes of their own: the data is passed as text, because no parsed value holds all that JSON can express, and
+ * as a stream, because it is large.
+ */
 export function layoutRoutes(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, {
     contract: { delete: remove, restore },

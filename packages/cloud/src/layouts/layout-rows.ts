@@ -1,4 +1,4 @@
-// Layouts of their creator alone (`CREATOR_WRITE`) are 403 for an API key to make and 404 to touch. Deleted ones
+// For an API key, making a layout that only its creator may write (`CREATOR_WRITE`) is 403, and an existing one is 404. Deleted layouts
 // keep their id, and `updatedSince` does not list them.
 
 import { Layout } from "@downlink/protocol";
@@ -7,15 +7,26 @@ import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import type { LayoutModel } from "../db/generated/models.ts";
 
-/** `data`, where it is wanted, is the JSON text that was sent. */
+/** `data`, if it is requested, is the JSON text that was sent. */
 export type LayoutRow = Omit<LayoutModel, "data"> & { data?: string };
 
-/** Those that an API key may see: its organization's, shared, and not deleted. spec: Authentication 7 */
-export function whereShared({ caller }: Pick<Ctx, "caller">) {
-  return { orgId: caller.orgId, permission: { not: "CREATOR_WRITE" }, deletedAtNs: null } as const;
+/**
+ * Selects the layouts that the caller may see and that are not deleted: those that are shared with the organization, and a member's own.
+ * spec: Authentication 7
+ */
+export function whereVisible(ctx: Pick<Ctx, "caller">) {
+  return { ...whereOnce(ctx), deletedAtNs: null } as const;
 }
 
-/** On the wire, with `data` spliced in untouched. */
+/** Does what {@link whereVisible} does, also for deleted ones. */
+export function whereOnce({ caller }: Pick<Ctx, "caller">) {
+  const shared = { permission: { not: "CREATOR_WRITE" } } as const;
+  const { orgId } = caller;
+  if (caller.kind === "apiKey") return { orgId, ...shared };
+  return { orgId, OR: [shared, { creatorOrgMemberId: caller.memberId }] };
+}
+
+/** Formats the layout as JSON, with `data` inserted unchanged. */
 export function layoutJson({ data, ...row }: LayoutRow): string {
   const fields: Complete<Omit<Layout, "data">> = {
     id: row.id,

@@ -13,7 +13,7 @@ const refusedWith = (code: string) => (error: ApiCallError) => error.code === co
 const shared = { name: "shared", permission: "ORG_WRITE", data: { panels: [1, "ü"] } } as const;
 const idsOf = async (client: Client) => (await client.call(api.layouts.list, {})).map(({ id }) => id);
 
-test("a layout is created under the client's id and comes back whole", async () => {
+test("a layout is created under the client's id and is returned whole", async () => {
   const id = randomUUID();
   const savedAt = 1_700_000_000_123_456_789n;
   const created = await admin.call(api.layouts.create, { ...shared, id, savedAt, folderName: "Robots & ü" });
@@ -46,7 +46,7 @@ const opaque: [what: string, text: string][] = [
   ["values nested deeper than a stack", `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
 ];
 for (const [what, data] of opaque)
-  test(`data is opaque and comes back to the character: ${what}`, async () => {
+  test(`data is opaque and is returned to the character: ${what}`, async () => {
     const id = randomUUID();
     const body = `{"data": ${data} ,"id":"${id}","name":"n","permission":"ORG_READ"}`;
     const created = await send("POST", "/v1/layouts", body);
@@ -61,7 +61,7 @@ for (const [what, data] of opaque)
     await admin.call(api.layouts.delete, { id });
   });
 
-test("a layout of nearly 4 MiB is kept, one above is 413, and a list of large ones arrives whole", async () => {
+test("a layout of nearly 4 MiB is stored, a larger one is 413, and a list of large ones arrives whole", async () => {
   const org = await cloud.otherOrganization();
   const data = { text: "x".repeat(4 * 1024 * 1024 - 200) };
   for (let count = 0; count < 10; count++) await org.call(api.layouts.create, { ...shared, data });
@@ -74,7 +74,7 @@ test("a layout of nearly 4 MiB is kept, one above is 413, and a list of large on
   await assert.rejects(org.call(api.layouts.create, tooLarge), refusedWith("BodyTooLarge"));
 });
 
-test("ids hold 1 to 36 characters; name, permission and data are required, data is an object: 400", async () => {
+test("ids have 1 to 36 characters; name, permission and data are required, and data is an object: 400", async () => {
   const create = (body: object | undefined) => send("POST", "/v1/layouts", body && JSON.stringify(body));
   assert.equal((await create({ ...shared, id: "y".repeat(36) })).status, 200);
   for (const wrong of [
@@ -98,7 +98,7 @@ test("ids hold 1 to 36 characters; name, permission and data are required, data 
   assert.equal((await send("POST", "/v1/layouts", '{"data":{"a":}}')).status, 400);
 });
 
-test("an id may hold any characters, escaped in the path", async () => {
+test("an id may have any characters, escaped in the path", async () => {
   for (const id of ["a/b", "100%", "Köln #1?", "😀"]) {
     await admin.call(api.layouts.create, { ...shared, id });
     assert.equal((await admin.call(api.layouts.get, { id })).id, id);
@@ -106,7 +106,7 @@ test("an id may hold any characters, escaped in the path", async () => {
   }
 });
 
-test("an id that exists is 409, also a deleted one's, and belongs to one organization only", async () => {
+test("an id that exists is 409, even if it is deleted, and belongs to one organization only", async () => {
   const id = randomUUID();
   await admin.call(api.layouts.create, { ...shared, id });
   const again = () => admin.call(api.layouts.create, { ...shared, id, name: "again" });
@@ -118,7 +118,7 @@ test("an id that exists is 409, also a deleted one's, and belongs to one organiz
   assert.equal((await other.call(api.layouts.create, { ...shared, id })).id, id);
 });
 
-test("API keys create, update and see only shared layouts: CREATOR_WRITE is 403, and never listed", async () => {
+test("API keys create, update and see only shared layouts: CREATOR_WRITE is 403, and is never listed", async () => {
   const own = { ...shared, permission: "CREATOR_WRITE" } as const;
   await assert.rejects(admin.call(api.layouts.create, own), refusedWith("WrongCredentialKind"));
   const { id } = await admin.call(api.layouts.create, shared);
@@ -136,7 +136,7 @@ test("API keys create, update and see only shared layouts: CREATOR_WRITE is 403,
   assert.equal((await idsOf(admin)).includes(id), false);
 });
 
-test("an update changes what is sent and nothing else; an empty folderName unsets it", async () => {
+test("an update changes only the fields that are sent; an empty folderName removes it", async () => {
   const created = await admin.call(api.layouts.create, { ...shared, folderName: "folder" });
   const { id } = created;
   const renamed = await admin.call(api.layouts.update, { id, name: "renamed", savedAt: 5n });
@@ -149,7 +149,7 @@ test("an update changes what is sent and nothing else; an empty folderName unset
   assert.equal("folderName" in (await admin.call(api.layouts.create, { ...shared, folderName: "" })), false);
 });
 
-test("updatedSince is inclusive, and lists what changed and was restored, not of what was deleted", async () => {
+test("updatedSince is inclusive, and lists changed and restored layouts, and no deleted ones", async () => {
   const org = await cloud.otherOrganization();
   const [first, second] = [await org.call(api.layouts.create, shared), await org.call(api.layouts.create, shared)];
   const since = async (updatedSince: bigint) =>
@@ -196,7 +196,7 @@ test("another organization's layouts are neither listed, nor found, nor changed:
   assert.equal((await other.call(api.layouts.get, { id })).name, "theirs");
 });
 
-test("lists are in the order of creation, and come in pages with data and without", async () => {
+test("lists are in the order of creation, and are paged with data and without", async () => {
   const org = await cloud.otherOrganization();
   assert.equal((await send("GET", "/v1/layouts?limit=0")).text, "[]");
   assert.deepEqual(await org.call(api.layouts.list, {}), []);

@@ -7,7 +7,7 @@ const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 const name = fc.oneof(fc.constantFrom("data", "__proto__", "1", 'd"\\'), fc.string());
 const value = fc.jsonValue();
 
-test("a member's text is what stands there, whatever surrounds it, and of repeated names the last", () => {
+test("a member's text is returned unchanged, whatever surrounds it, and of repeated names the last one counts", () => {
   const members = fc.array(fc.record({ name, value, indent: fc.constantFrom(undefined, 2), space }));
   fc.assert(
     fc.property(members, space, (list, around) => {
@@ -24,7 +24,7 @@ test("a member's text is what stands there, whatever surrounds it, and of repeat
   );
 });
 
-test("a name is the same however it is escaped, and only that of the outermost object counts", () => {
+test("a name is the same however it is escaped, and only the outermost object counts", () => {
   assert.equal(memberText('{"d\\u0061ta":1}', "data"), "1");
   assert.equal(memberText('{"a":{"data":1},"b":["data",{"data":2}]}', "data"), undefined);
   assert.equal(memberText("{ }", "data"), undefined);

@@ -1,7 +1,7 @@
 /**
- * The text of a member of a JSON object exactly as it stands there; of several with one name the last, as JSON.parse takes it.
- * Parsing and printing would change it: 1e400, -0, 12345678901234567890, the order of keys that look like numbers, repeated
- * keys. `json` must be known to be a JSON object.
+ * Returns the text of a member of a JSON object unchanged; of several with one name the last, as JSON.parse does. Parsing and printing
+ * would change it: 1e400, -0, 12345678901234567890, the order of keys that look like numbers, repeated keys. `json` must be known to be a
+ * JSON object.
  */
 export function memberText(json: string, name: string): string | undefined {
   let found: string | undefined;
@@ -17,14 +17,14 @@ export function memberText(json: string, name: string): string | undefined {
   return found;
 }
 
-/** Past the space. */
+/** Skips white space. */
 function skipTo(json: string, start: number): number {
   let at = start;
   while (" \t\r\n".includes(json[at]!)) at++;
   return at;
 }
 
-/** Past the value that begins here. A loop, as values may be nested deeper than any stack. */
+/** Skips the value that begins here. This is a loop, because values may be nested deeper than any stack. */
 function valueEnd(json: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -37,7 +37,7 @@ function valueEnd(json: string, start: number): number {
   return at;
 }
 
-/** Whether a value that is outside of all brackets at `at` has ended: a number or word goes on to the next mark. */
+/** Says whether a value outside of all brackets has ended at `at`: a number or word ends at the next punctuation mark. */
 function isPastScalar(json: string, { start, at }: { start: number; at: number }): boolean {
   return '{["'.includes(json[start]!) || " \t\r\n,}".includes(json[at]!);
 }

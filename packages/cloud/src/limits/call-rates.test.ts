@@ -20,9 +20,9 @@ async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
   return done;
 }
 
-test("a token beyond its rate is told to wait, and another token is not", async () => {
+test("a token beyond its rate is asked to wait, and another token is not", async () => {
   const [busy, other] = [await cloud.addKey(["devices.list"]), await cloud.addKey(["devices.list"])];
-  const answers = await repeat(45, () => list(busy)); // one window may end among them
+  const answers = await repeat(45, () => list(busy)); // a window may end in the middle of them
   const refused = answers.find(({ status }) => status === 429)!;
   assert.equal(ErrorBody.parse(refused.body).code, "RateLimited");
   const waitSeconds = Number(refused.headers.get("retry-after"));
@@ -33,7 +33,7 @@ test("a token beyond its rate is told to wait, and another token is not", async 
   assert.equal((await list(other)).status, 200);
 });
 
-test("failures of an address delay its failures only, never a valid token, and no other address", async () => {
+test("failures of an address delay only its failures, never a valid token, and no other address", async () => {
   const key = await cloud.addKey(["devices.list"]);
   const answers = await repeat(25, () => list("dl_sk_wrong", "203.0.113.7"));
   assert.deepEqual([...new Set(answers.map(({ status }) => status))].sort(), [401, 429]);
@@ -44,7 +44,7 @@ test("failures of an address delay its failures only, never a valid token, and n
   assert.equal((await list("dl_sk_wrong", "203.0.113.8")).status, 401);
 });
 
-test("an IPv6 address counts with its whole /64, and what a client writes before its proxy does not help", async () => {
+test("an IPv6 address counts with its whole /64, and addresses that a client writes into the header do not help", async () => {
   const hosts = Array.from({ length: 25 }, (_, at) => `198.51.100.${at}, 2001:db8:0:9::${at}`);
   const statuses = await Promise.all(hosts.map(async (host) => (await list("dl_sk_wrong", host)).status));
   assert(statuses.includes(429));

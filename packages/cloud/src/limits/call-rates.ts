@@ -1,19 +1,19 @@
-// Failures delay failures only: one bad token behind the address of a fleet must not lock the fleet out.
+// Failures delay only failures: one bad token behind the address of a fleet must not lock the fleet out.
 
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import type { RateLimits } from "./limits.ts";
 
-/** Short ones, so that nobody waits a minute for having been fast. */
+/** The windows are short, so that nobody who was too fast waits for a minute. */
 const WINDOWS_PER_MINUTE = 6;
 const WINDOW_SECONDS = 60 / WINDOWS_PER_MINUTE;
 
-/** How much of what one may do in a window is used up. */
+/** How much of a window's allowance is used up. */
 export interface Rate {
   readonly name: "token" | "failures";
   readonly most: number;
   readonly windowSeconds: number;
   readonly left: number;
-  /** Until the window ends. */
+  /** The time until the window ends. */
   readonly waitSeconds: number;
   readonly isExceeded: boolean;
 }

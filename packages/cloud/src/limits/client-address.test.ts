@@ -4,12 +4,12 @@ import { clientAddress, isTrusted, parseNetworks } from "./client-address.ts";
 
 const proxies = parseNetworks("10.0.0.0/8, 2001:db8:1::/48, 192.0.2.7");
 
-test("without trusted proxies nobody's X-Forwarded-For counts", () => {
+test("without trusted proxies no X-Forwarded-For counts", () => {
   assert.equal(clientAddress("203.0.113.5", "1.1.1.1", []), "203.0.113.5");
   assert.equal(clientAddress("10.1.2.3", "1.1.1.1", []), "10.1.2.3");
 });
 
-test("behind proxies it is the right-most address that is none of them, whatever stands left of it", () => {
+test("behind proxies the right-most address that is no proxy counts, whatever stands left of it", () => {
   for (const [forwarded, address] of [
     ["198.51.100.1", "198.51.100.1"],
     ["1.1.1.1, 198.51.100.1", "198.51.100.1"],
@@ -37,7 +37,7 @@ test("IPv6 counts by /64, IPv4 in IPv6 as IPv4", () => {
   assert(!isTrusted("11.0.0.1", proxies));
 });
 
-test("what is no network is named", () => {
+test("an invalid network is named in the error", () => {
   for (const text of ["10.0.0.0/33", "proxy.example", "10", "1.2.3.4/", "::1/129"])
     assert.throws(() => parseNetworks(`127.0.0.1,${text}`), new RegExp(`"${text}" is no address`));
 });

@@ -4,7 +4,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** A range of addresses whose `X-Forwarded-For` counts. */
 export type Network = [Address, number];
 
-/** A list of CIDRs and single addresses, separated by commas. Throws an Error that names the one that is none. */
+/** Reads a list of CIDRs and single addresses, separated by commas. Throws an Error that names the invalid one. */
 export function parseNetworks(text: string): Network[] {
   const given = text.split(",").map((entry) => entry.trim());
   return given.filter((entry) => entry !== "").map(parseNetwork);
@@ -17,13 +17,13 @@ function parseNetwork(text: string): Network {
   return [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
-/** More proxies than that nobody has in a row; what is left of them is not looked at. */
+/** Nobody has more proxies in a row; addresses beyond them are not looked at. */
 const MAX_HOPS = 20;
 
 /**
- * Who is at the other end, as it is counted: an IPv4 address, or the /64 of an IPv6 one, because whoever has one of it has all.
- * Behind trusted proxies it is the right-most address of `X-Forwarded-For` that is none of them: what stands left of that one
- * anybody may have written. It is the proxy where that names nobody.
+ * Returns the address of the client as it is counted: an IPv4 address, or the /64 of an IPv6 one, because somebody who has one address of
+ * it has all. Behind trusted proxies it is the right-most address of `X-Forwarded-For` that is no trusted proxy, because anybody may have
+ * written what stands left of it. If the header names no such address it is the proxy.
  */
 export function clientAddress(
   remoteAddress: string | undefined,
@@ -46,7 +46,7 @@ export function isTrusted(remoteAddress: string | undefined, proxies: readonly N
   return address !== undefined && isOf(address, proxies);
 }
 
-/** Some proxies give a port along: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
+/** Some proxies add a port: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
 function parseAddress(text: string): Address | undefined {
   const bare = /^\[(?<v6>[^\]]+)\](:\d+)?$/.exec(text)?.groups?.v6 ?? text.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
   return ipaddr.isValid(bare) && /[.:]/.test(bare) ? ipaddr.process(bare) : undefined;

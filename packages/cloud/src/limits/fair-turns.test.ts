@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const limits: TurnLimits = { atOnce: 2, perOwner: 2, waiting: 100, waitMs: HOUR_MS };
 const never = () => new AbortController().signal;
 
-test("owners are served in turn, however many of one wait, and of one owner its tokens", async () => {
+test("owners are served by turns, however many of one wait, and so are the tokens of one owner", async () => {
   const turns = new FairTurns("tasks", { ...limits, atOnce: 1 });
   const log = createLog(turns);
   log.ask("a", "1");
@@ -29,7 +29,7 @@ test("an owner at its own limit leaves the rest to others", async () => {
   assert.equal(log.order.length, 5);
 });
 
-test("who is alone has what nobody else wants, until another one asks, and again once nobody has for a second", async () => {
+test("an owner that is alone has all turns that nobody else wants, until another one asks, and again once nobody has asked for a second", async () => {
   const clock = { nowMs: 5000 };
   const turns = new FairTurns("tasks", { ...limits, atOnce: 100, perOwner: 2, alone: 50 }, () => clock.nowMs);
   const log = createLog(turns);
@@ -52,7 +52,7 @@ test("who is alone has what nobody else wants, until another one asks, and again
   await log.finishAll();
 });
 
-test("of who is alone, several tokens keep their shares", async () => {
+test("if an owner is alone, several tokens of it keep their shares", async () => {
   const log = createLog(new FairTurns("tasks", { ...limits, atOnce: 100, perOwner: 3, perToken: 2, alone: 50 }));
   for (const token of ["1", "2", "1", "1", "2", "2"]) log.ask("a", token);
   await settle();
@@ -60,7 +60,7 @@ test("of who is alone, several tokens keep their shares", async () => {
   await log.finishAll();
 });
 
-test("who is one too many, and who waits too long, is refused with the time to wait", async () => {
+test("a caller beyond the longest line, and one that waits too long, is refused with the time to wait", async () => {
   const turns = new FairTurns("tasks", { ...limits, atOnce: 1, waiting: 1, waitMs: 20 });
   const held = await turns.take({ owner: "a" }, never);
   const late = turns.take({ owner: "a" }, never);
@@ -71,7 +71,7 @@ test("who is one too many, and who waits too long, is refused with the time to w
   (await turns.take({ owner: "a" }, never))[Symbol.dispose]();
 });
 
-test("who goes away while waiting takes no turn", async () => {
+test("a caller that goes away while it waits takes no turn", async () => {
   const turns = new FairTurns("tasks", { ...limits, atOnce: 1 });
   const held = await turns.take({ owner: "a" }, never);
   const gone = new AbortController();
@@ -82,7 +82,7 @@ test("who goes away while waiting takes no turn", async () => {
   (await turns.take({ owner: "c" }, never))[Symbol.dispose]();
 });
 
-test("whatever is asked and ended in whatever order, no limit is passed and nobody who may go waits", async () => {
+test("in whatever order turns are asked for and ended, no limit is exceeded and nobody waits without need", async () => {
   const step = fc.record({
     owner: fc.constantFrom("a", "b", "c"),
     token: fc.constantFrom("1", "2"),
@@ -117,7 +117,7 @@ function assertBounded(
   assert(!waiting.some(mayGo), `${waiting} could go beside ${running.map(({ who }) => who)}`);
 }
 
-/** Who got a turn, in order. */
+/** Records who got a turn, in order. */
 function createLog(turns: FairTurns) {
   const order: string[] = [];
   const waiting: string[] = [];

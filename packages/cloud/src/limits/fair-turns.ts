@@ -1,37 +1,37 @@
-// Who waits is served in turn, organization by organization and token by token, so that nobody's burst comes before
-// everybody else's next call. One organization never has all turns: what it holds and does not use, as an export
-// that nobody reads, leaves room for others.
+// Waiting callers are served by turns, organization by organization and token by token, so that nobody's burst comes before everybody
+// else's next call. One organization never has all turns: what it holds and does not use, as an export that nobody reads, leaves room for
+// others.
 //
-// A token is alone while its owner uses no other and nobody else has asked for a second turn: what nobody wants is
-// not kept from who does.
+// A token is alone while its owner uses no other one and nobody else has asked for a second: then it may have the turns that nobody else
+// wants.
 //
-// Calls of one token wait before the database is asked who it is: 200 heartbeats at once would lock one row, with
-// all connections waiting for it.
+// Calls of one token wait before the database is asked who it is: otherwise 200 heartbeats at the same moment would lock one row, with all
+// connections waiting for it.
 
 import { ApiError } from "../core/errors.ts";
 
 export interface TurnLimits {
-  /** In this process, of all owners together. */
+  /** The limit in this process, for all owners together. */
   readonly atOnce: number;
   readonly perOwner: number;
   /**
-   * Of one owner while no other has asked for a while: what nobody wants is not kept from who does. Absent: `perOwner`. Only for what is
-   * short, because what has begun is not taken back when another one comes.
+   * The limit for one owner while no other one has asked for a while, because nobody else wants the turns. Absent: `perOwner`. Use it only
+   * for short tasks, because a task that has begun is not stopped when another owner comes.
    */
   readonly alone?: number;
-  /** Of one token of an owner; absent: as many as of the owner. */
+  /** The limit for one token of an owner; absent: the same as for the owner. */
   readonly perToken?: number;
-  /** Of one owner; who comes later is refused at once. */
+  /** How many callers of one owner may wait; a later one is refused at once. */
   waiting: number;
   readonly waitMs: number;
 }
 
 export interface Taker {
-  /** Between whom it is fair: mostly an organization. */
+  /** Turns are shared fairly between owners: mostly an organization. */
   readonly owner: string;
-  /** Within the owner, what is fair between the tokens of one. */
+  /** Within the owner, turns are shared fairly between tokens. */
   readonly token?: string;
-  /** Goes on with what it was let begin: it waits as long as it takes, and is not refused. */
+  /** The caller continues a task that it was allowed to begin: it waits as long as it takes, and is not refused. */
   readonly hasBegun?: boolean;
 }
 
@@ -55,28 +55,28 @@ interface Waiter {
 }
 
 const RETRY_AFTER_SECONDS = 5;
-/** Since another owner asked. */
+/** The time since another owner asked. */
 const ALONE_AFTER_MS = 1000;
 
-/** Lets a number of tasks go at once. Who waits is served in turn: owner by owner, and of one owner token by token. */
+/** Lets a number of tasks run at once. Waiting callers are served by turns: owner by owner, and of one owner token by token. */
 export class FairTurns {
   readonly #what: string;
   readonly #limits: TurnLimits;
   readonly #nowMs: () => number;
   #running = 0;
-  /** Who asked last and when, and when somebody else had asked before. */
+  /** The last owner that asked, when it asked, and when another one had asked before it. */
   readonly #last = { ownerId: "", askedMs: Number.NEGATIVE_INFINITY, othersMs: Number.NEGATIVE_INFINITY };
-  /** In the order in which they are served. */
+  /** The owners in the order in which they are served. */
   readonly #owners = new Map<string, Owner>();
 
-  /** `what`: the tasks, as a refusal names them. */
+  /** `what` names the tasks in a refusal. */
   constructor(what: string, limits: TurnLimits, nowMs = () => performance.now()) {
     this.#what = what;
     this.#limits = limits;
     this.#nowMs = nowMs;
   }
 
-  /** Lasts until it is disposed of. Throws `Unavailable` where too many wait or it takes too long, and the signal's reason. */
+  /** A turn lasts until it is disposed of. Throws `Unavailable` if too many wait or it takes too long, and the signal's reason. */
   async take(taker: Taker, signalOf: () => AbortSignal): Promise<Disposable> {
     const { owner: ownerId, token = "", hasBegun = false } = taker;
     const owner = this.#owners.get(ownerId) ?? { id: ownerId, running: 0, waiting: 0, lines: new Map<string, Line>() };
@@ -85,7 +85,7 @@ export class FairTurns {
     owner.lines.set(token, line);
     this.#note(ownerId);
     try {
-      // Whoever waits could not go when this was last looked at, so that nobody is overtaken.
+      // Those that wait could not run when this was last checked, so nobody is overtaken.
       if (this.#mayGo(owner, line)) this.#begin(owner, line);
       else await this.#wait({ owner, line, hasBegun }, signalOf());
     } catch (error) {
@@ -95,7 +95,7 @@ export class FairTurns {
     return { [Symbol.dispose]: () => this.#end(ownerId, token) };
   }
 
-  /** How many of the owner go at this moment, or wait for it. */
+  /** Counts the owner's tasks that run at this moment or wait for a turn. */
   countOf(ownerId: string): number {
     const { running, waiting } = this.#owners.get(ownerId) ?? { running: 0, waiting: 0 };
     return running + waiting;
@@ -156,7 +156,7 @@ export class FairTurns {
     this.#tidy(ownerId, token);
   }
 
-  /** The first who may go, and its owner and token go to the end of the order. */
+  /** Serves the first caller that may run, and moves its owner and token to the end of the order. */
   #serveNext(): boolean {
     for (const [ownerId, owner] of this.#owners) {
       if (owner.waiting === 0) continue;

@@ -3,14 +3,14 @@ import { turnLimits } from "./turns.ts";
 export interface ConnectionLimits {
   /** The most connections of this process: one more is closed at once. */
   readonly most: number;
-  /** Connections of one address by which no request and no valid token or link came: of more, the oldest is closed. */
+  /** The most connections of one address without any request yet, or without a valid token or link: of more, the oldest is closed. */
   readonly unprovenPerAddress: number;
-  /** A connection may take so long to its first request, however many there are: a fleet comes back all at once. */
+  /** How long a connection may stay without a request, however many there are, because a fleet comes back all at once. */
   readonly unprovenMs: number;
-  /** The time until the headers of a request are whole, also of one that never begins. */
+  /** The time until the headers of a request must be whole, even of one that never begins. */
   readonly headersMs: number;
   readonly idleMs: number;
-  /** An answer may wait so long without one byte being read. Downloads and exports have a rule of their own. */
+  /** How long an answer may wait without a byte being read. Downloads and exports have a rule of their own. */
   readonly unreadMs: number;
 }
 
@@ -23,9 +23,9 @@ export const connectionLimits: ConnectionLimits = {
   unreadMs: 60_000,
 };
 
-/** How slowly a JSON body may come. Uploads are large and have a rule of their own, `data-plane/request-body.ts`. */
+/** How slowly a JSON body may arrive. Uploads are large and have a rule of their own, `data-plane/request-body.ts`. */
 export interface BodyPatience {
-  /** The time without one byte. */
+  /** The longest time without a byte. */
   readonly stallMs: number;
   readonly totalMs: number;
   /** The average pace that a body must have once `stallMs` have passed. */
@@ -35,15 +35,15 @@ export interface BodyPatience {
 export const bodyPatience: BodyPatience = { stallMs: 10_000, totalMs: 60_000, leastBytesPerSecond: 256 };
 
 export interface RateLimits {
-  /** The calls of one token that this process takes. */
+  /** How many calls of one token this process accepts. */
   readonly callsPerMinute: number;
-  /** Calls of one address that are refused for their token. Those with a valid one are not counted and not refused. */
+  /** How many calls of one address may be refused for their token. Calls with a valid token are neither counted nor refused. */
   readonly failuresPerMinute: number;
 }
 
 export const rateLimits: RateLimits = { callsPerMinute: 60_000, failuresPerMinute: 6000 };
 
-/** How much one process takes, from whom, and how long it waits. Each figure stands in the README. */
+/** How much one process accepts, from whom, and how long it waits. The README lists each figure. */
 export interface Limits {
   readonly connections: ConnectionLimits;
   readonly body: BodyPatience;

@@ -1,20 +1,25 @@
 import { FairTurns, type TurnLimits } from "./fair-turns.ts";
 
-/** What of one process is shared out, and between whom. */
+/** The resources of one process that are shared by turns, and between whom. */
 export interface Turns {
-  /** Every call, between tokens: one that calls 200 times at once waits for itself. Taken before the database is asked who it is. */
+  /**
+   * Every call, shared between tokens: a token that calls 200 times at once waits for itself. The turn is taken before the database is
+   * asked whose the token is.
+   */
   readonly calls: FairTurns;
-  /** The same for agents, whose calls wait for each other anyway: each holds the lease. A poll that waits has let go of its turn. */
+  /**
+   * The calls of agents, which wait for each other anyway, because each of them needs the lease. A waiting poll has given back its turn.
+   */
   readonly agents: FairTurns;
-  /** What reads many rows, between organizations; the same below. */
+  /** Calls that read many rows, shared between organizations, as are the following ones. */
   readonly lists: FairTurns;
-  /** What is sent by one link. Taken before it is looked at what the link selects, which may be much. */
+  /** Downloads by one link. The turn is taken before the selection of the link is read, which may be large. */
   readonly links: FairTurns;
-  /** The exports of an organization wait link by link, and those that nobody reads count too: each holds memory. */
+  /** The exports of an organization, which wait link by link. Those that nobody reads count too, because each holds memory. */
   readonly exports: FairTurns;
   /** The exports that somebody reads at this moment, of all organizations together. */
   readonly readExports: FairTurns;
-  /** Each next piece of an export takes a turn, because making it computes; an export that nobody reads takes none. */
+  /** Each piece of an export takes a turn, because making it needs the processor; an export that nobody reads takes none. */
   readonly exportSteps: FairTurns;
   /** Files and parts of files, while they are received. */
   readonly uploads: FairTurns;

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Metrics } from "./metrics.ts";
 
-/** Counts what passes the connections of a server, when the metrics are read: a long upload shows while it is under way. */
+/** Counts the bytes of a server's connections when the metrics are read, so that a long upload shows before it ends. */
 export function countTraffic(server: Server, { receivedBytes, sentBytes, httpConnections, observers }: Metrics): void {
   const counted = new Map<Socket, { read: number; written: number }>();
   server.on("connection", (socket) => {

@@ -1,24 +1,26 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 const REQUEST_SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
+const BUCKET_SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 const JOB_SECONDS = [0.1, 1, 10, 60, 600, 3600];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * What this process counts and what it knows of the deployment, for Prometheus. Labels have few values, all ours: a metric never
- * names an organization, a device or anything else of theirs.
+ * Everything that this process counts and knows of the deployment, for Prometheus. Labels have few values, all of them ours: a metric never
+ * names an organization, a device or anything else of a tenant.
  */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   return {
     registry,
-    /** Called before the metrics are read, for what need not be counted as it happens. */
+    /** Called before the metrics are read, for values that need not be counted as they change. */
     observers: [] as (() => void)[],
     ...callMetrics(registers),
     ...workMetrics(registers),
     ...databaseMetrics(registers),
+    ...bucketMetrics(registers),
     ...deploymentMetrics(registers),
     ...processMetrics(registers),
   };
@@ -59,7 +61,7 @@ function callMetrics(registers: Registers) {
   };
 }
 
-/** Exports, imports and jobs that this process works on. */
+/** The exports, imports and jobs that this process works on. */
 function workMetrics(registers: Registers) {
   return {
     exports: new Counter({
@@ -72,6 +74,12 @@ function workMetrics(registers: Registers) {
     imports: new Counter({
       name: "downlink_imports_total",
       help: "Attempts to import a file, by outcome: complete, failed for good, redelivered for other bytes than announced, or postponed",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    bucketNotifications: new Counter({
+      name: "downlink_bucket_notifications_total",
+      help: "Notifications of customers' buckets: accepted, repeated, or of another bucket or name than the site's",
       labelNames: ["outcome"],
       registers,
     }),
@@ -111,7 +119,7 @@ function databaseMetrics(registers: Registers) {
   };
 }
 
-/** What the database says, whichever process is asked. */
+/** Values from the database, which are the same in every process. */
 function deploymentMetrics(registers: Registers) {
   return {
     jobs: new Gauge({
@@ -128,17 +136,46 @@ function deploymentMetrics(registers: Registers) {
     }),
     outboxEntries: new Gauge({
       name: "downlink_outbox_entries",
-      help: "Events in the outbox of the deployment that nobody has taken yet; 10001 where there are more",
+      help: "Deliveries to webhooks of the deployment that are still to be sent; 10001 where there are more",
       registers,
     }),
     oldestOutboxSeconds: new Gauge({
       name: "downlink_oldest_outbox_entry_seconds",
-      help: "For how long the oldest event of the outbox waits already",
+      help: "How long ago the oldest event happened that is still to be sent to a webhook",
+      registers,
+    }),
+    recovering: new Gauge({
+      name: "downlink_recovering",
+      help: "Whether database and object store disagree, as after a restore, so that nothing is destroyed",
       registers,
     }),
     agentsOnline: new Gauge({
       name: "downlink_agents_online",
       help: "Agents of the deployment that hold a lease",
+      registers,
+    }),
+    sites: new Gauge({
+      name: "downlink_self_hosted_sites",
+      help: "Self-hosted sites that a process has served, by state: online while one holds the lease, or else away",
+      labelNames: ["state"],
+      registers,
+    }),
+    webhooks: new Gauge({
+      name: "downlink_webhooks",
+      help: "Webhooks of the deployment by state: delivering, failing since the last success, or disabled after days of failures",
+      labelNames: ["state"],
+      registers,
+    }),
+  };
+}
+
+function bucketMetrics(registers: Registers) {
+  return {
+    bucketCallSeconds: new Histogram({
+      name: "downlink_bucket_call_seconds",
+      help: "Time of calls to the object store's bucket with all their attempts, of reads until the first byte, by verb and outcome: done, refused by an answer, failed, or aborted",
+      labelNames: ["verb", "outcome"],
+      buckets: BUCKET_SECONDS,
       registers,
     }),
   };

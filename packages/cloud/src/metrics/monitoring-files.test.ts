@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createMetrics } from "./metrics.ts";
 
 const FOLDER = new URL("../../monitoring/", import.meta.url);
-/** What Prometheus adds to each series, and to those of a histogram. */
+/** Labels that Prometheus adds to each series, and to those of a histogram. */
 const ADDED = ["job", "instance", "le"];
 
 interface Dashboard {
@@ -20,7 +20,7 @@ async function readExpressions(): Promise<{ alerts: string[]; panels: string[] }
   };
 }
 
-/** Series by name, each with the labels that it has. */
+/** Lists the series by name, each with its labels. */
 async function listSeries(): Promise<Map<string, string[]>> {
   const { registry } = createMetrics();
   const described = registry
@@ -35,7 +35,7 @@ async function listSeries(): Promise<Map<string, string[]>> {
   );
 }
 
-test("every metric and label that an alert or a panel asks for exists", async () => {
+test("every metric and label that an alert or a panel uses exists", async () => {
   const series = await listSeries();
   const { alerts, panels } = await readExpressions();
   assert.ok(alerts.length >= 10 && panels.length >= 16, `${alerts.length} alerts, ${panels.length} panels`);
@@ -43,7 +43,18 @@ test("every metric and label that an alert or a panel asks for exists", async ()
     const names = expression.match(/\b(?:downlink|process)_\w+/g) ?? [];
     assert.notEqual(names.length, 0, expression);
     const labels = names.flatMap((name) => series.get(name) ?? assert.fail(`there is no ${name}: ${expression}`));
+    for (const [, name, selector] of expression.matchAll(/\b((?:downlink|process)_\w+)\{([^}]*)\}/g))
+      for (const label of labelsOf(selector!)) assert.ok(series.get(name!)!.includes(label), `${name} has no ${label}`);
     for (const label of labelsOf(expression)) assert.ok(labels.includes(label), `no ${label} in ${expression}`);
+  }
+});
+
+test("every alert says in a sentence what is wrong, and in another one what to do", async () => {
+  const rules = (await readFile(new URL("alerts.yml", FOLDER), "utf8")).split("- alert: ").slice(1);
+  for (const rule of rules) {
+    const [name] = rule.split("\n");
+    assert.match(rule, /severity: (critical|warning)\n/, name);
+    for (const field of ["summary", "description"]) assert.match(rule, new RegExp(`${field}: (['"]).{20,}\\1`), name);
   }
 });
 
@@ -52,7 +63,7 @@ test("every metric is on the dashboard", async () => {
   for (const { name } of await createMetrics().registry.getMetricsAsJSON()) assert.ok(shown.includes(name), name);
 });
 
-/** Those that it selects by and those that it sums by. */
+/** Returns the labels that an expression selects by and sums by. */
 function labelsOf(expression: string): string[] {
   const selected = [...expression.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map((match) => match[1]!);
   const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap((match) => match[1]!.split(/,\s*/));

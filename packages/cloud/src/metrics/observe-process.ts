@@ -1,6 +1,6 @@
 import type { Metrics } from "./metrics.ts";
 
-/** Reads what this process takes; the utilization is that since the last reading. */
+/** Reads the resources that this process uses; the utilization covers the time since the last reading. */
 export function observeProcess({ metrics, stopping }: { metrics: Metrics; stopping: AbortSignal }): () => void {
   let loop = performance.eventLoopUtilization();
   let cpu = { user: 0, system: 0 };

@@ -20,7 +20,7 @@ interface Selector {
   readonly siteBackfillJobId?: string | undefined;
 }
 
-/** What pending imports and import errors are filtered by alike, beside their organization. */
+/** The filters that pending imports and import errors have in common, besides their organization. */
 export async function commonFilters(ctx: Ctx, query: Selector): Promise<ColumnFilter[]> {
   const { projectId, error, hasProjectId, siteBackfillJobId } = query;
   const [_org, ...projects] = scopeWhere("r", await visibleIn(ctx, projectId));
@@ -42,8 +42,8 @@ export async function commonFilters(ctx: Ctx, query: Selector): Promise<ColumnFi
 }
 
 /**
- * A name that no device has may be of one that was renamed or deleted since: the requests keep it. 404 where they have not got
- * it either.
+ * A name that no device has may belong to one that was renamed or deleted since, because the requests keep it. 404 if no request has it
+ * either.
  */
 async function ofDevice(ctx: Ctx, query: Selector): Promise<{ deviceId?: string; deviceName?: string }> {
   const { deviceId, deviceName, projectId } = query;
@@ -55,8 +55,8 @@ async function ofDevice(ctx: Ctx, query: Selector): Promise<{ deviceId?: string;
 }
 
 /**
- * Of imports into a session, whether it was given by id, by key, or found when the file was imported. The id wins. A key that no
- * session has is there as long as a request names it: its session may be made once the file says of which device it is.
+ * Selects imports into a session, whether the session was given by id, by key, or found when the file was imported. The id wins. A key that
+ * no session has is accepted if a request names it, because its session may be created once the file says which device it belongs to.
  */
 async function ofSession(ctx: Ctx, query: Selector): Promise<Sql[]> {
   const { sessionId, sessionKey, projectId } = query;

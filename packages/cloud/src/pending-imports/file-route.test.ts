@@ -38,7 +38,7 @@ async function whyNot(requestId: string): Promise<string> {
   return error;
 }
 
-test("the stored bytes of a file that failed are a 302 away, as a file to be saved, whatever it is called", async () => {
+test("the stored bytes of a failed file are a 302 away, as a file to be saved, whatever its name", async () => {
   const { status, location, headers } = await askFor(failed.requestId);
   assert.deepEqual([status, headers["cache-control"]], [302, "no-store"]);
   assert.ok(location.startsWith(cloud.url));
@@ -58,7 +58,7 @@ test("the stored bytes of a file that failed are a 302 away, as a file to be sav
   );
 });
 
-test("a link serves ranges, HEAD, and what the receiver has already not at all", async () => {
+test("a link serves ranges and HEAD, and answers 304 for what the receiver has already", async () => {
   const { location } = await askFor(failed.requestId);
   const head = await get(location, {}, "HEAD");
   assert.deepEqual([head.status, head.headers["content-length"], head.body.length], [200, "600000", 0]);
@@ -72,7 +72,7 @@ test("a link serves ranges, HEAD, and what the receiver has already not at all",
   assert.equal((await get(location, { range: "bytes=600000-" })).status, 416);
 });
 
-test("a link is good for 15 minutes, for GET, and for the one file that it names", async () => {
+test("a link is valid for 15 minutes, for GET, and for the one file that it names", async () => {
   const another = await uploadFile(cloud, randomBytes(10), { filename: "b.mcap", deviceName: "robot" });
   const { location } = await askFor(failed.requestId);
   assert.equal((await get(location.replace(failed.requestId, another.requestId))).status, 403);
@@ -84,7 +84,7 @@ test("a link is good for 15 minutes, for GET, and for the one file that it names
   assert.equal((await get(location)).status, 403);
 });
 
-test("it works in every state in which the bytes are stored; what is complete has them as long as its recording", async () => {
+test("links exist in every state in which the bytes are stored; a complete request has them as long as its recording", async () => {
   const bytes = await makeMcap({ durationSeconds: 1 });
   const { requestId, link } = await admin.call(api.uploads.create, { filename: "c.mcap", deviceName: "robot" });
   assert.match(await whyNot(requestId), /has not come yet/);
@@ -118,7 +118,7 @@ test("a link ends with its object", async () => {
   assert.match(await whyNot(gone.requestId), /is not stored: the import is "cancelled"/);
 });
 
-test("asking for a link needs data.stream and a request that the key may see", async () => {
+test("a link needs data.stream and a request that the key may see", async () => {
   const { requestId, projectId } = failed;
   const { id: elsewhere } = await admin.call(api.projects.create, { name: "elsewhere" });
   const statusOf = async (...key: Parameters<typeof cloud.addKey>) =>

@@ -6,10 +6,11 @@ import { sendBlob } from "../data-plane/download.ts";
 import { type DataPlaneDeps, logBreak, openLink } from "../data-plane/link-request.ts";
 import type { Env } from "../http/env.ts";
 import { openContext } from "../http/serve.ts";
+import { findServingSite } from "../site-keys/find-serving-site.ts";
 import { findFile, type StoredFile } from "./find-file.ts";
 
 const PATH = "/data-plane/import-files";
-/** A name may be of any length; a link has to fit the header lines of every client. */
+/** A name may have any length, but a link has to fit the header lines of every client. */
 const MAX_NAME_CHARACTERS = 255;
 
 const access = apiKey("data.stream", "projects");
@@ -20,19 +21,23 @@ export function importFileRoute(app: Hono<Env>, deps: Deps): void {
     const ctx = await openContext(c, deps, access);
     const file = await findFile(ctx, c.req.param("requestId"));
     c.header("Cache-Control", "no-store");
-    return c.redirect(fileLink(ctx, file), 302);
+    return c.redirect(await fileLink(ctx, file), 302);
   });
 }
 
-/** It carries all that the download needs. The name keeps its end, which says what the file is. */
-function fileLink(deps: Deps, { requestId, filename, blobKey, etag }: StoredFile): string {
+/** Makes a link that carries all that the download needs. A name that is too long keeps its end, which says what the file is. */
+async function fileLink(deps: Deps, { requestId, filename, blobKey, etag, siteId }: StoredFile): Promise<string> {
+  const { db, clock } = deps;
+  const site = siteId === undefined ? undefined : await findServingSite({ tx: db.prisma, clock }, siteId);
   const path = `${PATH}/${requestId}`;
   const name = filename.slice(filename.lastIndexOf("/") + 1);
   const claims = { blobKey, etag, fileName: name.slice(-MAX_NAME_CHARACTERS).toWellFormed() || requestId };
-  return makeLink(deps, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS }).link;
+  return makeLink({ ...deps, ...site }, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS }).link;
 }
 
-/** The link itself: the stored file, whole or in ranges. The bytes are unchecked, so they have no type but that. */
+/**
+ * Serves the link itself: the stored file, whole or in ranges. The bytes are unchecked, so their media type is only that of plain bytes.
+ */
 export function importFileDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:requestId`, async (c) => {
     const claims = openLink(c, deps, verifyLink);

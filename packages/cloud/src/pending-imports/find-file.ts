@@ -1,10 +1,10 @@
-// The stored file of a request is served in every state that has one, and of a complete request as long as the
-// recording has the data of that very import, not up to the completion only: who asks at that moment would get a 404
-// for a file that is there. The link names the object, not the request, and ends with it.
+// The stored file of a request is served in every state that has one, and for a complete request as long as the recording has the data of
+// that very import: serving it only until the completion would answer 404 at that moment for a file that exists. The link names the object,
+// not the request, and ends with the object.
 
 import type { Ctx } from "../context/context.ts";
 import { refuse } from "../core/errors.ts";
-import type { ImportRequestModel } from "../db/generated/models.ts";
+import type { ImportRequestModel, RecordingModel } from "../db/generated/models.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { findRequest } from "./find-request.ts";
 
@@ -13,30 +13,39 @@ export interface StoredFile {
   readonly requestId: string;
   readonly filename: string;
   readonly blobKey: string;
-  /** Without quotes. */
+  /** The tag without quotes. */
   readonly etag: string;
+  /** The self-hosted site that has the file; undefined: our own store has it. */
+  readonly siteId?: string;
 }
 
-/** 404 where the request is not visible, and where nothing of it is stored: the sentence says why. */
+/** 404 if the request is not visible, or if nothing of it is stored: the message says why. */
 export async function findFile(ctx: Ctx, requestId: string): Promise<StoredFile> {
   const request = await findRequest(ctx, requestId);
-  const blobKey = await findObject(ctx, request);
+  const { filename } = request;
+  const { blobKey, siteObjectKey, siteId } = await findObject(ctx, request);
+  // Keys are never used again, so that a key names the bytes of a file at a site.
+  if (siteObjectKey !== null && siteId !== null)
+    return { requestId, filename, siteId, blobKey: siteObjectKey, etag: siteObjectKey.replace("/", "-") };
   if (blobKey === null) refuse("NotFound", whyNotStored(request));
   const object = await ctx.blobs.stat(blobKey);
   if (!object) refuse("NotFound", `the file of import request ${requestId} is no longer stored`);
-  return { requestId, filename: request.filename, blobKey, etag: object.etag };
+  return { requestId, filename, blobKey, etag: object.etag };
 }
 
-/** Once it is complete the object is the recording's, as long as that has the data of this very import. */
-async function findObject(ctx: Ctx, request: ImportRequestModel): Promise<string | null> {
-  const { state, blobKey, recordingId, importId } = request;
-  if (state !== "complete") return blobKey;
-  if (recordingId === null) return null;
+const nowhere = { blobKey: null, siteObjectKey: null, siteId: null } as const;
+type Place = Pick<RecordingModel, "blobKey" | "siteObjectKey" | "siteId">;
+
+/** Once the request is complete the object belongs to the recording, as long as that has the data of this very import. */
+async function findObject(ctx: Ctx, request: ImportRequestModel): Promise<Place> {
+  const { state, recordingId, importId } = request;
+  if (state !== "complete") return request;
+  if (recordingId === null) return nowhere;
   const recording = await ctx.db.prisma.recording.findFirst({
     where: { AND: [{ id: recordingId, importId, importStatus: "complete" }, visibleTo(ctx)] },
-    select: { blobKey: true },
+    select: { blobKey: true, siteObjectKey: true, siteId: true },
   });
-  return recording?.blobKey ?? null;
+  return recording ?? nowhere;
 }
 
 function whyNotStored({ id, state }: ImportRequestModel): string {

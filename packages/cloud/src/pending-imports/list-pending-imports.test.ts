@@ -16,9 +16,9 @@ const { orgId, projectId } = devices[0]!;
 const [site] = await admin.call(api.sites.list, {});
 const stored = Array.from({ length: 200 }, (_, i) => requestOf(i));
 await prisma.importRequest.createMany({ data: stored });
-await prisma.$executeRaw`ANALYZE "ImportRequest"`; // a page is looked for as the planner expects matches
+await prisma.$executeRaw`ANALYZE "ImportRequest"`; // the planner chooses the way to a page by the matches that it expects
 
-/** Most are complete; one device has most of them, and some names are of devices not yet created. */
+/** Most requests are complete; one device has most of them, and some names belong to devices that do not exist yet. */
 function requestOf(i: number) {
   const unfinished = [
     "received",
@@ -65,7 +65,7 @@ const sortKeys: Record<NonNullable<ListQuery["sortBy"]>, (row: Row) => bigint | 
   importId: ({ importId }) => importId,
 };
 
-/** What the specification says of a query, over the rows in memory. */
+/** Computes what the specification says about a query, over the rows in memory. */
 function expected(query: ListQuery): string[] {
   const { showCompleted, showQuarantined, updatedSince, deviceId, deviceName, error, filename } = query;
   const { sortBy = "createdAt", offset = 0, limit = 0 } = query;
@@ -97,7 +97,7 @@ const queries = fc.record({
   offset: fc.oneof(fc.constant(0), fc.nat(60)),
 });
 
-test("pending imports are listed by any filters, in any order and from any page on, however the rows are found", async () => {
+test("pending imports are listed by any filters, in any order and from any page on, by whichever index the rows are found", async () => {
   const agrees = fc.asyncProperty(queries, async ({ device, ...rest }) => {
     const query = { ...rest, ...device };
     const found = await admin.call(api.pendingImports.list, query);

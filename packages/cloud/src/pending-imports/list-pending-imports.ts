@@ -19,8 +19,8 @@ type ListQuery = Input<Contract["list"]>;
 type ErrorsQuery = Input<Contract["errors"]>;
 
 /**
- * What still waits for its bytes is no pending import yet, but a salvage whose id is given is; what ended well or is quarantined comes
- * when it is asked for.
+ * A request that waits for its bytes is no pending import yet, but a salvage whose id is given is listed; complete and quarantined requests
+ * are listed if the query asks for them.
  */
 export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<Complete<PendingImport>[]> {
   const { requestId, key, filename, siteId, updatedSince, showCompleted, showQuarantined } = query;
@@ -42,7 +42,7 @@ export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<Co
   return readPage(ctx, query, { states, filters });
 }
 
-/** All that failed; what failed for ever is quarantined as well. */
+/** Lists all that failed; quarantined requests, which failed for ever, are included. */
 export async function listImportErrors(ctx: Ctx, query: ErrorsQuery): Promise<Complete<PendingImport>[]> {
   const { filenameMatches } = query;
   return readPage(ctx, query, {
@@ -56,7 +56,7 @@ interface Shown {
   readonly filters: readonly ColumnFilter[];
 }
 
-/** The ids of the page first, from narrow rows; then the page itself. */
+/** Finds first the ids of the page, from narrow rows, and then the page itself. */
 async function readPage(
   ctx: Ctx,
   query: ListQuery | ErrorsQuery,
@@ -64,7 +64,7 @@ async function readPage(
 ): Promise<Complete<PendingImport>[]> {
   const { sortBy, sortOrder } = query;
   const all = [...(await commonFilters(ctx, query)), ...filters];
-  // Only an error has a text: told apart by its state, it is found by the index of errors.
+  // Only an error has a text: with the state as a condition, the index of errors finds it.
   const shown = query.error === undefined ? states : ["error"];
   const list = { table: "ImportRequest", orgId: ctx.caller.orgId, filters: all, sortOrder };
   const parts = orderRequests(sortBy, shown).map((part) => listByColumn({ ...list, part }));

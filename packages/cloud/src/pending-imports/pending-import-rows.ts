@@ -5,7 +5,7 @@ import type { Prisma } from "../db/generated/client.ts";
 import { type ImportRequestState, terminalStates } from "../import-life/import-request-state.ts";
 import { seesProject } from "../projects/find-project.ts";
 
-/** A request with what is shown of its recording. */
+/** A request with the fields of its recording that are shown. */
 export const withRecording = { recording: { select: { id: true, projectId: true } } } as const;
 
 type Row = Prisma.ImportRequestGetPayload<{ include: typeof withRecording }>;
@@ -38,7 +38,7 @@ export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): Complete<Pe
   };
 }
 
-/** A request is no pending import before its bytes are here, and none once it was cancelled. */
+/** A request is no pending import before its bytes are stored, nor after it was cancelled. */
 const statuses: Record<ImportRequestState, PendingImportStatus | undefined> = {
   awaiting: undefined,
   received: "received",

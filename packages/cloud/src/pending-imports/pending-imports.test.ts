@@ -17,7 +17,7 @@ const [site] = await admin.call(api.sites.list, {});
 const names = new Map<string, string>();
 let created = 0n;
 
-/** A request in some state; the tests know it by a name. */
+/** Adds a request in some state; the tests know it by a name. */
 async function add(name: string, row: Partial<ImportRequestUncheckedCreateInput> = {}): Promise<string> {
   created += 1n;
   const times = { createdAtNs: created * SECOND, updatedAtNs: (100n + created) * SECOND };
@@ -61,7 +61,7 @@ const all = [
   "quarantined-2",
 ];
 
-test("what is complete or quarantined comes when it is asked for; what has no bytes yet, or was cancelled, never", async () => {
+test("complete and quarantined requests are listed if the query asks for them; requests without bytes, and cancelled ones, never", async () => {
   assert.deepEqual(await list(), ["received", "processing", "ready", "undelivered"]);
   assert.deepEqual(await list({ showCompleted: true }), [...all.slice(0, 6)]);
   const without = all.filter((name) => !name.startsWith("complete"));
@@ -69,7 +69,7 @@ test("what is complete or quarantined comes when it is asked for; what has no by
   assert.deepEqual(await list(everything), all);
 });
 
-test("an item says where it stands, in words too, and what comes next", async () => {
+test("an item shows its state, also as a sentence, and what happens next", async () => {
   const [found] = await admin.call(api.pendingImports.list, { key: "k-processing" });
   const { requestId, createdAt, updatedAt, ...shown } = found!;
   assert.deepEqual([isKnown({ requestId }), createdAt, updatedAt], ["processing", 2n * SECOND, 102n * SECOND]);
@@ -133,7 +133,7 @@ test("pending imports are filtered by each of their fields, and by several at on
   await assert.rejects(list({ deviceName: "unborn" }), isNotFound);
 });
 
-test("imports into a session are found by its id and key, whether it was given or found", async () => {
+test("imports into a session are found by its id and key, whether the session was given or found", async () => {
   const session = await admin.call(api.sessions.create, { deviceId: alpha.id, key: "morning" });
   const byKey = await add("by-key", { sessionKey: "morning" });
   const byId = await add("by-id", { sessionId: session.id });
@@ -150,7 +150,7 @@ test("imports into a session are found by its id and key, whether it was given o
   await prisma.importRequest.deleteMany({ where: { id: { in: [byKey, byId, unborn] } } });
 });
 
-test("every order is total: the id breaks ties, and what has no value comes last either way", async () => {
+test("every order is total: the id breaks ties, and items without a value come last either way", async () => {
   const orders: Record<string, [string[], string[]]> = {
     createdAt: [all, [...all].reverse()],
     updatedAt: [all, [...all].reverse()],
@@ -201,7 +201,7 @@ test("pages follow each other without a gap, in orders with and without values",
   assert.deepEqual(await list({ sortBy: "error", limit: 0 }), []);
 });
 
-test("import errors are all that failed, quarantined ones too, with their own filters and orders", async () => {
+test("import errors are all that failed, including quarantined ones, with filters and orders of their own", async () => {
   assert.deepEqual(await errors(), ["undelivered", "quarantined", "quarantined-2"]);
   const cases: [CallInput<typeof api.pendingImports.errors>, string[]][] = [
     [{ deviceId: beta.id }, ["undelivered"]],
@@ -221,7 +221,7 @@ test("import errors are all that failed, quarantined ones too, with their own fi
     assert.deepEqual(await errors(query), expected, JSON.stringify(Object.keys(query)));
 });
 
-test("filenameMatches is a part of the file name in any case, and % and _ are what they are", async () => {
+test("filenameMatches finds a part of the file name in upper or lower case, and % and _ stand for themselves", async () => {
   const cases: [string, string[]][] = [
     ["run 100", ["quarantined", "quarantined-2"]],
     ["RUN 100%", ["quarantined"]],
@@ -234,7 +234,7 @@ test("filenameMatches is a part of the file name in any case, and % and _ are wh
     assert.deepEqual(await errors({ filenameMatches }), expected, filenameMatches);
 });
 
-test("a device's new name finds all of its imports; what is complete keeps the one of its time, and is found by it too", async () => {
+test("a device's new name finds all of its imports; a complete one keeps the name of its time, and is found by that too", async () => {
   const device = await admin.call(api.devices.create, { name: "before" });
   const row = { deviceId: device.id, deviceName: "before" };
   const ids = [await add("open", row), await add("done", { ...row, state: "complete" })];
@@ -250,7 +250,7 @@ test("a device's new name finds all of its imports; what is complete keeps the o
   await prisma.importRequest.deleteMany({ where: { id: { in: ids } } });
 });
 
-test("an import says which recording it is of, and how urgent; of one that the key may not see, nothing", async () => {
+test("an import shows its recording and its priority; it shows no recording that the key may not see", async () => {
   const elsewhere = await admin.call(api.projects.create, { name: "of the recording" });
   const recording = await prisma.recording.create({
     data: {
@@ -269,7 +269,7 @@ test("an import says which recording it is of, and how urgent; of one that the k
   await prisma.importRequest.delete({ where: { id } });
 });
 
-test("what is not visible is not listed: other organizations, and projects that a key is not for", async () => {
+test("requests that are not visible are not listed: those of other organizations, and of projects that a key may not see", async () => {
   const other = await cloud.otherOrganization();
   assert.deepEqual([await list(everything, other), await errors({}, other)], [[], []]);
   const { id } = await admin.call(api.projects.create, { name: "second" });

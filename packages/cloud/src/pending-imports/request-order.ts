@@ -17,7 +17,7 @@ const covers = ["updatedAtNs", "quarantinedAtNs"];
 
 type SortName = keyof typeof sortColumns;
 
-/** The parts of a list, one after another. What has no device, no error or no import comes last, in either order, by id. */
+/** Returns the parts of a list, one after another. Requests without a device, error or import come last, in either order, by id. */
 export function orderRequests(sortBy: SortName = "createdAt", states: readonly string[]): ColumnPart[] {
   const column = sortColumns[sortBy];
   if (column === "id") return [{ column: undefined, where: [stateIn(states)], covers }];
@@ -32,7 +32,7 @@ export function orderRequests(sortBy: SortName = "createdAt", states: readonly s
   ];
 }
 
-/** Requests in one state have a value, the others have none. */
+/** Requests in one state have a value, and the others have none. */
 function byState(states: readonly string[], owned: ColumnPart, owner: string): ColumnPart[] {
   const others = states.filter((state) => state !== owner);
   return [
@@ -41,7 +41,7 @@ function byState(states: readonly string[], owned: ColumnPart, owner: string): C
   ];
 }
 
-/** The condition as the partial indexes say it. */
+/** The condition in the form of the partial indexes. */
 function stateIn(states: readonly string[]): Prisma.Sql {
   const [first, ...others] = states;
   if (others.length === 0) return Prisma.raw(`r.state = '${first}'`);

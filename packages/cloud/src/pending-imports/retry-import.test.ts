@@ -14,7 +14,7 @@ const { admin, deps } = cloud;
 const { prisma } = deps.db;
 let minute = 0n;
 
-/** A recording that no other test has. */
+/** Makes a recording that no other test has. */
 function anotherMcap() {
   minute += 60n;
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1 });
@@ -24,7 +24,7 @@ const retry = (requestId: string, client = admin) => client.call(api.pendingImpo
 const requestOf = (id: string) => prisma.importRequest.findUniqueOrThrow({ where: { id } });
 const refused = (text: RegExp) => (error: ApiCallError) => error.status === 409 && text.test(error.message);
 
-/** A file at the edge whose import was asked for. */
+/** Reports a file at the edge and requests its import. */
 async function requestFromEdge(agent: TestAgent, bytes: Uint8Array, key?: string) {
   const item = recordingItem({ size: bytes.length, key });
   await agent.report([item]);
@@ -41,7 +41,7 @@ const endOfRecording = (keyOrId: string) =>
     ({ importStatus }) => ["complete", "failed"].includes(importStatus),
   );
 
-test("once somebody did what the reason says, a retry imports the kept object and clears the quarantine; attempts count on", async () => {
+test("once somebody did what the reason says, a retry imports the kept object and clears the quarantine; attempts go on counting", async () => {
   const body = { filename: "r.mcap", deviceName: "retried", key: "wanted" };
   const first = await uploadFile(cloud, await anotherMcap(), body);
   const failed = await uploadFile(cloud, await anotherMcap(), body);
@@ -56,7 +56,7 @@ test("once somebody did what the reason says, a retry imports the kept object an
   assert.deepEqual(await admin.call(api.pendingImports.errors, {}), []);
 });
 
-test("a retry for a device that was missing finds it once it is there; until then it fails with the same reason again", async () => {
+test("a retry for a missing device finds the device once it exists; until then it fails with the same reason again", async () => {
   const deviceId = "dev_restored";
   const bytes = await makeMcap({ durationSeconds: 1, metadata: [{ name: "downlink", metadata: { deviceId } }] });
   const failed = await uploadFile(cloud, bytes, { filename: "d.mcap", key: "of-a-missing-device" });
@@ -71,7 +71,7 @@ test("a retry for a device that was missing finds it once it is there; until the
   assert.equal((await endOfImport(cloud, failed.requestId)).deviceName, "restored");
 });
 
-test("on what is under way or complete a retry answers 200 and changes nothing", async () => {
+test("a retry of a running or complete import answers 200 and changes nothing", async () => {
   const waiting = await admin.call(api.uploads.create, { filename: "w.mcap", key: "w" });
   const done = await uploadFile(cloud, await anotherMcap(), { filename: "w.mcap", key: "done" });
   const rows = { [waiting.requestId]: undefined, [done.requestId]: "complete" } as const;
@@ -86,7 +86,7 @@ test("on what is under way or complete a retry answers 200 and changes nothing",
   await assert.rejects(retry(waiting.requestId), refused(/was cancelled/));
 });
 
-test("an upload whose object is gone is 409 and asks for the file again", async () => {
+test("the retry of an upload whose object is gone is 409 and asks for the file again", async () => {
   const { requestId } = await uploadFile(cloud, Buffer.from("rubbish"), { filename: "g.mcap", key: "g" });
   await deps.blobs.delete((await requestOf(requestId)).blobKey!);
   await assert.rejects(retry(requestId), refused(/no longer stored; upload it again/));
@@ -113,7 +113,7 @@ test("an edge import is processed again from its kept object, and the agent hear
   assert.equal(await prisma.upload.count({ where: { requestId } }), 1, "no byte was sent again");
 });
 
-test("what is no longer stored is asked of the device again, with the same request", async () => {
+test("a file that is no longer stored is requested from the device again, with the same request", async () => {
   const agent = await startAgent(cloud, "asked-again");
   const bytes = await anotherMcap();
   const { item, recordingId } = await requestFromEdge(agent, bytes);
@@ -131,7 +131,7 @@ test("what is no longer stored is asked of the device again, with the same reque
   assert.equal((await endOfRecording(recordingId)).importStatus, "complete");
 });
 
-test("an object that was lost is asked of the device again, as another object", async () => {
+test("a file whose object was lost is requested from the device again, as another object", async () => {
   const agent = await startAgent(cloud, "lost-object");
   const { item, recordingId } = await requestFromEdge(agent, Buffer.from("rubbish"));
   const requestId = await deliver(agent, item, Buffer.from("rubbish"));
@@ -144,7 +144,7 @@ test("an object that was lost is asked of the device again, as another object", 
   assert.notEqual((await requestOf(requestId)).blobKey, blobKey);
 });
 
-test("bytes that differed three times are asked of the device again, three times more", async () => {
+test("bytes that differed three times are requested from the device again, three more times", async () => {
   const agent = await startAgent(cloud, "differing");
   const bytes = await anotherMcap();
   const { item, recordingId } = await requestFromEdge(agent, bytes);
@@ -170,7 +170,7 @@ test("bytes that differed three times are asked of the device again, three times
   assert.equal((await endOfRecording(recordingId)).importStatus, "complete");
 });
 
-test("an edge import whose bytes and edge copy are gone is 409 and says so", async () => {
+test("an edge import whose bytes and edge copy are gone is 409, and the message says so", async () => {
   const agent = await startAgent(cloud, "all-gone");
   const { item, recordingId } = await requestFromEdge(agent, await anotherMcap());
   const { requestId } = await wantedOf(agent);
@@ -179,7 +179,7 @@ test("an edge import whose bytes and edge copy are gone is 409 and says so", asy
   await assert.rejects(retry(requestId), refused(/no longer stored, and the edge copy of rec_\w+ is gone/));
 });
 
-test("an error is over once the import is requested anew, or the data is deleted: the kept object goes, and a retry is 409", async () => {
+test("an error is over once the import is requested anew, or the data is deleted: the kept object is removed, and a retry is 409", async () => {
   const agent = await startAgent(cloud, "requested-anew");
   const anew = (keyOrId: string) => admin.call(api.recordings.requestImport, { keyOrId });
   const remove = (keyOrId: string) => admin.call(api.recordings.delete, { keyOrId });
@@ -198,7 +198,7 @@ test("an error is over once the import is requested anew, or the data is deleted
   }
 });
 
-test("a request that is not visible is 404: another organization's, and one of a project that a key is not for", async () => {
+test("a request that is not visible is 404: another organization's, and one of a project that the key may not see", async () => {
   const { requestId } = await uploadFile(cloud, Buffer.from("rubbish"), { filename: "v.mcap", key: "v" });
   const notFound = (error: ApiCallError) => error.status === 404;
   await assert.rejects(retry(requestId, await cloud.otherOrganization()), notFound);
@@ -207,7 +207,7 @@ test("a request that is not visible is 404: another organization's, and one of a
   await assert.rejects(retry(requestId, cloud.withToken(await cloud.addKey(["data.upload"], [id]))), notFound);
 });
 
-/** An upload whose bytes are stored, that ended in an error; nobody works on jobs. */
+/** Makes an upload whose bytes are stored and that ended in an error; no worker is running. */
 async function failWithoutWorker(attempts: number) {
   const idle = await startCloud({ after }, { works: false });
   const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "p.mcap", key: "p" });
@@ -223,7 +223,7 @@ async function failWithoutWorker(attempts: number) {
   return { ...idle, requestId };
 }
 
-test("many retries at once are one", async () => {
+test("many retries at the same moment are one", async () => {
   const idle = await failWithoutWorker(1);
   const { requestId } = idle;
   const retries = Array.from({ length: 5 }, () => idle.admin.call(api.pendingImports.retry, { requestId }));
@@ -233,7 +233,7 @@ test("many retries at once are one", async () => {
   assert.equal(jobs.length, 2, "that of the upload, and one for all retries");
 });
 
-test("patience begins anew: an import that once failed for a long time is not given up at its first trouble", async (t) => {
+test("the number of attempts before a failure begins anew: an import that once failed for long is not given up at its next failure", async (t) => {
   const { requestId, deps: idle, admin: client } = await failWithoutWorker(40);
   await client.call(api.pendingImports.retry, { requestId });
   t.mock.method(idle.blobs, "open", () => Promise.reject(new Error("EIO")));

@@ -1,6 +1,6 @@
-// A retry processes the kept object, and where there is none asks the device under the same request. Attempts count
-// on, because the number is the fence; delays and patience begin anew. An import that is requested anew, or data
-// that is deleted, ends the earlier requests of the recording and takes their kept objects along.
+// A retry processes the kept object; if there is none, it asks the device under the same request. Attempts go on counting, because their
+// number shows who owns the request; delays and the limit of attempts begin anew. Requesting an import anew, or deleting its data, ends the
+// earlier requests of the recording and removes their kept objects.
 
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
@@ -14,11 +14,12 @@ import { edgeCopyOf } from "../import-life/edge-copy.ts";
 import { findLocked, type LockedRecording } from "../import-life/lock-recording.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
 import { contextOf } from "../jobs/transaction-context.ts";
+import { deliverySitesOf } from "../projects/primary-site.ts";
 import { findRequest, showRequest } from "./find-request.ts";
 
 /**
- * Takes a failed import up again, from its stored bytes or else from the device; what is under way or complete is left as it is.
- * Attempts count on, because their number tells who owns the request.
+ * Starts a failed import again, from its stored bytes or else from the device; a running or complete one stays as it is. Attempts go on
+ * counting, because their number shows who owns the request.
  */
 export async function retryImport(
   ctx: Ctx,
@@ -37,19 +38,23 @@ async function retry(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportReque
   if (request.state === "cancelled") refuse("Conflict", `import request ${id} was cancelled; request the import anew`);
   if (request.state !== "error") return request;
   if (request.source === "edge") requireFailed(request, recording);
-  const isStored = request.blobKey !== null && (await ctx.blobs.stat(request.blobKey)) !== undefined;
+  const isStored = request.siteObjectKey !== null || (await isHere(ctx, request));
   const retried = isStored ? await processAgain(tx, ctx, request) : await deliverAgain(tx, ctx, { request, recording });
-  return retried ?? tx.importRequest.findUniqueOrThrow({ where: { id } }); // somebody else was first
+  return retried ?? tx.importRequest.findUniqueOrThrow({ where: { id } }); // another call came first
 }
 
-/** One import of a recording at a time. */
+async function isHere({ blobs }: Ctx, { blobKey }: ImportRequestModel): Promise<boolean> {
+  return blobKey !== null && (await blobs.stat(blobKey)) !== undefined;
+}
+
+/** A recording has only one import at a time. */
 function requireFailed({ id }: ImportRequestModel, recording: LockedRecording | null): void {
   if (!recording) refuse("Conflict", `the recording of import request ${id} was deleted`);
   if (recording.importStatus !== "failed")
     refuse("Conflict", `recording ${recording.id} is ${recording.importStatus}: its import was requested anew`);
 }
 
-/** What is forgotten of the failure. */
+/** Returns the columns that make the request forget the failure. */
 function anew({ attempts }: ImportRequestModel): RequestData {
   return {
     errorCode: null,
@@ -67,12 +72,14 @@ async function processAgain(
   request: ImportRequestModel,
 ): Promise<ImportRequestModel | undefined> {
   const { id, orgId, source, recordingId } = request;
-  const isAcknowledged = source !== "edge"; // the agent is to hear of the new end too
+  const isAcknowledged = source !== "edge"; // the agent has to hear of the new end too
   const data = { ...anew(request), isAcknowledged, pipelineStage: "Waiting to be processed" };
   const retried = await changeRequest(contextOf(tx, ctx), { id, event: "retry", data });
   if (!retried) return undefined;
   if (recordingId !== null) await moveRecording(tx, recordingId, { event: "retry" });
-  await ctx.jobs.enqueue(tx, { name: ingestJob(request.sizeBytes), data: { orgId, requestId: id } });
+  // A self-hosted site finds the file among its work.
+  if (request.siteObjectKey === null)
+    await ctx.jobs.enqueue(tx, { name: ingestJob(request.sizeBytes), data: { orgId, requestId: id } });
   return retried;
 }
 
@@ -81,7 +88,7 @@ interface Failed {
   readonly recording: LockedRecording | null;
 }
 
-/** The bytes are gone: the device may still have them. */
+/** The bytes are gone, but the device may still have them. */
 async function deliverAgain(
   tx: Transaction,
   ctx: Ctx,
@@ -97,13 +104,14 @@ async function deliverAgain(
       `the file of import request ${id} is no longer stored, and the edge copy of ${recording.id} is gone`,
     );
   const { agentId, versionId } = edgeFile;
-  const data = { ...anew(request), agentId, versionId, isAcknowledged: false };
+  const siteOf = await deliverySitesOf(tx, recording.orgId, [recording.projectId]);
+  const data = { ...anew(request), agentId, versionId, siteId: siteOf(recording.projectId), isAcknowledged: false };
   const asked = await askAnew(contextOf(tx, ctx), { id, data });
   if (asked) await moveRecording(tx, recording.id, { event: "request" });
   return asked;
 }
 
-/** Nothing of it is stored: the file that it is made of may still be. */
+/** Nothing of the salvage is stored, but the file that it is made of may be. */
 async function salvageAgain(
   tx: Transaction,
   ctx: Ctx,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { salvageNameOf } from "./salvage-name.ts";
 
-test("a salvage is named after its file and lies beside it; it is an MCAP whatever that was", () => {
+test("a salvage is named after its file and lies beside it; it is an MCAP whatever the file was", () => {
   const names = {
     "drive.mcap": "drive.salvage.mcap",
     "runs/day.1/drive.bag": "runs/day.1/drive.salvage.mcap",

@@ -1,8 +1,8 @@
 const ENDING = ".salvage.mcap";
-/** The name of an upload may be so long. */
+/** The longest name that an upload may have. */
 const MAX_LENGTH = 4096;
 
-/** What the salvage of a file is called: `runs/drive.bag` becomes `runs/drive.salvage.mcap`. */
+/** Names the salvage of a file: `runs/drive.bag` becomes `runs/drive.salvage.mcap`. */
 export function salvageNameOf(filename: string): string {
   const name = filename.slice(filename.lastIndexOf("/") + 1);
   const folder = filename.slice(0, filename.length - name.length);

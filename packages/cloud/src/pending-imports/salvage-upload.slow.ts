@@ -20,7 +20,7 @@ const { admin, deps } = cloud;
 const { prisma } = deps.db;
 let minute = 0n;
 
-/** A recording that no other test has. */
+/** Makes a recording that no other test has. */
 function anotherMcap(more: Parameters<typeof makeMcap>[0] = {}) {
   minute += 60n;
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, chunkBytes: 20_000, ...more });
@@ -56,7 +56,7 @@ function contentOf(messages: readonly ReadMessage[]): string[] {
   return lines.sort();
 }
 
-/** Salvages what a request stores, and answers its recording with the messages that it has. */
+/** Salvages the stored file of a request, and returns its recording with its messages. */
 async function endOfSalvage(requestId: string) {
   const asked = await salvage(requestId);
   assert.equal(asked.salvageOf, requestId);
@@ -69,7 +69,7 @@ async function endOfSalvage(requestId: string) {
   return { ended, recording, messages, record };
 }
 
-test("what is readable of a cut upload becomes a recording beside it, which says where it comes from; the upload stays as it was", async () => {
+test("what is readable of a cut upload becomes a recording beside it, which names its source; the upload stays as it was", async () => {
   const metadata = [{ name: "downlink", metadata: { key: "in-the-file", deviceName: "another" } }];
   const whole = await anotherMcap({ metadata });
   const cut = share(whole, 0.7);
@@ -99,14 +99,14 @@ test("what is readable of a cut upload becomes a recording beside it, which says
   assert.deepEqual(await bytesOf(requestId), cut);
 });
 
-test("a file that is cut 20 bytes into the message index behind its only chunk gives every message", async () => {
+test("a file that is cut 20 bytes into the message index behind its only chunk loses no message", async () => {
   const whole = await anotherMcap({ chunkBytes: 10_000_000, durationSeconds: 1 });
   const cut = whole.slice(0, endOfFirstChunk(whole) + 20);
   const { messages } = await endOfSalvage(await uploadDamaged(cut, "NoEnd"));
   assert.deepEqual(messages, contentOf(readMessages(whole)));
 });
 
-test("a flipped bit in one of many chunks costs that chunk alone", async () => {
+test("a flipped bit in one of many chunks costs only that chunk", async () => {
   const whole = await anotherMcap();
   const flipped = new Uint8Array(whole);
   flipped[Math.floor(whole.byteLength / 2)]! ^= 4;
@@ -134,7 +134,7 @@ test("a bag that was never closed becomes an MCAP", async () => {
   );
 });
 
-test("where not one message can be read the salvage ends with SalvageEmpty; a retry says so again", async () => {
+test("if no message can be read the salvage ends with SalvageEmpty, and a retry ends in the same way", async () => {
   const requestId = await uploadDamaged(share(await anotherMcap(), 0.005), "NoEnd");
   const { requestId: salvageId } = await salvage(requestId);
   const ended = await endOfImport(cloud, salvageId);
@@ -148,7 +148,7 @@ test("where not one message can be read the salvage ends with SalvageEmpty; a re
   assert.equal(await prisma.upload.count({ where: { requestId: salvageId, state: { not: "removed" } } }), 0);
 });
 
-test("a hostile file ends its own salvage with a reason, or gives what is sound of it, and the next one is made", async () => {
+test("a hostile file ends its own salvage with a reason, or gives its intact parts, and the next one is made", async () => {
   const names = ["a chunk that expands beyond its promise", "a record of 2^63 bytes", "a chunk that promises 4 GiB"];
   for (const { name, code, make } of hostileFiles.filter((file) => names.includes(file.name))) {
     const { requestId } = await salvage(await uploadDamaged(make(), code));
@@ -158,7 +158,7 @@ test("a hostile file ends its own salvage with a reason, or gives what is sound 
   assert.ok((await endOfSalvage(await uploadDamaged(share(await anotherMcap(), 0.5), "NoEnd"))).recording);
 });
 
-test("repeats, and many at once, answer one request; a salvage whose recording was deleted is made again", async () => {
+test("repeats, and many calls at the same moment, answer one request; a salvage whose recording was deleted is made again", async () => {
   const requestId = await uploadDamaged(share(await anotherMcap(), 0.6), "NoEnd");
   const asked = await Promise.all(Array.from({ length: 8 }, () => salvage(requestId)));
   const ids = new Set(asked.map((one) => one.requestId));
@@ -175,7 +175,7 @@ test("repeats, and many at once, answer one request; a salvage whose recording w
   assert.equal((await endOfImport(cloud, again.requestId)).status, "complete");
 });
 
-test("a salvage that is being made is listed by its id, and nowhere else; an upload that waits for its bytes is not", async () => {
+test("a salvage in the making is listed by its id, and nowhere else; an upload that waits for its bytes is not", async () => {
   const waiting = await admin.call(api.uploads.create, { filename: "later.mcap", key: "later" });
   const requestId = await uploadDamaged(share(await anotherMcap(), 0.5), "NoEnd", { deviceName: "listed" });
   const { orgId, projectId, siteId } = await requestOf(requestId);
@@ -198,7 +198,7 @@ test("a salvage that is being made is listed by its id, and nowhere else; an upl
   await prisma.importRequest.delete({ where: { id } });
 });
 
-test("what failed for another reason is 409, with the reason", async () => {
+test("a request that failed for another reason is 409, with the reason", async () => {
   const upload = async (bytes: Uint8Array, key: string) =>
     (await uploadFile(cloud, bytes, { filename: "k.mcap", key })).requestId;
   const done = await upload(await anotherMcap(), "taken");
@@ -218,7 +218,7 @@ test("what failed for another reason is 409, with the reason", async () => {
     );
 });
 
-test("what is waiting, under way, cancelled, no longer stored, or a salvage itself is 409, and says what to do", async () => {
+test("a request that is waiting, running, cancelled, no longer stored, or a salvage itself is 409, with advice", async () => {
   const { requestId, link } = await admin.call(api.uploads.create, { filename: "w.mcap", key: "w" });
   await assert.rejects(salvage(requestId), refused(/has not come yet/));
   await prisma.importRequest.update({ where: { id: requestId }, data: { state: "cancelled" } });
@@ -265,7 +265,7 @@ test("salvaging needs data.upload, and a request that the key may see", async ()
   assert.equal(await statusOf(["data.upload"], [projectId!]), 200);
 });
 
-/** Answers where the records behind the first chunk begin. */
+/** Returns where the records behind the first chunk begin. */
 function endOfFirstChunk(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   let offset = 8;

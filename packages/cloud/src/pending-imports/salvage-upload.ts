@@ -1,9 +1,8 @@
-// Salvages of uploads are import requests of their own, which name the damaged one, not another state of that: it
-// keeps its file, its reason and its key, and may be retried. Each attempt writes an object of its own, and the
-// first whole one is delivered as an upload would be. It is delivered only while the damaged request is still in
-// `error`, because a retry may make a whole recording of the same file. One is made for each request, until somebody
-// deletes its recording. While it is made it is listed by its id alone, because the lists' indexes hold what has
-// bytes.
+// Salvages of uploads are import requests of their own, which name the damaged request, and not another state of it: that keeps its file,
+// its reason and its key, and may be retried. Each attempt writes an object of its own, and the first whole one is delivered as an upload
+// would be. It is delivered only while the damaged request is still in `error`, because a retry may make a whole recording of the same
+// file. One salvage is made for each request, until somebody deletes its recording. While it is being made it is listed only by its id,
+// because the lists' indexes hold requests with bytes.
 
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import { findRequester } from "../api-keys/find-requester.ts";
@@ -18,7 +17,7 @@ import { requireRoom } from "../quotas/require-room.ts";
 import { findRequest, showRequest } from "./find-request.ts";
 import { salvageNameOf } from "./salvage-name.ts";
 
-/** Asks for what is readable of an uploaded file as an import request of its own; a repeat answers the same one. */
+/** Requests what is readable of an uploaded file as an import request of its own; a repeat answers the same request. */
 export async function salvageUpload(
   ctx: Ctx,
   { requestId }: Input<(typeof api.pendingImports)["salvage"]>,
@@ -27,7 +26,7 @@ export async function salvageUpload(
   return withTransaction(ctx.db, async (tx) => showRequest(tx, ctx, await findOrRequest(tx, ctx, requestId)));
 }
 
-/** Who asks locks the request, so that of two at once one finds the other's salvage. */
+/** The call locks the request, so that of two at the same moment the second finds the first one's salvage. */
 async function findOrRequest(tx: Transaction, ctx: Ctx, id: string): Promise<string> {
   await tx.$queryRaw`SELECT id FROM "ImportRequest" WHERE id = ${id} FOR UPDATE`;
   const { salvages, ...request } = await tx.importRequest.findUniqueOrThrow({
@@ -38,13 +37,19 @@ async function findOrRequest(tx: Transaction, ctx: Ctx, id: string): Promise<str
   if (known && (await isThere(tx, known))) return known.id;
   const obstacle = whyNotSalvageable(request);
   if (obstacle !== undefined) refuse("Conflict", obstacle);
-  if (!(await ctx.blobs.stat(request.blobKey!)))
-    refuse("Conflict", `the file of import request ${id} is no longer stored; upload it again`);
-  await requireRoom(tx, request.orgId, request.sizeBytes ?? 1n); // a salvage has no more of the file than there is
+  if (request.siteObjectKey === null) await requireFileAndRoom(tx, ctx, request);
   return requestSalvage(tx, ctx, request);
 }
 
-/** Under way, failed with its reason, or imported: what was deleted since may be salvaged again. */
+async function requireFileAndRoom(tx: Transaction, { blobs }: Ctx, { id, orgId, ...file }: ImportRequestModel) {
+  if (!(await blobs.stat(file.blobKey!)))
+    refuse("Conflict", `the file of import request ${id} is no longer stored; upload it again`);
+  await requireRoom(tx, orgId, file.sizeBytes ?? 1n); // a salvage holds no more than the file
+}
+
+/**
+ * Says whether the salvage is running, failed with its reason, or is imported; if its recording was deleted since, it may be made again.
+ */
 async function isThere(tx: Transaction, { state, recordingId }: ImportRequestModel): Promise<boolean> {
   if (state === "cancelled") return false;
   if (state !== "complete") return true;
@@ -56,7 +61,7 @@ async function isThere(tx: Transaction, { state, recordingId }: ImportRequestMod
 async function requestSalvage(tx: Transaction, ctx: Ctx, source: ImportRequestModel): Promise<string> {
   const { orgId, projectId, siteId, deviceId, deviceName, sessionId, sessionKey, filename } = source;
   const nowNs = ctx.clock.nowNs();
-  const target = { orgId, projectId, siteId, deviceId, deviceName, sessionId, sessionKey }; // no key: it is another recording
+  const target = { orgId, projectId, siteId, deviceId, deviceName, sessionId, sessionKey }; // without a key, because it is another recording
   const { id } = await tx.importRequest.create({
     data: {
       id: newId("req"),

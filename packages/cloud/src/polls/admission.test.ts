@@ -4,7 +4,7 @@ import { setImmediate as untilIdle } from "node:timers/promises";
 import { ApiError } from "../core/errors.ts";
 import { Admission } from "./admission.ts";
 
-/** Time passes only from one wait to the next. */
+/** A clock that moves only from one wait to the next. */
 class VirtualTime {
   nowMs = 0;
   #waits: { atMs: number; end: () => void }[] = [];
@@ -29,11 +29,11 @@ const AT_ONCE = 4;
 interface Agent {
   readonly owner: string;
   readonly comesAtMs: number;
-  /** How long it waits where it was told to wait so many seconds, for the n-th time. */
+  /** How long the agent waits when it was asked to wait so many seconds, for the n-th time. */
   readonly waitMs: (advisedSeconds: number, attempt: number) => number;
 }
 
-/** When each was served, and how often it was told to come back. */
+/** Returns when each agent was served, and how often it was asked to come back. */
 async function serveAll(agents: readonly Agent[]) {
   const time = new VirtualTime();
   const admission = new Admission(() => time.nowMs);
@@ -64,7 +64,7 @@ function storm(count: number, waitMs = obeys): Agent[] {
   return Array.from({ length: count }, (_, n) => ({ owner: `dev_${n}`, comesAtMs: Math.random() * 1000, waitMs }));
 }
 
-test("a storm is served at the rate that the server can take, and nobody is told to come back more than a few times", async () => {
+test("a storm is served at the rate that the server can take, and nobody is asked to come back more than a few times", async () => {
   const { served, most } = await serveAll(storm(3000));
   assert.equal(most, AT_ONCE);
   const lastMs = Math.max(...served.map(({ servedAtMs }) => servedAtMs));
@@ -73,12 +73,12 @@ test("a storm is served at the rate that the server can take, and nobody is told
   assert.ok(Math.max(...served.map(({ refusals }) => refusals)) <= 5);
 });
 
-test("a few agents are served at once and told nothing", async () => {
+test("a few agents are served at once", async () => {
   const { served } = await serveAll(storm(100));
   assert.ok(served.every(({ refusals }) => refusals === 0));
 });
 
-test("who does not wait as it was told is not served before those who do", async () => {
+test("an agent that does not wait as advised is not served before those that do", async () => {
   const [obedient, hasty] = [
     storm(1500),
     storm(100, () => 200).map((one) => ({ ...one, owner: `hasty_${one.owner}` })),
@@ -89,14 +89,14 @@ test("who does not wait as it was told is not served before those who do", async
   assert.ok(hastyOnes > 0.7 * theirs, `served at ${hastyOnes} ms on average, the others at ${theirs}`);
 });
 
-test("who comes for the first time goes behind those who were told to come back", async () => {
+test("an agent that comes for the first time goes behind those that were asked to come back", async () => {
   const late = { owner: "late", comesAtMs: 2000, waitMs: obeys };
   const { served } = await serveAll([...storm(2000), late]);
   const before = served.slice(0, 2000).filter(({ servedAtMs }) => servedAtMs < served[2000]!.servedAtMs).length;
   assert.ok(before > 1000, `${before} of 2000 were served before it`);
 });
 
-test("a failure is told as it is, and gives its place to the next", async () => {
+test("a failure is passed on unchanged, and gives its place to the next one", async () => {
   const admission = new Admission();
   const fails = () => Promise.reject(new Error("no"));
   for (let n = 0; n < 3 * AT_ONCE; n++) await assert.rejects(admission.run("dev", fails), /^Error: no$/);

@@ -1,30 +1,29 @@
-// A fleet that comes back at once is let in at the rate that the server can take: hellos, and first reads of work,
-// go four at a time, a line holds two seconds of them, all others get 503 with the second at which their turn is.
-// Who comes at its time goes before newcomers, who comes too early is told the same time again. Its hellos take no
-// lock on the deployment's one row.
+// A fleet that comes back at once is let in at the rate that the server can take. Hellos, and first reads of work, run four at a time, and
+// a line holds two seconds of them; all others get 503 with the second at which their turn is. An agent that comes at its time goes before
+// newcomers, and one that comes too early gets the same time again. Hellos take no lock on the deployment's one row.
 
 import { ApiError } from "../core/errors.ts";
 
-/** The database has connections for all who read and change things beside those who come in. */
+/** The database keeps connections for calls that read and change things beside those that come in. */
 const AT_ONCE = 4;
-/** Whoever would stand in the line for longer comes back instead: a call has a timeout, and a line holds memory. */
+/** An agent that would stand in the line for longer comes back instead: a call has a timeout, and a line holds memory. */
 const LONGEST_LINE_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
-/** Who has not come back so long after its time is not expected any more. */
+/** An agent that has not come back this long after its time is not expected any more. */
 const PATIENCE_MS = 60_000;
-/** Before anything was measured; and how much a new measurement counts. */
+/** The guess before anything was measured, and the weight of a new measurement. */
 const FIRST_GUESS_MS = 20;
 const WEIGHT = 0.05;
 
 /**
- * Lets in what agents bring along when they all come at once, as after a restart of the control plane: a few at a time, the next ones in a
- * line, and all others are told when to come back, one after the other, at the rate at which they are served. Who was told so and comes in
- * time goes before whoever comes for the first time, and who comes too early is told the same time again: nobody is passed over.
+ * Lets agents in that all come at the same time, as after a restart of the control plane: a few run at once, the next ones wait in a line,
+ * and all others are asked to come back one after the other, at the rate at which agents are served. An agent that was asked to come back
+ * and does so in time goes before newcomers, and one that comes too early gets the same time again: nobody is passed over.
  */
 export class Admission {
   readonly #nowMs: () => number;
   readonly #line: (() => void)[] = [];
-  /** When they are expected, by owner, in the order in which they were told. */
+  /** The times at which agents are expected, by owner, in the order in which they were given. */
   readonly #expectedAtMs = new Map<string, number>();
   #running = 0;
   #meanMs = FIRST_GUESS_MS;
@@ -33,7 +32,7 @@ export class Admission {
     this.#nowMs = nowMs;
   }
 
-  /** Runs it in its turn; 503 with the time to come back where that would take too long. */
+  /** Runs the work in its turn; 503 with the time to come back if that would take too long. */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     this.#admit(owner);
     if (this.#running < AT_ONCE) this.#running += 1;

@@ -7,17 +7,17 @@ export type AgentOwner = { readonly device: DeviceModel } | { readonly site: Sit
 
 type OwnerIds = Pick<AgentCaller | AgentModel, "deviceId" | "siteId">;
 
-/** What finds the owner's one agent. */
+/** Returns the key of the owner's one agent. */
 export function byOwner({ deviceId, siteId }: OwnerIds): { deviceId: string } | { siteId: string } {
   return deviceId === null ? { siteId: siteId! } : { deviceId };
 }
 
-/** Work is announced to the owner's agent under this id. */
+/** Returns the id under which work is signalled to the owner's agent. */
 export function ownerId({ deviceId, siteId }: OwnerIds): string {
   return deviceId ?? siteId!;
 }
 
-/** Reads the owner as it is now. The caller holds the agent's lease, or the owner might be gone. */
+/** Reads the owner as it is now. The caller holds the agent's lease, because otherwise the owner might be gone. */
 export async function readOwner(tx: Transaction, { deviceId, siteId }: OwnerIds): Promise<AgentOwner> {
   if (deviceId !== null) return { device: await tx.device.findUniqueOrThrow({ where: { id: deviceId } }) };
   return { site: await tx.site.findUniqueOrThrow({ where: { id: siteId! } }) };

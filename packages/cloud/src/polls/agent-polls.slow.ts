@@ -8,7 +8,7 @@ const cloud = await startCloud({ after }, { works: false });
 const { prisma, pool } = cloud.deps.db;
 const { polls } = cloud.deps;
 
-test("polls that began together are not to end together", async (t) => {
+test("polls that began together do not end together", async (t) => {
   const agents = await Promise.all(Array.from({ length: 20 }, (_, n) => startAgent(cloud, `together-${n}`)));
   const { mock: holding } = t.mock.method(polls, "hold");
   const answered = agents.map(async ({ call }) => {
@@ -25,8 +25,8 @@ test("polls that began together are not to end together", async (t) => {
   await Promise.all(answered);
 });
 
-test("what nobody told is read anew once what is known is old", async () => {
-  const agent = await startAgent(cloud, "untold");
+test("work that no signal announced is read anew once the known work is old", async () => {
+  const agent = await startAgent(cloud, "unsignalled");
   const { etag } = await agent.call(api.edge.work, {});
   const answered = agent.call(api.edge.work, { wait: 55, etag });
   await eventually(

@@ -17,7 +17,7 @@ after(() => sockets.destroy());
 const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const leaseOf = ({ deviceId }: TestAgent) => prisma.agent.findUniqueOrThrow({ where: { deviceId } });
 
-/** A poll for 30 s with nothing new to answer, once it waits. */
+/** Starts a poll of 30 s that has nothing new to answer, and returns once it waits. */
 async function startPoll(agent: TestAgent, more: { etag?: string } = {}) {
   const { etag } = more.etag === undefined ? await agent.call(api.edge.work, {}) : { etag: more.etag };
   const before = polls.waiting(agent.deviceId);
@@ -34,7 +34,7 @@ async function untilWaiting(deviceId: string, count: number): Promise<void> {
   );
 }
 
-test("agents that wait cost no query of their own, and an answer that nothing changed none either", async () => {
+test("waiting agents cost no query of their own, and neither does the answer that nothing changed", async () => {
   const fleet = await seedFleet(pool, 40);
   const agents = await Promise.all(fleet.map((device) => sayHello(cloud, device)));
   const etags = await Promise.all(agents.map(async ({ call }) => (await call(api.edge.work, {})).etag));
@@ -69,7 +69,7 @@ test("a poll renews the lease at its beginning, without a report or a heartbeat"
   await answered;
 });
 
-test("a poll under a lease that somebody else has got is refused, also where nothing is known to have changed", async () => {
+test("a poll under a lease that another process has got is refused, even if nothing is known to have changed", async () => {
   const agent = await startAgent(cloud, "ousted");
   const { etag } = await agent.call(api.edge.work, {});
   await sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "the-process-that-took-over" });
@@ -77,7 +77,7 @@ test("a poll under a lease that somebody else has got is refused, also where not
   await assert.rejects(agent.call(api.edge.work, { wait: 30, etag }), refusedWith("LeaseLost"));
 });
 
-test("a change that comes while the work is being read is not slept through", async () => {
+test("a change that comes while the work is being read is not missed", async () => {
   const asked = await askForFile(cloud, "raced");
   const { agent, requestId } = asked;
   for (let priority = 1; priority <= 20; priority++) {
@@ -90,7 +90,7 @@ test("a change that comes while the work is being read is not slept through", as
   }
 });
 
-test("an answer after the wait has the headers of every answer, names the incarnation, and its connection serves on", async () => {
+test("an answer after the wait has the headers of every answer, names the incarnation, and its connection stays usable", async () => {
   const agent = await startAgent(cloud, "bare");
   const { etag } = await agent.call(api.edge.work, {});
   const id = randomUUID();
@@ -145,7 +145,7 @@ test("of 500 polls of one token at once few wait, and all others are refused wit
   const more = Array.from({ length: 500 }, () => open().on("response", note));
   await eventually(
     async () => retryAfter.length,
-    (refused) => refused >= 470, // one a second is let in
+    (refused) => refused >= 470, // one more is let in each second
   );
   assert.ok(retryAfter.every((seconds) => seconds === "5"));
   const asked = queried.mock.callCount() + connected.mock.callCount();
@@ -155,7 +155,7 @@ test("of 500 polls of one token at once few wait, and all others are refused wit
   await untilWaiting(agent.deviceId, 0);
 });
 
-/** Polls of one agent for 30 s, with nothing new to answer, each over a connection of its own. */
+/** Starts polls of one agent for 30 s, with nothing new to answer, each over a connection of its own. */
 async function startPolls(name: string) {
   const agent = await startAgent(cloud, name);
   const { etag } = await agent.call(api.edge.work, {});

@@ -12,11 +12,11 @@ export interface AgentPoll {
   readonly known: KnownWork;
   /** A time of the monotonic clock. */
   readonly endsAtMs: number;
-  /** It held its lease when that was looked at last, and waits for nothing but its end. */
+  /** The poll held its lease at the last check, and waits only for its end. */
   isSure?: boolean;
   /** Answers that nothing changed. */
   answer(incarnation: string): void;
-  /** Makes the call again, as if it came at this moment. */
+  /** Makes the call again, as if it arrived at this moment. */
   repeat(): void;
 }
 
@@ -26,22 +26,22 @@ interface Options {
   readonly lookIntervalMs?: number;
 }
 
-/** An agent has one. Those that a cut network left behind are not known as such for a while. */
+/** An agent has one poll. Polls that a cut network left behind are not recognized for a while. */
 export const MOST_POLLS = 4;
-/** The ticks are so fine that not many polls are answered in one go. */
+/** Ticks are this short so that only a few polls are answered at once. */
 const TICK_MS = 50;
-/** How often a poll that waits renews its lease, and looks whether it may wait on: signals tell it at once, but one may be lost. */
+/** How often a waiting poll renews its lease, and checks whether it may wait on: signals report that at once, but one may be lost. */
 const LOOK_INTERVAL_MS = 10_000;
 
 /**
- * The long polls that wait in this process. All share one timer: at each tick those are looked after that are due, together. Nothing
- * is asked for one by itself before there is something new for it.
+ * The long polls that wait in this process. All share one timer: at each tick the polls that are due are checked together. No query is made
+ * for a single poll before there is something new for it.
  */
 export class AgentPolls implements SignalListener, Disposable {
   readonly works = new KnownWorks();
   readonly #options: Options;
   readonly #byOwner = new Map<string, Set<AgentPoll>>();
-  /** Each poll that is not being looked after is in one of them; by the tick at which it is. */
+  /** Each poll that is not being checked is in one of these sets, by the tick at which it is due. */
   readonly #dueAt = new Map<number, Set<AgentPoll>>();
   readonly #ticking: NodeJS.Timeout;
   #nextTick = tickAt(performance.now());
@@ -51,12 +51,14 @@ export class AgentPolls implements SignalListener, Disposable {
     this.#ticking = setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
-  /** How many wait for the owner's work. */
+  /** Counts the polls that wait for the owner's work. */
   waiting(owner: string): number {
     return this.#byOwner.get(owner)?.size ?? 0;
   }
 
-  /** It renews its lease at once. Beyond those that an agent may have the oldest is answered: a cut network left it behind. */
+  /**
+   * Adds a poll, and renews its lease at once. If the agent has too many, the oldest one is answered, because a cut network left it behind.
+   */
   hold(poll: AgentPoll): void {
     const owner = ownerId(poll.caller);
     const ofOwner = this.#byOwner.get(owner) ?? new Set();
@@ -66,7 +68,7 @@ export class AgentPolls implements SignalListener, Disposable {
     void this.#look(poll);
   }
 
-  /** Its caller has gone away. */
+  /** The caller has gone away. */
   drop(poll: AgentPoll): void {
     this.#take(poll);
   }
@@ -76,12 +78,12 @@ export class AgentPolls implements SignalListener, Disposable {
     for (const poll of this.#byOwner.get(owner) ?? []) if (this.#take(poll)) poll.repeat();
   }
 
-  /** Each poll reads anew when it is looked after: not all at once. */
+  /** Each poll reads anew when it is due, so not all do it at the same moment. */
   onMissedSignals(): void {
     this.works.onMissedSignals();
   }
 
-  /** Nobody waits for a control plane that stops. */
+  /** A control plane that stops lets nobody wait. */
   answerAll(): void {
     for (const polls of [...this.#byOwner.values()]) for (const poll of polls) if (this.#take(poll)) answer(poll);
   }
@@ -90,7 +92,7 @@ export class AgentPolls implements SignalListener, Disposable {
     clearInterval(this.#ticking);
   }
 
-  /** False where it is gone already. */
+  /** Returns false if the poll is gone already. */
   #take(poll: AgentPoll): boolean {
     const owner = ownerId(poll.caller);
     const ofOwner = this.#byOwner.get(owner);

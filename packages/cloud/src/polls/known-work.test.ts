@@ -11,7 +11,7 @@ async function keep(works: KnownWorks, owners: number, body = "{}"): Promise<voi
     await works.read(`${clock.ms}-${owner}`, async () => ({ known: answer(body) }));
 }
 
-test("what was read for agents that never come again is forgotten as others come", async () => {
+test("work of agents that never come again is forgotten as others come", async () => {
   const works = new KnownWorks(() => clock.ms);
   await keep(works, 1000);
   assert.equal(works.size.owners, 1000);
@@ -22,7 +22,7 @@ test("what was read for agents that never come again is forgotten as others come
   assert.deepEqual(works.size, { owners: 2, characters: 4 });
 });
 
-test("one agent that comes again and again is kept once, with what it was last told", async () => {
+test("an agent that comes again and again is kept once, with its last answer", async () => {
   const works = new KnownWorks(() => clock.ms);
   for (const body of ["{}", "longer", undefined, "now"])
     await works.read("robot", async () => ({ known: answer(body) }));
@@ -33,7 +33,7 @@ test("one agent that comes again and again is kept once, with what it was last t
   assert.deepEqual([works.of("robot"), works.size], [undefined, { owners: 0, characters: 0 }]);
 });
 
-test("of many agents at once those are kept that were read last, as far as there is room", async () => {
+test("of many agents at once those that were read last are kept, as far as there is room", async () => {
   const works = new KnownWorks(() => clock.ms);
   await keep(works, 5000, "x".repeat(16_384));
   assert.deepEqual(works.size, { owners: 4096, characters: 64 * 1024 * 1024 });

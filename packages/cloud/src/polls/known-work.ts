@@ -1,12 +1,12 @@
 import type { SignalListener } from "./work-signals.ts";
 
-/** What was last read for an agent. Who asks again is answered from it, as long as nobody said that it may have changed. */
+/** The work that was last read for an agent. A repeated poll is answered from it, as long as no signal says that it may have changed. */
 export interface KnownWork {
   readonly etag: string;
   readonly maxRequests: number | undefined;
-  /** The whole answer as it goes out; undefined where it is too large to be kept. */
+  /** The whole answer as it is sent; undefined if it is too large to be kept. */
   readonly body: string | undefined;
-  /** The cloud's, after it was read. */
+  /** The cloud's incarnation, read after the work. */
   readonly incarnation: string;
 }
 
@@ -17,11 +17,11 @@ interface Kept {
 
 /** Each answer to a fleet at rest has a few hundred bytes. */
 const MAX_KEPT_LENGTH = 16_384;
-/** An answer is read anew after so long, because a signal may be lost; not for all agents at once. */
+/** An answer is read anew after this time, because a signal may be lost; a random share is added, so that not all agents do it at once. */
 const SHORTEST_TRUST_MS = 240_000;
 const LONGEST_TRUST_MS = 300_000;
 
-/** The limits of all answers together, and of agents. What was kept first is forgotten first, and read anew. */
+/** The limits of all answers together, and of agents. The answers that were kept first are forgotten first, and read anew. */
 const MAX_ALL_CHARACTERS = 64 * 1024 * 1024;
 const MAX_OWNERS = 100_000;
 
@@ -30,8 +30,8 @@ export function keptBody(body: string): string | undefined {
 }
 
 /**
- * By the owner's id, in this process. Who begins to read hears of every change from then on. What is not trusted any more goes as
- * others come: not each agent that ever asked comes again.
+ * The known work by the owner's id, in this process. Every change that is signalled after a read began is noticed. Work that is too old is
+ * removed as others come, because not every agent comes again.
  */
 export class KnownWorks implements SignalListener {
   readonly #nowMs: () => number;
@@ -44,7 +44,7 @@ export class KnownWorks implements SignalListener {
     this.#nowMs = nowMs;
   }
 
-  /** How many are kept, and how much. */
+  /** Returns how many answers are kept, and their size. */
   get size(): { readonly owners: number; readonly characters: number } {
     return { owners: this.#kept.size, characters: this.#characters };
   }

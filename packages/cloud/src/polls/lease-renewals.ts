@@ -1,5 +1,5 @@
-// Leases are renewed, and heartbeats stored, in one statement a second for all agents of a process. It compares the
-// lease under the row's lock, skips rows that somebody has, and who is told "renewed" is told after its commit.
+// Leases are renewed, and heartbeats stored, by one statement each second for all agents of a process. The statement compares the lease
+// under the row's lock, and skips locked rows; an agent gets the answer "renewed" only after the commit.
 
 import { edgeLimits } from "@downlink/protocol";
 import type { Pool } from "pg";
@@ -7,17 +7,17 @@ import type { AgentCaller } from "../core/callers.ts";
 import type { Clock } from "../core/clock.ts";
 
 export const LEASE_NS = BigInt(edgeLimits.leaseSeconds) * 1_000_000_000n;
-/** No more than one statement in that time. */
+/** At most one statement runs in this time. */
 const ROUND_MS = 1000;
 const MOST_A_ROUND = 2000;
 const SETTLED_AT_ONCE = 20;
-/** A lease with longer to live is not written anew only because somebody waits. */
+/** A lease that lives longer than this is not renewed just because a poll waits. */
 export const FRESH_NS = (LEASE_NS * 2n) / 3n;
 
 export interface Renewal {
-  /** False also while another transaction has the agent's row: then nothing is known, and who wants to know asks by itself. */
+  /** False also while another transaction has locked the agent's row: then nothing is known, and the caller has to ask by itself. */
   readonly isRenewed: boolean;
-  /** The cloud's, at that moment. */
+  /** The cloud's incarnation at that moment. */
   readonly incarnation: string;
 }
 
@@ -29,8 +29,8 @@ interface Asked {
 }
 
 /**
- * Renews leases and stores heartbeats for all agents of this process, in one statement a second. Who is told that the lease is
- * renewed held it, under a token that is good, when that was committed. A fleet that rests costs no more than this.
+ * Renews leases and stores heartbeats for all agents of this process, by one statement each second. An agent whose lease is reported as
+ * renewed held it, under a valid token, when that was committed. A fleet at rest costs no more than this.
  */
 export class LeaseRenewals implements Disposable {
   readonly #pool: Pool;
@@ -45,7 +45,7 @@ export class LeaseRenewals implements Disposable {
     this.#clock = clock;
   }
 
-  /** With a heartbeat, that is stored too. */
+  /** If there is a heartbeat, it is stored too. */
   renew(caller: AgentCaller, status?: object): Promise<Renewal> {
     const key = `${caller.tokenId} ${caller.lease}`;
     const asked = this.#asked.get(key) ?? { caller, status: null, answer: Promise.withResolvers<Renewal>() };
@@ -83,7 +83,7 @@ export class LeaseRenewals implements Disposable {
     this.#plan();
   }
 
-  /** Whoever was answered calls again: a few at a time, not all at once. */
+  /** An answered agent calls again, so the answers go out a few at a time. */
   #settleInTurn(count: number, settle: (at: number) => void, from = 0): void {
     const to = Math.min(count, from + SETTLED_AT_ONCE);
     for (let at = from; at < to; at++) settle(at);
@@ -93,8 +93,8 @@ export class LeaseRenewals implements Disposable {
 }
 
 /**
- * Rows that somebody has locked are left out: a report may take seconds, and the leases of all others with it. The lease is compared
- * under the lock, and all that is answered is committed with it.
+ * Rows that another transaction has locked are skipped: a report may take seconds, and would hold up the leases of all others. The lease is
+ * compared under the lock, and everything that is answered is committed with it.
  */
 const RENEW = `
   WITH asked AS (

@@ -28,8 +28,8 @@ async function startSignals(t: TestContext, proof: { proofIntervalMs?: number; p
   return { pool, received, receives };
 }
 
-test("the loss of the connection is told, once it is lost and once it is there again, and ends nothing", async (t) => {
-  const late = { proofIntervalMs: 60_000, proofTimeoutMs: 60_000 }; // A busy machine proves nothing in time, which is another test.
+test("listeners learn of a lost connection when it is lost and when it is back, and nothing else ends", async (t) => {
+  const late = { proofIntervalMs: 60_000, proofTimeoutMs: 60_000 }; // A busy machine delivers no proof in time, which another test covers.
   const { pool, received, receives } = await startSignals(t, late);
   await eventually(() => receives("dev_1"), Boolean);
   const before = received.length;
@@ -37,11 +37,11 @@ test("the loss of the connection is told, once it is lost and once it is there a
   await eventually(() => receives("dev_2"), Boolean);
   const since = () => received.slice(before).filter((one) => one === "nothing" || one === "dev_2");
   const gaps = async () => since().filter((one) => one === "nothing").length;
-  await eventually(gaps, (count) => count >= 2); // The second one may come just behind the first signal that is heard again.
+  await eventually(gaps, (count) => count >= 2); // The second one may come just after the first signal that arrives again.
   assert.deepEqual([since()[0], await gaps()], ["nothing", 2]);
 });
 
-test("a connection that only seems to be there is given up, and another one hears", async (t) => {
+test("a connection that only seems to be alive is given up, and a new one receives signals", async (t) => {
   const { pool, received, receives } = await startSignals(t, { proofIntervalMs: 50, proofTimeoutMs: 200 });
   await eventually(() => receives("dev_1"), Boolean);
   const { rows } = await pool.query<{ pid: number }>(`SELECT pid ${LISTENERS}`);

@@ -5,40 +5,43 @@ import type { DB } from "../db/generated/tables.ts";
 import { parameter, prepare } from "../db/prepared.ts";
 import { inProjects } from "./scope-sql.ts";
 
-/** The rows of a project-bound table that the caller may see: its organization's, and its projects' where it is limited to some. */
+/**
+ * Selects the rows of a project-bound table that the caller may see: those of its organization, and of its projects if it is limited to
+ * some.
+ */
 export function visibleTo({ caller }: Pick<Ctx, "caller">) {
   return { orgId: caller.orgId, ...(caller.projectIds.length > 0 && { projectId: { in: [...caller.projectIds] } }) };
 }
 
-/** Whether {@link visibleTo} holds rows of this project of the caller's organization. */
+/** Says whether {@link visibleTo} selects rows of this project of the caller's organization. */
 export function seesProject({ caller }: Pick<Ctx, "caller">, projectId: string): boolean {
   return caller.projectIds.length === 0 || caller.projectIds.includes(projectId);
 }
 
 /**
- * Answers the projects to look in, for `inProjects`; an empty list stands for all of the organization. A project that
- * is not visible is 404.
+ * Returns the projects to look in, for `inProjects`; an empty list stands for all projects of the organization. A project that is not
+ * visible is 404.
  */
 export function projectsToSee({ caller }: Pick<Ctx, "caller">, projectId?: string): readonly string[] {
   if (projectId === undefined) return caller.projectIds;
   return seesProject({ caller }, projectId) ? [projectId] : notFound(`project ${projectId}`);
 }
 
-/** Does what {@link visibleTo} does, within one project where it is named; one that is not visible is 404. */
+/** Does what {@link visibleTo} does, within one project if it is named; one that is not visible is 404. */
 export async function visibleIn(ctx: Ctx, projectId: string | undefined) {
   if (projectId === undefined) return visibleTo(ctx);
   await requireVisible(ctx, projectId);
   return { orgId: ctx.caller.orgId, projectId };
 }
 
-/** The ids of the projects that {@link visibleIn} means, for lists whose indexes begin with the project. */
+/** Returns the ids of the projects that {@link visibleIn} selects, for lists whose indexes begin with the project. */
 export async function visibleProjectIds(ctx: Ctx, projectId: string | undefined): Promise<string[]> {
   if (projectId !== undefined) return [await requireVisible(ctx, projectId)];
   const projects = await selectProjects(ctx.db, [ctx.caller.orgId, projectsToSee(ctx)]);
   return projects.map(({ id }) => id);
 }
 
-/** The project to create something in: the named one, else the only one; 400 where there are several. */
+/** Returns the project to create something in: the named one, else the only one; 400 if there are several. */
 export async function resolveProject(ctx: Ctx, projectId: string | undefined): Promise<string> {
   if (projectId !== undefined) return requireVisible(ctx, projectId);
   const [only, another] = await selectTwoProjects(ctx.db, [ctx.caller.orgId, projectsToSee(ctx)]);
@@ -47,7 +50,7 @@ export async function resolveProject(ctx: Ctx, projectId: string | undefined): P
   return only.id;
 }
 
-/** The projects that something is to be for: each exists, and the caller sees it. Each is named once. */
+/** Returns the projects that a resource is for, each once: each must exist and be visible to the caller. */
 export async function requireProjects(ctx: Ctx, given: readonly string[]): Promise<string[]> {
   const projectIds = [...new Set(given)];
   const found = await ctx.db.prisma.project.findMany({

@@ -12,7 +12,8 @@ import { setQuotas } from "./set-quotas.ts";
 const cloud = await startCloud({ after }, { works: false });
 const { db, blobs } = cloud.deps;
 const { id: deviceId, orgId } = await cloud.admin.call(api.devices.create, { name: "robot" });
-const limitTo = (maxStoredBytes: bigint | null) => setQuotas(db, orgId, { maxStoredBytes, maxRecordings: null });
+const limitTo = (maxStoredBytes: bigint | null) =>
+  setQuotas(cloud.deps, orgId, { maxStoredBytes, maxRecordings: null });
 const storedBytes = async () => (await readUsage(db.prisma, orgId)).storedBytes;
 const storedKeys = () => Array.fromAsync(blobs.list(`${orgId}/`), ({ key }) => key);
 let filesMade = 0;
@@ -41,7 +42,7 @@ async function* pieces(count: number, sizeBytes: number): AsyncGenerator<Buffer>
   for (let n = 0; n < count; n += 1) yield Buffer.alloc(sizeBytes, "x");
 }
 
-test("a file whose length nobody said is refused once it has more bytes than there is room for, and leaves nothing", async () => {
+test("a file of unknown length is refused once it has more bytes than there is room for, and leaves nothing", async () => {
   const { link, requestId } = await newLink();
   const [before, keys] = [await storedBytes(), await storedKeys()];
   await limitTo(before + 250_000n);
@@ -57,7 +58,7 @@ test("a file whose length nobody said is refused once it has more bytes than the
   assert.equal(await storedBytes(), before + 250_000n);
 });
 
-test("what has come of one counts for others, and so does one whose length was said, from its beginning", async () => {
+test("the bytes of such a file that have arrived count for others, and a file of known length counts from its beginning", async () => {
   const [first, second, third] = [await newLink(), await newLink(), await newLink()];
   const before = await storedBytes();
   await limitTo(before + 1000n);
@@ -68,12 +69,12 @@ test("what has come of one counts for others, and so does one whose length was s
   assert.equal((await send(second.link, Readable.from(pieces(1, 401)))).code, "QuotaReached");
   assert.equal((await send(second.link, Buffer.alloc(400))).status, 200);
   assert.equal((await send(third.link, Buffer.alloc(1))).code, "QuotaReached");
-  slow.end(Buffer.alloc(1)); // what was granted before goes on
+  slow.end(Buffer.alloc(1)); // an upload that was granted before goes on
   assert.equal((await sent).status, 200);
   assert.equal(await storedBytes(), before + 1001n);
 });
 
-test("extension packages count, and one that there is no room for leaves nothing, whether its length was said or not", async () => {
+test("extension packages count, and one that does not fit leaves nothing, whether its length was declared or not", async () => {
   const publish = (body: Buffer | Readable) => send(`${cloud.url}/v1/extension-upload`, body, { method: "POST" });
   const packageOf = (name: string) => makeZip([{ name: "package.json", content: manifestOf(name) }]);
   const before = await storedBytes();
@@ -94,7 +95,7 @@ test("extension packages count, and one that there is no room for leaves nothing
   assert.equal((await publish(Readable.from([two]))).status, 200);
 });
 
-test("a package that is sent again with its Idempotency-Key gets its answer while there is no room for another byte, and stores none", async () => {
+test("a package that is sent again with its Idempotency-Key gets its answer even without room for another byte, and stores none", async () => {
   const publish = (body: Buffer) =>
     send(`${cloud.url}/v1/extension-upload`, body, { method: "POST", headers: { "idempotency-key": "once" } });
   const packageOf = (name: string) => makeZip([{ name: "package.json", content: manifestOf(name) }]);
@@ -113,7 +114,7 @@ function manifestOf(name: string): string {
   return JSON.stringify({ name, publisher: "acme", version: "1", displayName: "X" });
 }
 
-test("a salvage is refused where there is no room for the file that it is made of", async () => {
+test("a salvage is refused if there is no room for the file that it is made of", async () => {
   const { link, requestId } = await newLink();
   assert.equal((await send(link, Buffer.alloc(500))).status, 200);
   const failed = { state: "error", errorCode: "NoEnd", pipelineStage: "Failed" } as const;

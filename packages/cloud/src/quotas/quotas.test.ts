@@ -6,15 +6,15 @@ import { startCloud } from "../testing/start-cloud.ts";
 import { askForFile } from "../testing/test-agent.ts";
 import { putFile } from "../testing/upload-file.ts";
 import type { Quotas } from "./require-room.ts";
-import { setQuotas } from "./set-quotas.ts";
+import { describeLimits, setQuotas } from "./set-quotas.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { prisma } = cloud.deps.db;
 const { id: deviceId, orgId } = await cloud.admin.call(api.devices.create, { name: "robot" });
-const none: Quotas = { maxStoredBytes: null, maxRecordings: null, maxExports: null };
+const none: Quotas = { maxStoredBytes: null, maxRecordings: null, maxExports: null, maxMembers: null };
 
-function allow(quotas: Partial<Quotas>): Promise<string | undefined> {
-  return setQuotas(cloud.deps.db, orgId, { ...none, ...quotas });
+function allow(quotas: Partial<Quotas>) {
+  return setQuotas(cloud.deps, orgId, { ...none, ...quotas });
 }
 
 function refused(status: number, figure: RegExp) {
@@ -29,7 +29,7 @@ function upload(filename: string) {
   return cloud.admin.call(api.uploads.create, { deviceId, filename });
 }
 
-test("an upload is refused where the organization stores as much as it may: 507, with the figures, and is taken once there is room", async () => {
+test("an upload is refused if the organization stores as much as it may: 507 with the figures, and is accepted once there is room", async () => {
   await allow({});
   const { link } = await upload("a.mcap");
   await allow({ maxStoredBytes: 10n });
@@ -52,7 +52,7 @@ test("an agent's upload is refused before its first byte, and one that is open g
   await second.agent.call(api.edge.openUpload, second.version);
 });
 
-test("as many recordings with data as may be are 409, and those without are not counted", async () => {
+test("beyond the allowed number of recordings with data a new one is 409; recordings without data are not counted", async () => {
   const { agent, version, recordingId } = await askForFile(cloud, "third");
   await allow({ maxRecordings: 1 });
   await upload("c.mcap");
@@ -63,9 +63,12 @@ test("as many recordings with data as may be are 409, and those without are not 
   await other.call(api.uploads.create, { filename: "theirs.mcap", key: "theirs" });
 });
 
-test("an operator sees what is stored and allowed, changes what is given, and takes it away", async () => {
+test("an operator sees the stored and allowed amounts, changes a limit, and removes it", async () => {
   await allow({ maxStoredBytes: 5_000_000n, maxRecordings: 7 });
-  const shown = await setQuotas(cloud.deps.db, orgId, { maxExports: 2, maxRecordings: null });
-  assert.match(shown!, /stored bytes +\d+ of 5000000\n +recordings +1 of any number\n +exports at once +2\n/);
-  assert.equal(await setQuotas(cloud.deps.db, "nobody", {}), undefined);
+  const shown = await setQuotas(cloud.deps, orgId, { maxExports: 2, maxRecordings: null });
+  assert.match(
+    describeLimits(shown!),
+    /stored bytes +\d+ of 5000000\n +recordings +1 of any number\n +exports at once +2\n/,
+  );
+  assert.equal(await setQuotas(cloud.deps, "nobody", {}), undefined);
 });

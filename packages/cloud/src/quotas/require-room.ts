@@ -1,28 +1,28 @@
-// Bytes are those of the files of recordings, of imports that are under way or can be retried, of uploads that have
-// begun, and of extension packages; recordings are those with data. Both are looked at before the first byte of a
-// file, without a lock: files that begin in the same moment may go beyond it together, and what has begun is brought
-// to its end. A file whose length nobody said is counted while it comes (`withinRoom` in `quotas/require-room.ts`),
-// refused once it is more than there is room for, and leaves nothing.
+// Stored bytes are those of the files of recordings that lie in our own store, of imports that are running or can be retried, of uploads that have begun, and of
+// extension packages; recordings are those with data. Both are checked before the first byte of a file, without a lock: files that begin at
+// the same moment may exceed the limit together, and an upload that has begun is finished. A file of unknown length is counted while it
+// arrives (`withinRoom` in `quotas/require-room.ts`), refused once it exceeds the room, and leaves nothing.
 //
-// Exports at once are counted in each process, with those that wait for their turn. Their figure stands in the link,
-// because the stream asks no database.
+// Simultaneous exports are counted in each process, with those that wait for their turn. Their limit is part of the link, because the
+// stream reads no database.
 
 import { ApiError } from "../core/errors.ts";
 import type { Database } from "../db/client.ts";
 import { parameter, prepare } from "../db/prepared.ts";
 import type { Transaction } from "../db/transaction.ts";
 
-/** What a deployment allows an organization; null: any. */
+/** The limits that a deployment sets for an organization; null: no limit. */
 export interface Quotas {
   readonly maxStoredBytes: bigint | null;
   readonly maxRecordings: number | null;
   readonly maxExports: number | null;
+  readonly maxMembers: number | null;
 }
 
 export interface Usage {
-  /** Of the files of recordings, of those that are being imported or wait for a retry, of uploads that have begun, and of extensions. */
+  /** The files of recordings, of those that are being imported or wait for a retry, of uploads that have begun, and of extensions. */
   readonly storedBytes: bigint;
-  /** With data. */
+  /** The number of recordings with data. */
   readonly recordings: bigint;
 }
 
@@ -31,28 +31,28 @@ const RETRY_AFTER_SECONDS = 60;
 
 type Reader = Pick<Transaction, "organization" | "$queryRaw">;
 
-const quotaColumns = { maxStoredBytes: true, maxRecordings: true, maxExports: true } as const;
+const quotaColumns = { maxStoredBytes: true, maxRecordings: true, maxExports: true, maxMembers: true } as const;
 
 export function readQuotas(db: Reader, orgId: string): Promise<Quotas> {
   return db.organization.findUniqueOrThrow({ where: { id: orgId }, select: quotaColumns });
 }
 
-/** The same outside of a transaction. */
+/** Reads the same outside of a transaction. */
 export async function quotasOf(db: Pick<Database, "pool">, orgId: string): Promise<Quotas> {
   const [quotas] = await selectQuotas(db, [orgId]);
-  return quotas!; // nobody calls of an organization that is not there
+  return quotas!; // callers belong to an organization that exists
 }
 
 const selectQuotas = prepare((db) =>
   db
     .selectFrom("Organization")
-    .select(["maxStoredBytes", "maxRecordings", "maxExports"])
+    .select(["maxStoredBytes", "maxRecordings", "maxExports", "maxMembers"])
     .where("id", "=", parameter<string>(1)),
 );
 
 /**
- * Refuses one more file that the organization has no room for. Looked at before its bytes come, and without a lock: files that begin
- * in the same moment may go beyond it together.
+ * Refuses one more file that the organization has no room for. This is checked before its bytes arrive, and without a lock: files that
+ * begin at the same moment may exceed the limit together.
  */
 export async function requireRoom(db: Reader, orgId: string, fileBytes: bigint): Promise<void> {
   await requireRoomWithin(db, await readQuotas(db, orgId), { orgId, fileBytes });
@@ -70,7 +70,30 @@ export async function requireRoomWithin(
   requireBytes({ storedBytes, maxStoredBytes }, fileBytes);
 }
 
-/** As {@link requireRoom}, for a file that is no recording's. */
+/**
+ * Says whether the organization may have one more recording of an object in a customer's bucket. Imports that wait count, too, and one at a
+ * time is decided on: a listing finds any number of objects at the same moment, and nobody can be refused.
+ */
+export async function hasRoomForObject(tx: Transaction, orgId: string): Promise<boolean> {
+  const { maxRecordings } = await readQuotas(tx, orgId);
+  if (maxRecordings === null) return true;
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${orgId}, 2))`;
+  const { recordings } = await readUsage(tx, orgId);
+  const [{ waiting }] = await tx.$queryRaw<[{ waiting: bigint }]>`
+    SELECT count(*) AS waiting FROM "ImportRequest" WHERE "orgId" = ${orgId} AND source = 'bucket' AND "recordingId" IS NULL
+      AND state IN ('received', 'processing', 'ready for indexing')`;
+  return recordings + waiting < maxRecordings;
+}
+
+/** Refuses one more member. The caller holds the organization's members, so that two who join at the same moment count each other. */
+export async function requireRoomForMember(tx: Transaction, orgId: string): Promise<void> {
+  const { maxMembers } = await readQuotas(tx, orgId);
+  if (maxMembers === null) return;
+  const members = await tx.member.count({ where: { orgId } });
+  if (members >= maxMembers) throw quotaReached(`has ${members} of ${maxMembers} members`);
+}
+
+/** Does what {@link requireRoom} does, for a file that belongs to no recording. */
 export async function requireRoomForBytes(db: Reader, orgId: string, fileBytes: bigint): Promise<void> {
   const { maxStoredBytes } = await readQuotas(db, orgId);
   if (maxStoredBytes === null) return;
@@ -85,19 +108,19 @@ function requireBytes({ storedBytes, maxStoredBytes }: Room, fileBytes: bigint):
   throw quotaReached(`stores ${storedBytes} of ${maxStoredBytes} bytes, and ${file}`, 507);
 }
 
-/** So many bytes come between two looks at what the organization stores. */
+/** The number of bytes between two checks of what the organization stores. */
 const STEP_BYTES = 64n * 1024n * 1024n;
 
 interface Receiver {
   readonly db: Reader;
   readonly orgId: string;
-  /** Tells how many bytes have come, so that they count for others; absent: they do not before the file's end. */
+  /** Notes how many bytes have arrived, so that they count for others; absent: they do not count before the file's end. */
   readonly note?: (receivedBytes: bigint) => Promise<unknown>;
 }
 
 /**
- * The pieces of a body whose length nobody said. Throws `QuotaReached` once they are more than the organization has room for. What
- * others store meanwhile is seen every 64 MiB. An organization that has no limit when it begins is asked nothing.
+ * Yields the pieces of a body of unknown length. Throws `QuotaReached` once they exceed the organization's room. What others store
+ * meanwhile is checked every 64 MiB. If the organization has no limit at the beginning, nothing is checked.
  */
 export async function* withinRoom(body: AsyncIterable<Uint8Array>, receiver: Receiver): AsyncGenerator<Uint8Array> {
   const { maxStoredBytes } = await readQuotas(receiver.db, receiver.orgId);
@@ -131,10 +154,10 @@ export function quotaReached(how: string, status?: 507): ApiError {
 export async function readUsage(db: Reader, orgId: string): Promise<Usage> {
   const [usage] = await db.$queryRaw<[Usage]>`
     SELECT recordings, (r.bytes + i.bytes + u.bytes + e.bytes)::bigint AS "storedBytes"
-    FROM (SELECT count(*) AS recordings, coalesce(sum("sizeBytes"), 0) AS bytes
+    FROM (SELECT count(*) FILTER (WHERE location IS NULL OR "importStatus" = 'complete') AS recordings, coalesce(sum("sizeBytes") FILTER (WHERE location IS NULL), 0) AS bytes
           FROM "Recording" WHERE "orgId" = ${orgId} AND "blobKey" IS NOT NULL) r,
          (SELECT coalesce(sum("sizeBytes"), 0) AS bytes
-          FROM "ImportRequest" WHERE "orgId" = ${orgId} AND "blobKey" IS NOT NULL) i,
+          FROM "ImportRequest" WHERE "orgId" = ${orgId} AND "blobKey" IS NOT NULL AND source <> 'bucket') i,
          (SELECT coalesce(sum("sizeBytes"), 0) AS bytes
           FROM "Upload" WHERE "orgId" = ${orgId} AND state = 'open') u,
          (SELECT coalesce(sum(v."sizeBytes"), 0) AS bytes

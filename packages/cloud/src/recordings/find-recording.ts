@@ -22,7 +22,7 @@ interface RecordingSelector {
   readonly projectId?: string | undefined;
 }
 
-/** The recording that a query or body selects, by id or else by key; undefined where it selects none; 404 where it does not exist. */
+/** Finds the recording that a query or body selects, by id or else by key; undefined if it selects none; 404 if it does not exist. */
 export async function selectRecording(ctx: Ctx, selector: RecordingSelector): Promise<RecordingModel | undefined> {
   const { recordingId, recordingKey, projectId } = selector;
   if (!recordingId && !recordingKey) return undefined;
@@ -38,8 +38,8 @@ function findById({ db }: Ctx, where: Where, id: string): Promise<RecordingModel
 }
 
 /**
- * Copies of one file on several devices carry the same key until they are imported: the imported one is meant, else the oldest.
- * 400 where recordings of several projects have the key.
+ * Copies of one file on several devices have the same key until they are imported: the imported one is returned, else the oldest. 400 if
+ * recordings of several projects have the key.
  */
 async function findByKey({ db }: Ctx, where: Where, key: string): Promise<RecordingModel | null> {
   const named = { AND: [where, { key }] };

@@ -6,13 +6,13 @@ import type { Listed } from "../search/find-page.ts";
 import { type ListQuery, type RecordingFilter, recordingFilters } from "./recording-filters.ts";
 import { type OrderedPart, orderRecordings } from "./recording-order.ts";
 
-/** The lists, one after another, of which a query shows a page. `more`: what it is filtered by besides. */
+/** Plans the lists, one after another, of which a query shows a page. `more` are further filters. */
 export async function planList(ctx: Ctx, query: ListQuery, more: readonly RecordingFilter[] = []): Promise<Listed[]> {
   return planListOf(ctx, query, { device: await selectDevice(ctx, query), more });
 }
 
 interface Chosen {
-  /** The one that the query selects. */
+  /** The device that the query selects. */
   readonly device: { readonly id: string } | undefined;
   readonly more?: readonly RecordingFilter[];
 }
@@ -27,7 +27,7 @@ interface Plan {
   readonly filters: readonly RecordingFilter[];
 }
 
-/** spec: Recordings/List: "recordings with data on or after start and on or before end", inclusive. */
+/** "recordings with data on or after start and on or before end", inclusive. spec: Recordings/List */
 function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
   const { sortName, from, owner, where, keys, unindexedKeys, coversTime, together } = part;
   const { sortOrder } = query;
@@ -60,7 +60,7 @@ function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
   };
 }
 
-/** A key that puts what has no value last, in either order. */
+/** A sort key that puts rows without a value last, in either order. */
 function lastWithout(value: Prisma.Sql, sortOrder: "asc" | "desc"): Prisma.Sql {
   return sortOrder === "asc" ? Prisma.sql`${value} IS NULL` : Prisma.sql`${value} IS NOT NULL`;
 }

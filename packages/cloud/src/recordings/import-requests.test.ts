@@ -18,7 +18,7 @@ const wantedOf = async (agent: TestAgent) => (await agent.call(api.edge.work, {}
 const refusedWith = (status: number, text: RegExp) => (error: ApiCallError) =>
   error.status === status && text.test(error.message);
 
-/** A device with recordings at the edge, in status none, by their paths. */
+/** Creates a device with recordings at the edge, in status none, by their paths. */
 async function reportRecordings(name: string, count: number) {
   const agent = await startAgent(cloud, name);
   const items = Array.from({ length: count }, (_, i) => recordingItem({ path: `run/${i}.mcap` }));
@@ -31,7 +31,7 @@ async function statusesOf(ids: readonly string[]): Promise<ImportStatus[]> {
   return Promise.all(ids.map(async (keyOrId) => (await admin.call(api.recordings.get, { keyOrId })).importStatus));
 }
 
-test("what is named is queued once; a repeat changes nothing and counts it as asked for already", async () => {
+test("named recordings are queued once; a repeat changes nothing and counts them as already requested", async () => {
   const { agent, ids } = await reportRecordings("named", 3);
   assert.deepEqual(await requestImports({ recordingIds: [...ids, ids[0]!], priority: 5 }), {
     queued: 3,
@@ -47,7 +47,7 @@ test("what is named is queued once; a repeat changes nothing and counts it as as
   assert.equal((row!.requestedBy as { kind: string }).kind, "apiKey");
 });
 
-test("each is judged by itself: what is not there, and what no device has any more, is told by reason", async () => {
+test("each recording is judged by itself: one that does not exist, and one that no device has any more, is counted by reason", async () => {
   const { agent, items, ids } = await reportRecordings("mixed", 4);
   const [gone, failed, imported, idle] = ids as [string, string, string, string];
   await requestImports({ recordingIds: [gone, failed] });
@@ -80,7 +80,7 @@ test("a waiting agent hears of a bulk request, of another priority and of its ca
   assert.deepEqual(await receives(() => cancel({ recordingIds: [ids[1]!] })), [0]);
 });
 
-test("the priority of what waits is changed and nothing else is", async () => {
+test("only the priority of waiting requests is changed", async () => {
   const { ids } = await reportRecordings("prioritized", 3);
   const [waiting, alike, idle] = ids as [string, string, string];
   await requestImports({ recordingIds: [waiting, alike], priority: 1 });
@@ -98,7 +98,7 @@ test("the priority of what waits is changed and nothing else is", async () => {
   assert.deepEqual(await statusesOf([idle]), ["none"]);
 });
 
-test("what waits is cancelled; what was never asked for stays, and what is on its way or over is refused", async () => {
+test("waiting requests are cancelled; recordings without a request stay, and running or finished imports are refused", async () => {
   const { agent, ids } = await reportRecordings("cancelled", 4);
   const [waiting, idle, underWay, over] = ids as [string, string, string, string];
   await requestImports({ recordingIds: [waiting, underWay, over] });
@@ -111,7 +111,7 @@ test("what waits is cancelled; what was never asked for stays, and what is on it
   assert.ok((await wantedOf(agent)).every(({ recordingId }) => recordingId !== waiting));
 });
 
-test("another organization's recordings are not there, whatever selects them", async () => {
+test("another organization's recordings are not found, however they are selected", async () => {
   const { ids, agent } = await reportRecordings("ours", 2);
   const other = await cloud.otherOrganization();
   const refused = [{ reason: "NotFound", count: 2 }];
@@ -125,7 +125,7 @@ test("another organization's recordings are not there, whatever selects them", a
   assert.deepEqual(await statusesOf(ids), ["none", "none"]);
 });
 
-test("ids and a filter, neither, more than 2000 ids, and a filter with a name that is none are 400", async () => {
+test("400 for ids together with a filter, for neither, for more than 2000 ids, and for a filter with an unknown name", async () => {
   const send = async (body: object) => {
     const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };
     const answer = await fetch(`${cloud.url}/v1/data/import-requests`, {
@@ -142,7 +142,7 @@ test("ids and a filter, neither, more than 2000 ids, and a filter with a name th
   assert.equal(await send({ recordingIds: tooMany.slice(1) }), 200);
 });
 
-test("many at once for the same recordings queue each once, and a cancellation among them leaves nothing half done", async () => {
+test("many calls at the same moment for the same recordings queue each once, and a cancellation among them leaves nothing half done", async () => {
   const { ids } = await reportRecordings("raced", 40);
   const calls = Array.from({ length: 6 }, (_, i) => {
     const shuffled = i % 2 === 0 ? ids : ids.toReversed();

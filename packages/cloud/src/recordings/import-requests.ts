@@ -1,7 +1,6 @@
-// Requests for many recordings are one transaction that selects, locks and changes, so that nobody else's change
-// falls between. A filter with a name that is none is refused, against the rule that unknown keys are ignored,
-// because it would select more than was meant. 10,000 of 100,000 recordings are queued in 3 s, and cancelled in as
-// much.
+// A call for many recordings is one transaction that selects, locks and changes, so that no other change comes in between. A filter with an
+// unknown name is refused, against the rule that unknown keys are ignored, because it would select more than was intended. 10,000 of
+// 100,000 recordings are queued in 3 s, and cancelled in the same time.
 
 import { type api, BulkRefusal, type Input, type Output } from "@downlink/protocol";
 import { findRequester } from "../api-keys/find-requester.ts";
@@ -18,10 +17,10 @@ import { lockSelection, type SelectedRecording, type Selection } from "./lock-se
 
 type Contract = typeof api.importRequests;
 
-/** What becomes of one recording of many. */
+/** The result for one recording of many. */
 type Verdict = "change" | "already" | BulkRefusal;
 
-/** Requests for many recordings at once: each is judged by itself, and all that may change does so in one transaction. */
+/** Requests for many recordings at once: each is judged by itself, and all that may change do so in one transaction. */
 export const importRequests: Handlers<Contract> = {
   create: requestImports,
   update: changePriorities,
@@ -103,7 +102,7 @@ interface Changed {
   readonly refused: { readonly reason: BulkRefusal; readonly count: number }[];
 }
 
-/** Changes what is selected and may be changed. */
+/** Changes those of the selected recordings that may be changed. */
 async function changeSelected(
   ctx: Ctx,
   selection: Selection,

@@ -16,7 +16,7 @@ const { stored, devices, primarySite, edgeSites, sessions, projectId } = await s
 type ListQuery = CallInput<typeof api.recordings.list>;
 const list = (query: ListQuery = {}) => admin.call(api.recordings.list, query);
 const ids = (found: readonly { readonly id: string }[]) => found.map(({ id }) => id);
-/** Answers ids in the order of creation. */
+/** Returns ids in the order of creation. */
 const idsWhere = (isMatch: (row: StoredRecording, i: number) => boolean) =>
   ids(stored.filter(isMatch).toSorted((a, b) => Number(a.createdAtNs - b.createdAtNs) || (a.id < b.id ? -1 : 1)));
 
@@ -27,7 +27,7 @@ async function send(query: string) {
   return { status: response.status, body: (await response.json()) as Recording[] & { error: string } };
 }
 
-test("a recording that only touches the range at one nanosecond is found", async () => {
+test("a recording that touches the range at only one nanosecond is found", async () => {
   const row = stored[2]!;
   const finds = async (query: ListQuery) => ids(await list(query)).includes(row.id);
   assert.ok(await finds({ start: row.endNs, end: row.endNs + 5n }));
@@ -37,7 +37,7 @@ test("a recording that only touches the range at one nanosecond is found", async
   assert.deepEqual(await list({ start: 60n, end: 59n }), []);
 });
 
-test("without sort the order is that of creation; limit 0 is an empty list, 2000 is legal", async () => {
+test("without sort the order is that of creation; limit 0 is an empty list, and 2000 is allowed", async () => {
   assert.deepEqual(
     ids(await list()),
     idsWhere(() => true),
@@ -60,7 +60,7 @@ test("recordings without a device, and those that were never imported, come last
   }
 });
 
-test("`path` is exact, byte for byte, also where paths agree in hundreds of characters", async () => {
+test("`path` is exact, byte for byte, even if paths agree in hundreds of characters", async () => {
   for (const i of [0, 1, 2, 3, 4, 7]) {
     const { path } = stored[i]!;
     assert.deepEqual(
@@ -73,7 +73,7 @@ test("`path` is exact, byte for byte, also where paths agree in hundreds of char
   assert.deepEqual(await list({ path: "RUNS/0.mcap" }), []);
 });
 
-test("`pathMatches` is a part of the path in any case, of three letters and of fewer, taken literally", async () => {
+test("`pathMatches` finds a part of the path in upper or lower case, of three letters and of fewer, taken literally", async () => {
   for (const part of ["RUNS/3", "s/3.", "mcap", "ÜBER", "g2", "3", "🤖", "～", "%", "_uns", "nowhere", "zq"]) {
     const expected = idsWhere(({ path }) => path.toLowerCase().includes(part.toLowerCase()));
     assert.deepEqual(ids(await list({ pathMatches: part })), expected, part);
@@ -86,7 +86,7 @@ test("`pathMatches` is a part of the path in any case, of three letters and of f
   assert.deepEqual(await other.call(api.recordings.list, { pathMatches: "runs" }), []);
 });
 
-test("`site.id` and `edgeSite.id` select a site; so do siteId and edgeSiteId", async () => {
+test("`site.id` and `edgeSite.id` select a site, and so do siteId and edgeSiteId", async () => {
   const atPrimary = idsWhere(({ siteId }) => siteId !== null);
   const atFirst = idsWhere(({ edgeSiteId }) => edgeSiteId === edgeSites[0]!.id);
   for (const name of ["site.id", "siteId"])
@@ -95,7 +95,7 @@ test("`site.id` and `edgeSite.id` select a site; so do siteId and edgeSiteId", a
     assert.deepEqual(ids((await send(`${name}=${edgeSites[0]!.id}`)).body), atFirst, name);
 });
 
-test("`deviceId` (empty string selects recordings with no device), `deviceName` and their aliases", async () => {
+test("`deviceId` (empty string selects recordings with no device), `deviceName` and their aliases select by device", async () => {
   const [b, a] = devices;
   const ofA = idsWhere(({ deviceId }) => deviceId === a!.id);
   for (const query of ["deviceName=a", "device.name=a", `device.id=${a!.id}`, `deviceId=${a!.id}&device.id=${b!.id}`])
@@ -107,7 +107,7 @@ test("`deviceId` (empty string selects recordings with no device), `deviceName` 
   assert.equal((await send("deviceId=dev_unknown")).status, 404);
 });
 
-test("`sessionId` (empty string selects recordings with no session) and `sessionKey`", async () => {
+test("`sessionId` (empty string selects recordings with no session) and `sessionKey` select by session", async () => {
   const ofFirst = idsWhere(({ sessionId }) => sessionId === sessions[0]!.id);
   assert.deepEqual(ids((await send(`sessionId=${sessions[0]!.id}`)).body), ofFirst);
   assert.deepEqual(ids(await list({ sessionKey: "Prüf/stand" })), ofFirst);
@@ -118,7 +118,7 @@ test("`sessionId` (empty string selects recordings with no session) and `session
   assert.equal((await send("sessionKey=unknown")).status, 404);
 });
 
-test("`importStatus` comes once, repeated, comma-separated or indexed, the slash possibly encoded", async () => {
+test("`importStatus` may be given once, repeated, comma-separated or indexed, with an encoded slash or a plain one", async () => {
   const either = idsWhere(({ importStatus }) => importStatus === "failed" || importStatus === "pending");
   const spellings = [
     "importStatus=failed,pending",
@@ -136,7 +136,7 @@ test("`importStatus` comes once, repeated, comma-separated or indexed, the slash
 
 const idsOfNumbers = (isMatch: (i: number) => boolean) => idsWhere((_, i) => isMatch(i));
 
-test("`metadataQuery`: a recording matches when any one of its metadata records does, all terms", async () => {
+test("`metadataQuery`: a recording matches if any one of its metadata records matches all terms", async () => {
   const matching = async (metadataQuery: string) => ids(await list({ metadataQuery }));
   assert.deepEqual(
     await matching("operator:ann"),
@@ -167,7 +167,7 @@ test("`metadataQuery`: a recording matches when any one of its metadata records 
   );
 });
 
-test("a malformed `metadataQuery` is 400 and says where", async () => {
+test("a malformed `metadataQuery` is 400 and the error says where", async () => {
   const { status, body } = await send(`metadataQuery=${encodeURIComponent('foo "bar')}`);
   assert.equal(status, 400);
   assert.match(JSON.stringify(body), /metadataQuery.*at character 5/);
@@ -178,8 +178,8 @@ test("unknown parameters and filters by an empty text are ignored", async () => 
   assert.equal(body.length, stored.length);
 });
 
-test("a listed recording has all its fields, and is what get answers", async () => {
-  const i = 28; // of an edge site, with key and session
+test("a listed recording has all its fields, and equals what get answers", async () => {
+  const i = 28; // a recording of an edge site, with key and session
   const row = stored[i]!;
   const listed = (await list()).find(({ id }) => id === row.id)!;
   assert.deepEqual(listed, {
@@ -200,7 +200,7 @@ test("a listed recording has all its fields, and is what get answers", async () 
   const inSession = (await list()).find(({ id }) => id === stored[8]!.id)!;
   assert.deepEqual([inSession.sessionId, inSession.sessionKey], [sessions[1]!.id, "run 2"]);
   const imported = (await list({ importStatus: ["complete"], sessionId: sessions[0]!.id }))[0]!;
-  assert.deepEqual(imported.site, { id: primarySite.id, name: "primary", indexingStrategy: "split-files" });
+  assert.deepEqual(imported.site, { id: primarySite.id, name: "primary", indexingStrategy: "whole-files" });
   assert.ok(imported.importedAt !== undefined && imported.sessionId === sessions[0]!.id);
   assert.equal(imported.location, undefined, "only of files in a customer's own bucket");
   assert.deepEqual(await admin.call(api.recordings.get, { keyOrId: row.id }), listed);
@@ -211,7 +211,7 @@ test("a listed recording has all its fields, and is what get answers", async () 
   );
 });
 
-test("another organization's ids, names and keys are 404, and what filters finds nothing", async () => {
+test("another organization's ids, names and keys are 404, and filters find none of its recordings", async () => {
   const asked = (query: ListQuery) => other.call(api.recordings.list, query);
   assert.deepEqual(await asked({}), []);
   for (const query of [{ topic: "/rare" }, { path: stored[0]!.path }])
@@ -224,7 +224,7 @@ test("another organization's ids, names and keys are 404, and what filters finds
   await assert.rejects(other.call(api.recordings.get, { keyOrId: stored[0]!.id }), isNotFound);
 });
 
-test("a list shows the caller's projects only, and one of them where `projectId` says so", async () => {
+test("a list shows only the caller's projects, and only one of them if `projectId` names it", async () => {
   const second = await admin.call(api.projects.create, { name: "second" });
   const { topic: _, ...row } = stored[0]!;
   const there = { ...row, id: newId("rec"), importId: null, projectId: second.id, deviceId: null };
@@ -241,7 +241,7 @@ test("a list shows the caller's projects only, and one of them where `projectId`
   await prisma.recording.delete({ where: { id: there.id } });
 });
 
-test("the oldest of all and of a device take one statement, and more of them or another order give the same", async (t) => {
+test("the oldest of all and of a device take one statement, and a larger limit or another order gives the same ones", async (t) => {
   for (const query of [{}, { deviceId: devices[0]!.id }]) {
     const all = await list({ ...query, limit: 2000 });
     const asked = t.mock.method(cloud.deps.db.pool, "query");

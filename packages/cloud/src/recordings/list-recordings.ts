@@ -19,17 +19,17 @@ import {
 
 type Answered = Complete<Recording>[] | Batches<Complete<Recording>>;
 
-/** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
+/** Finds first the ids of the page, from narrow rows that are sorted in memory, and then the page itself. */
 export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Answered> {
   const first = isFirstPage(ctx, query, ["deviceId"]) ? await readFirst(ctx, query) : undefined;
   if (first) return first;
   const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
   const ids = await findPage(readingFrom(ctx.db), await planListOf(ctx, query, { device }), query);
-  if (ids.length === 0) await selectDevice(ctx, query); // else what was found proves that the device is there
+  if (ids.length === 0) await selectDevice(ctx, query); // otherwise the recordings that were found prove that the device exists
   return (await readFew(ctx, ids)) ?? inBatches(ids, (some) => readRecordings(ctx, some));
 }
 
-/** Undefined where there are none, or where one is large. */
+/** Returns undefined if there are none, or if one is large. */
 async function readFirst(
   { caller, db }: Ctx,
   { deviceId, limit }: ListQuery,
@@ -41,7 +41,7 @@ async function readFirst(
   return rows.length > 0 && rows.every(({ metadata }) => metadata !== null) ? rows.map(toRecording) : undefined;
 }
 
-/** All at once, where they are few and small. */
+/** Reads all at once if they are few and small. */
 async function readFew({ db }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[] | undefined> {
   if (ids.length > FEW) return undefined;
   const rows = await selectSmallRecordingRows(db, [ids]);

@@ -37,7 +37,7 @@ test("each topic has the messages, the span and the mean rate that the file has"
   );
 });
 
-test("each topic tells its longest gap and when it was active; what was imported before that was noted, once it is indexed anew", async () => {
+test("each topic shows its longest gap and when it was active; older imports show it once they are indexed anew", async () => {
   const startNs = 1_700_000_000_000_000_000n;
   const secondsAt = (logTimeNs: bigint) => Number(logTimeNs - startNs) / 1e9;
   const bytes = await makeMcap({ startNs, durationSeconds: 3 });
@@ -62,7 +62,7 @@ test("each topic tells its longest gap and when it was active; what was imported
   assert.deepEqual(await list(), listed);
 });
 
-test("what is only at the edge has the topics that its agent reported; what nobody timed has no rate", async () => {
+test("a recording at the edge has the topics that its agent reported; a topic without times has no rate", async () => {
   const agent = await startAgent(cloud, "edge");
   const fields = { encoding: "cdr", schemaName: "T", schemaEncoding: "ros2msg", schemaSha256: "0".repeat(64) };
   const { prisma } = cloud.deps.db;

@@ -4,7 +4,7 @@ import type { Complete } from "../core/complete.ts";
 import type { RecordingTopicActivityModel, RecordingTopicModel } from "../db/generated/models.ts";
 import { findRecording } from "./find-recording.ts";
 
-/** Answers the topics as the agent that has the file, or the import, counted them. */
+/** Answers the topics as they were counted by the agent that has the file, or by the import. */
 export async function listTopics(
   ctx: Ctx,
   { limit, offset, ...ref }: Input<(typeof api.recordings)["topics"]>,

@@ -20,18 +20,18 @@ type Columns = Pick<RecordingModel, "id" | "orgId" | "projectId" | "deviceId" | 
 export interface SelectedRecording extends Columns {
   readonly importStatus: ImportStatus;
   readonly deviceName: string | null;
-  /** Both null where no edge copy counts as there. */
+  /** Both are null if there is no edge copy that counts as present. */
   readonly versionId: EdgeFileModel["versionId"] | null;
   readonly agentId: EdgeFileModel["agentId"] | null;
 }
 
 export interface LockedSelection {
   readonly rows: readonly SelectedRecording[];
-  /** How many were named, or matched, and are not there or not visible to the caller. */
+  /** How many recordings were named, or matched, and do not exist or are not visible to the caller. */
   readonly missing: number;
 }
 
-/** The recordings that a call selects, locked in the order in which everybody locks several. */
+/** Locks the recordings that a call selects, in the order in which every transaction locks several. */
 export async function lockSelection(tx: Transaction, ctx: Ctx, selection: Selection): Promise<LockedSelection> {
   const { recordingIds, filter } = selection;
   const ids = filter ? await findMatches(tx, ctx, filter) : [...new Set(recordingIds)];

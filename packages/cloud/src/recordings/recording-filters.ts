@@ -14,15 +14,15 @@ export type ListQuery = Input<(typeof api.recordings)["list"]>;
 /** A condition on the recordings `r`. */
 export interface RecordingFilter {
   readonly where: Prisma.Sql;
-  /** The same, for an index that finds what matches. */
+  /** The same condition, for an index that finds matching rows. */
   readonly narrowed?: Prisma.Sql;
   /** The orders in which an index has the recordings that fulfil it. */
   readonly orderedBy?: readonly ("createdAt" | "start")[];
-  /** How many rows are read for each recording that fulfils it; absent: its own alone. */
+  /** How many rows are read for each recording that fulfils it; absent: only its own. */
   readonly readsPerMatch?: number;
 }
 
-/** All that a list is filtered by, but for the organization and the time. Empty texts select nothing in particular. */
+/** Returns all filters of a list but the organization and the time. Empty texts select everything. */
 export async function recordingFilters(
   ctx: Ctx,
   query: ListQuery,
@@ -47,13 +47,13 @@ async function ofProjects(ctx: Ctx, { projectId }: ListQuery): Promise<Recording
   return projects.map((where) => ({ where, orderedBy: projectId === undefined ? [] : ["createdAt"] }));
 }
 
-/** spec: Recordings/List: "deviceId (empty string selects recordings with no device)" */
+/** "deviceId (empty string selects recordings with no device)". spec: Recordings/List */
 function ofDevice({ deviceId }: ListQuery, device: { readonly id: string } | undefined): RecordingFilter[] {
   if (device) return [{ where: Prisma.sql`r."deviceId" = ${device.id}`, orderedBy: ["createdAt", "start"] }];
   return deviceId === "" ? [{ where: Prisma.sql`r."deviceId" IS NULL`, orderedBy: ["createdAt"] }] : [];
 }
 
-/** spec: Recordings/List: "sessionId (empty string selects recordings with no session)" */
+/** "sessionId (empty string selects recordings with no session)". spec: Recordings/List */
 async function ofSession(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {
   if (query.sessionId === "") return [{ where: Prisma.sql`r."sessionId" IS NULL` }];
   const session = await selectSession(ctx, query);
@@ -76,13 +76,13 @@ async function ofSites(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {
   ];
 }
 
-/** All that have a topic are found by looking up first its rows and then, one by one, the recordings of these. */
+/** Recordings that have a topic are found by looking up first its rows and then, one by one, their recordings. */
 function withTopic(topic: string): RecordingFilter {
   const where = Prisma.sql`EXISTS (SELECT FROM "RecordingTopic" t WHERE t."recordingId" = r.id AND t.topic = ${topic})`;
   return { where, readsPerMatch: 3 };
 }
 
-/** spec: wire contract §3: "A recording matches when any one of its metadata records does, term by term." */
+/** "A recording matches when any one of its metadata records does, term by term." spec: wire contract §3 */
 function ofMetadata({ metadataQuery = "" }: ListQuery): RecordingFilter[] {
   const terms = parseQuery(metadataQuery, { parameter: "metadataQuery" });
   const inMetadata = (narrowing: Narrowing) => metadataRecordsWhere(Prisma.sql`r.metadata`, terms, narrowing);

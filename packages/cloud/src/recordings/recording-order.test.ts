@@ -25,7 +25,7 @@ const sortKeys: Record<NonNullable<ListQuery["sortBy"]>, (row: StoredRecording) 
   importedAt: (row) => row.importedAtNs,
 };
 
-/** What the specification says of a query, over the rows in memory. */
+/** Computes what the specification says about a query, over the rows in memory. */
 function expected(query: ListQuery): string[] {
   const { start, end, deviceId, sessionId, siteId, edgeSiteId, importStatus, topic, sortBy = "createdAt" } = query;
   const part = query.pathMatches?.toLowerCase() ?? "";

@@ -5,11 +5,11 @@ import type { ListQuery } from "./recording-filters.ts";
 type Sql = Prisma.Sql;
 type SortName = "deviceName" | "createdAt" | "start" | "end" | "duration" | "path" | "importedAt";
 
-/** A part of the recordings `r`, as an index has them sorted. */
+/** A part of the recordings `r`, in the order of an index. */
 export interface OrderedPart {
   readonly sortName: SortName;
   readonly from: Sql;
-  /** What the part is; none: all. */
+  /** The conditions of the part; none: all recordings. */
   readonly where: readonly Sql[];
   /** The table whose organization the index begins with. */
   readonly owner: "r" | "d";
@@ -18,7 +18,7 @@ export interface OrderedPart {
   readonly unindexedKeys: readonly Sql[];
   /** The index has the recordings' starts and ends behind its key. */
   readonly coversTime: boolean;
-  /** The first of two parts has here what both are sorted by. */
+  /** The first of two parts has the order of both here. */
   readonly together?: Together;
 }
 
@@ -35,7 +35,7 @@ const keys = {
   importedAt: 'r."importedAtNs"',
 } as const;
 
-/** The parts of a list, one after another. What has no device or no time of import comes last, in either order, by id. */
+/** Returns the parts of a list, one after another. Recordings without a device or a time of import come last, in either order, by id. */
 export function orderRecordings(
   { sortBy = "createdAt", importStatus, deviceId }: ListQuery,
   isOfDevice: boolean,
@@ -53,7 +53,7 @@ const recordings = { from: Prisma.sql`"Recording" r`, owner: "r", where: [] } as
 
 function byTime(sortName: keyof typeof keys): OrderedPart {
   const key = Prisma.raw(keys[sortName]);
-  const coversTime = sortName !== "duration"; // hardly related to time: matches come soon
+  const coversTime = sortName !== "duration"; // it is hardly related to time, so matches come soon
   return { ...recordings, sortName, keys: [key], unindexedKeys: [unindexed(key, "number")], coversTime };
 }
 
@@ -68,7 +68,7 @@ function byId(sortName: SortName, where: readonly Sql[]): OrderedPart {
   };
 }
 
-/** Only what is imported has the time. */
+/** Only imported recordings have the time. */
 function byImport(importStatus: ListQuery["importStatus"]): OrderedPart[] {
   const imported = { ...byTime("importedAt"), where: [Prisma.sql`r."importedAtNs" IS NOT NULL`] };
   const others = byId("importedAt", [Prisma.sql`r."importedAtNs" IS NULL`]);
@@ -77,7 +77,10 @@ function byImport(importStatus: ListQuery["importStatus"]): OrderedPart[] {
   return [{ ...imported, together: { from: recordings.from, value: Prisma.sql`r."importedAtNs"` } }, others];
 }
 
-/** Paths are too long for an index: it has their beginnings. Byte by byte, so that these sort as the whole do. */
+/**
+ * Paths are too long for an index, so it has their beginnings. They are compared byte by byte, so that the beginnings sort as the whole
+ * paths do.
+ */
 const byPath: OrderedPart = {
   ...recordings,
   sortName: "path",

@@ -1,12 +1,13 @@
 import { DataDamage, type Recording } from "@downlink/protocol";
 import { type Kysely, sql } from "kysely";
 import { asParsed, type Complete } from "../core/complete.ts";
+import { readLocation } from "../customer-buckets/read-location.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
 import { inProjects } from "../projects/scope-sql.ts";
 import { oldest, type Rows } from "../search/first-page.ts";
 
-/** What is stored in so few bytes is at most a hundred times as large in memory. */
+/** Metadata that is stored in this many bytes is at most a hundred times as large in memory. */
 const SMALL_BYTES = 2048;
 const isSmall = sql<boolean>`pg_column_size(r.metadata) <= ${sql.lit(SMALL_BYTES)}`;
 
@@ -18,12 +19,13 @@ const withoutMetadata = (recordings: Rows<"Recording">) =>
     .leftJoin("Site as e", "e.id", "r.edgeSiteId")
     .select(["r.id", "r.projectId", "r.path", "r.sizeBytes", "r.createdAtNs", "r.importedAtNs", "r.startNs", "r.endNs"])
     .select(["r.importStatus", "r.key", "r.messageCount", "r.sessionId", "r.failureCode", "r.failureText"])
-    .select(["r.damage", "d.id as deviceId", "d.name as deviceName", "n.key as sessionKey"])
-    .select(["s.id as siteId", "s.name as siteName", "e.id as edgeSiteId", "e.name as edgeSiteName"]);
+    .select(["r.damage", "r.location", "d.id as deviceId", "d.name as deviceName", "n.key as sessionKey"])
+    .select(["s.id as siteId", "s.name as siteName", "e.id as edgeSiteId", "e.name as edgeSiteName"])
+    .select("s.indexingStrategy");
 
 const recordingsWithAll = (db: Kysely<DB>) => withoutMetadata(db.selectFrom("Recording as r")).select("r.metadata");
 
-/** The metadata is null where it is large. */
+/** The metadata is null if it is large. */
 const recordingsIfSmall = (recordings: Rows<"Recording">) =>
   withoutMetadata(recordings).select(sql<object | null>`CASE WHEN ${isSmall} THEN r.metadata END`.as("metadata"));
 
@@ -60,8 +62,11 @@ export function toRecording(row: RecordingRow): Complete<Recording> {
     start: row.startNs,
     end: row.endNs,
     importStatus: row.importStatus,
-    location: undefined, // no files are indexed in a customer's own bucket
-    site: row.siteId === null ? undefined : { ...summary(row.siteId, row.siteName), indexingStrategy: "split-files" },
+    location: readLocation(row.location),
+    site:
+      row.siteId === null
+        ? undefined
+        : { ...summary(row.siteId, row.siteName), indexingStrategy: row.indexingStrategy! },
     edgeSite: row.edgeSiteId === null ? undefined : summary(row.edgeSiteId, row.edgeSiteName),
     device: row.deviceId === null ? undefined : summary(row.deviceId, row.deviceName),
     key: row.key ?? undefined,
@@ -74,7 +79,7 @@ export function toRecording(row: RecordingRow): Complete<Recording> {
   };
 }
 
-/** What is there has a name. */
+/** A row that exists has a name. */
 function summary(id: string, name: string | null): { id: string; name: string } {
   return { id, name: name! };
 }

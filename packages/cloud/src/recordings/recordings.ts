@@ -29,10 +29,7 @@ async function getRecording(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Comp
   return toRecording(row ?? (await readByKey(ctx, ref)));
 }
 
-/**
- * No recording has the id. Several may have the key, and it takes more than one statement to find out which one is
- * meant.
- */
+/** No recording has the id. Several may have the key, and it takes more than one statement to find out which of them is meant. */
 async function readByKey(ctx: Ctx, ref: Input<Contract["get"]>) {
   const { id } = await findRecording(ctx, ref);
   const [row] = await selectRecordingRows(ctx.db, [[id]]);

@@ -21,8 +21,8 @@ export interface RecordingSelector {
 }
 
 /**
- * The recordings that the common selectors of topics and exports name, among those the caller may see. What is given together
- * narrows the selection; what names one thing that is not there is 404.
+ * Selects the recordings that the common selectors of topics and exports name, among those that the caller may see. Several selectors
+ * together narrow the selection; one that names a single thing which does not exist is 404.
  */
 export async function whereSelected(ctx: Ctx, selector: RecordingSelector): Promise<Prisma.RecordingWhereInput> {
   const device = await selectDevice(ctx, selector);

@@ -17,7 +17,7 @@ type Query = CallInput<typeof api.recordings.summarize>;
 const summarize = (query: Query, client = admin) => client.call(api.recordings.summarize, query);
 type Sums = Pick<RecordingSummary, "count" | "bytes" | "seconds">;
 
-/** The same, added up by hand from the list with the same filters. */
+/** Adds up the list with the same filters by hand. */
 async function expected(query: Query) {
   const found = await admin.call(api.recordings.list, query);
   const sumOf = (rows: typeof found): Sums => ({
@@ -57,7 +57,7 @@ test("the sums are those of the list with the same filters, whatever they are", 
   await fc.assert(agrees, { numRuns: 60 });
 });
 
-test("of nothing the sums are nothing; another organization, and a key of another project, see nothing of these", async () => {
+test("without recordings the sums are zero; another organization, and a key of another project, see nothing of these", async () => {
   const nothing = { count: 0, bytes: 0, seconds: 0, isCapped: false, byStatus: [], byDevice: [] };
   assert.deepEqual(await summarize({ path: "nowhere" }), nothing);
   assert.deepEqual(await summarize({}, await cloud.otherOrganization()), nothing);
@@ -67,7 +67,7 @@ test("of nothing the sums are nothing; another organization, and a key of anothe
   await assert.rejects(summarize({ deviceName: "a" }, limited), (error: ApiCallError) => error.status === 404);
 });
 
-test("what devices say of their files may be beyond all whole numbers that a client can hold", async () => {
+test("the sums of what devices report may exceed all whole numbers that a client can hold", async () => {
   const { topic: _, ...row } = stored[0]!;
   const huge = { ...row, key: null, importId: null, sizeBytes: 2n ** 53n - 1n, startNs: 0n, endNs: 2n ** 63n - 1n };
   const rows = [1, 2, 3].map(() => ({ ...huge, id: newId("rec"), durationNs: 2n ** 63n - 1n, path: "huge" }));

@@ -1,6 +1,5 @@
-// A summary of recordings looks at 100,000 of them and no further, and says so where there are more (0.1 to 0.25 s),
-// instead of sums kept by triggers, whose rows all imports of a device would wait for. The span of all data is made
-// of the first ones of lists.
+// A summary of recordings reads at most 100,000 of them, and says so if there are more (0.1 to 0.25 s). Sums kept by triggers would make
+// all imports of a device wait for one row. The span of all data is made of the first ones of lists.
 
 import {
   type api,
@@ -19,9 +18,9 @@ import { planList } from "./find-recordings.ts";
 type Query = Input<(typeof api.recordings)["summarize"]>;
 
 interface Group {
-  /** Of a group by status. */
+  /** Set for a group by status. */
   readonly importStatus: ImportStatus | null;
-  /** Of a group by device; null also where it is the group of no device. */
+  /** Set for a group by device; also null for the group without a device. */
   readonly deviceId: string | null;
   readonly grouped: "all" | "status" | "device";
   readonly count: bigint;
@@ -29,7 +28,7 @@ interface Group {
   readonly ns: Prisma.Decimal;
 }
 
-/** One look at what matches, and no further than so many: who has more recordings waits no longer. */
+/** The matching rows are read once and up to a limit: a caller with more recordings waits no longer. */
 export async function summarizeRecordings(ctx: Ctx, query: Query): Promise<Complete<RecordingSummary>> {
   const [list] = await planList(ctx, { ...query, sortOrder: "asc", limit: MAX_SUMMARIZED, offset: 0 });
   const columns = Prisma.sql`r."importStatus", r."deviceId", r."sizeBytes", r."durationNs"`;

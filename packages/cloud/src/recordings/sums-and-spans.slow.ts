@@ -11,7 +11,7 @@ const { prisma } = deps.db;
 const busy = await admin.call(api.devices.create, { name: "busy" });
 const quiet = await admin.call(api.devices.create, { name: "quiet" });
 
-/** One a minute; of the quiet device every twentieth; a seventh at the edge. */
+/** There is one recording each minute; every twentieth is of the quiet device, and every seventh is at the edge. */
 for (let at = 0; at < RECORDINGS; at += CHUNK)
   await prisma.$executeRaw`
   INSERT INTO "Recording" (id, "orgId", "projectId", "deviceId", path, "sizeBytes", "startNs", "endNs", "durationNs", format,

@@ -46,7 +46,7 @@ async function list(query: Query) {
   };
 }
 
-/** One letter a row, all at the given times: those at the same time are told apart by their letter. */
+/** Inserts a row for each letter, at the given times: rows of the same time are distinguished by their letter. */
 async function fill(times: Readonly<Record<string, bigint>>): Promise<void> {
   await db.pool.query(`DELETE FROM "Thing"`);
   for (const [id, at] of Object.entries(times)) await db.pool.query(`INSERT INTO "Thing" VALUES ($1, $2)`, [id, at]);
@@ -64,7 +64,7 @@ async function walk(query: Query, towards: "next" | "previous"): Promise<string[
 
 const seven = { a: -5n, b: 0n, c: 0n, d: 0n, e: 7n, f: 7n, g: 2n ** 62n };
 
-test("pages forward give each row once and in order, pages back the same pages", async () => {
+test("pages forward return each row once and in order, and pages back return the same pages", async () => {
   await fill(seven);
   assert.deepEqual(await walk({ limit: 2 }, "next"), ["ab", "cd", "ef", "g"]);
   assert.deepEqual(await walk({ limit: 2, sortOrder: "desc" }, "next"), ["gf", "ed", "cb", "a"]);
@@ -95,7 +95,7 @@ test("the last page that an exact multiple of the limit fills has no next one", 
   assert.deepEqual(await walk({ limit: 2 }, "next"), ["ab", "cd"]);
 });
 
-test("an empty page has no cursors: limit 0, no rows, rows gone", async () => {
+test("an empty page has no cursors: limit 0, no rows, deleted rows", async () => {
   await fill(seven);
   assert.deepEqual(await list({ limit: 0 }), { ids: [], next: undefined, previous: undefined });
   const { next } = await list({ limit: 5 });
@@ -104,7 +104,7 @@ test("an empty page has no cursors: limit 0, no rows, rows gone", async () => {
   assert.deepEqual(await list({ limit: 5 }), { ids: [], next: undefined, previous: undefined });
 });
 
-test("rows that come and go between two pages move no other row: none is seen twice, none that stays is missed", async () => {
+test("rows that come and go between two pages move no other row: none appears twice, and no remaining one is missed", async () => {
   await fill(seven);
   const first = await list({ limit: 3 });
   await fill({ ...seven, a2: -4n, b2: 0n, z: 2n ** 61n });
@@ -112,7 +112,7 @@ test("rows that come and go between two pages move no other row: none is seen tw
   assert.deepEqual(await walk({ limit: 3, cursor: first.next }, "next"), ["dfz", "g"]);
 });
 
-test("an offset skips rows, from which cursors lead on and back", async () => {
+test("an offset skips rows, and cursors lead on and back from there", async () => {
   await fill(seven);
   const page = await list({ limit: 2, offset: 2 });
   assert.deepEqual(page.ids, ["c", "d"]);
@@ -129,7 +129,7 @@ test("a cursor with an offset other than 0 is 400", async () => {
   );
 });
 
-test("a cursor holds for another limit and include, but not for another filter, order, list, organization or set of projects", () => {
+test("a cursor is valid for another limit and include, but not for another filter, order, list, organization or set of projects", () => {
   const query = { limit: 1, sortBy: "at", filter: 1n, absent: undefined };
   const page = openPage(ctx, "things.list", query);
   const rows = ["a", "b"].map((id) => ({ id, sortValue: "1" }));

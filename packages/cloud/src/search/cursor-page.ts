@@ -1,6 +1,5 @@
-// Cursors (see also `db/cursor.ts`) are a place in a list, the last row's sort value and id, not a snapshot. The
-// signature covers the list, its filters, its order and the caller's projects as well, so that the text need not
-// carry them.
+// A cursor (see also `db/cursor.ts`) is a place in a list, the last row's sort value and id, and not a snapshot. The signature covers the
+// list, its filters, its order and the caller's projects as well, so that the text need not contain them.
 
 import { type CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER, type SortOrder } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
@@ -9,14 +8,14 @@ import { invalid } from "../core/errors.ts";
 import { type Cursor, type CursorBinding, readCursor, writeCursor } from "../db/cursor.ts";
 import { Prisma } from "../db/generated/client.ts";
 
-/** A page of a list that is ordered by one value and the id: what is asked of the database for it. */
+/** A page of a list that is ordered by one value and the id, as it is requested from the database. */
 export interface CursorPage {
   readonly binding: CursorBinding;
   readonly from: Cursor | undefined;
-  /** The order of the query's rows, which for a page before a cursor is not that of the list. */
+  /** The order of the query's rows, which for a page before a cursor is the reverse of the list's. */
   readonly order: SortOrder;
   readonly limit: number;
-  /** One row more than the page has, to know whether it is the last. */
+  /** One row more than the page has, to know whether it is the last page. */
   readonly take: number;
   readonly offset: number;
 }
@@ -24,7 +23,7 @@ export interface CursorPage {
 /** A row's place in the list. */
 export interface Place {
   readonly id: string;
-  /** Of what the list sorts by, as text. */
+  /** The value that the list sorts by, as text. */
   readonly sortValue: string;
 }
 
@@ -36,8 +35,8 @@ interface PageQuery {
 }
 
 /**
- * `query`: all that decides which rows the list has, in which order, beside the paging itself; a `sortBy` that was not given
- * must be filled in. Throws 400 for a cursor of another query, caller's scope or `list`, and for one with an offset.
+ * `query` is everything that decides which rows the list has and in which order, without the paging itself; a default `sortBy` must be
+ * filled in. Throws 400 for a cursor of another query, caller's scope or `list`, and for one with an offset.
  */
 export function openPage<Query extends PageQuery>(
   ctx: Pick<Ctx, "caller" | "signer">,
@@ -59,20 +58,20 @@ export interface SortColumns {
   readonly id: Prisma.Sql;
 }
 
-/** The rows beyond the cursor, for `WHERE`; none where there is no cursor. */
+/** The condition for rows after the cursor; none if there is no cursor. */
 export function beyondCursor({ from, order }: CursorPage, { sortValue, type, id }: SortColumns): Prisma.Sql[] {
   if (!from) return [];
   const place = Prisma.sql`(${from.sortValue}::text::${Prisma.raw(type)}, ${from.id}::text)`;
   return [Prisma.sql`(${sortValue}, ${id}) ${Prisma.raw(order === "asc" ? ">" : "<")} ${place}`];
 }
 
-/** For `ORDER BY`. Total: the id breaks ties. */
+/** The order of the rows. It is total, because the id breaks ties. */
 export function pageOrder({ order }: CursorPage, { sortValue, id }: Omit<SortColumns, "type">): Prisma.Sql {
   const direction = Prisma.raw(order);
   return Prisma.sql`${sortValue} ${direction}, ${id} ${direction}`;
 }
 
-/** The page's rows in the list's order, of those that the database gave, and the cursors to both sides. */
+/** Returns the page's rows in the list's order, of those that the database gave, and the cursors to both sides. */
 export function closePage<Row extends Place>(
   { signer }: Pick<Ctx, "signer">,
   page: CursorPage,
@@ -95,7 +94,7 @@ export function closePage<Row extends Place>(
   };
 }
 
-/** What may differ between the pages of one list. */
+/** The parameters that may differ between the pages of one list. */
 const UNBOUND = new Set(["limit", "offset", "cursor", "include"]);
 
 function bindingOf({ caller }: Pick<Ctx, "caller">, list: string, query: object): CursorBinding {

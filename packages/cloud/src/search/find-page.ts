@@ -1,18 +1,18 @@
-// Lists of much find the ids of a page first and read the rows after, because narrow rows sort in memory. Where a
-// filter crosses the order, the first rows of the order are looked at, or all that matches is read and sorted, or
-// the order is walked; each function below says when.
+// Large lists find the ids of a page first and read the rows after that, because narrow rows sort in memory. If a filter is independent of
+// the order, either the first rows of the order are read and checked, or all matching rows are read and sorted, or the order is walked;
+// each function below says when.
 //
-// Covering indexes: what a list filters and sorts by stands behind the key of the index that it reads most of, so
-// that a window of 166,000 events costs 25 ms, not 300. Values of a few bytes are worth it, texts are not.
+// Covering indexes: the columns that a list filters and sorts by stand behind the key of the index that it reads most of, so that a window
+// of 166,000 events costs 25 ms and not 300. Values of a few bytes are worth that, texts are not.
 //
-// An order walked in its index: where more than a sixth matches, what does not is passed there at 60 ns a row,
-// because Postgres compares key columns before it looks at the row. Hence key columns, not `INCLUDE`: so the order
-// by path, whose index holds but 200 characters of it, has no need of more. With the half of 1,000,000 recordings
-// that an order has last, a page takes 30 ms, not 100 to 280; a report's write-ahead log grows by a hundredth.
+// Walking an order in its index: if more than a sixth of the rows match, the others are skipped there at 60 ns a row, because Postgres
+// compares key columns before it reads the row. So these are key columns and not `INCLUDE`; for that reason the order by path, whose index
+// holds only 200 characters of it, needs no more. With the half of 1,000,000 recordings that an order has last, a page takes 30 ms instead
+// of 100 to 280; a report's write-ahead log grows by a hundredth.
 //
-// Lists are put together of SQL fragments, not by Kysely, which writes the statements whose shape is fixed
-// (`db/prepared.ts`): nearly all of a list's text is conditions on ranges, jsonpath, collations and expressions that keep
-// the planner off an index, for which Kysely has its own `sql` fragments and no types.
+// Lists are composed of SQL fragments, and not by Kysely, which writes the statements whose shape is fixed (`db/prepared.ts`): nearly all
+// of a list's text is conditions on ranges, jsonpath, collations and expressions that keep the planner away from an index, for which Kysely
+// has its own `sql` fragments and no types.
 
 import { Prisma } from "../db/generated/client.ts";
 import type { ReadSql } from "../db/read-sql.ts";
@@ -24,26 +24,26 @@ export interface OrderedRows {
   /** A table `r`, or a join with one. */
   readonly from: Sql;
   readonly where: readonly Sql[];
-  /** Disjoint parts of the rows, of which each is read by itself; none: there is but one. */
+  /** Disjoint parts of the rows, each of which is read by itself; none: there is only one. */
   readonly ranges: readonly Sql[];
-  /** Expressions of what is in `from`; the id breaks ties. */
+  /** Expressions over `from` to sort by; the id breaks ties. */
   readonly keys: readonly Sql[];
   readonly sortOrder: "asc" | "desc";
 }
 
-/** The rows that a list shows, in two ways that mean the same. */
+/** The rows that a list shows, in two forms with the same meaning. */
 export interface Listed {
-  /** All the rows of an order that an index gives, */
+  /** All rows in an order that an index has, */
   readonly inOrder: OrderedRows;
-  /** and the conditions on `r` that its key does not have. */
+  /** and the conditions on `r` that are not in its key. */
   readonly filters: readonly Sql[];
-  /** The index has behind its key what they ask of: what does not match is passed there, without a look at its row. */
+  /** The columns of these conditions are in the index behind its key: rows that do not match are skipped there without being read. */
   readonly isCovered?: boolean;
-  /** Only what matches, ordered by expressions that no index has: what is left are the indexes of the filters. */
+  /** Only the matching rows, ordered by expressions that no index has, so that only the indexes of the filters remain. */
   readonly matching: OrderedRows;
-  /** How many rows are read there for each that matches; absent: 1. */
+  /** How many rows are read there for each matching one; absent: 1. */
   readonly readsPerMatch?: number;
-  /** Of the first of several lists: what matches in any of them, in the order of all. */
+  /** Set for the first of several lists: what matches in any of them, in the order of all. */
   readonly together?: OrderedRows | undefined;
 }
 
@@ -53,11 +53,11 @@ interface Page {
 }
 
 interface Sought extends Page {
-  /** Rows of the order, as the planner expects. */
+  /** The number of rows of the order, as the planner expects. */
   readonly all: number;
 }
 
-/** The ids of a page of lists that follow one another as one. */
+/** Finds the ids of a page of lists that follow one another as one. */
 export async function findPage(read: ReadSql, lists: readonly Listed[], page: Page): Promise<string[]> {
   const [list, ...others] = lists;
   if (!list || page.limit === 0) return [];
@@ -68,10 +68,10 @@ export async function findPage(read: ReadSql, lists: readonly Listed[], page: Pa
   if (ids.length === page.limit || others.length === 0) return ids;
   const offset = ids.length > 0 || page.offset === 0 ? 0 : page.offset - (await countRows(read, list));
   const rest = await findPage(read, others, { limit: page.limit - ids.length, offset });
-  return [...new Set([...ids, ...rest])]; // a row may have changed from the one to the other between the queries
+  return [...new Set([...ids, ...rest])]; // a row may have changed from one list to the other between the queries
 }
 
-/** What matches in all of several lists, where it is no more work to read that. */
+/** Returns what matches in all of several lists, if reading it is no more work. */
 async function findLittle(read: ReadSql, list: Listed, sought: Sought): Promise<OrderedRows | undefined> {
   const { together, filters, readsPerMatch = 1 } = list;
   if (!together || filters.length === 0) return undefined;
@@ -79,10 +79,10 @@ async function findLittle(read: ReadSql, list: Listed, sought: Sought): Promise<
 }
 
 /**
- * The ids of a page. No index serves every filter in every order, and the planner, which takes the two for independent, walks
- * an order past all rows before the first that matches. So what matches often is taken from the first rows of the order, and
- * where they do not fill the page, all that matches is read and sorted: either is bounded. Where so much matches that this
- * takes longer than to pass all that does not, the order is walked to the end of the page.
+ * Finds the ids of a page. No index serves every filter in every order, and the planner, which assumes that the two are independent, walks
+ * an order past all rows before the first match. So if many rows match they are taken from the first rows of the order, and if these do not
+ * fill the page, all matching rows are read and sorted: both are bounded. If so many match that sorting takes longer than skipping the
+ * others, the order is walked to the end of the page.
  */
 async function findPageOf(read: ReadSql, list: Listed, page: Sought): Promise<string[]> {
   if (list.filters.length === 0) return readIds(read, pageOf(list.inOrder, page));
@@ -96,12 +96,12 @@ async function readIds(read: ReadSql, query: Sql): Promise<string[]> {
   return (await read<{ id: string }>(query)).map(({ id }) => id);
 }
 
-/** To read a row and sort it takes as long as to pass so many in an index. */
+/** Reading and sorting one row takes as long as skipping this many in an index. */
 const PASSED_PER_READ = 6;
 
 /**
- * How many rows of the order to look at first; 0 where it is no more work to read all that matches.
- * What the planner expects may be wrong: it decides what is tried first, and nothing else.
+ * Returns how many rows of the order to read first; 0 if reading all that matches is no more work. The planner's estimate may be wrong: it
+ * only decides what is tried first.
  */
 async function choosePrefix(read: ReadSql, list: Listed, sought: Sought): Promise<number> {
   const matching = await expectRows(read, list.matching);
@@ -111,8 +111,8 @@ async function choosePrefix(read: ReadSql, list: Listed, sought: Sought): Promis
 }
 
 /**
- * Of the order and of what matches as many rows are read where the square root of wanted times all rows match; twice as many of
- * the order are looked at, since matches are not spread evenly.
+ * Reading the order and reading the matches take the same number of rows at the square root of wanted times all rows; twice as many of the
+ * order are read, because matches are not spread evenly.
  */
 function prefixOf({ all, limit, offset }: Sought): number {
   return 2 * Math.ceil(Math.sqrt((limit + offset) * all));
@@ -130,7 +130,7 @@ async function countRows(read: ReadSql, { matching }: Listed): Promise<number> {
   return Number(counted!.count);
 }
 
-/** How many rows several lists have in all, without an end. */
+/** Returns how many rows several lists have in total, without a limit. */
 export async function countMatches(read: ReadSql, lists: readonly Listed[]): Promise<number> {
   let count = 0;
   for (const list of lists) count += await countRows(read, list);
@@ -155,7 +155,7 @@ function pageOfPrefix({ inOrder, filters }: Listed, count: number, { limit, offs
     SELECT id FROM (${prefix}) AS r WHERE ${allOf(filters)} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
 }
 
-/** Of each range, with the keys as columns: the planner merges what it knows to be sorted. */
+/** Reads each range with the keys as columns: the planner merges ranges that it knows to be sorted. */
 function firstRows(rows: OrderedRows, count: number, columns: Sql): Sql {
   const keys = rows.keys.map((key, index) => Prisma.sql`${key} AS ${keyColumn(index)}`);
   const order = directed([...rows.keys, Prisma.sql`r.id`], rows.sortOrder);
@@ -170,7 +170,7 @@ function matchesOf(rows: OrderedRows): Sql {
   return selectMatches(rows, Prisma.empty);
 }
 
-/** Columns of all that matches, in no order. */
+/** Selects columns of all matching rows, in no order. */
 export function selectMatches(rows: OrderedRows, columns: Sql): Sql {
   return overRanges(rows, (where) => Prisma.sql`SELECT ${columns} FROM ${rows.from} WHERE ${where}`);
 }

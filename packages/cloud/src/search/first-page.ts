@@ -14,8 +14,8 @@ interface PlainQuery {
 }
 
 /**
- * Whether a few of the oldest are asked for, by who sees all of the organization and filters by nothing but these names. It is what is
- * asked most, and an index has it as it is: a prepared statement can answer it, and nothing need be planned.
+ * Says whether a caller that sees all of the organization asks for a few of the oldest rows, and filters only by these names. That is the
+ * most frequent list, and an index has it in this order: a prepared statement can answer it, and nothing need be planned.
  */
 export function isFirstPage(
   { caller }: Pick<Ctx, "caller">,
@@ -29,17 +29,17 @@ export function isFirstPage(
 }
 
 interface Oldest {
-  /** The rows are those of a device ($3) alone. */
+  /** Only the rows of a device ($3). */
   readonly ofDevice?: boolean;
-  /** No index has them in this order: they are sorted by what an index says of them, and only the first are read. */
+  /** No index has the rows in this order: they are sorted by what an index holds, and only the first ones are read. */
   readonly isSorted?: boolean;
 }
 
-/** The oldest rows `r` of a table: of an organization ($1), at most so many ($2). */
+/** Selects the oldest rows `r` of a table: of an organization ($1), at most so many ($2). */
 export function oldest<T extends Listed>(db: Kysely<DB>, table: T, { ofDevice, isSorted }: Oldest = {}): Rows<T> {
   const from = sql.table(table);
   const where = ofDevice ? sql`"orgId" = $1 AND "deviceId" = $3` : sql`"orgId" = $1`;
-  // A limit that is a parameter tells the planner nothing: it would sort all the rows of a large organization.
+  // A limit that is a parameter gives the planner no number: it would sort all rows of a large organization.
   const first = sql`WHERE ${where} ORDER BY "createdAtNs", id LIMIT ${sql.lit(FEW)}`;
   const rows = isSorted
     ? sql<DB[T]>`(SELECT t.* FROM (SELECT id FROM ${from} ${first}) AS first JOIN ${from} AS t ON t.id = first.id)`

@@ -4,13 +4,13 @@ import { hasPairs, hasTrigram } from "./letter-pairs.ts";
 
 interface PartCondition {
   readonly where: Prisma.Sql;
-  /** The same, for an index of letter pairs. */
+  /** The same condition, for an index of letter pairs. */
   readonly narrowed?: Prisma.Sql;
 }
 
 /**
- * Of a column whose text has a part, in any case. Served by `GIN (column gin_trgm_ops)`; where the part has no three letters, by
- * `GIN (downlink_letter_pairs(lower(column)))` if there is one.
+ * The condition that a column's text has a part, in upper or lower case. `GIN (column gin_trgm_ops)` serves it; if the part has no three
+ * letters, `GIN (downlink_letter_pairs(lower(column)))` does, if it exists.
  */
 export function hasPart(column: Prisma.Sql, part: string): PartCondition {
   if (hasTrigram(part)) return { where: Prisma.sql`${column} ILIKE ${patternOfPart(part)}` };

@@ -8,8 +8,8 @@ export function isKeyed(term: Term): term is KeyedTerm {
 }
 
 /**
- * A term as a jsonpath predicate over the object `@`. In lax mode a comparison looks into arrays, so that one predicate
- * serves texts and multi-enums. A jsonpath string literal is a JSON string: nothing in a key or value can leave it.
+ * Makes of a term a jsonpath predicate over the object `@`. In lax mode a comparison looks into arrays, so one predicate serves texts and
+ * multi-enums. A jsonpath string literal is a JSON string: nothing in a key or value can break out of it.
  */
 export function toPredicate(term: KeyedTerm): string {
   const member = term.key === null ? "@.*" : `@.${JSON.stringify(term.key)}`;
@@ -18,7 +18,7 @@ export function toPredicate(term: KeyedTerm): string {
   return `(${[...literals].map((literal) => `${member} == ${literal}`).join(" || ")})`;
 }
 
-/** All that a value's text may stand for: the text itself, a number, a boolean. */
+/** Returns all that a value's text may stand for: the text itself, a number, a boolean. */
 function toLiterals(text: string): string[] {
   const literals = [JSON.stringify(text)];
   const number = parseNumberText(text);

@@ -115,7 +115,7 @@ const ways: [scan: "on" | "off", narrowing: Narrowing][] = [
   ["off", "pairs"],
 ];
 for (const [scan, narrowing] of ways)
-  test(`Postgres answers any query as the matcher does, with sequential scans ${scan}, narrowed by ${narrowing}`, async () => {
+  test(`Postgres answers any query like the matcher, with sequential scans ${scan}, narrowed by ${narrowing}`, async () => {
     await prisma.$executeRawUnsafe(`SET enable_seqscan = ${scan}`);
     const batch = fc.tuple(
       fc.array(thing, { minLength: 40, maxLength: 40 }),
@@ -166,7 +166,7 @@ test("bare text is found inside a key, a value or an element, never across two o
   for (const text of across) assert.deepEqual(await ask(text), [], text);
 });
 
-test("the search text parts keys, values and elements, lower case, and leaves null out", async () => {
+test("the search text separates keys, values and elements, is lower case, and leaves null out", async () => {
   const stored = JSON.stringify({ Key: "É", list: ["A", "b"], n: 1e21, yes: true, nothing: null, none: [] });
   const [row] = await prisma.$queryRaw<{ text: string }[]>`SELECT downlink_search_text(${stored}::jsonb) AS text`;
   const parts = row?.text.split("\u001f").sort();
@@ -203,7 +203,7 @@ test("a recording matches by one of its metadata records, not by two together", 
   assert.deepEqual([await ask("named"), await ask("metadata"), await ask("tad")], [[0], [1], [1]]);
 });
 
-test("terms of an event may match in different fields, and only in those named", async () => {
+test("terms of an event may match in different fields, and only in the named ones", async () => {
   await store([
     { object: { a: "1" }, other: { b: 2 }, records: [] },
     { object: { a: "1", b: "2" }, other: {}, records: [] },
@@ -220,7 +220,7 @@ test("terms of an event may match in different fields, and only in those named",
   assert.deepEqual(await ask("*:* 2", "properties", "metadata"), [1]);
 });
 
-test("a text of more pairs of letters than a tsvector holds is stored, and found by two of them", async () => {
+test("a text with more pairs of letters than a tsvector holds is stored, and found by two of them", async () => {
   const letters = Array.from({ length: 430 }, (_, index) => String.fromCodePoint(0x4e00 + index));
   const long = letters.flatMap((one, index) => letters.slice(0, index).flatMap((other) => [one, other])).join("");
   await store([{ object: { long }, other: {}, records: [{ name: "", metadata: { long } }] }]);

@@ -6,17 +6,17 @@ import type { Term } from "./terms.ts";
 
 type Sql = Prisma.Sql;
 
-/** What narrows the rows of a bare text: trigrams; or also pairs of letters, for a column that has their index and a rare text. */
+/** What narrows the rows for a bare text: trigrams, or also pairs of letters, for a column that has an index of them and a rare text. */
 export type Narrowing = "trigrams" | "pairs";
 
 /**
- * The condition that all terms match the object in a jsonb column or expression. All texts are bound parameters. A null
- * column gives null or false. Needs the function `downlink_search_text` of the migrations.
+ * The condition that all terms match the object in a jsonb column or expression. All texts are bound parameters. A null column gives null
+ * or false. It needs the function `downlink_search_text` of the migrations.
  *
- * Indexes that serve it, of which a table takes what its size asks for:
+ * Indexes that serve it, of which a table has those that its size needs:
  * - `GIN (c jsonb_path_ops)`: `key:value`, exactly
  * - `GIN (c)`: `key:*` and `*:value`, and `key:value` with more rows to recheck
- * - `GIN (lower(c::text) gin_trgm_ops)`: bare text, but one or two letters or digits alone
+ * - `GIN (lower(c::text) gin_trgm_ops)`: bare text, but not one or two letters or digits alone
  * - `GIN (downlink_letter_pairs(c))`: these too; without it all rows are read for them
  */
 export function jsonbWhere(column: Sql, terms: readonly Term[], narrowing: Narrowing = "trigrams"): Sql {
@@ -24,9 +24,9 @@ export function jsonbWhere(column: Sql, terms: readonly Term[], narrowing: Narro
 }
 
 /**
- * The condition that any one record of a recording's metadata, a jsonb array of `{name, metadata}`, matches all terms.
- * The same indexes serve it, but that `key:*` is for the index of texts too, and that pairs of letters are those of the
- * JSON text: `GIN (downlink_letter_pairs(lower(c::text)))`.
+ * The condition that any one record of a recording's metadata, a jsonb array of `{name, metadata}`, matches all terms. The same indexes
+ * serve it, except that `key:*` uses the index of texts too, and that pairs of letters are those of the JSON text: `GIN
+ * (downlink_letter_pairs(lower(c::text)))`.
  */
 export function metadataRecordsWhere(column: Sql, terms: readonly Term[], narrowing: Narrowing = "trigrams"): Sql {
   if (terms.length === 0) return ALWAYS;
@@ -60,12 +60,14 @@ export function eventWhere<Field extends "metadata" | "properties">(
   return allOf(terms.map((term) => anyOf(queryFields.map((field) => termWhere(columns[field], term, narrowing)))));
 }
 
-/** Necessary for all the bare texts among the terms: that the JSON text contains them, of which any part may be left out between values. */
+/**
+ * A necessary condition for all bare texts among the terms: the JSON text contains them. Any part of them may be left out between values.
+ */
 export function mayContainTexts(json: Sql, terms: readonly Term[]): Sql {
   return allOf(terms.flatMap((term) => (term.kind === "contains" ? [jsonContains(json, term.text)] : [])));
 }
 
-/** Whether a bare text is among the terms that trigrams cannot narrow. */
+/** Says whether a bare text that trigrams cannot narrow is among the terms. */
 export function hasShortText(terms: readonly Term[]): boolean {
   return terms.some((term) => term.kind === "contains" && !hasTrigram(asInJson(term.text)));
 }
@@ -78,7 +80,7 @@ function termWhere(column: Sql, term: Term, narrowing: Narrowing): Sql {
   return Prisma.sql`${column} @? ${`$ ? (${toPredicate(term)})`}::jsonpath`;
 }
 
-/** The exact comparison takes ten times as long as that of the JSON text, which nearly always tells. */
+/** The exact comparison takes ten times as long as that of the JSON text, which nearly always decides. */
 function objectContains(column: Sql, text: string, narrowing: Narrowing): Sql {
   const exactly = containsExactly(column, text);
   if (isForPairs(text, narrowing)) return allOf([hasPairs(column, text), exactly]);
@@ -87,17 +89,17 @@ function objectContains(column: Sql, text: string, narrowing: Narrowing): Sql {
   return allOf([jsonContains(json, text), isInOnePart(text) ? exactlyWhereEscaped : exactly]);
 }
 
-/** Nothing that stands between keys and values, and no letters of null: in JSON without escapes, it is part of one of them. */
+/** The text has nothing that stands between keys and values, and no letters of null: in JSON without escapes, it is part of one of them. */
 function isInOnePart(text: string): boolean {
   return /^[^\s\p{Cc}\p{Cs}"\\:,[\]{}]+$/u.test(text) && !"null".includes(text.toLowerCase());
 }
 
-/** The keys of each record of a recording's metadata. */
+/** The condition on the keys of each record of a recording's metadata. */
 function isInRecordKey(text: string): boolean {
   return ["name", "metadata"].some((key) => key.includes(text.toLowerCase()));
 }
 
-/** Then a text that is in one part of the JSON text is in the metadata. Takes some 60 % of looking for it there. */
+/** Then a text that is in one part of the JSON text is in the metadata. This takes some 60 % of searching for it there. */
 function isInNoName(records: Sql, text: string): Sql {
   const names = Prisma.sql`jsonb_path_query_array(${records}, '$[*].name')::text`;
   return Prisma.sql`(strpos(${records}::text, '\\') = 0 AND strpos(lower(${names}), lower(${text}::text)) = 0)`;
@@ -119,7 +121,7 @@ function isForPairs(text: string, narrowing: Narrowing): boolean {
   return narrowing === "pairs" && !hasTrigram(asInJson(text));
 }
 
-/** Necessary, and cheap: the text, as JSON writes it inside a string, is part of the JSON text. */
+/** A necessary and cheap condition: the text, as JSON writes it inside a string, is part of the JSON text. */
 function jsonContains(json: Sql, text: string): Sql {
   const asJson = asInJson(text);
   if (!hasTrigram(asJson)) return Prisma.sql`strpos(lower(${json}), lower(${asJson}::text)) <> 0`;
@@ -130,7 +132,7 @@ function asInJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** `<> 0`, for which the planner assumes that hardly a row is removed; with `> 0` it expects two thirds to go. */
+/** This uses `<> 0`, for which the planner assumes that hardly a row is removed; with `> 0` it expects to lose two thirds. */
 function containsExactly(object: Sql, text: string): Sql {
   return Prisma.sql`strpos(downlink_search_text(${object}), lower(${text}::text)) <> 0`;
 }

@@ -1,9 +1,8 @@
-// Parts of paths and names of three letters and more are found by trigrams. Shorter ones are looked for row by row:
-// an index of pairs of letters would add a half to the time that a recording takes to be written.
+// Trigrams find parts of paths and names of three letters and more. Shorter parts are searched row by row: an index of pairs of letters
+// would add a half to the time that writing a recording takes.
 //
-// A text of one or two letters has no trigram; an index of pairs of letters finds it in 3 ms at 1,000,000 rows,
-// where to read them takes 2 s. It costs 60 µs for each new recording with a record of metadata, a sixth of its
-// report.
+// A text of one or two letters has no trigram; an index of pairs of letters finds it in 3 ms at 1,000,000 rows, while reading them takes 2
+// s. It costs 60 µs for each new recording with a record of metadata, a sixth of its report.
 
 import { Prisma } from "../db/generated/client.ts";
 
@@ -12,17 +11,17 @@ type Sql = Prisma.Sql;
 const WORD = "[\\p{L}\\p{N}]";
 const HAS_TRIGRAM = new RegExp(`${WORD}{3}|${WORD}{2}(?!${WORD}).|(?!${WORD}).${WORD}`, "su");
 
-/** What very long texts have for their pairs. */
+/** The entry that very long texts have instead of their pairs. */
 const ANY = "any";
 
-/** Without a trigram of the text, their index would be read as a whole, which is slower than the table. */
+/** Without a trigram of the text, their index would be read as a whole, which is slower than reading the table. */
 export function hasTrigram(text: string): boolean {
   return HAS_TRIGRAM.test(text);
 }
 
 /**
- * Necessary: each two letters of the text that follow each other do so in what is searched, a text in lower case or a jsonb object;
- * a single letter begins some pair. Served by `GIN (downlink_letter_pairs(searched))`.
+ * A necessary condition: each two adjacent letters of the text are adjacent in what is searched, a text in lower case or a jsonb object; a
+ * single letter begins some pair. `GIN (downlink_letter_pairs(searched))` serves it.
  */
 export function hasPairs(searched: Sql, text: string): Sql {
   const letters = [...text];

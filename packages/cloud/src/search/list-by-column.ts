@@ -4,22 +4,22 @@ import type { Listed } from "./find-page.ts";
 
 type Sql = Prisma.Sql;
 
-/** A part of a table's rows `r`, as an index that begins with the organization has them sorted. */
+/** A part of a table's rows `r`, in the order of an index that begins with the organization. */
 export interface ColumnPart {
-  /** None: by the id alone. */
+  /** The column to sort by; undefined: by the id alone. */
   readonly column: string | undefined;
   readonly where: readonly Sql[];
-  /** What the index has besides. */
+  /** Further columns of the index. */
   readonly covers: readonly string[];
 }
 
 export interface ColumnFilter {
   readonly where: Sql;
-  /** The same, for an index that finds what matches. */
+  /** The same condition, for an index that finds matching rows. */
   readonly narrowed?: Sql;
-  /** What it asks of: where the rows are sorted by it, the order's own index serves the filter. */
+  /** The column that the condition is about: if the rows are sorted by it, the order's own index serves the filter. */
   readonly column?: string;
-  /** The column by which the filter's own index has the rows sorted that match. */
+  /** The column by which the filter's own index has the matching rows sorted. */
   readonly orderedBy?: string;
   /** It leaves one value of the column, and so the order of the ids. */
   readonly isExact?: boolean;
@@ -30,7 +30,7 @@ interface ColumnList {
   readonly orgId: string;
   readonly part: ColumnPart;
   readonly filters: readonly ColumnFilter[];
-  /** Disjoint ranges, each of an index, of the rows that match. */
+  /** Disjoint ranges of the matching rows, each of an index. */
   readonly ranges?: readonly Sql[];
   readonly sortOrder: "asc" | "desc";
 }
@@ -55,7 +55,7 @@ export function listByColumn({ table, orgId, part, filters, ranges = [], sortOrd
   };
 }
 
-/** What the rows are sorted by, before the id, and the same by expressions that no index has. */
+/** Returns what the rows are sorted by, before the id, and the same by expressions that no index has. */
 function keysOf(column: string | undefined): { keys: Sql[]; unindexedKeys: Sql[] } {
   if (column === undefined) return { keys: [], unindexedKeys: [unindexed(Prisma.sql`r.id`, "text")] };
   const key = Prisma.raw(`r."${column}"`);

@@ -57,7 +57,8 @@ const cases: [query: string, isMatch: boolean, why: string][] = [
 for (const [query, isMatch, why] of cases)
   test(`${query || "an empty query"}: ${why}`, () => assert.equal(matchTerms(parseQuery(query), robot), isMatch));
 
-test("an object without keys has none present", () => assert.equal(matchTerms(parseQuery("*:*"), {}), false));
+test("an object without keys matches no term for presence", () =>
+  assert.equal(matchTerms(parseQuery("*:*"), {}), false));
 
 test("a number prints without an exponent", () => {
   const printed = [0, -1.5, 1e21, 1.25e22, -1.5e-7, 5e-324].map(printNumber);

@@ -3,7 +3,7 @@ import type { Term } from "./terms.ts";
 
 export type Searchable = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** Whether all terms match: what {@link jsonbWhere} answers in the database, in plain words. spec: wire contract §3 */
+/** Says whether all terms match: a simple implementation of what {@link jsonbWhere} answers in the database. spec: wire contract §3 */
 export function matchTerms(terms: readonly Term[], object: Searchable): boolean {
   return terms.every((term) => matchTerm(term, object));
 }
@@ -27,7 +27,7 @@ function contains([key, stored]: [string, Searchable[string]], text: string): bo
   return [key, ...stringify(stored)].some((part) => foldCase(part).includes(foldCase(text)));
 }
 
-/** The elements of a multi-enum are texts of their own. */
+/** The elements of a multi-enum are separate texts. */
 function stringify(stored: Searchable[string]): readonly string[] {
   if (typeof stored === "string") return [stored];
   if (typeof stored === "number") return [printNumber(stored)];
@@ -35,7 +35,7 @@ function stringify(stored: Searchable[string]): readonly string[] {
   return stored;
 }
 
-/** Character by character, as the database does: no letter becomes two, and none depends on its neighbours. */
+/** Folds character by character, as the database does: no letter becomes two, and none depends on its neighbours. */
 function foldCase(text: string): string {
   return Array.from(text, (character) => {
     const folded = character.toLowerCase();

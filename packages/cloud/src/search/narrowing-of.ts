@@ -4,12 +4,12 @@ import { hasShortText, jsonbWhere, type Narrowing } from "./jsonb-where.ts";
 import type { Term } from "./terms.ts";
 
 const SAMPLE_ROWS = 5000;
-/** A text that a page's worth of the sample has is common. */
+/** A text that matches a page's worth of the sample is common. */
 const COMMON_ROWS = 50;
 
 /**
- * How to narrow a search in `properties`. Pairs of letters find what is rare at once, but cost more than reading where most
- * rows match, which the planner cannot know: a sample tells.
+ * Decides how to narrow a search in `properties`. Pairs of letters find a rare text at once, but cost more than reading the rows if most of
+ * them match. The planner cannot know that, but a sample shows it.
  */
 export async function narrowingOf(ctx: Ctx, table: "Device" | "Session", terms: readonly Term[]): Promise<Narrowing> {
   if (!hasShortText(terms)) return "trigrams";

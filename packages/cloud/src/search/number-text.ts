@@ -1,11 +1,11 @@
-/** The number that a query's value stands for by value, as `1.50` for 1.5; undefined where it stands for none. */
+/** Returns the number that a query's text stands for, as `1.50` for 1.5; undefined if it stands for none. */
 export function parseNumberText(text: string): number | undefined {
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return undefined;
   const number = Number(text);
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** A number as the database writes it: never with an exponent. */
+/** Prints a number as the database does: never with an exponent. */
 export function printNumber(number: number): string {
   const [mantissa = "", exponent] = String(number).split("e");
   if (exponent === undefined) return mantissa;

@@ -44,7 +44,7 @@ const read: [text: string, terms: Term[], syntax?: QuerySyntax][] = [
 ];
 
 for (const [text, terms, syntax] of read)
-  test(`${JSON.stringify(text)}${syntax ? " of devices" : ""} is read`, () => {
+  test(`${JSON.stringify(text)}${syntax ? " of devices" : ""} is parsed`, () => {
     assert.deepEqual(parseQuery(text, syntax), terms);
     assert.deepEqual(parseQuery(printQuery(terms, syntax), syntax), terms);
   });
@@ -92,7 +92,7 @@ for (const [text, sentence, syntax] of refused)
     );
   });
 
-test("64 terms, 64 values and 4096 characters are read", () => {
+test("64 terms, 64 values and 4096 characters are accepted", () => {
   assert.equal(parseQuery(long(64, " ")).length, 64);
   assert.deepEqual(parseQuery(`k:${long(64, ",")}`), [value("k", ...Array(64).fill("a"))]);
   assert.deepEqual(parseQuery("a".repeat(4096)), [contains("a".repeat(4096))]);
@@ -112,7 +112,7 @@ const term: fc.Arbitrary<Term> = fc.oneof(
   fc.record({ kind: fc.constant("contains"), text: someText }, plainly),
 );
 
-test("terms that are printed are read as the same terms", () => {
+test("printed terms are read as the same terms", () => {
   fc.assert(
     fc.property(fc.array(term, { maxLength: 12 }), fc.constantFrom("", "properties."), (terms, prefix) => {
       assert.deepEqual(parseQuery(printQuery(terms, { prefix }), { prefix }), terms);
@@ -121,7 +121,7 @@ test("terms that are printed are read as the same terms", () => {
   );
 });
 
-test("any text is either read, and as what it prints, or refused with a position inside it", () => {
+test("any text is either read, and printed and read again as the same, or refused with a position inside it", () => {
   const anyText = fc.oneof(
     fc.string({ unit: character, maxLength: 40 }),
     fc.string({ unit: "binary", maxLength: 40 }),

@@ -5,8 +5,8 @@ import { invalid } from "../core/errors.ts";
  * One condition of a query; all of a query's terms must hold. A key of null stands for any key.
  *
  * - `value`: the key has one of the values.
- * - `present`: the key is there, whatever its value.
- * - `contains`: some key or stringified value contains the text, in any case.
+ * - `present`: the key exists, whatever its value.
+ * - `contains`: some key or stringified value contains the text, in upper or lower case.
  */
 export type Term =
   | { readonly kind: "value"; readonly key: string | null; readonly values: readonly string[] }
@@ -14,26 +14,26 @@ export type Term =
   | { readonly kind: "contains"; readonly text: string };
 
 export interface QuerySyntax {
-  /** What every key begins with in the text, but not in the terms, as `properties.` in device lists. */
+  /** The text with which every key begins in the query, but not in the terms, as `properties.` in device lists. */
   readonly prefix?: string;
-  /** The request's name of the text, for the sentences of errors. `query` unless given. */
+  /** The name of the request's parameter, for error messages. The default is `query`. */
   readonly parameter?: string;
 }
 
-/** What no stored text is searched for: `U+0000` cannot be stored, and `U+001F` parts the search text. */
+/** Characters that no stored text is searched for: `U+0000` cannot be stored, and `U+001F` separates the search text. */
 const UNSEARCHABLE = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u;
 
 /**
  * Reads a query. spec: Query syntaxes
  *
- *     query  = [ term { space term } ]                   space: one or more of space, tab, CR, LF
- *     term   = key ":" "*" | key ":" value { "," value } | bare
- *     key    = "*" (any) | quoted | one or more of any but space, quote, colon
- *     value  = quoted | one or more of any but space, quote, comma; not "*", which is the term's form for presence
- *     bare   = quoted | as an unquoted key; not "*"
- *     quoted = '"' { any but quote, backslash | '\"' | '\\' } '"'
+ * query  = [ term { space term } ]                   space: one or more of space, tab, CR, LF
+ * term   = key ":" "*" | key ":" value { "," value } | bare
+ * key    = "*" (any) | quoted | one or more of any but space, quote, colon
+ * value  = quoted | one or more of any but space, quote, comma; not "*", which is the term's form for presence
+ * bare   = quoted | as an unquoted key; not "*"
+ * quoted = '"' { any but quote, backslash | '\"' | '\\' } '"'
  *
- * A quoted `"*"` is a star. With a prefix, the keys but `*` must carry it; quotes go around the whole: `"properties.a b"`.
+ * A quoted `"*"` is a star. With a prefix, every key except `*` must have it; quotes go around the whole: `"properties.a b"`.
  * An empty text has no terms; an empty quoted value is the empty text. `queryLimits` of the contract bound it.
  * Throws `InvalidRequest`, which names the parameter and the character (from 1) where the text goes wrong.
  */
@@ -48,7 +48,7 @@ export function parseQuery(text: string, { prefix = "", parameter = "query" }: Q
   return terms;
 }
 
-/** Writes terms so that {@link parseQuery} with the same syntax reads the same terms. */
+/** Prints terms so that {@link parseQuery} with the same syntax reads the same terms. */
 export function printQuery(terms: readonly Term[], { prefix = "" }: Pick<QuerySyntax, "prefix"> = {}): string {
   return terms.map((term) => printTerm(term, prefix)).join(" ");
 }
@@ -113,7 +113,7 @@ function readValues(reader: Reader): Word[] {
   return values;
 }
 
-/** Up to a character of `ends`, which is no part of it. */
+/** Reads up to a character of `ends`, which is not part of the word. */
 function readWord(reader: Reader, ends: RegExp): Word {
   const from = reader.at;
   const isQuoted = reader.text[from] === '"';

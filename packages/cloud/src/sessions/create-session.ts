@@ -13,8 +13,8 @@ interface NewSession {
 }
 
 /**
- * Creates a session of a device, of whose project it is, and publishes it in the same transaction.
- * Throws the database's unique violation where another session of the project has the key.
+ * Creates a session in the project of its device, and publishes it in the same transaction. Throws the database's unique violation if
+ * another session of the project has the key.
  */
 export async function createSessionRow(tx: Transaction, session: NewSession): Promise<SessionModel> {
   const row = await tx.session.create({ data: toRow(session) });
@@ -23,8 +23,8 @@ export async function createSessionRow(tx: Transaction, session: NewSession): Pr
 }
 
 /**
- * The session of the device's project that has the key, whatever device it is of, held as by {@link holdSession}; created for the
- * device where none has it. Of several who ask at the same moment one creates it, for all.
+ * Finds the session of the device's project that has the key, whatever its device, and holds it as {@link holdSession} does; creates it for
+ * the device if none has the key. Of several callers at the same moment one creates it for all.
  */
 export async function findOrCreateSession(
   tx: Transaction,
@@ -34,7 +34,7 @@ export async function findOrCreateSession(
   const found = await holdSession(tx, { projectId: device.projectId, key });
   if (found) return found;
   const [row] = await tx.session.createManyAndReturn({ data: [toRow(session)], skipDuplicates: true });
-  if (!row) return findOrCreateSession(tx, session); // another was first, and has committed by now
+  if (!row) return findOrCreateSession(tx, session); // another call created it first, and has committed by now
   await publishNew(tx, row, session);
   return row;
 }

@@ -9,10 +9,7 @@ interface SessionRef {
   readonly projectId?: string | undefined;
 }
 
-/**
- * Finds a session by id or key; the id wins. A key that is used in several projects needs `projectId`. A deleted
- * session is not found.
- */
+/** Finds a session by id or key; the id wins. A key that is used in several projects needs `projectId`. A deleted session is not found. */
 export async function findSession(ctx: Ctx, { keyOrId, projectId }: SessionRef): Promise<SessionModel> {
   const where = await visibleIn(ctx, projectId);
   const rows = await ctx.db.prisma.session.findMany({
@@ -32,13 +29,13 @@ interface SessionSelector {
   readonly projectId?: string | undefined;
 }
 
-/** The session that a query selects, by id or else by key; undefined where it selects none; 404 where it does not exist. */
+/** Finds the session that a query selects, by id or else by key; undefined if it selects none; 404 if it does not exist. */
 export async function selectSession(ctx: Ctx, selector: SessionSelector): Promise<SessionModel | undefined> {
   if (!selector.sessionId && !selector.sessionKey) return undefined;
   return (await lookUpSession(ctx, selector)) ?? notFound(`session "${selector.sessionId || selector.sessionKey}"`);
 }
 
-/** Does what {@link selectSession} does, and answers undefined as well where no session has the id or the key. */
+/** Does what {@link selectSession} does, but returns undefined also if no session has the id or the key. */
 export async function lookUpSession(ctx: Ctx, selector: SessionSelector): Promise<SessionModel | undefined> {
   const { sessionId, sessionKey, projectId } = selector;
   if (!sessionId && !sessionKey) return undefined;
@@ -55,8 +52,8 @@ export async function lookUpSession(ctx: Ctx, selector: SessionSelector): Promis
 type LiveSession = { readonly projectId: string } & ({ readonly id: string } | { readonly key: string });
 
 /**
- * The session of a project by id or key, kept from being changed or deleted until the transaction ends;
- * undefined where there is none, or it is deleted.
+ * Finds the session of a project by id or key, and keeps it from being changed or deleted until the transaction ends; undefined if there is
+ * none, or it is deleted.
  */
 export async function holdSession(tx: Transaction, session: LiveSession): Promise<SessionModel | undefined> {
   const where = { ...session, deletedAtNs: null };

@@ -43,7 +43,7 @@ await admin.call(api.sessions.create, { key: "run%2", deviceId: twin.deviceId, p
 await admin.call(api.sessions.create, { key: "RUN 3", recordingIds: await record(twin, [[2000n, 2001n]]) });
 const all = ["Prüfstand_1", "run%2", "RUN 3"];
 
-test("a listed session carries recordingCount, and recordingStart and recordingEnd over all its recordings", async () => {
+test("a listed session shows recordingCount, and recordingStart and recordingEnd over all its recordings", async () => {
   const [first, second] = await list();
   assert.deepEqual([first!.recordingCount, first!.recordingStart, first!.recordingEnd], [3, 100n, 960n]);
   assert.deepEqual(
@@ -55,7 +55,7 @@ test("a listed session carries recordingCount, and recordingStart and recordingE
   assert.deepEqual(await admin.call(api.sessions.get, { keyOrId: "Prüfstand_1" }), session);
 });
 
-test("`keyMatches` is case-insensitive and partial; % and _ and backslashes stand for themselves", async () => {
+test("`keyMatches` finds a part in upper or lower case; % and _ and backslashes stand for themselves", async () => {
   const matching = async (keyMatches: string) => keys(await list({ keyMatches }));
   assert.deepEqual(await matching("run"), ["run%2", "RUN 3"]);
   assert.deepEqual(await matching("PRÜF"), ["Prüfstand_1"]);
@@ -90,7 +90,7 @@ test("`query` searches the properties: key:value, key:value1,value2, key:*, *:va
   await assert.rejects(list({ query: '"' }), (error: ApiCallError) => error.status === 400);
 });
 
-test("lists are sorted by id, createdAt or updatedAt in a total order, by creation where nothing is said, and paged", async () => {
+test("lists are sorted by id, createdAt or updatedAt in a total order, by default by creation, and paged", async () => {
   await admin.call(api.sessions.update, { keyOrId: "run%2", properties: { site: "Mainz" } });
   assert.deepEqual(keys(await list()), all);
   assert.deepEqual(keys(await list({ sortBy: "createdAt", sortOrder: "desc" })), all.toReversed());
@@ -100,7 +100,7 @@ test("lists are sorted by id, createdAt or updatedAt in a total order, by creati
   assert.deepEqual(await list({ limit: 0 }), []);
 });
 
-test("a list shows one project where `projectId` says so", async () => {
+test("a list shows only one project if `projectId` names it", async () => {
   const { id: projectId } = await admin.call(api.projects.create, { name: "second" });
   const device = await admin.call(api.devices.create, { name: "there", projectId });
   await admin.call(api.sessions.create, { deviceId: device.id, key: "there" });

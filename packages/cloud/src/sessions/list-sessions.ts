@@ -19,7 +19,7 @@ import { sessionColumns, toListedSession } from "./session-rows.ts";
 type ListQuery = Input<(typeof api.sessions)["list"]>;
 type Sql = Prisma.Sql;
 
-/** The ids of the page first, from narrow rows; then its sessions with their devices, and the recordings of all of them. */
+/** Finds first the ids of the page, from narrow rows; then its sessions with their devices, and the recordings of all of them. */
 export async function listSessions(ctx: Ctx, query: ListQuery): Promise<Complete<ListedSession>[]> {
   const ids = await findPage(readingFrom(ctx.db), [await toListed(ctx, query)], query);
   const rows = await ctx.db.prisma.session.findMany({ where: { id: { in: ids } }, select: sessionColumns });
@@ -55,7 +55,7 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Sql[]> {
   ];
 }
 
-/** Some one recording touches the span, both ends inclusive: asked of a session, and of all sessions at once. */
+/** The condition that one recording touches the span, both ends inclusive: for a session, and for all sessions at once. */
 function recordedWithin(query: ListQuery, orgId: string): { isRecorded: Sql[]; areRecorded: Sql[] } {
   const within = touches("x", query);
   if (within.length === 0) return { isRecorded: [], areRecorded: [] };

@@ -1,7 +1,6 @@
-// A recording is of one session at a time, and adding one of another session is 409 and names it, instead of a
-// silent move, because the other session would lose data that its owner counts on. Whoever takes both locks the
-// recordings before the session. A deleted session keeps its row but neither recordings nor key; an import that
-// names its key makes a new one.
+// A recording is in one session at a time. Adding one that is in another session is 409 and names that session, instead of moving it
+// silently, because the other session would lose data that its owner counts on. A transaction that locks both locks the recordings before
+// the session. A deleted session keeps its row but neither recordings nor key; an import that names its key creates a new session.
 
 import type { Ctx } from "../context/context.ts";
 import { ApiError, invalid, notFound } from "../core/errors.ts";
@@ -9,12 +8,12 @@ import type { RecordingModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { visibleTo } from "../projects/find-project.ts";
 
-/** A recording as far as its membership in a session goes. */
+/** The fields of a recording that matter for its session. */
 export type Member = Pick<RecordingModel, "id" | "deviceId" | "projectId" | "sessionId">;
 
 /**
- * The recordings as they are now, in the order of the ids; 404 names one that the caller may not see. Until the transaction
- * ends, imports and other sessions wait for them. Taken before the session itself, by all who take both.
+ * Locks and returns the recordings in the order of the ids; 404 names one that the caller may not see. Until the transaction ends, imports
+ * and other sessions wait for them. Every transaction that locks both takes these locks before that of the session.
  */
 export async function lockMembers(tx: Transaction, ctx: Ctx, ids: readonly string[]): Promise<Member[]> {
   if (ids.length === 0) return [];
@@ -30,12 +29,12 @@ export async function lockMembers(tx: Transaction, ctx: Ctx, ids: readonly strin
 }
 
 interface Owner {
-  /** Absent while it is being created. */
+  /** Absent while the session is being created. */
   readonly id?: string;
   readonly deviceId: string;
 }
 
-/** spec: Sessions: "All recordings must share one device and project." A recording is of one session at a time: 409. */
+/** "All recordings must share one device and project." spec: Sessions. A recording is in one session at a time: 409. */
 export function requireAddable(members: readonly Member[], session: Owner): void {
   for (const { id, deviceId, sessionId } of members) {
     if (deviceId !== session.deviceId)
@@ -58,7 +57,7 @@ interface Moves {
   readonly leaving: string[];
 }
 
-/** Which of the members join a session and which leave it; those that are where they should be stay. 400 for an id in both lists. */
+/** Returns which members join a session and which leave it; those that are in their place stay. 400 for an id in both lists. */
 export function planMoves(members: readonly Member[], session: Required<Owner>, wanted: Wanted): Moves {
   const added = new Set(wanted.addRecordingIds);
   const both = wanted.removeRecordingIds?.find((id) => added.has(id));

@@ -1,5 +1,6 @@
 import type { ListedSession, PropertyValues, Session } from "@downlink/protocol";
 import type { Complete } from "../core/complete.ts";
+import { readLocation } from "../customer-buckets/read-location.ts";
 import type { Prisma } from "../db/generated/client.ts";
 
 export const sessionColumns = {
@@ -11,7 +12,7 @@ export const sessionColumns = {
   createdAtNs: true,
   updatedAtNs: true,
   recordings: {
-    select: { id: true, path: true, startNs: true, endNs: true },
+    select: { id: true, path: true, location: true, startNs: true, endNs: true },
     orderBy: [{ startNs: "asc" }, { id: "asc" }],
   },
 } as const satisfies Prisma.SessionSelect;
@@ -27,7 +28,10 @@ export function toSession(row: SessionRow): Complete<Session> {
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
     properties: row.properties as PropertyValues,
-    recordings: row.recordings.map(({ id, path, startNs, endNs }) => ({ id, path, start: startNs, end: endNs })),
+    recordings: row.recordings.map(({ id, path, location, startNs, endNs }) => ({
+      ...{ id, path, start: startNs, end: endNs },
+      location: readLocation(location),
+    })),
   };
 }
 

@@ -32,7 +32,7 @@ const remove = (keyOrId: string) => admin.call(api.sessions.delete, { keyOrId })
 let created = 0;
 const newKey = () => `key-${++created}`;
 
-/** The ids of new recordings at the edge, in the order of their start. */
+/** Returns the ids of new recordings at the edge, in the order of their start. */
 async function record(agent: TestAgent, count = 1): Promise<string[]> {
   const items = Array.from({ length: count }, (_, i) => recordingItem({ start: BigInt(i + 1) * 1_000_000_007n }));
   await agent.report(items);
@@ -78,7 +78,7 @@ test("without `deviceId` the device is inferred from the recordings, which are l
   assert.equal(recording.sessionId, session.id);
 });
 
-test("either deviceId or recordingIds is required: without both it is 400, an empty body and empty values too", async () => {
+test("deviceId or recordingIds is required: neither is 400, and so are an empty body and empty values", async () => {
   for (const body of [undefined, {}, { key: "k" }, { deviceId: "" }, { recordingIds: [] }])
     assert.equal((await send("POST", "", body)).status, 400, JSON.stringify(body));
 });
@@ -88,7 +88,7 @@ test("`device.id` and `device.name` are other names of deviceId and deviceName",
     assert.deepEqual((await send("POST", "", body)).body.device, { id: robot.deviceId, name: "robot" });
 });
 
-test("the recordings must share one device: 400, and nothing is created or linked", async () => {
+test("the recordings must share one device: else 400, and nothing is created or linked", async () => {
   const [ours] = await record(robot);
   const [theirs] = await record(twin);
   const before = await admin.call(api.sessions.list, {});
@@ -109,7 +109,7 @@ test("an unknown device or recording, and another organization's, is 404", async
   await assert.rejects(other.call(api.sessions.create, { recordingIds: [ours!] }), refusedWith("NotFound"));
 });
 
-test("a `projectId` that differs from the device's project yields 400; one that is not visible 404", async () => {
+test("a `projectId` that differs from the device's project is 400; one that is not visible is 404", async () => {
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
   const [recordingId] = await record(robot);
   for (const body of [{ deviceId: robot.deviceId }, { recordingIds: [recordingId!] }]) {
@@ -120,7 +120,7 @@ test("a `projectId` that differs from the device's project yields 400; one that 
   assert.equal((await create({ deviceId: robot.deviceId, projectId })).projectId, projectId);
 });
 
-test("keys are unique per project: 409 for one that is taken; another project may have it", async () => {
+test("keys are unique in each project: a key that is taken is 409; another project may have it", async () => {
   const key = newKey();
   await create({ deviceId: robot.deviceId, key });
   await assert.rejects(create({ deviceId: twin.deviceId, key }), refusedWith("NameTaken", `"${key}"`));
@@ -131,7 +131,7 @@ test("keys are unique per project: 409 for one that is taken; another project ma
   assert.equal((await create({ deviceId: device.id, key })).key, key);
 });
 
-test("without `projectId` a key resolves where it is unambiguous, else it is 400", async () => {
+test("without `projectId` a key is found if it is unambiguous, else it is 400", async () => {
   const key = newKey();
   const second = await admin.call(api.projects.create, { name: "second" });
   const device = await admin.call(api.devices.create, { name: "second", projectId: second.id });
@@ -159,13 +159,13 @@ test("a key is not empty, has at most 1024 characters and 2048 bytes, and may ho
   const body = { deviceId: robot.deviceId };
   for (const key of ["", "k".repeat(1025), "日".repeat(700), "a\0", "\ud800", 7])
     assert.equal((await send("POST", "", { ...body, key })).status, 400, JSON.stringify(key).slice(0, 20));
-  assert.equal((await send("POST", "", { ...body, key: null })).status, 200); // none is given
+  assert.equal((await send("POST", "", { ...body, key: null })).status, 200); // no key is given
   for (const key of ["k".repeat(1024), "日".repeat(682), "a/b#c?d%2Fe f", "Prüfstand 🤖"])
     assert.equal((await get((await create({ ...body, key })).id)).key, key);
   assert.equal((await send("GET", `/${encodeURIComponent("a/b#c?d%2Fe f")}`)).status, 200);
 });
 
-test("an update changes what is sent: `key` null clears, property keys not sent stay, null unsets", async () => {
+test("an update changes the fields that are sent: null clears `key`, and for properties keys that are not sent stay and null removes one", async () => {
   const { id } = await create({ deviceId: robot.deviceId, key: newKey(), properties: { site: "a", runs: 1 } });
   const renamed = newKey();
   assert.equal((await update(id, { key: renamed })).key, renamed);
@@ -177,7 +177,7 @@ test("an update changes what is sent: `key` null clears, property keys not sent 
   assert.equal((await send("PATCH", `/${id}`, { key: "" })).status, 400);
 });
 
-test("an update that changes nothing leaves the session as it is, an empty body too", async () => {
+test("an update with equal values, or with an empty body, leaves the session as it is", async () => {
   const key = newKey();
   const recordingIds = await record(robot);
   const session = await create({ recordingIds, key, properties: { runs: 1 } });
@@ -224,7 +224,7 @@ test("a recording of another session is not taken from it: 409 names that sessio
   );
 });
 
-test("two sessions that want one recording at the same time: one gets it, the other is 409", async () => {
+test("of two sessions that want one recording at the same moment one gets it, and the other is 409", async () => {
   const recordingIds = await record(robot);
   const answers = await Promise.allSettled([create({ recordingIds }), create({ recordingIds })]);
   assert.deepEqual(answers.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
@@ -232,7 +232,7 @@ test("two sessions that want one recording at the same time: one gets it, the ot
   assert.equal((refused!.reason as ApiCallError).code, "Conflict");
 });
 
-test("delete unlinks the recordings, whose data stays; the session is not found again by key or id", async () => {
+test("deleting unlinks the recordings, whose data stays; the session is not found any more by key or id", async () => {
   const key = newKey();
   const recordingIds = await record(robot, 2);
   const session = await create({ recordingIds, key });
@@ -277,7 +277,7 @@ test("`session.created` is written with id, device and key in the transaction th
   );
 });
 
-test("another organization, and a key of another project, neither see, change nor delete a session: 404", async () => {
+test("another organization, and a key of another project, can neither see, change nor delete a session: 404", async () => {
   const { id } = await create();
   const hidden = await admin.call(api.projects.create, { name: "hidden" });
   const key = await cloud.addKey(["sessions.list", "sessions.update", "sessions.delete"], [hidden.id]);

@@ -56,7 +56,7 @@ async function updateSession(ctx: Ctx, input: Input<Contract["update"]>): Promis
   return updated.catch(keyTaken(input.key));
 }
 
-/** Unlinks its recordings, whose data stays; its key may be taken by another session. spec: Sessions/Delete */
+/** Unlinks its recordings, whose data stays; another session may then have its key. spec: Sessions/Delete */
 async function deleteSession(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{ id: string }> {
   const { id } = await findSession(ctx, ref);
   await withTransaction(ctx.db, async (tx) => {
@@ -70,7 +70,7 @@ async function deleteSession(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<
   return { id };
 }
 
-/** The device that the body names. spec: Sessions/Create: "A `projectId` that differs from the device's project yields 400." */
+/** Finds the device that the body names. "A `projectId` that differs from the device's project yields 400." spec: Sessions/Create */
 async function selectSessionDevice(ctx: Ctx, body: Input<Contract["create"]>): Promise<DeviceModel | undefined> {
   const { deviceId, deviceName, projectId } = body;
   await visibleIn(ctx, projectId);
@@ -79,7 +79,7 @@ async function selectSessionDevice(ctx: Ctx, body: Input<Contract["create"]>): P
   return device;
 }
 
-/** The recordings say which device it is where none is named. spec: Sessions/Create */
+/** If no device is named the recordings determine it. spec: Sessions/Create */
 async function inferDevice(
   tx: Transaction,
   [first]: readonly Member[],
@@ -102,7 +102,7 @@ interface Change {
   readonly input: Input<Contract["update"]>;
 }
 
-/** What is sent and equal changes nothing, `updatedAt` neither. */
+/** Equal values change nothing, not even `updatedAt`. */
 async function changeSession(tx: Transaction, { ctx, id, input }: Change): Promise<Complete<Session>> {
   const changes = await readPropertyChanges(tx, {
     orgId: ctx.caller.orgId,
@@ -122,7 +122,7 @@ async function changeSession(tx: Transaction, { ctx, id, input }: Change): Promi
   return readSession(tx, id);
 }
 
-/** The session as it is now; until the transaction ends, other changes of it and imports into it wait. */
+/** Locks the session and returns it; until the transaction ends, other changes of it and imports into it wait. */
 async function lockSession(tx: Transaction, id: string) {
   await tx.$queryRaw`SELECT id FROM "Session" WHERE id = ${id} FOR NO KEY UPDATE`;
   return (await tx.session.findFirst({ where: { id, deletedAtNs: null } })) ?? notFound(`session ${id}`);

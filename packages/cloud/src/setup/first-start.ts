@@ -17,12 +17,12 @@ interface Options {
   /** Presets the text of the admin key, at every start. */
   readonly adminKey: string | undefined;
   readonly nowNs: bigint;
-  /** Keeps the key of a new deployment. Called before the commit: a key that nobody kept opens nothing. */
+  /** Stores the key of a new deployment. It is called before the commit, because a key that nobody stored is of no use. */
   readonly keepAdminKey: (token: string) => Promise<void>;
 }
 
 /**
- * What a deployment needs before its first request: its own row, and an organization with a project `default`, a primary site and
+ * Creates what a deployment needs before its first request: its own row, and an organization with a project `default`, a primary site and
  * an admin key. Several processes may start at once.
  */
 export async function prepareDeployment(db: Database, options: Options): Promise<Deployment> {

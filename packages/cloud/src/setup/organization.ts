@@ -1,4 +1,5 @@
 import { EVERY_CAPABILITY } from "@downlink/protocol";
+import { commandLine, writeEntry } from "../audit-log/write-entry.ts";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { newCredential } from "../tokens/token-rows.ts";
@@ -10,7 +11,7 @@ interface NewOrganization {
   readonly nowNs: bigint;
 }
 
-/** A tenant with a project `default`, a primary site and an admin key. Throws a unique violation where the name is taken. */
+/** Creates a tenant with a project `default`, a primary site and an admin key. Throws a unique violation if the name is taken. */
 export async function createOrganization(
   tx: Transaction,
   { name, adminToken, nowNs }: NewOrganization,
@@ -31,5 +32,7 @@ export async function createOrganization(
       createdAtNs: nowNs,
     },
   });
+  const change = { operation: "create-org", resourceKind: "organization", resourceId: orgId } as const;
+  await writeEntry(tx, commandLine, { orgId, nowNs, ...change, after: { name } });
   return orgId;
 }

@@ -1,10 +1,12 @@
+import { ofOurStore } from "../blobs/object-key.ts";
+import { paced } from "../core/pace.ts";
 import type { Database } from "../db/client.ts";
 import type { Finding, SweepDeps } from "./sweep-objects.ts";
 
 interface Holder {
   readonly id: string;
   readonly blobKey: string;
-  /** Null where it is not known. */
+  /** Null if the size is not known. */
   readonly sizeBytes: bigint | null;
 }
 
@@ -15,37 +17,44 @@ const PAGE = 100;
 const select = { id: true, blobKey: true, sizeBytes: true } as const;
 const inOrder = { orderBy: { id: "asc" }, take: PAGE } as const;
 
-/** Every table whose rows promise that an object is there. */
+/** Every table whose rows promise that an object exists. */
 const holders: Record<string, FindHolders> = {
   recording: (prisma, where) =>
-    prisma.recording.findMany({ where: { ...where, blobKey: { not: null } }, select, ...inOrder }) as Promise<Holder[]>,
+    prisma.recording.findMany({ where: { ...where, ...ofOurStore }, select, ...inOrder }) as Promise<Holder[]>,
   "import request": (prisma, where) =>
-    prisma.importRequest.findMany({ where: { ...where, blobKey: { not: null } }, select, ...inOrder }) as Promise<
-      Holder[]
-    >,
+    prisma.importRequest.findMany({ where: { ...where, ...ofOurStore }, select, ...inOrder }) as Promise<Holder[]>,
   "extension version": (prisma, where) => prisma.extensionVersion.findMany({ where, select, ...inOrder }),
 };
 
-/** Rows whose object is not there, or not of their size. Told, never touched: the object may come back from a backup. */
-export async function* findMissing(deps: SweepDeps): AsyncGenerator<Finding, void> {
-  for (const [kind, find] of Object.entries(holders)) {
-    let page = await find(deps.db.prisma, { id: { gt: "" } });
-    while (page.length > 0) {
-      const faults = await Promise.all(page.map((holder) => findFault(deps, holder, find)));
-      for (const [index, { id, blobKey: key, sizeBytes }] of page.entries())
-        if (faults[index])
+/**
+ * Finds rows whose object does not exist or has another size. They are reported and never changed: the object may come back from a backup.
+ */
+export async function* findMissing(deps: SweepDeps, signal?: AbortSignal): AsyncGenerator<Finding, void> {
+  for (const [kind, find] of Object.entries(holders))
+    for await (const page of paced(compareAll(deps, find), signal)) {
+      signal?.throwIfAborted();
+      for (const { holder, fault } of page)
+        if (fault !== undefined)
           yield {
             outcome: "missing",
-            key,
-            sizeBytes: Number(sizeBytes ?? 0),
-            reason: `${faults[index]}; ${kind} ${id} needs it`,
+            key: holder.blobKey,
+            sizeBytes: Number(holder.sizeBytes ?? 0),
+            reason: `${fault}; ${kind} ${holder.id} needs it`,
           };
-      page = await find(deps.db.prisma, { id: { gt: page.at(-1)!.id } });
     }
+}
+
+/** Yields the rows of a table, a page at a time, and what is wrong with the object of each. */
+async function* compareAll(deps: SweepDeps, find: FindHolders) {
+  for (let after = ""; ; ) {
+    const page = await find(deps.db.prisma, { id: { gt: after } });
+    if (page.length === 0) return;
+    yield await Promise.all(page.map(async (holder) => ({ holder, fault: await findFault(deps, holder, find) })));
+    after = page.at(-1)!.id;
   }
 }
 
-/** The row is asked again after the store, because a row goes before its object does. */
+/** The row is read again after the store, because a row is deleted before its object. */
 async function findFault({ db, blobs }: SweepDeps, holder: Holder, find: FindHolders): Promise<string | undefined> {
   const object = await blobs.stat(holder.blobKey);
   if (object && (holder.sizeBytes === null || BigInt(object.sizeBytes) === holder.sizeBytes)) return undefined;

@@ -1,24 +1,24 @@
 import type { ListedObject } from "../blobs/blob-store.ts";
 import { isIndexKey } from "../indexing/index-key.ts";
 
-/** What the database says of a stored key. */
+/** The facts of the database about a stored key. */
 export interface Owners {
-  /** A recording, an import request or an extension's version holds it. */
+  /** A recording, an import request or an extension's version holds it; or a job will remove it later. */
   readonly isHeld: boolean;
-  /** The state of its upload; null where no upload was ever given the key. */
+  /** The state of its upload; null if no upload ever had the key. */
   readonly uploadState: string | null;
 }
 
 /**
- * - `keep` somebody holds it, or may yet
- * - `remove` nobody can come to hold it any more
- *   (a verified index that no row names can be made anew, so its age alone decides)
- * - `unknown` a whole object that no row ever named. Rows stand before bytes, so either a crash came between an extension's package and
- *   its row, or the database is older than the store: restored from a backup, or another deployment's. Then it was acknowledged.
+ * - `keep` something holds it, or may still hold it
+ * - `remove` nothing can hold it any more
+ * (a verified index that no row names can be made anew, so its age alone decides)
+ * - `unknown` a whole object that no row ever named. Rows exist before bytes, so either a crash came between an extension's package and
+ * its row, or the database is older than the store: restored from a backup, or another deployment's. Then it was acknowledged.
  */
 export type Verdict = { readonly kind: "keep" } | { readonly kind: "remove" | "unknown"; readonly reason: string };
 
-/** Whether an object, or what is left of one, is a leftover. `cutoffMs`: what was written after it is nobody's business yet. */
+/** Says whether an object, or the remains of one, is left over. Objects that were written after `cutoffMs` are too young to be judged. */
 export function judgeObject({ key, isWhole, modifiedAtMs }: ListedObject, owners: Owners, cutoffMs: number): Verdict {
   const { isHeld, uploadState } = owners;
   if (isHeld || uploadState === "open" || modifiedAtMs >= cutoffMs) return { kind: "keep" };

@@ -7,7 +7,7 @@ interface Table {
 
 type Outcome = Finding["outcome"];
 
-/** A line for each finding as it is found, then what they come to. Answers whether nothing is wrong. */
+/** Prints a line for each finding as it is found, then the sums. Returns whether nothing is wrong. */
 export async function printSweep(findings: AsyncIterable<Finding>, { isDryRun, write }: Table): Promise<boolean> {
   const totals = new Map<Outcome, { count: number; bytes: number }>();
   const labels: Record<Outcome, string> = {

@@ -1,31 +1,48 @@
+import { forgetAuditEntries } from "../audit-log/forget-entries.ts";
 import type { Deps } from "../context/context.ts";
+import { forgetSessions } from "../credentials/forget-sessions.ts";
+import { withTransaction } from "../db/transaction.ts";
 import { forgetOldAnswers } from "../http/kept-answers.ts";
+import { forgetOldEntries } from "../ledger/note-entries.ts";
+import { holdForRemoval } from "../recovery/held-deployment.ts";
 import { forgetViewLinks } from "./forget-view-links.ts";
 import { DEFAULT_AGE_HOURS, sweep } from "./sweep.ts";
 import type { Finding } from "./sweep-objects.ts";
 
-/** So many lines of each kind are logged, so that the store of another deployment does not fill the log. */
+/** At most this many lines of each kind are logged, so that the store of another deployment does not fill the log. */
 const MAX_LINES = 100;
 const levels = { removed: "info", kept: "warn", failed: "error", missing: "error" } as const;
 
-/** The sweep as a job: the log says what was found, loudest where an object is missing. */
+/** Runs the sweep as a job: the log reports what was found, at the highest level if an object is missing. */
 export async function sweepBySchedule(
-  { db, blobs, clock, log }: Pick<Deps, "db" | "blobs" | "clock" | "log">,
+  {
+    db,
+    blobs,
+    clock,
+    log,
+    backupRetentionSeconds,
+    auditRetentionSeconds,
+  }: Pick<Deps, "db" | "blobs" | "clock" | "log" | "backupRetentionSeconds" | "auditRetentionSeconds">,
   signal: AbortSignal,
 ): Promise<void> {
+  const { danger } = await withTransaction(db, holdForRemoval);
+  if (danger !== undefined) return log.warn({ danger }, "the store is not swept today");
   const counts = { removed: 0, kept: 0, failed: 0, missing: 0 };
   const nowMs = Number(clock.nowNs() / 1_000_000n);
-  const options = { isDryRun: false, olderThanHours: DEFAULT_AGE_HOURS, includesUnknown: false, nowMs };
+  const options = { isDryRun: false, olderThanHours: DEFAULT_AGE_HOURS, includesUnknown: false, nowMs, signal };
   for await (const finding of sweep({ db, blobs }, options)) {
     signal.throwIfAborted();
     counts[finding.outcome] += 1;
-    if (counts[finding.outcome] <= MAX_LINES) log[levels[finding.outcome]](finding, tell(finding));
+    if (counts[finding.outcome] <= MAX_LINES) log[levels[finding.outcome]](finding, describe(finding));
   }
   log.info(counts, "swept the store");
+  await forgetOldEntries({ db, blobs }, clock.nowNs() - BigInt(backupRetentionSeconds) * 1_000_000_000n);
   await forgetOldAnswers(db, clock.nowNs());
+  await forgetAuditEntries(db, clock.nowNs() - BigInt(auditRetentionSeconds) * 1_000_000_000n);
   await forgetViewLinks(db, clock.nowNs());
+  await forgetSessions(db, clock.nowNs());
 }
 
-function tell({ outcome, key, reason }: Finding): string {
+function describe({ outcome, key, reason }: Finding): string {
   return `${outcome === "missing" ? "MISSING object" : `${outcome} leftover object`} ${key}: ${reason}`;
 }

@@ -1,19 +1,25 @@
 import type { BlobStore, ListedObject } from "../blobs/blob-store.ts";
+import { paced } from "../core/pace.ts";
+import { pagesOf } from "../core/pages-of.ts";
 import type { Database } from "../db/client.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { removeObject } from "../manifests/remove-object.ts";
+import { mayGiveUp, requireRemovable } from "../recovery/held-deployment.ts";
 import { findOwners } from "./find-owners.ts";
 import { judgeObject, type Verdict } from "./judge-object.ts";
 
 export interface SweepOptions {
-  /** The sweep only says what it would do. */
+  /** The sweep only reports what it would do. */
   readonly isDryRun: boolean;
-  /** Leaves alone what is younger. */
+  /** Younger objects are left alone. */
   readonly cutoffMs: number;
-  /** Removes what no row ever named, too. */
+  /** Objects that no row ever named are removed, too. */
   readonly includesUnknown: boolean;
+  /** Stops the sweep before its next page. */
+  readonly signal?: AbortSignal;
 }
 
-/** Something that the sweep has to say. */
+/** A finding of the sweep. */
 export interface Finding {
   readonly outcome: "removed" | "kept" | "failed" | "missing";
   readonly key: string;
@@ -23,14 +29,13 @@ export interface Finding {
 
 export interface SweepDeps {
   readonly db: Pick<Database, "prisma">;
-  readonly blobs: Pick<BlobStore, "list" | "stat" | "delete">;
+  readonly blobs: Pick<BlobStore, "list" | "stat" | "delete" | "listParts" | "listNotes" | "removeNote">;
 }
 
-const PAGE = 500;
-
-/** Removes from the store what no row can come to hold any more, a page at a time; a dry run says it would. */
+/** Removes from the store what no row can hold any more, a page at a time; a dry run only reports it. */
 export async function* sweepObjects(deps: SweepDeps, options: SweepOptions): AsyncGenerator<Finding, void> {
-  for await (const page of pagesOf(deps.blobs.list(""))) {
+  for await (const page of paced(pagesOf(deps.blobs.list("")), options.signal)) {
+    options.signal?.throwIfAborted();
     const old = page.filter(({ modifiedAtMs }) => modifiedAtMs < options.cutoffMs);
     for (const leftover of await judge(deps, old, options)) yield await remove(deps, leftover, options);
   }
@@ -63,8 +68,13 @@ async function remove(deps: SweepDeps, { object, verdict }: Leftover, options: S
   if (options.isDryRun) return { ...finding, outcome: "removed" };
   try {
     const isLeft = await giveUp(deps, object, options);
-    if (!isLeft) return { ...finding, outcome: "kept", reason: "somebody came to hold it meanwhile" };
-    await deps.blobs.delete(key);
+    if (!isLeft)
+      return {
+        ...finding,
+        outcome: "kept",
+        reason: "somebody came to hold it meanwhile, or it is too young after a restore",
+      };
+    await removeObject(deps, key);
     return { ...finding, outcome: "removed" };
   } catch (error) {
     return { ...finding, outcome: "failed", reason: (error as Error).message };
@@ -72,26 +82,16 @@ async function remove(deps: SweepDeps, { object, verdict }: Leftover, options: S
 }
 
 /**
- * Looks again under the upload's lock, and ends it: from then on nothing can take its bytes. The object goes after the commit;
- * what a crash leaves in between is found by the next sweep.
+ * Judges again under the upload's lock, and ends the upload: from then on nothing can use its bytes. The object is removed after the
+ * commit; the next sweep finds what a crash leaves in between.
  */
 async function giveUp({ db }: SweepDeps, object: ListedObject, { cutoffMs }: SweepOptions): Promise<boolean> {
   return withTransaction(db, async (tx) => {
+    if (!mayGiveUp(await requireRemovable(tx), BigInt(cutoffMs) * 1_000_000n)) return false;
     await tx.$queryRaw`SELECT id FROM "Upload" WHERE "blobKey" = ${object.key} FOR UPDATE`;
     const owners = (await findOwners(tx, [object.key])).get(object.key)!;
     if (judgeObject(object, owners, cutoffMs).kind === "keep") return false;
     await tx.upload.updateMany({ where: { blobKey: object.key }, data: { state: "removed" } });
     return true;
   });
-}
-
-async function* pagesOf(objects: AsyncIterable<ListedObject>): AsyncGenerator<ListedObject[], void> {
-  let page: ListedObject[] = [];
-  for await (const object of objects) {
-    page.push(object);
-    if (page.length < PAGE) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
 }

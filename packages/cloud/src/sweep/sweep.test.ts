@@ -24,6 +24,7 @@ type Options = typeof inAMonth;
 
 const sweepAll = (options: Partial<Options> = {}, over: Partial<SweepDeps> = {}) =>
   Array.fromAsync(sweep({ db: deps.db, blobs: deps.blobs, ...over }, { ...inAMonth, ...options }));
+const manifestsNow = () => Array.fromAsync(deps.blobs.listNotes("manifests/"), ({ key }) => key);
 const keysOf = (prefix: string) => Array.fromAsync(deps.blobs.list(prefix), ({ key }) => key);
 
 /** Each test finds the store and the rows empty. */
@@ -33,9 +34,10 @@ beforeEach(async () => {
   await prisma.importRequest.deleteMany();
   await prisma.extension.deleteMany();
   for (const key of await keysOf("")) await deps.blobs.delete(key);
+  for (const key of await manifestsNow()) await deps.blobs.removeNote(key);
 });
 
-/** Uploads and processes a file; answers the key of its object. */
+/** Uploads and processes a file, and returns the key of its object. */
 async function upload(bytes: Uint8Array, filename = "a.mcap"): Promise<string> {
   const { link, requestId } = await admin.call(api.uploads.create, { filename, deviceName: "robot" });
   const headers = { "content-type": "application/octet-stream" };
@@ -44,7 +46,7 @@ async function upload(bytes: Uint8Array, filename = "a.mcap"): Promise<string> {
   return (await prisma.upload.findFirstOrThrow({ where: { requestId } })).blobKey;
 }
 
-/** An object, or only the beginning of one, with an upload row in a state, or without a row. */
+/** Stores an object, or only the beginning of one, with an upload row in a state, or without a row. */
 async function leave(uploadState: UploadModel["state"] | undefined, isWhole = true): Promise<string> {
   const id = newId("upl");
   const blobKey = `${orgId}/${id}`;
@@ -70,7 +72,7 @@ async function leave(uploadState: UploadModel["state"] | undefined, isWhole = tr
   return blobKey;
 }
 
-test("what no row can come to hold any more is removed, and told with its reason; what somebody holds or may hold stays", async () => {
+test("an object that no row can hold any more is removed and reported with its reason; one that something holds or may hold stays", async () => {
   const imported = await upload(await makeMcap({ seed: 1 }));
   const quarantined = await upload(Buffer.from("no recording"));
   const deleted = await upload(await makeMcap({ seed: 2, startNs: 7n }));
@@ -78,7 +80,7 @@ test("what no row can come to hold any more is removed, and told with its reason
     (await prisma.recording.findFirstOrThrow({ where: { blobKey }, select: { indexKey: true } })).indexKey!;
   const [itsIndex, deletedIndex] = [await indexOf(imported), await indexOf(deleted)];
   const { id } = await prisma.recording.findFirstOrThrow({ where: { blobKey: deleted } });
-  await admin.call(api.recordings.delete, { keyOrId: id }); // its job is never worked on here
+  await admin.call(api.recordings.delete, { keyOrId: id }); // no worker runs its job here
   const [underWay, resumable] = [await leave("open"), await leave("open", false)];
   const [abandoned, removed, broken] = [
     await leave("abandoned"),
@@ -107,7 +109,7 @@ test("what no row can come to hold any more is removed, and told with its reason
   assert.deepEqual(await sweepAll({ includesUnknown: true }), []);
 });
 
-test("nothing that is younger is touched", async () => {
+test("no younger object is touched", async () => {
   const keys = [await leave("abandoned"), await leave(undefined), await leave(undefined, false)];
   for (const nowMs of [Date.now(), Date.now() + 167 * hour])
     assert.deepEqual(await sweepAll({ nowMs, includesUnknown: true }), []);
@@ -127,7 +129,7 @@ test("an object whose row is committed between the listing and its turn stays", 
   assert.deepEqual(await keysOf(""), [later]);
 });
 
-/** The last step of publishing an extension, whose package was stored before. */
+/** Does the last step of publishing an extension, whose package was stored before. */
 async function publish(blobKey: string): Promise<void> {
   const [id, now] = [newId("ext"), 1n];
   const names = { publisher: "p", name: id, identity: id, displayName: id };
@@ -145,7 +147,7 @@ test("an upload that was swept cannot be delivered any more", async () => {
   await assert.rejects(delivered, /no longer wanted/);
 });
 
-test("what cannot be removed is told and stays a leftover, and the others are removed", async () => {
+test("an object that cannot be removed is reported and stays, and the others are removed", async () => {
   const [stuck, other] = [await leave("abandoned"), await leave("abandoned")];
   const remove = (key: string) => (key === stuck ? Promise.reject(new Error("EIO")) : deps.blobs.delete(key));
   const findings = await sweepAll({}, { blobs: { ...deps.blobs, delete: remove } });
@@ -158,7 +160,7 @@ test("what cannot be removed is told and stays a leftover, and the others are re
   );
 });
 
-test("a row whose object is missing, or has another size, is told and never touched", async () => {
+test("a row whose object is missing, or has another size, is reported and never changed", async () => {
   const [imported, quarantined] = [
     await upload(await makeMcap({ seed: 3 })),
     await upload(Buffer.from("no recording")),
@@ -179,7 +181,7 @@ test("a row whose object is missing, or has another size, is told and never touc
   assert.deepEqual(await sweepAll(), missing);
 });
 
-test("a row that goes while its object is looked for is not missing it", async () => {
+test("a row that is deleted while its object is looked up does not count as missing it", async () => {
   const imported = await upload(await makeMcap({ seed: 4 }));
   const stat = async (key: string) => {
     await prisma.recording.deleteMany({ where: { blobKey: key } });
@@ -191,8 +193,10 @@ test("a row that goes while its object is looked for is not missing it", async (
 });
 
 test("the sweep asks every table that names objects", async () => {
+  // A missing object is one that the store does not have: whoever names it keeps nothing.
   const tables = await prisma.$queryRaw<{ table_name: string }[]>`
-    SELECT table_name FROM information_schema.columns WHERE column_name = 'blobKey' ORDER BY 1`;
+    SELECT table_name FROM information_schema.columns
+    WHERE column_name = 'blobKey' AND table_name <> 'MissingObject' ORDER BY 1`;
   assert.deepEqual(
     tables.map(({ table_name }) => table_name),
     ["ExtensionVersion", "ImportRequest", "Recording", "Upload"],
@@ -214,3 +218,25 @@ test("the table has a line for each finding, then the counts, and says whether s
 async function* arrayOf<T>(...items: T[]): AsyncGenerator<T> {
   yield* items;
 }
+
+const begunOf = (blobKey: string) => `manifests/${blobKey}/begun`;
+
+test("a manifest without a row goes after a week where nothing is stored of its upload, and with its object where there is one", async () => {
+  const [gone, unfinished, whole] = [`${orgId}/${newId("upl")}`, await leave(undefined, false), await leave(undefined)];
+  const [open, held] = [await leave("open", false), await upload(await makeMcap({ seed: 3, startNs: 11n }))];
+  await deps.blobs.delete(open); // its first byte never arrived
+  await deps.blobs.delete(held); // a backup may bring it back
+  for (const blobKey of [gone, unfinished, whole, open]) await deps.blobs.putNote(begunOf(blobKey), Buffer.from("{}"));
+  const left = [held, open, whole].map(begunOf);
+
+  assert.deepEqual(await sweepAll({ nowMs: Date.now() + 167 * hour }).then(removedKeys), []);
+  assert.deepEqual((await sweepAll({ isDryRun: true }).then(removedKeys)).sort(), [begunOf(gone), unfinished].sort());
+  assert((await manifestsNow()).includes(begunOf(gone)), "a dry run removes nothing");
+  await sweepAll();
+  assert.deepEqual((await manifestsNow()).sort(), [...left, `manifests/${held}/import`].sort());
+  await sweepAll({ includesUnknown: true });
+  assert(!(await manifestsNow()).includes(begunOf(whole)));
+});
+
+const removedKeys = (findings: readonly { outcome: string; key: string }[]) =>
+  findings.filter(({ outcome }) => outcome === "removed").map(({ key }) => key);

@@ -4,7 +4,7 @@ interface OpenApi {
   readonly paths: Record<string, Record<string, { requestBody?: { content: Record<string, { example: unknown }> } }>>;
 }
 
-/** What the documentation shows as an operation's body; undefined where it takes none. */
+/** Returns the body that the documentation shows for an operation; undefined if it has none. */
 export async function readExamples(url: string): Promise<(operation: Operation) => unknown> {
   const { paths } = (await (await fetch(`${url}/v1/openapi.json`)).json()) as OpenApi;
   return ({ path, method }) => paths[path]![method]!.requestBody?.content["application/json"]?.example;

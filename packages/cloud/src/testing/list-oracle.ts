@@ -1,9 +1,9 @@
 import fc from "fast-check";
 
-/** What a list is ordered by; texts of any characters are a `Buffer`. */
+/** A value that a list is ordered by; a text of any characters is a `Buffer`. */
 type Key = bigint | string | boolean | Buffer;
 
-/** How a list is sorted: by a key, then by id; what has no key comes last in either direction. */
+/** Sorts by a key, then by id; rows without a key come last in either direction. */
 export function byKey<Row extends { readonly id: string }>(
   keyOf: (row: Row) => Key | null,
   sortOrder: "asc" | "desc" | undefined,
@@ -22,7 +22,7 @@ function order(a: Key, b: Key): number {
   return a < b ? -1 : 1;
 }
 
-/** A filter that mostly is not asked for: of many at once hardly a row fulfils all. */
+/** Generates a filter that is mostly absent, because hardly a row fulfils many at once. */
 export function maybe<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.oneof({ arbitrary: fc.constant(undefined), weight: 3 }, { arbitrary: value, weight: 1 });
 }

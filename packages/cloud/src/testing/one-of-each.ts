@@ -6,13 +6,13 @@ import { brokenItem, recordingItem, startAgent } from "./test-agent.ts";
 
 interface Owner {
   readonly client: Client;
-  /** Stands in the names, keys, paths and texts of all of them. */
+  /** A part of the names, keys, paths and texts of all of them. */
   readonly name: string;
-  /** Absent: the only one of the client's organization. */
+  /** Absent: the only project of the client's organization. */
   readonly projectId?: string;
 }
 
-/** One of everything that has an id in the API; the ids by the path segment that stands before them. */
+/** One of everything that has an id in the API; the ids by the path segment before them. */
 export type OneOfEach = Readonly<Record<string, string>>;
 
 export async function makeOneOfEach(cloud: TestCloud, owner: Owner): Promise<OneOfEach> {
@@ -72,7 +72,7 @@ async function makeEpisode(client: Client, { device: { projectId }, recording, n
   return { episodes: id, datasets: dataset.id };
 }
 
-/** What an import leaves. */
+/** Stores what an import leaves. */
 async function storeImport({ deps }: TestCloud, { device, recording, siteId, name }: Made & { siteId: string }) {
   const { orgId, projectId } = device;
   const owner = { orgId, projectId, recordingId: recording.id, siteId };
@@ -85,15 +85,15 @@ async function storeImport({ deps }: TestCloud, { device, recording, siteId, nam
     endNs: 2n,
   } as const;
   const sizes = { crc: 0n, dataOffset: 0n, sizeBytes: 0n, logTimeNs: 1n, createTimeNs: 1n };
-  const said = { name: `${name}-calibration`, mediaType: `${name}-type`, ...sizes };
+  const facts = { name: `${name}-calibration`, mediaType: `${name}-type`, ...sizes };
   const [imported, attachment] = await Promise.all([
     deps.db.prisma.import.create({ data: { id: newId("imp"), ...owner, ...about } }),
-    deps.db.prisma.recordingAttachment.create({ data: { id: newId("att"), ...owner, ...said } }),
+    deps.db.prisma.recordingAttachment.create({ data: { id: newId("att"), ...owner, ...facts } }),
   ]);
   return { imports: imported.id, "recording-attachments": attachment.id };
 }
 
-/** Stores a link as one is that was just made. */
+/** Stores a link as if it had just been made. */
 async function storeViewLink({ deps }: TestCloud, { orgId, projectId }: Device, name: string): Promise<string> {
   const { id: apiKeyId } = await deps.db.prisma.apiKey.findFirstOrThrow({ where: { orgId } });
   const nowNs = deps.clock.nowNs();
@@ -106,6 +106,7 @@ async function storeViewLink({ deps }: TestCloud, { orgId, projectId }: Device, 
 async function makeInOrganization(cloud: TestCloud, { client, name, projectId, siteId }: Owner & { siteId: string }) {
   const projectIds = projectId ? [projectId] : [];
   const property = { key: name, label: name, valueType: "string", resourceType: "event" } as const;
+  const webhook = { name, url: `https://${name}.example.org`, eventTypes: ["device.created" as const], projectId };
   const layout = { name, permission: "ORG_WRITE", data: {} } as const;
   const key = { name: `${name}-key`, capabilities: ["devices.list" as const], projectIds };
   return {
@@ -116,7 +117,21 @@ async function makeInOrganization(cloud: TestCloud, { client, name, projectId, s
     "site-inbox-notification-tokens": client.call(api.inboxTokens.create, { siteId }).then(idOf),
     extensions: storeExtension(cloud, { client, name }),
     layouts: client.call(api.layouts.create, layout).then(idOf),
+    invitations: client.call(api.invitations.create, { email: `${name}@invited.example` }).then(idOf),
+    members: storeMember(cloud, { client, name }),
+    webhooks: client.call(api.webhooks.create, webhook).then(idOf),
   };
+}
+
+/** Stores a member as somebody who has accepted an invitation. */
+export async function storeMember({ deps }: TestCloud, { client, name }: Owner): Promise<string> {
+  const { orgId } = await client.call(api.me.get, {});
+  const [id, createdAtNs] = [newId("mem"), deps.clock.nowNs()];
+  const account = { create: { id: newId("acc"), email: `${name}@member.example`, createdAtNs } };
+  await deps.db.prisma.member.create({
+    data: { id, org: { connect: { id: orgId } }, account, role: "user", createdAtNs },
+  });
+  return id;
 }
 
 async function storeExtension({ deps }: TestCloud, { client, name }: Owner): Promise<string> {

@@ -2,23 +2,28 @@ import type { Database } from "../db/client.ts";
 
 export interface Row {
   readonly table: string;
-  /** The whole row as JSON: two that are alike are one. */
+  /** The whole row as JSON, so that equal rows are one. */
   readonly text: string;
 }
 
-/** Every row of every table, but for when a token was used last: that is written at times of its own. */
+/** An entry of the ledger belongs to whom the row belongs that it is about, whose fields it holds. */
+const ledgerEntry = "data || to_jsonb(t) - 'data'";
+
+/** Reads every row of every table, without the last use of tokens and the marks of the deployment, which are written at times of their own. */
 export async function readAllRows({ prisma }: Database): Promise<Row[]> {
   const tables = await prisma.$queryRaw<{ name: string }[]>`
-    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'`;
+    SELECT tablename AS name FROM pg_tables
+    WHERE schemaname = 'public' AND tablename NOT IN ('_prisma_migrations', 'DeploymentMark')`;
   const all = tables.map(
-    ({ name }) => `SELECT '${name}' AS "table", (to_jsonb(t) - 'lastUsedAtNs')::text AS text FROM "${name}" t`,
+    ({ name }) =>
+      `SELECT '${name}' AS "table", (${name === "LedgerEntry" ? ledgerEntry : "to_jsonb(t)"} - 'lastUsedAtNs')::text AS text FROM "${name}" t`,
   );
   return prisma.$queryRawUnsafe<Row[]>(all.join(" UNION ALL "));
 }
 
 /**
- * The rows that belong to a project: by their `projectId`, or by their `projectIds` where they are for it alone, and all that
- * refer to one of those, unless they are another project's.
+ * Returns the rows that belong to a project: by their `projectId`, or by `projectIds` that name only this project, and all rows that refer
+ * to one of those, unless they belong to another project.
  */
 export function rowsOfProject(rows: readonly Row[], projectId: string): Set<Row> {
   const fields = new Map(rows.map((row) => [row, JSON.parse(row.text) as Record<string, unknown>]));
@@ -40,7 +45,7 @@ export function rowsOfProject(rows: readonly Row[], projectId: string): Set<Row>
   return own;
 }
 
-/** The ids of some rows, by which an answer would reveal them. */
+/** Returns the ids of some rows, by which an answer would reveal them. */
 export function idsOf(rows: Iterable<Row>): string[] {
   return Array.from(rows, ({ text }) => (JSON.parse(text) as { id?: unknown }).id).filter(
     (id) => typeof id === "string",

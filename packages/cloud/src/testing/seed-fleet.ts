@@ -5,7 +5,7 @@ export interface SeededAgent {
   readonly token: string;
 }
 
-/** Devices in the first project, each with a token for its agent: as many as one likes, in a moment. */
+/** Inserts any number of devices quickly into the first project, each with a token for its agent. */
 export async function seedFleet(pool: Pick<Pool, "query">, count: number): Promise<SeededAgent[]> {
   const devices = Array.from({ length: count }, (_, n) => ({ id: `dev_fleet_${n}`, token: `dl_dt_fleet_${n}` }));
   await pool.query(

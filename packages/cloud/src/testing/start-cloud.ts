@@ -12,10 +12,14 @@ import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { type OpenDeps, openDeps } from "../deps.ts";
 import type { Limits } from "../limits/limits.ts";
+import type { PublicFetch } from "../outgoing/public-fetch.ts";
+import { keepMarks } from "../recovery/keep-marks.ts";
+import { findLost } from "../replay/find-lost.ts";
 import { startServer } from "../server.ts";
 import { createOrganization } from "../setup/organization.ts";
 import { startWorker } from "../worker.ts";
 import { createTestDatabase } from "./test-database.ts";
+import { storeSettings } from "./test-store.ts";
 
 export interface TestCloud {
   readonly url: string;
@@ -24,47 +28,62 @@ export interface TestCloud {
   readonly deps: OpenDeps;
   /** A client that may do everything in the first organization. */
   readonly admin: Client;
-  /** The text of a new key of the first organization. */
+  /** Returns the text of a new key of the first organization. */
   addKey(capabilities: readonly Capability[], projectIds?: readonly string[]): Promise<string>;
-  /** A client that holds some token. */
+  /** Returns a client with some token. */
   withToken(token: string): Client;
-  /** The admin of another, new organization. */
+  /** Returns the admin of another, new organization. */
   otherOrganization(): Promise<Client>;
 }
 
 interface Options {
   readonly clock?: Clock;
-  /** Whether jobs are worked on. */
+  readonly fetchPublic?: PublicFetch;
+  /** Whether a worker runs. */
   readonly works?: boolean;
-  /** What the operator sets besides. */
+  /** Further settings of the operator. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly limits?: Partial<Limits>;
+  /** The folder of another one that this is a replica of; it has its database then, too. */
+  readonly dataDir?: string;
 }
 
-/** A whole control plane on a database, a folder and a port of its own, closed with the test. */
+/**
+ * Control planes of several test files run in one process until its end, so that those that wait leave the processors to the others: their
+ * workers look for jobs half as often as in production.
+ */
+const LOOK_SECONDS = 4;
+
+/** Starts a whole control plane on a database, a folder and a port of its own, which closes with the test. */
 export async function startCloud(
   t: { after(close: () => Promise<void>): void },
-  { clock, works = true, environment: more = {}, limits }: Options = {},
+  { clock, fetchPublic, works = true, environment: more = {}, limits, dataDir: shared }: Options = {},
 ): Promise<TestCloud> {
   const stack = new AsyncDisposableStack();
   t.after(() => stack.disposeAsync());
-  const dataDir = await mkdtemp(join(tmpdir(), "downlink-cloud-"));
-  stack.defer(() => rm(dataDir, { recursive: true }));
+  const dataDir = shared ?? (await mkdtemp(join(tmpdir(), "downlink-cloud-")));
+  if (shared === undefined) stack.defer(() => rm(dataDir, { recursive: true }));
   const adminKey = mintToken("dl_sk");
   const environment = {
     DOWNLINK_PORT: "0",
     DOWNLINK_DATA_DIR: dataDir,
     DOWNLINK_ADMIN_KEY: adminKey,
     DATABASE_URL: await createTestDatabase(t),
+    ...storeSettings(dataDir),
     ...more,
   };
   const read = readConfig(environment);
   const config = { ...read, limits: { ...read.limits, ...limits } };
   const deps = stack.use(
-    await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), { clock }),
+    await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), {
+      clock,
+      fetchPublic,
+      lookSeconds: LOOK_SECONDS,
+    }),
   );
+  stack.use(await keepMarks({ ...deps, findLost: (sinceMs) => findLost(deps, sinceMs) }));
   const server = stack.use(await startServer(config, deps));
-  if (works) await startWorker(deps);
+  if (works) stack.use(await startWorker(deps));
   const transport = undiciTransport();
   const withToken = (token: string) => createClient({ baseUrl: server.url, token, transport });
   return {

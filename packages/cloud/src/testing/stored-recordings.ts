@@ -8,10 +8,10 @@ export const LAST_TIME_NS = 2n ** 63n - 1n;
 interface Owners {
   readonly orgId: string;
   readonly projectId: string;
-  /** Named b, a and c. */
+  /** The devices b, a and c. */
   readonly devices: readonly Device[];
   readonly primarySite: Site;
-  /** Named e1 and e2. */
+  /** The edge sites e1 and e2. */
   readonly edgeSites: readonly Site[];
   /** The sessions have the keys `Prüf/stand` and `run 2`. */
   readonly sessions: readonly Session[];
@@ -19,7 +19,7 @@ interface Owners {
 
 export type StoredRecording = ReturnType<typeof recordingRow> & { readonly topic: string };
 
-/** Recordings that differ in everything that a list can ask for, with their owners. */
+/** Stores recordings that differ in everything that a list can filter or sort by, with their owners. */
 export async function storeRecordings(cloud: TestCloud): Promise<Owners & { stored: StoredRecording[] }> {
   const { prisma } = cloud.deps.db;
   const owners = await createOwners(cloud);
@@ -37,7 +37,7 @@ export async function storeRecordings(cloud: TestCloud): Promise<Owners & { stor
       ["v1", "v2"].slice(i % 2).map((version) => ({ recordingId: id, topic, version, ...facts })),
     ),
   });
-  await prisma.$executeRaw`ANALYZE "Recording", "RecordingTopic"`; // a page is looked for as the planner expects matches
+  await prisma.$executeRaw`ANALYZE "Recording", "RecordingTopic"`; // the planner chooses the way to a page by the matches that it expects
   return { ...owners, stored };
 }
 
@@ -54,7 +54,7 @@ async function createOwners({ admin, deps }: TestCloud): Promise<Owners> {
   return { orgId, projectId, devices, primarySite, edgeSites, sessions };
 }
 
-/** In all relations to each other, some alike, some instants, some of a day and more, the last ones at the end of time. */
+/** Makes spans in all relations to each other, some equal, some instants, some of a day and more, the last ones at the end of time. */
 function spans(): { startNs: bigint; endNs: bigint }[] {
   const short = Array.from({ length: 120 }, (_, i) => {
     const startNs = BigInt((i * 37) % 100);
@@ -99,7 +99,7 @@ function recordingRow(owners: Owners, { startNs, endNs }: { startNs: bigint; end
   };
 }
 
-/** Some agree in their first 200 characters; in some the order of characters differs between UTF-8 and UTF-16. */
+/** Some paths agree in their first 200 characters; for some the order of characters differs between UTF-8 and UTF-16. */
 function pathOf(i: number): string {
   const long = "überlang/".repeat(30);
   return [`runs/${i % 10}.mcap`, `${long}${i % 3}`, `${long}${i}`, "\u{1F916}.mcap", "\uFF5E.mcap"][i % 5]!;

@@ -12,7 +12,7 @@ import type { TestCloud } from "./start-cloud.ts";
 
 const SECOND_NS = 1_000_000_000n;
 
-/** An agent's side of the protocol, call by call: what it says is up to the test. */
+/** An agent's side of the protocol, call by call: the test decides what the agent reports. */
 export interface TestAgent {
   readonly deviceId: string;
   readonly token: string;
@@ -31,7 +31,7 @@ interface Identity {
   readonly lease?: number;
 }
 
-/** A new device with a token, and an agent that has said hello. */
+/** Creates a device with a token, and an agent that has said hello. */
 export async function startAgent(cloud: TestCloud, deviceName: string, projectId?: string): Promise<TestAgent> {
   const device = await cloud.admin.call(api.devices.create, { name: deviceName, projectId });
   const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
@@ -71,7 +71,7 @@ export function helloBody({
   };
 }
 
-/** What an agent says of a finished recording of 10 seconds. */
+/** Returns what an agent reports of a finished recording of 10 seconds. */
 export function recordingItem(
   more: Partial<Extract<EdgeItem, { state: "indexed" }>> = {},
 ): Extract<EdgeItem, { state: "indexed" }> {
@@ -122,17 +122,17 @@ async function sendParts(call: TestAgent["call"], upload: OpenedUpload, bytes: U
   }
 }
 
-/** A file that an agent reported, and that it is asked for. */
+/** A file that an agent reported, and that is requested from it. */
 export interface AskedFor {
   readonly agent: TestAgent;
   readonly item: Extract<EdgeItem, { state: "indexed" }>;
   readonly recordingId: string;
   readonly requestId: string;
-  /** What opens its upload. */
+  /** The input that opens its upload. */
   readonly version: CallInput<typeof api.edge.openUpload>;
 }
 
-/** A new device whose agent reported one file and was asked for it. */
+/** Creates a device whose agent reported one file, and requests that file. */
 export async function askForFile(cloud: TestCloud, deviceName: string, item = recordingItem()): Promise<AskedFor> {
   const agent = await startAgent(cloud, deviceName);
   await agent.report([item]);
@@ -143,7 +143,7 @@ export async function askForFile(cloud: TestCloud, deviceName: string, item = re
   return { agent, item, recordingId: recording!.id, requestId, version: { requestId, versionId, size, modifiedAt } };
 }
 
-/** The whole delivery of a file that was asked for. */
+/** Delivers a requested file completely. */
 export async function deliver(
   agent: TestAgent,
   item: Extract<EdgeItem, { state: "indexed" }>,
@@ -163,16 +163,16 @@ export async function deliver(
   return requestId;
 }
 
-/** What an agent says of a file that is no importable recording. */
+/** Returns what an agent reports of a file that is no importable recording. */
 export function brokenItem(more: Partial<EdgeOtherItem> = {}): EdgeOtherItem {
   const { versionId, path, size, modifiedAt, headTailSha256 } = recordingItem();
   const facts = { versionId, path, size, modifiedAt, headTailSha256 };
   return { ...facts, state: "damaged", reason: { code: "BadChunk", text: "chunk at 8 is broken" }, ...more };
 }
 
-/** Asks again until the condition holds; fails after 20 seconds with what was seen last. */
+/** Asks again until the condition holds; fails after 20 seconds with the last answer. */
 export async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const deadlineMs = performance.now() + 20_000;
+  const deadlineMs = performance.now() + 60_000;
   for (;;) {
     const value = await ask();
     if (holds(value)) return value;

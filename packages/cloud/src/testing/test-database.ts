@@ -3,9 +3,12 @@ import { mkdtempSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { pino } from "pino";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../db/embedded-postgres.ts";
 import { applyMigrations, migrationsDir } from "../db/migrations.ts";
 import { sqlState } from "../db/sql-state.ts";
+import { PgBossQueue } from "../jobs/pg-boss-queue.ts";
+import { createMetrics } from "../metrics/metrics.ts";
 
 /** The variable that names the test run's server to the processes that it starts. */
 export const TEST_POSTGRES_VARIABLE = "DOWNLINK_TEST_POSTGRES";
@@ -13,37 +16,36 @@ export const TEST_POSTGRES_VARIABLE = "DOWNLINK_TEST_POSTGRES";
 const TEMPLATE = "downlink_template";
 const IN_MEMORY = "/dev/shm";
 const NEEDED_BYTES = 2 * 1024 ** 3;
+/** A server that does not answer fails a test instead of holding it up for ever. */
+const LIMIT_MS = 120_000;
 const OBJECT_IN_USE = "55006";
-/** What is lost in a power cut is only the test. */
-const VOLATILE = { fsync: "off", full_page_writes: "off", synchronous_commit: "off", max_connections: "300" };
+/** A power cut would only lose a test. */
+const VOLATILE = { fsync: "off", full_page_writes: "off", synchronous_commit: "off", max_connections: "900" };
 
-/** A test, or whatever else ends and tells so. */
+/** A test, or anything else that ends and reports its end. */
 interface Ending {
   after(close: () => Promise<void>): void;
 }
 
-/** This process has a server of its own where no run gave it one, and databases whose tests have ended. */
+/** This process has a server of its own if no run gave it one, and databases whose tests have ended. */
 const own: { server?: Promise<EmbeddedPostgres>; readonly ended: string[] } = { ended: [] };
 
-/** A new database with all migrations, as a URL for node-postgres. It goes when its test has ended. */
+/** Creates a database with all migrations, and returns its URL for node-postgres. It is dropped after its test has ended. */
 export function createTestDatabase(t: Ending): Promise<string> {
   return createDatabase(t, TEMPLATE);
 }
 
-/** A new database without any table. */
+/** Creates a database without any table. */
 export function createEmptyDatabase(t: Ending): Promise<string> {
   return createDatabase(t, "template0");
 }
 
-/** A server for tests, in memory where there is room, with a migrated template; it leaves nothing behind, even when killed. */
+/** Starts a server for tests, in memory if there is room, with a migrated template; it leaves nothing behind, even when killed. */
 export function startTestPostgres(): Promise<EmbeddedPostgres> {
   return startWithTemplate(hasRoom() ? IN_MEMORY : tmpdir(), VOLATILE);
 }
 
-/**
- * Does what {@link startTestPostgres} does, but on the disk and as durable as in production, to measure what that
- * costs.
- */
+/** Does what {@link startTestPostgres} does, but on the disk and as durable as in production, to measure what that costs. */
 export function startDurablePostgres(): Promise<EmbeddedPostgres> {
   return startWithTemplate(tmpdir(), {});
 }
@@ -56,9 +58,17 @@ async function startWithTemplate(
   const log = { info: () => {}, warn: (line: string) => console.error(line) };
   const server = await startEmbeddedPostgres({ dir, settings, log, isTemporary: true });
   await run(server.url, `CREATE DATABASE ${TEMPLATE}`);
-  await applyMigrations({ url: urlOf(server.url, TEMPLATE), dir: migrationsDir, log });
+  const url = urlOf(server.url, TEMPLATE);
+  await applyMigrations({ url, dir: migrationsDir, log });
+  await makeJobTables(url);
   await run(server.url, `ALTER DATABASE ${TEMPLATE} WITH IS_TEMPLATE true ALLOW_CONNECTIONS false`);
   return server;
+}
+
+/** A control plane makes them at its first start, which takes as long as all else of a start. */
+async function makeJobTables(url: string): Promise<void> {
+  const log = pino({ level: "silent" });
+  await using _jobs = await PgBossQueue.start({ url, log, metrics: createMetrics() });
 }
 
 async function createDatabase(t: Ending, template: string): Promise<string> {
@@ -70,13 +80,13 @@ async function createDatabase(t: Ending, template: string): Promise<string> {
   return urlOf(url, name);
 }
 
-/** A process without a run around it (`node --test file`) has its own server, which ends with it. */
+/** A process without a test run (`node --test file`) has its own server, which ends with it. */
 function ownServer(): Promise<EmbeddedPostgres> {
   own.server ??= startTestPostgres();
   return own.server;
 }
 
-/** This does not happen in the test's own ending: what the test opened on the database closes after that. */
+/** The database is not dropped at the end of the test itself, because what the test opened on it closes after that. */
 async function dropEnded(url: string): Promise<void> {
   for (const name of own.ended.splice(0)) {
     try {
@@ -89,7 +99,7 @@ async function dropEnded(url: string): Promise<void> {
 }
 
 async function run(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: LIMIT_MS, query_timeout: LIMIT_MS });
   await client.connect();
   try {
     await client.query(sql);

@@ -2,7 +2,7 @@ import { api, type CallInput, type PendingImport } from "@downlink/protocol";
 import type { TestCloud } from "./start-cloud.ts";
 import { eventually } from "./test-agent.ts";
 
-/** How an upload ended. */
+/** The end of an upload. */
 export interface EndedUpload extends Omit<PendingImport, "recordingId" | "errorCode"> {
   readonly recordingId: string | null;
   readonly errorCode: string | null;

@@ -11,7 +11,7 @@ import { createEmptyDatabase } from "../testing/test-database.ts";
 const CREDENTIALS = "20261123000858_credentials";
 const log = { info: () => {}, warn: () => {} };
 
-test("tokens from before there were credentials go on, and of two with one hash the older", async (t) => {
+test("tokens that are older than credentials stay valid, and of two with one hash the older one does", async (t) => {
   const url = await createEmptyDatabase(t);
   const before = await mkdtemp(join(tmpdir(), "migrations-"));
   t.after(() => rm(before, { recursive: true }));
@@ -33,7 +33,7 @@ test("tokens from before there were credentials go on, and of two with one hash 
   assert.deepEqual(await found("of-device"), { ...device, tokenId: "dt" });
   const site = { kind: "siteToken", tokenId: "st", orgId: "org", siteId: "site", siteType: "edge" };
   assert.deepEqual(await found("of-site"), site);
-  assert.deepEqual(await found("of-inbox"), { kind: "inboxToken" });
+  assert.deepEqual(await found("of-inbox"), { kind: "inboxToken", tokenId: "snt", orgId: "org", siteId: "site" });
   assert.deepEqual(await found("of-disabled-key"), { kind: "none" });
   assert.deepEqual(await found("of-two"), { ...key, tokenId: "key-before" });
   const { rows } = await db.pool.query(`SELECT count(*)::int AS count FROM "Credential"`);

@@ -22,7 +22,7 @@ interface Token {
   readonly token?: string | undefined;
 }
 
-/** Every kind of token: how one is made, and how it is listed. */
+/** Every kind of token: how it is made, and how it is listed. */
 const kinds = {
   "an API key": {
     make: (expiresAt?: bigint, client: Client = admin) =>
@@ -50,7 +50,7 @@ const listed = async ({ list }: { list(): Promise<readonly Token[]> }, { id }: T
   (await list()).find((token) => token.id === id)!;
 
 for (const [name, kind] of Object.entries(kinds)) {
-  test(`${name} tells its last four characters and who made it, when it is made and afterwards`, async () => {
+  test(`${name} shows its last four characters and who made it, when it is made and afterwards`, async () => {
     const { token, ...made } = await kind.make();
     assert.equal(made.hint, token!.slice(-4));
     assert.deepEqual(made.createdBy, { kind: "apiKey", id: me.id, name: "admin" });
@@ -58,7 +58,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     assert.deepEqual(await listed(kind, made), made);
   });
 
-  test(`${name} may end at a time, which must be to come; what a key makes that ends, ends no later`, async () => {
+  test(`${name} may end at a time in the future; what is made by a key that ends, ends no later`, async () => {
     const expiresAt = nowNs + 10n * MINUTE_NS;
     assert.equal((await kind.make(expiresAt)).expiresAt, expiresAt);
     await assert.rejects(kind.make(nowNs), isRefused(400));
@@ -85,7 +85,7 @@ test("a key is refused from its end on, and so is an agent's token", async () =>
   await assert.rejects(agent.call(api.edge.hello, helloBody()), isRefused(401));
 });
 
-test("the last key that may do everything is not left to one that ends", async () => {
+test("the last key that may do everything cannot be replaced by one that ends", async () => {
   const other = await cloud.otherOrganization();
   const [own] = await other.call(api.apiKeys.list, {});
   await other.call(api.apiKeys.create, { name: "ends", capabilities: ["*"], expiresAt: nowNs + MINUTE_NS });
@@ -94,11 +94,11 @@ test("the last key that may do everything is not left to one that ends", async (
   await other.call(api.apiKeys.delete, { id: own!.id });
 });
 
-test("when a token was used last is told to the minute; calls write nothing, and all are written at once", async (t) => {
+test("the last use of a token is stored to the minute; calls write nothing, and all uses are written at once", async (t) => {
   const kind = kinds["an API key"];
   const made = await kind.make();
   const client = cloud.withToken(made.token!);
-  const regularFlush = t.mock.method(deps.tokenUses, "flush", async () => {}); // It must not fall between the calls.
+  const regularFlush = t.mock.method(deps.tokenUses, "flush", async () => {}); // the regular write must not fall between the calls
   nowNs += 61_000_000_000n - (nowNs % MINUTE_NS);
   for (let call = 0; call < 20; call++) await client.call(api.devices.list, {});
   await assert.rejects(client.call(api.projects.list, {}), isRefused(403));
@@ -115,7 +115,7 @@ test("when a token was used last is told to the minute; calls write nothing, and
   assert.deepEqual(again, [row], "of the same minute nothing is written again");
 });
 
-test("a process whose clock is behind takes no later use back, and what is noted is kept when it ends", async () => {
+test("a process whose clock is behind does not undo a later use, and noted uses are written when it ends", async () => {
   const made = await kinds["an API key"].make();
   const noted = async (atNs: bigint) => {
     await using uses = new NotedTokenUses({ ...deps, clock: { nowNs: () => atNs } });
@@ -128,7 +128,7 @@ test("a process whose clock is behind takes no later use back, and what is noted
   assert.equal(lastUsedAtNs, 10n * MINUTE_NS);
 });
 
-test("a token that an agent made for itself says by which token, and keeps its characters to itself", async () => {
+test("a token that an agent made for itself shows the token that it was made with, and none of its own characters", async () => {
   const approving = await admin.call(api.deviceTokens.create, { projectId: device.projectId, preapproved: true });
   const body = { enrolmentId: "e".repeat(20), tokenSha256: sha256("secret"), deviceName: "enrolled" };
   const { device: enrolled } = await cloud.withToken(approving.token!).call(api.edge.enroll, body);

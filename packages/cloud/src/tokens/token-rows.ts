@@ -1,7 +1,9 @@
 import { TokenMaker } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import { callerId } from "../core/callers.ts";
 import { asParsed } from "../core/complete.ts";
 import { invalid } from "../core/errors.ts";
+import { findName } from "../credentials/find-name.ts";
 import { hashToken } from "../credentials/mint.ts";
 import type { CredentialModel } from "../db/generated/models.ts";
 
@@ -12,7 +14,7 @@ interface Making {
   readonly expiresAtNs?: bigint | null;
 }
 
-/** The row by which a text opens what the row belongs to. */
+/** Makes the row by which a token gives access to what it belongs to. */
 export function newCredential(token: string, making: Making = {}) {
   return { tokenSha256: hashToken(token), hint: token.slice(-HINT_CHARACTERS), ...making };
 }
@@ -21,16 +23,19 @@ interface Asked {
   readonly expiresAt?: bigint | undefined;
 }
 
-/** The same of a token that the calling API key makes. What makes a token ends no earlier than it, or a key could outlive itself. */
+/**
+ * Makes the row for a token that the caller makes. A token ends no later than the key that made it, or a key could outlive itself.
+ */
 export async function grantCredential(ctx: Ctx, token: string, { expiresAt }: Asked) {
-  const { keyId: id, expiresAtNs: ownEnd } = ctx.caller;
+  const { kind, expiresAtNs: ownEnd } = ctx.caller;
   if (expiresAt !== undefined && expiresAt <= ctx.clock.nowNs()) invalid("expiresAt", "must be in the future");
-  const key = await ctx.db.prisma.apiKey.findUnique({ where: { id }, select: { name: true } });
+  const maker = { kind, id: callerId(ctx.caller), name: await findName(ctx.db.prisma, ctx.caller) };
+  const createdBy = ctx.caller.kind === "apiKey" && ctx.caller.isCommandLine ? undefined : maker;
   const expiresAtNs = ownEnd !== null && (expiresAt ?? ownEnd) >= ownEnd ? ownEnd : expiresAt;
-  return newCredential(token, { createdBy: { kind: "apiKey", id, name: key?.name }, expiresAtNs });
+  return newCredential(token, { createdBy, expiresAtNs });
 }
 
-/** Spread into what reads tokens. */
+/** These relations are spread into queries that read tokens. */
 export const withTokenFacts = {
   include: { credential: { select: { hint: true, createdBy: true, lastUsedAtNs: true, expiresAtNs: true } } },
 } as const;
@@ -39,7 +44,7 @@ export interface WithTokenFacts {
   readonly credential: Pick<CredentialModel, "hint" | "createdBy" | "lastUsedAtNs" | "expiresAtNs"> | null;
 }
 
-/** Answers what the contract says of every kind of token. The token itself is shown once, by the verb that makes it. */
+/** Answers the fields that the contract has for every kind of token. The token itself is shown once, by the operation that makes it. */
 export function toTokenFacts({ credential: row }: WithTokenFacts) {
   return {
     token: undefined,

@@ -7,15 +7,15 @@ import type { ListQuery, TopicRow } from "./topic-rows.ts";
 
 type Sql = Prisma.Sql;
 
-/** A column that an index begins with, before topic and version, and the values that are asked for. */
+/** A column that an index begins with, before topic and version, and the requested values. */
 interface Scope {
   readonly column: Sql;
   readonly ids: readonly string[];
 }
 
 /**
- * The topics of all imported recordings of a device or of projects. One step of the index leads from a topic in a version to
- * the next, past however many recordings that have it.
+ * Lists the topics of all imported recordings of a device or of projects. One step in the index leads from a topic in a version to the
+ * next, past however many recordings that have it.
  */
 export async function listImportedTopics(ctx: Ctx, query: ListQuery): Promise<TopicRow[]> {
   const scope = await selectScope(ctx, query);
@@ -35,7 +35,7 @@ export async function listImportedTopics(ctx: Ctx, query: ListQuery): Promise<To
     ORDER BY ${Prisma.raw(keys[0]!)} ${direction}, ${Prisma.raw(keys[1]!)} ${direction} LIMIT ${limit} OFFSET ${offset}`;
 }
 
-/** How many are walked at most: where the walk is in the order of the list and shows all, no more than the page needs. */
+/** How many topics are walked at most: if the walk is in the order of the list and shows all, no more than the page needs. */
 function countPairs({ sortBy, start, end, limit, offset }: ListQuery): number {
   const isWholePage = sortBy !== "version" && start === undefined && end === undefined;
   return isWholePage ? limit + offset : Number.MAX_SAFE_INTEGER;
@@ -51,7 +51,7 @@ async function selectScope(ctx: Ctx, query: ListQuery): Promise<Scope> {
   return { column, ids: projects.map(({ id }) => id) };
 }
 
-/** The first topic and version of those that fulfil the condition. */
+/** Selects the first topic and version that fulfil the condition. */
 function firstPair({ column, ids }: Scope, condition: Sql, direction: Sql): Sql {
   return Prisma.sql`
     SELECT t.* FROM unnest(${[...ids]}::text[]) AS scope(id) CROSS JOIN LATERAL (
@@ -61,7 +61,7 @@ function firstPair({ column, ids }: Scope, condition: Sql, direction: Sql): Sql 
     ORDER BY t.topic ${direction}, t.version ${direction} LIMIT 1`;
 }
 
-/** spec: Topics: "start (recordings ending on or after), end (recordings starting on or before)" */
+/** "start (recordings ending on or after), end (recordings starting on or before)". spec: Topics */
 function isInTime({ caller }: Ctx, { start, end }: ListQuery, { column, ids }: Scope): Sql {
   if (start === undefined && end === undefined) return Prisma.sql`TRUE`;
   if (start !== undefined && end !== undefined && start > end) return Prisma.sql`FALSE`;

@@ -2,13 +2,13 @@ import type { Ctx } from "../context/context.ts";
 import { whereSelected } from "../recordings/select-recordings.ts";
 import type { ListQuery, TopicRow } from "./topic-rows.ts";
 
-/** Whether the query says of which recordings, or of which session's. */
+/** Says whether the query names recordings or a session. */
 export function namesRecordings(query: ListQuery): boolean {
   const { recordingId, recordingKey, importId, sessionId, sessionKey } = query;
   return [recordingId, recordingKey, importId, sessionId, sessionKey].some(Boolean);
 }
 
-/** The topics of few recordings, which are looked at one by one. */
+/** Lists the topics of a few recordings, which are looked up one by one. */
 export async function listTopicsOfRecordings(ctx: Ctx, query: ListQuery): Promise<TopicRow[]> {
   const { importId, sortOrder } = query;
   const recording = await whereSelected(ctx, { ...query, importId: importId || undefined });
@@ -26,8 +26,8 @@ export async function listTopicsOfRecordings(ctx: Ctx, query: ListQuery): Promis
 }
 
 /**
- * spec: Topics: "Topics of not-imported recordings are returned only when no parameter other than recordingId or recordingKey
- * is given": no other that selects recordings. A project, in which a key is looked up, is none; nor are options and paging.
+ * "Topics of not-imported recordings are returned only when no parameter other than recordingId or recordingKey is given". spec: Topics.
+ * Only parameters that select recordings count: not a project, in which a key is looked up, nor options and paging.
  */
 function asksForRecordingOnly(query: ListQuery): boolean {
   const { start, end, importId, deviceId, deviceName, sessionId, sessionKey } = query;

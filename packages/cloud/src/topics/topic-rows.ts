@@ -3,7 +3,7 @@ import type { Complete } from "../core/complete.ts";
 
 export type ListQuery = Input<(typeof api.topics)["list"]>;
 
-/** One topic in one version, of however many recordings. */
+/** One topic in one version, of any number of recordings. */
 export interface TopicRow {
   readonly topic: string;
   readonly version: string;

@@ -79,7 +79,7 @@ test("a topic is listed once in each of its versions, whatever the number of rec
   assert.equal(versions.size, 2);
 });
 
-test("a topic carries encoding and schema; the schema in base 64 only with includeSchemas, empty where there is none", async () => {
+test("a topic shows encoding and schema; the schema in base 64 only with includeSchemas, and empty if there is none", async () => {
   const [log] = (await list({ includeSchemas: true })).filter((found) => found.topic === "/log");
   const { schema, version: _, ...shown } = log!;
   assert.deepEqual(shown, {
@@ -168,7 +168,7 @@ test("topics of not-imported recordings are returned only when no parameter othe
   assert.deepEqual(names(await list()), all);
 });
 
-test("options, paging and the project of a key select no recordings, so that they hide no topics", async () => {
+test("options, paging and the project of a key select no recordings, so they hide no topics", async () => {
   const { projectId } = await admin.call(api.recordings.get, { keyOrId: "at-edge" });
   const options: ListQuery = {
     includeSchemas: false,
@@ -181,7 +181,7 @@ test("options, paging and the project of a key select no recordings, so that the
   assert.deepEqual(names(await list({ recordingKey: "at-edge", ...options })), ["/edge"]);
 });
 
-test("topics go from the lists with the imported data, and are back with the next import", async () => {
+test("topics leave the lists with the imported data, and are back with the next import", async () => {
   const bytes = await makeMcap({ startNs: START + 50n * SECOND, durationSeconds: 1, topics: [topic("/again", "log")] });
   const item = recordingItem({ key: "again", size: bytes.length, start: START + 50n * SECOND });
   await agent.report([item]);
@@ -199,7 +199,7 @@ test("topics go from the lists with the imported data, and are back with the nex
   }
 });
 
-test("another organization sees none of them; a key limited to some projects those of their recordings", async () => {
+test("another organization sees no topics; a key limited to some projects sees those of their recordings", async () => {
   const asked = (query: ListQuery) => other.call(api.topics.list, query);
   assert.deepEqual(await asked({}), []);
   const keys = [{ recordingId: first.id }, { recordingKey: "second" }, { sessionKey: "morning" }];

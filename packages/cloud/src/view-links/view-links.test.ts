@@ -4,6 +4,8 @@ import type { ApiCallError, Client } from "@downlink/client";
 import { api, type Capability, ErrorBody, MAX_VIEW_LINKS, MAX_VIEW_SECONDS } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { newId } from "../db/ids.ts";
+import { endUnseenLinks } from "../projects/end-unseen-links.ts";
+import { Browser } from "../sign-in/testing/browser.ts";
 import { forgetViewLinks } from "../sweep/forget-view-links.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../testing/test-agent.ts";
@@ -39,7 +41,7 @@ async function statusOf(link: string): Promise<[number, string | undefined]> {
 
 const ended = [403, "LinkExpired"];
 
-test("a view link is listed without its text, in the order of making, and ends when it is deleted", async () => {
+test("a view link is listed without its text, in the order of creation, and ends when it is deleted", async () => {
   const { id: keyId, client } = await newKey();
   const made = await client.call(api.viewLinks.create, { recordingId, topics: ["/imu", "/nothing"], lifeSeconds: 60 });
   const { link, unknownTopics, ...shown } = made;
@@ -61,7 +63,7 @@ test("a view link is listed without its text, in the order of making, and ends w
   await assert.rejects(client.call(api.viewLinks.delete, { id: made.id }), refusedWith("NotFound"));
 });
 
-test("it lives for ten minutes at most, and no longer than the key that made it", async () => {
+test("a view link lives for ten minutes at most, and no longer than the key that made it", async () => {
   const longest = await admin.call(api.viewLinks.create, { recordingId });
   assert.equal(longest.expiresAt, longest.createdAt + BigInt(MAX_VIEW_SECONDS) * SECOND);
   const keyEnd = clock.nowNs() + 30n * SECOND;
@@ -86,7 +88,7 @@ for (const [how, end] of Object.entries({
   "opened by another text": (apiKeyId: string) =>
     prisma.credential.update({ where: { apiKeyId }, data: { tokenSha256: newId("key") } }),
 }))
-  test(`it ends at once when the key that made it is ${how}, and another key's does not`, async () => {
+  test(`a view link ends at once when the key that made it is ${how}, and another key's does not`, async () => {
     const { id, client } = await newKey();
     const { link } = await client.call(api.viewLinks.create, { recordingId });
     const kept = await admin.call(api.viewLinks.create, { recordingId });
@@ -96,7 +98,7 @@ for (const [how, end] of Object.entries({
     assert.deepEqual(await statusOf(kept.link), [200, undefined]);
   });
 
-test("a key that is enabled again brings none back, and one that is renamed or may do more keeps its own", async () => {
+test("a key that is enabled again restores no links, and one that is renamed or may do more keeps its own", async () => {
   const { id, client } = await newKey();
   const { link } = await client.call(api.viewLinks.create, { recordingId });
   await admin.call(api.apiKeys.update, { id, name: "renamed", capabilities: [...viewer, "devices.list"] });
@@ -106,7 +108,7 @@ test("a key that is enabled again brings none back, and one that is renamed or m
   assert.deepEqual(await statusOf(link), ended);
 });
 
-test("none comes after its key is disabled, also where both happen at once", async () => {
+test("no link is created after its key is disabled, even if both happen at the same moment", async () => {
   const { id, client } = await newKey();
   let creating: Promise<unknown> | undefined;
   await prisma.$transaction(async (tx) => {
@@ -118,7 +120,27 @@ test("none comes after its key is disabled, also where both happen at once", asy
   assert.equal(await prisma.viewLink.count(), 0);
 });
 
-/** Waits until some statement waits for what the transaction holds. */
+test("no link is created after its project is closed to its maker, even if both happen at the same moment", async (t) => {
+  const { link } = await admin.call(api.invitations.create, { email: "viewer@example.org", role: "user" });
+  const browser = new Browser(cloud);
+  await browser.accept(link!);
+  const create = () => browser.ask({ method: "POST", path: api.viewLinks.create.path, body: { recordingId } });
+  assert.equal((await create()).status, 200);
+  const setClosed = (tx: Pick<typeof prisma, "project">, isInviteOnly: boolean) =>
+    tx.project.update({ where: { id: projectId }, data: { isInviteOnly } });
+  t.after(() => setClosed(prisma, false));
+  let creating: ReturnType<typeof create> | undefined;
+  await prisma.$transaction(async (tx) => {
+    const { orgId } = await setClosed(tx, true);
+    creating = create();
+    await Promise.race([untilWaiting(tx), creating]);
+    await endUnseenLinks(tx, orgId);
+  });
+  assert.equal((await creating!).status, 404);
+  assert.equal(await prisma.viewLink.count(), 0);
+});
+
+/** Waits until some statement waits for what the transaction has locked. */
 async function untilWaiting(tx: Pick<typeof prisma, "$queryRaw">): Promise<void> {
   for (;;) {
     const waiting = await tx.$queryRaw<object[]>`
@@ -127,7 +149,7 @@ async function untilWaiting(tx: Pick<typeof prisma, "$queryRaw">): Promise<void>
   }
 }
 
-test("another organization sees none, and a key of another project neither sees, ends nor makes one", async () => {
+test("another organization sees no links, and a key of another project can neither see, end nor create one", async () => {
   const { id: another } = await admin.call(api.projects.create, { name: "another" });
   const made = await admin.call(api.viewLinks.create, { recordingId });
   const stranger = await cloud.otherOrganization();
@@ -145,7 +167,7 @@ test("another organization sees none, and a key of another project neither sees,
   assert.deepEqual(await within.call(api.viewLinks.delete, { id: made.id }), { id: made.id });
 });
 
-test("an API key has a hundred at one time; more are 409 until one ends, also where several ask at once", async () => {
+test("an API key has at most a hundred links; more are 409 until one ends, even if several calls come at the same moment", async () => {
   const { client } = await newKey();
   const { id } = await client.call(api.viewLinks.create, { recordingId });
   const row = await prisma.viewLink.findUniqueOrThrow({ where: { id } });
@@ -165,7 +187,7 @@ test("an API key has a hundred at one time; more are 409 until one ends, also wh
   assert.equal((await idsOf(client)).length, 1);
 });
 
-test("wrong input is refused with a sentence that names it, and makes nothing", async () => {
+test("wrong input is refused with a message that names it, and creates nothing", async () => {
   const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };
   for (const [body, sentence] of [
     [{}, /a selector is required: recordingId/],

@@ -1,5 +1,6 @@
 import { type api, type Input, MAX_VIEW_LINKS, type Output, type ViewLink } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { MemberCaller } from "../core/callers.ts";
 import { asParsed, type Complete } from "../core/complete.ts";
 import { ApiError, notFound } from "../core/errors.ts";
 import type { ViewLinkModel } from "../db/generated/models.ts";
@@ -34,11 +35,12 @@ async function listViewLinks(
   return rows.map(toViewLink);
 }
 
-/** The selection stands in the row, so that what the link shows is fixed and ends with the row. */
+/** The row holds the selection, so that what the link shows is fixed and ends with the row. */
 async function createViewLink(ctx: Ctx, body: Input<Contract["create"]>): Promise<NewViewLink> {
   const { packed, projectId, recordingCount, facts } = await prepareExport(ctx, body);
   const row = await withTransaction(ctx.db, async (tx) => {
     const maker = await holdMaker(tx, ctx);
+    await requireStillSeen(tx, ctx, projectId);
     await requireFew(tx, ctx);
     const createdAtNs = ctx.clock.nowNs();
     const endNs = createdAtNs + BigInt(body.lifeSeconds) * SECOND_NS;
@@ -46,13 +48,13 @@ async function createViewLink(ctx: Ctx, body: Input<Contract["create"]>): Promis
     const { fileName, unknownTopics } = facts;
     const about = { fileName, recordingCount, unknownTopics, makerName: maker.name };
     const selection = new Uint8Array(packed);
-    const of = { orgId: ctx.caller.orgId, projectId, apiKeyId: ctx.caller.keyId };
+    const of = { orgId: ctx.caller.orgId, projectId, ...ownerOf(ctx) };
     return tx.viewLink.create({ data: { id: newId("view"), ...of, ...about, selection, createdAtNs, expiresAtNs } });
   });
   return toNewViewLink(ctx, row);
 }
 
-/** The answer to a repeat with the same `Idempotency-Key`: the link as it was, until then. */
+/** Answers a repeat with the same `Idempotency-Key` by the same link, as long as it exists. */
 async function linkAgain(ctx: Ctx, id: string): Promise<NewViewLink> {
   const row = await ctx.db.prisma.viewLink.findFirst({ where: { ...visibleTo(ctx), ...lasting(ctx), id } });
   if (!row) notFound(`view link ${id}, which was ended or has expired`);
@@ -74,15 +76,41 @@ interface Maker {
 }
 
 /**
- * The calling key, whose row and credential stay as they are until the link is committed: who takes something from a key ends the
- * links that are there, and none may come after that. Links of one key are made one after another, so that they can be counted.
+ * Locks the calling key, so that its row and credential stay as they are until the link is committed: a change that takes rights from a key
+ * ends its links, and none may be created after that. Links of one key are created one after another, so that they can be counted.
  */
 async function holdMaker(tx: Transaction, { caller }: Ctx): Promise<Maker> {
+  if (caller.kind === "member") return holdMember(tx, caller);
   const [maker] = await tx.$queryRaw<Maker[]>`
     SELECT k.name, c."expiresAtNs" FROM "ApiKey" k JOIN "Credential" c ON c."apiKeyId" = k.id
     WHERE k.id = ${caller.keyId} AND k.enabled AND k.capabilities && ${["*", "viewLinks.create"]}::text[]
     FOR NO KEY UPDATE OF k FOR KEY SHARE OF c`;
   return maker ?? gone();
+}
+
+async function holdMember(tx: Transaction, { memberId, accountId }: MemberCaller): Promise<Maker> {
+  const held = await tx.$queryRaw<object[]>`SELECT id FROM "Member" WHERE id = ${memberId} FOR NO KEY UPDATE`;
+  if (held.length === 0) gone();
+  const { email: name } = await tx.account.findUniqueOrThrow({ where: { id: accountId } });
+  return { name, expiresAtNs: null };
+}
+
+/**
+ * Checks once more that a member sees the project, and keeps it so until the link is committed: a change that hides a project from members
+ * locks its row, and ends the links that it finds.
+ */
+async function requireStillSeen(tx: Transaction, { caller }: Ctx, projectId: string): Promise<void> {
+  if (caller.kind !== "member") return;
+  await tx.$queryRaw`SELECT id FROM "Project" WHERE id = ${projectId} FOR SHARE`;
+  const { memberId } = caller;
+  const isAdmin = { org: { members: { some: { id: memberId, role: "admin" as const } } } };
+  const seen = { OR: [{ isInviteOnly: false }, { members: { some: { memberId } } }, isAdmin] };
+  if ((await tx.project.count({ where: { id: projectId, ...seen } })) === 0)
+    notFound(`project ${projectId}, which was closed to you at this moment`);
+}
+
+function ownerOf({ caller }: Ctx): { readonly apiKeyId: string } | { readonly memberId: string } {
+  return caller.kind === "apiKey" ? { apiKeyId: caller.keyId } : { memberId: caller.memberId };
 }
 
 function gone(): never {
@@ -92,10 +120,10 @@ function gone(): never {
   );
 }
 
-async function requireFew(tx: Transaction, { caller, clock }: Ctx): Promise<void> {
-  const { keyId: apiKeyId } = caller;
-  await tx.viewLink.deleteMany({ where: { apiKeyId, expiresAtNs: { lte: clock.nowNs() } } });
-  if ((await tx.viewLink.count({ where: { apiKeyId } })) < MAX_VIEW_LINKS) return;
+async function requireFew(tx: Transaction, ctx: Ctx): Promise<void> {
+  const owner = ownerOf(ctx);
+  await tx.viewLink.deleteMany({ where: { ...owner, expiresAtNs: { lte: ctx.clock.nowNs() } } });
+  if ((await tx.viewLink.count({ where: owner })) < MAX_VIEW_LINKS) return;
   const sentence = `the API key has ${MAX_VIEW_LINKS} view links, as many as it may have at one time; delete one, or wait until one expires`;
   throw new ApiError("Conflict", sentence);
 }
@@ -107,7 +135,8 @@ function toNewViewLink(ctx: Ctx, row: ViewLinkModel): NewViewLink {
 }
 
 function toViewLink(row: Omit<ViewLinkModel, "selection">): Complete<ViewLink> {
-  const { id, projectId, fileName, recordingCount, createdAtNs, expiresAtNs, apiKeyId, makerName } = row;
-  const createdBy = { kind: "apiKey" as const, id: apiKeyId, name: makerName };
+  const { id, projectId, fileName, recordingCount, createdAtNs, expiresAtNs, memberId, makerName } = row;
+  const kind = memberId === null ? "apiKey" : "member";
+  const createdBy = { kind, id: (memberId ?? row.apiKeyId)!, name: makerName } as const;
   return { id, projectId, fileName, recordingCount, createdAt: createdAtNs, createdBy, expiresAt: expiresAtNs };
 }

@@ -22,7 +22,7 @@ async function refusal(response: Response) {
   return [response.status, ErrorBody.parse(await response.json()).code];
 }
 
-test("it streams its selection as an export does, as often as it is opened, and nothing may keep that", async () => {
+test("a view link streams its selection as an export does, as often as it is opened, and nothing may cache that", async () => {
   const end = START + 1_000_000_000n;
   const { link, fileName } = await newView({ topics: ["/imu"], end });
   const wanted = readMessages(source).filter(({ topic, logTimeNs }) => topic === "/imu" && logTimeNs <= end);
@@ -48,7 +48,7 @@ test("a link that was altered, or is put before another view, is refused", async
   assert.deepEqual(await refusal(await fetch(`${cloud.url}/data-plane/views/${one.id}`)), [400, "InvalidLink"]);
 });
 
-test("pages may use it whose origin the operator names, and no others", async () => {
+test("only pages of an origin that the operator names may use a view link", async () => {
   const { link } = await newView();
   for (const [origin, allowed] of [
     [VIEWER, VIEWER],
@@ -65,15 +65,15 @@ test("pages may use it whose origin the operator names, and no others", async ()
   }
 });
 
-test("it counts among the exports that an organization may have at once", async () => {
+test("a view link counts among the simultaneous exports of an organization", async () => {
   const { link } = await newView();
-  await setQuotas(deps.db, orgId, { maxExports: 0 });
+  await setQuotas(deps, orgId, { maxExports: 0 });
   assert.deepEqual(await refusal(await fetch(link)), [409, "QuotaReached"]);
-  await setQuotas(deps.db, orgId, { maxExports: null });
+  await setQuotas(deps, orgId, { maxExports: null });
   assert.equal((await fetch(link, { method: "HEAD" })).status, 200);
 });
 
-test("a stream that is under way is cut when its link ends, and one of another link goes on", async () => {
+test("a running stream is cut when its link ends, and one of another link goes on", async () => {
   const topics = [{ topic: "/camera", kind: "blob" as const, rateHz: 10, sizeBytes: 500_000 }];
   const large = await makeMcap({ startNs: START, durationSeconds: 12, topics, compression: "" });
   const upload = await uploadFile(cloud, large, { filename: "large.mcap", deviceName: "robot" });
@@ -88,7 +88,7 @@ test("a stream that is under way is cut when its link ends, and one of another l
   assert.ok(isWhole(ofWhole!), `${ofWhole!.length} bytes came`);
 });
 
-/** Asks, and reads nothing of the answer. */
+/** Requests the link, and reads nothing of the answer. */
 async function askUnread(link: string): Promise<Socket> {
   const { hostname, port, pathname, search } = new URL(link);
   const socket = connect(Number(port), hostname).pause();
@@ -113,7 +113,7 @@ async function readRest(socket: Socket): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Whether the chunked answer has its end. */
+/** Says whether the chunked answer has its end. */
 function isWhole(answer: Buffer): boolean {
   return answer.subarray(-5).toString("latin1") === "0\r\n\r\n";
 }

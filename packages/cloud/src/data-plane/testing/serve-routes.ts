@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+// The first server replaces the global Response: this constant has to be made of the original one, as it is in the service.
+import "@hono/node-server/utils/response";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { pino } from "pino";
@@ -8,11 +10,11 @@ import { answerError } from "../../http/answer-error.ts";
 import type { Env } from "../../http/env.ts";
 
 export interface ServedRoutes extends AsyncDisposable {
-  /** It has no slash at the end. */
+  /** The address has no slash at the end. */
   readonly url: string;
 }
 
-/** Serves some routes on a free port of the loopback, with the middleware that they meet in the service. */
+/** Serves some routes on a free port of the loopback, behind the same middleware as in the service. */
 export async function serveRoutes(addRoutes: (app: Hono<Env>) => void): Promise<ServedRoutes> {
   const app = new Hono<Env>();
   const log = pino({ level: "silent" });

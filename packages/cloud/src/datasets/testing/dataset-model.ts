@@ -1,13 +1,13 @@
-/** How an episode is in a version. */
+/** The state of an episode in a version. */
 interface ModelMember {
   readonly addedIn: number;
-  /** Which of all edits added it. */
+  /** The number of the edit that added it. */
   readonly edit: number;
 }
 
 type Members = ReadonlyMap<string, ModelMember>;
 
-/** A dataset as plain maps, one a version: what all of `datasets/` must come to. spec: States and transitions */
+/** A dataset as plain maps, one for each version: the service must behave like this model. spec: States and transitions */
 export interface DatasetModel {
   readonly committed: Members[];
   editable: Members;
@@ -22,13 +22,13 @@ export function editableVersion({ committed }: DatasetModel): number {
   return committed.length + 1;
 }
 
-/** None before the first. */
+/** Returns the members of a version; version 0 has none. */
 export function membersOf(dataset: DatasetModel, versionNumber: number): Members {
   if (versionNumber === editableVersion(dataset)) return dataset.editable;
   return dataset.committed[versionNumber - 1] ?? new Map();
 }
 
-/** Answers the changes of a version against another. */
+/** Returns the changes of a version against another one. */
 export function changesOf(dataset: DatasetModel, versionNumber: number, base = versionNumber - 1) {
   const [members, before] = [membersOf(dataset, versionNumber), membersOf(dataset, base)];
   return { added: without(members, before), removed: without(before, members) };
@@ -39,7 +39,7 @@ export function countStaged(dataset: DatasetModel): { discardedAdds: number; dis
   return { discardedAdds: added.length, discardedRemoves: removed.length };
 }
 
-/** No id is in both lists. A staged removal that is taken back leaves the member as it was. */
+/** Applies an edit; no id is in both lists. Taking back a staged removal leaves the member as it was. */
 export function edit(dataset: DatasetModel, add: readonly string[], remove: readonly string[]) {
   const { editable: before } = dataset;
   const committed = membersOf(dataset, dataset.committed.length);

@@ -6,18 +6,18 @@ export interface TestEpisode {
   readonly start: bigint;
   readonly end: bigint;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Which of the two recordings it is of: the first is imported, the second at the edge alone. */
+  /** The index of its recording: the first one is imported, the second one is only at the edge. */
   readonly recording: 0 | 1;
 }
 
 export interface MadeEpisodes {
   readonly projectId: string;
   readonly recordingIds: readonly [string, string];
-  /** The ids in the order of the episodes that were asked for. */
+  /** The ids in the order of the requested episodes. */
   readonly ids: readonly string[];
 }
 
-/** Episodes of two recordings of a new device, in batches that are each created at one time. */
+/** Creates episodes of two recordings of a new device, in batches with one time of creation each. */
 export async function makeEpisodes(
   cloud: TestCloud,
   batches: readonly (readonly TestEpisode[])[],

@@ -4,14 +4,14 @@ import { basename, dirname, join, resolve } from "node:path";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { type Launcher, listLaunchers, runProgram, type ServerUser } from "./launcher.ts";
 
-/** Debian and its kin keep one folder per major version here. */
+/** Debian and its derivatives keep one folder for each major version here. */
 const SYSTEM_VERSIONS = "/usr/lib/postgresql";
 
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
   readonly majorVersion: number;
-  /** Starts them, and lets them enter the cluster's folder. */
+  /** Starts the binaries, and lets them enter the cluster's folder. */
   readonly launcher: Launcher;
 }
 
@@ -19,11 +19,11 @@ interface Wanted {
   readonly user: ServerUser | undefined;
   /** The folder that the server must be able to enter. */
   readonly dir: string;
-  /** The version of the cluster that is there; undefined where any will do. */
+  /** The version of the existing cluster; undefined if any version will do. */
   readonly majorVersion: number | undefined;
 }
 
-/** The binaries of the npm package, else the machine's. Throws when none runs, or none fits the cluster. */
+/** Finds the binaries of the npm package, or else those of the machine. Throws if none runs, or none fits the cluster. */
 export async function findBinaries(wanted: Wanted): Promise<Binaries> {
   const failures: string[] = [];
   const versions: number[] = [];
@@ -57,7 +57,7 @@ function findPackagedFolder(): string | undefined {
   }
 }
 
-/** What the package's own install script does; it does not run where such scripts are not allowed. */
+/** Does what the package's own install script does, because that script does not run where install scripts are not allowed. */
 function linkLibraries(native: string): void {
   const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")) as {
     source: string;
@@ -69,7 +69,7 @@ function linkLibraries(native: string): void {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EEXIST") continue;
-      if (code === "EROFS" || code === "EACCES") return; // the first start of the binaries tells
+      if (code === "EROFS" || code === "EACCES") return; // the first start of the binaries shows whether the links exist
       throw error;
     }
   }

@@ -16,7 +16,7 @@ import { chooseServerUser, runProgram, type ServerUser } from "./launcher.ts";
 import { inspectProcess } from "./process-facts.ts";
 
 export interface Cluster {
-  /** Holds the data directory; nobody but the server's user may enter it. */
+  /** The folder that holds the data directory; only the server's user may enter it. */
   readonly dir: string;
   readonly dataDir: string;
   readonly user: ServerUser | undefined;
@@ -55,7 +55,9 @@ function readMajorVersion(dataDir: string): number | undefined {
   return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) : undefined;
 }
 
-/** What a process that was killed in initdb left behind: its initdb may still be writing. What a live process makes is left alone. */
+/**
+ * Removes what a process left that was killed in initdb, whose initdb may still be writing. What a live process is making is left alone.
+ */
 async function removeInterrupted(dir: string): Promise<void> {
   for (const name of readdirSync(dir)) {
     const pid = Number(/^initdb-(\d+)$/.exec(name)?.[1]);
@@ -64,13 +66,13 @@ async function removeInterrupted(dir: string): Promise<void> {
   }
 }
 
-/** The data directory is made under another name first: one that has its own name is complete. */
+/** The data directory is made under another name first: once it has its own name it is complete. */
 async function createCluster({ dir, dataDir, binaries }: Cluster, isDurable: boolean): Promise<void> {
   const unfinished = join(dir, `initdb-${process.pid}`);
   const sync = isDurable ? [] : ["--no-sync"];
   const options = "-U postgres --auth=trust -E UTF8 --locale=C.UTF-8 --no-instructions".split(" ");
   await runProgram(binaries.launcher, binaries.initdb, ["-D", unfinished, ...options, ...sync]);
-  if (existsSync(dataDir)) return rmSync(unfinished, { recursive: true }); // another process was quicker
+  if (existsSync(dataDir)) return rmSync(unfinished, { recursive: true }); // another process made it first
   renameSync(unfinished, dataDir);
   if (isDurable) await syncFolder(dir);
 }

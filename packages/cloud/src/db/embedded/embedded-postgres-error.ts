@@ -1,9 +1,9 @@
-/** The embedded Postgres cannot be used; the message says why and what the operator can do. */
+/** The embedded Postgres cannot be used; the message says why, and what the operator can do. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = "EmbeddedPostgresError";
 }
 
-/** Another process serves the cluster, and is to go on. */
+/** Another process serves the cluster, and must not be disturbed. */
 export class ClusterInUseError extends EmbeddedPostgresError {
   readonly dataDir: string;
   readonly pid: number;

@@ -6,10 +6,10 @@ import { inspectProcess } from "./process-facts.ts";
 import { answers } from "./server-process.ts";
 
 const POLL_MS = 20;
-/** The line of `postmaster.pid` that says it; Postgres writes it some time after it makes the file. */
+/** The line of `postmaster.pid` with the socket's folder; Postgres writes it some time after it made the file. */
 const SOCKET_DIR_LINE = 4;
 
-/** The URL of a server that another process runs, once it answers; undefined when it ends before that. */
+/** Returns the URL of a server that another process runs, once it answers; undefined if it ends before that. */
 export async function joinServer({ dataDir, pid }: ClusterInUseError): Promise<string | undefined> {
   while (inspectProcess(pid) !== undefined) {
     const socketDir = readSocketDir(dataDir);
@@ -20,7 +20,7 @@ export async function joinServer({ dataDir, pid }: ClusterInUseError): Promise<s
   return undefined;
 }
 
-/** The URL of the database `postgres` for node-postgres: through a Unix socket, as superuser, without a password. */
+/** Returns the URL of the database `postgres` for node-postgres: through a Unix socket, as superuser, without a password. */
 export function socketUrl(socketDir: string): string {
   return `postgresql://postgres@localhost:5432/postgres?host=${encodeURIComponent(socketDir)}`;
 }

@@ -11,7 +11,7 @@ const NOBODY = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;
 const needsRoot = isRoot ? false : "only root starts programs as another user";
 
-test("from a folder closed to the server's user, binaries start with one capability and not without", {
+test("binaries in a folder that is closed to the server's user start with one capability, and not without it", {
   skip: needsRoot,
 }, async (t) => {
   const closed = makeFolder(t);
@@ -36,7 +36,7 @@ test("from a folder closed to the server's user, binaries start with one capabil
   }
 });
 
-test("a launched program is the server's user, in no other group, with at most one capability", {
+test("a launched program runs as the server's user, in no other group, with at most one capability", {
   skip: needsRoot,
 }, async () => {
   for (const launcher of listLaunchers(NOBODY)) {

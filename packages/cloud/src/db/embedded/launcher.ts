@@ -4,27 +4,27 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 
-/** Who owns the cluster. Undefined: the user that runs this process. */
+/** The user that owns the cluster. Undefined: the user that runs this process. */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** How a program is started as the server's user. */
+/** The way to start a program as the server's user. */
 export interface Launcher {
   readonly user: ServerUser | undefined;
-  /** What stands before the program, when the user needs a capability to reach its folders. */
+  /** The command before the program, if the user needs a capability to reach its folders. */
   readonly prefix: readonly string[];
 }
 
-/** What a server program may see of this process's environment: PGPORT and the like would change what it does. */
+/** The environment of a server program: PGPORT and the like of this process would change what it does. */
 const SERVER_ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C.UTF-8",
   TZ: "UTC",
 };
 
-/** Postgres refuses to run as root: then the owner of the cluster runs it, or for a new one `postgres` or else `nobody`. */
+/** Postgres refuses to run as root. Then the owner of the cluster runs it; a new cluster belongs to `postgres`, or else to `nobody`. */
 export function chooseServerUser(dataDir: string): ServerUser | undefined {
   const owner = statSync(dataDir, { throwIfNoEntry: false });
   const self = process.getuid?.();
@@ -42,9 +42,9 @@ export function chooseServerUser(dataDir: string): ServerUser | undefined {
 }
 
 /**
- * The ways to try, the one with the fewest rights first. A folder above the cluster or above the binaries may be closed to
- * the server's user (a 0700 temporary folder, /root): then one capability lets it pass. Containers often have only the second.
- * Without the secure bit, access(2) would ignore the capability, and by that Postgres looks for its own programs.
+ * Lists the launchers to try, the one with the fewest rights first. A folder above the cluster or above the binaries may be closed to the
+ * server's user (a 0700 temporary folder, /root): then one capability lets it pass. Containers often have only the second launcher. Without
+ * the secure bit, access(2) would ignore the capability, and Postgres uses access(2) to find its own programs.
  */
 export function listLaunchers(user: ServerUser | undefined): Launcher[] {
   if (user === undefined) return [{ user, prefix: [] }];
@@ -56,7 +56,7 @@ export function listLaunchers(user: ServerUser | undefined): Launcher[] {
   return [{ user, prefix: [] }, withCapability("dac_read_search"), withCapability("dac_override")];
 }
 
-/** The command line of a program started by this launcher, and the options that it needs. */
+/** Returns the command line of a program started by this launcher, and the options that it needs. */
 export function launch(launcher: Launcher, program: string, args: readonly string[]) {
   const [command, ...rest] = [...launcher.prefix, program, ...args] as [string, ...string[]];
   return { command, args: rest, options: { ...launcher.user, cwd: "/", env: SERVER_ENVIRONMENT } };

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 
 export interface ProcessFacts {
   readonly commandLine: string;
-  /** Together with the pid it names one process for ever: a pid alone is used again. Without spaces. */
+  /** Together with the pid this names one process for ever, because a pid alone is used again. It has no spaces. */
   readonly startedAt: string;
 }
 
-/** What the machine says of a process; undefined when there is none with this pid, or only what is left of a dead one. */
+/** Returns what the machine knows about a process; undefined if no process has this pid, or only a dead one that nobody has waited for. */
 export function inspectProcess(pid: number): ProcessFacts | undefined {
   return process.platform === "linux" ? inspectByProc(pid) : inspectByPs(pid);
 }
@@ -38,7 +38,7 @@ function inspectByPs(pid: number): ProcessFacts | undefined {
       return undefined;
     return { commandLine, startedAt: startedAt.replace(/\s+/g, "_") };
   } catch (error) {
-    if ((error as { status?: number }).status === 1) return undefined; // ps: no such process
+    if ((error as { status?: number }).status === 1) return undefined; // ps found no such process
     throw error;
   }
 }

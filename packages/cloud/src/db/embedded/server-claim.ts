@@ -4,22 +4,21 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ClusterInUseError, EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { inspectProcess } from "./process-facts.ts";
 
-/** Written on the server's command line: which process supervises it. */
+/** This setting on the server's command line says which process supervises it. */
 const CLAIM = "downlink.supervisor";
 const FAST_SHUTDOWN_MS = 30_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
 const POLL_MS = 20;
 
-/** A new claim of this process, as a server setting: `name=pid:startedAt:nonce`. */
+/** Makes a new claim of this process, as a server setting: `name=pid:startedAt:nonce`. */
 export function newClaim(nonce: string): string {
   return `${CLAIM}=${process.pid}:${inspectProcess(process.pid)?.startedAt}:${nonce}`;
 }
 
 /**
- * Makes sure that no server runs on the data directory. What it may find in `postmaster.pid`:
- * a dead process (Postgres itself replaces the file), a process that is no server of this directory because the pid was
- * used again (the file goes), an orphan of ours (stopped), or a server that somebody still uses ({@link ClusterInUseError}; it is left
- * alone).
+ * Makes sure that no server runs on the data directory. `postmaster.pid` may name a dead process (Postgres itself replaces the file), a
+ * process that is no server of this directory because the pid was used again (the file is removed), a server whose supervisor has died (it
+ * is stopped), or a server that somebody still uses ({@link ClusterInUseError}; it is left alone).
  */
 export async function reclaimDataDirectory(dataDir: string, ownClaim: string): Promise<void> {
   const pid = readPostmasterPid(dataDir);
@@ -43,13 +42,13 @@ function readPostmasterPid(dataDir: string): number | undefined {
   }
 }
 
-/** A server that names no directory took it from its environment, and counts as this one. */
+/** A server whose command line names no directory took it from its environment, and is assumed to be this one. */
 function isServerOf(commandLine: string, dataDir: string): boolean {
   if (!/(^|\/)(postgres|postmaster)( |$)/.test(commandLine)) return false;
   return commandLine.includes(dataDir) || !commandLine.includes(" -D");
 }
 
-/** A server without a claim was started by hand: somebody's. */
+/** A server without a claim was started by hand, so somebody uses it. */
 function isInUse(commandLine: string, ownClaim: string): boolean {
   if (commandLine.includes(ownClaim)) return false;
   const [, pid, startedAt] = commandLine.match(new RegExp(`${CLAIM}=(\\d+):([^: ]+):`)) ?? [];
@@ -57,7 +56,10 @@ function isInUse(commandLine: string, ownClaim: string): boolean {
   return inspectProcess(Number(pid))?.startedAt === startedAt;
 }
 
-/** Its own guard is stopping it already, unless that was killed too. An immediate shutdown loses nothing: the next start replays the log. */
+/**
+ * The server's own guard is already stopping it, unless the guard was killed too. An immediate shutdown loses nothing: the next start
+ * replays the log.
+ */
 async function stopOrphan(pid: number, dataDir: string): Promise<void> {
   for (const [signal, patienceMs] of [
     ["SIGINT", FAST_SHUTDOWN_MS],
@@ -78,6 +80,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error; // it has gone meanwhile
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error; // the server has ended meanwhile
   }
 }

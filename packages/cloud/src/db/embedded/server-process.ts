@@ -7,10 +7,10 @@ import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { type Launcher, launch } from "./launcher.ts";
 
 /**
- * A shell stands between. It holds the reading end of a pipe from this process: each line is a signal for Postgres, and its
- * end means that this process has gone, however it went, kill -9 included; then Postgres is told to shut down fast, so that
- * no orphan keeps the data directory. $1: what to remove after a clean end. The shell itself outlives a signal to everybody,
- * and says nothing at the end: with nobody left to read, that would kill it.
+ * A shell stands between this process and Postgres. It reads a pipe from this process: each line is a signal for Postgres. The end of the
+ * pipe means that this process has ended in whatever way, kill -9 included; then the shell tells Postgres to shut down fast, so that no
+ * orphan keeps the data directory. $1 is removed after a clean end. The shell itself survives a signal that is sent to the whole process
+ * group, and prints nothing at the end: with nobody left to read it, printing would kill the shell.
  */
 const GUARD = `
 trap '' INT TERM HUP
@@ -25,7 +25,7 @@ if [ -n "$leftovers" ]; then rm -rf -- "$leftovers"; fi
 `;
 const FAST_SHUTDOWN_MS = 8000;
 const POLL_MS = 10;
-/** What connecting says while the server is on its way up: no socket yet, nobody listens yet, still replaying its log. */
+/** The errors of connecting while the server starts: there is no socket yet, nobody listens yet, or it is still replaying its log. */
 const NOT_YET = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET", "EPIPE", "57P03"]);
 
 export interface ServerCommand {
@@ -33,12 +33,12 @@ export interface ServerCommand {
   readonly postgres: string;
   readonly args: readonly string[];
   readonly url: string;
-  /** A folder to remove after a clean end, also when this process was killed. */
+  /** A folder to remove after a clean end, even if this process was killed. */
   readonly leftovers: string | undefined;
   onLogLine(line: string): void;
 }
 
-/** One run of the server program: it answers when this returns. */
+/** One run of the server program; the server answers once `start` returns. */
 export class ServerProcess {
   readonly #child: ChildProcessByStdio<Writable, null, Readable>;
   readonly #exited: Promise<unknown>;
@@ -47,7 +47,7 @@ export class ServerProcess {
   private constructor(child: ChildProcessByStdio<Writable, null, Readable>, onLogLine: (line: string) => void) {
     this.#child = child;
     this.#exited = once(child, "exit");
-    child.stdin.on("error", () => {}); // the guard has gone: its exit says so
+    child.stdin.on("error", () => {}); // the guard has ended, and its exit reports that
     readLines(child.stderr, (line) => {
       this.#lastLines = [...this.#lastLines.slice(-19), line];
       onLogLine(line);
@@ -79,12 +79,12 @@ export class ServerProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Resolves when the server has gone, for whatever reason. */
+  /** Resolves when the server has ended, for whatever reason. */
   get exited(): Promise<unknown> {
     return this.#exited;
   }
 
-  /** Fast at first; after 8 seconds at once, which loses nothing: the next start replays the log. */
+  /** Shuts down fast first, and after 8 seconds immediately, which loses nothing: the next start replays the log. */
   async stop(): Promise<void> {
     if (this.hasExited) return;
     this.#child.ref();
@@ -94,7 +94,7 @@ export class ServerProcess {
     clearTimeout(escalation);
   }
 
-  /** As long as the server lives: replaying the log after a crash takes the time it takes. */
+  /** Waits as long as the server lives: nobody knows how long replaying the log after a crash takes. */
   async #untilReady(url: string): Promise<void> {
     while (!this.hasExited) {
       if (await answers(url)) return;
@@ -104,10 +104,10 @@ export class ServerProcess {
   }
 }
 
-/** Whether the server is there and up; throws what is no matter of patience. */
+/** Says whether the server is up; throws an error that waiting cannot cure. */
 export async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
-  client.on("error", () => {}); // every failure arrives at connect
+  client.on("error", () => {}); // every failure is thrown by connect
   try {
     await client.connect();
     await client.end();
@@ -119,7 +119,7 @@ export async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** A program that forgets to stop the server still ends; the guard sees to the rest. */
+/** A program that forgets to stop the server still ends; then the guard stops the server. */
 function letProgramEnd(child: ChildProcessByStdio<Writable, null, Readable>): void {
   child.unref();
   for (const stream of [child.stdin, child.stderr]) (stream as unknown as { unref(): void }).unref();

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { EdgeItem, EdgeRecordingItem } from "@downlink/protocol";
 import { recordingItem, sha256 } from "../../testing/test-agent.ts";
 
-/** What happens to the files on a device, or is asked of them. `pick` says which file. */
+/** Something that happens to the files on a device, or a request for one. `pick` chooses the file. */
 export interface Happening {
   readonly kind:
     | "add"
@@ -17,26 +17,26 @@ export interface Happening {
   readonly pick: number;
 }
 
-/** What a report says. */
-interface Said {
+/** The contents of a report. */
+interface Reported {
   readonly upserts: EdgeItem[];
   readonly removals: string[];
 }
 
 interface ModelFile {
   item: EdgeItem;
-  /** The key is known of its recording alone. */
+  /** Only a file that is a recording has a key. */
   readonly key: string;
 }
 
 interface ModelRecording {
   importStatus: "none" | "pending" | "failed";
   path: string;
-  /** The version of the file that was asked for. */
+  /** The version of the file that was requested. */
   requested?: string;
 }
 
-/** What the cloud must know of one agent's files, kept by the plainest means: nothing here knows of repeats, order or batches. */
+/** A model of what the cloud must know of one agent's files, as simple as possible: it knows nothing of repeats, order or batches. */
 export class CardModel {
   readonly prefix: string;
   #files: ModelFile[] = [];
@@ -45,18 +45,18 @@ export class CardModel {
   readonly #created: string[] = [];
   readonly #deleted: string[] = [];
 
-  /** Begins with two recordings and a file that has no end yet. */
+  /** The model begins with two recordings and a file that has no end yet. */
   constructor(prefix: string) {
     this.prefix = prefix;
     for (const isIncomplete of [false, true, false]) this.#add(isIncomplete);
   }
 
-  /** The files as the agent names them in a listing. */
+  /** Returns the files as the agent names them in a listing. */
   get items(): EdgeItem[] {
     return this.#files.map(({ item }) => item);
   }
 
-  /** The rows that the cloud must have, sorted by their first column; so are the others. */
+  /** Returns the rows that the cloud must have, sorted by their first column, as all lists here are. */
   get files(): object[] {
     const files = this.#files.map(({ item: { versionId, path, state }, key }) => ({
       versionId,
@@ -79,7 +79,7 @@ export class CardModel {
     }));
   }
 
-  /** The keys of all recordings that ever were. */
+  /** Returns the keys of all recordings that ever existed. */
   get created(): string[] {
     return this.#created.toSorted();
   }
@@ -88,7 +88,7 @@ export class CardModel {
     return this.#deleted.toSorted();
   }
 
-  /** The key of a recording whose file is here and which nobody has asked for yet. */
+  /** Returns the key of a recording whose file is present and which nobody has requested yet. */
   requestable(pick: number): string | undefined {
     return pickFrom(
       this.#files.map(({ key }) => key).filter((key) => this.#recordings.get(key)?.importStatus === "none"),
@@ -101,8 +101,8 @@ export class CardModel {
     Object.assign(this.#recordings.get(key)!, { importStatus: "pending", requested: versionId });
   }
 
-  /** What the agent reports of it; undefined where it has to list all its files. */
-  happen({ kind, pick }: Happening): Said | undefined {
+  /** Returns what the agent reports of it; undefined if it has to list all its files. */
+  happen({ kind, pick }: Happening): Reported | undefined {
     if (kind === "loseState") return this.#loseState();
     if (kind === "swapCard") return this.#swapCard();
     if (kind === "finish") return this.#finish(pick);
@@ -112,46 +112,46 @@ export class CardModel {
     return this.#add(kind === "addIncomplete");
   }
 
-  #add(isIncomplete: boolean): Said {
+  #add(isIncomplete: boolean): Reported {
     const key = this.#newKey();
     const finished = indexed(key, { path: `${key}.mcap` });
     const file = { key, item: isIncomplete ? incomplete(finished) : finished };
     this.#files.push(file);
-    return this.#tell(file);
+    return this.#report(file);
   }
 
-  #finish(pick: number): Said {
+  #finish(pick: number): Reported {
     const unfinished = this.#files.filter(({ item }) => item.state === "incomplete");
     const file = pickFrom(unfinished, pick);
     if (!file) return nothing;
     file.item = indexed(file.key, { path: file.item.path, versionId: file.item.versionId });
-    return this.#tell(file);
+    return this.#report(file);
   }
 
-  #rename(pick: number): Said {
+  #rename(pick: number): Reported {
     const file = pickFrom(this.#files, pick);
     if (!file) return nothing;
     file.item = { ...file.item, path: `moved/${file.item.path}` };
-    return this.#tell(file);
+    return this.#report(file);
   }
 
-  /** Other bytes at the same path: another version, another recording. */
-  #replace(pick: number): Said {
+  /** Writes other bytes at the same path: they are another version and another recording. */
+  #replace(pick: number): Reported {
     const old = pickFrom(this.#files, pick);
     if (!old) return nothing;
     const { removals } = this.#remove([old]);
     const key = this.#newKey();
     const file = { key, item: indexed(key, { path: old.item.path }) };
     this.#files.push(file);
-    return { ...this.#tell(file), removals };
+    return { ...this.#report(file), removals };
   }
 
-  #removeOne(pick: number): Said {
+  #removeOne(pick: number): Reported {
     const file = pickFrom(this.#files, pick);
     return file ? this.#remove([file]) : nothing;
   }
 
-  /** The same files, but the agent no longer knows how it had named them. */
+  /** The files stay the same, but the agent no longer knows the ids that it gave them. */
   #loseState(): undefined {
     for (const file of this.#files) {
       file.item = { ...file.item, versionId: newVersionId() };
@@ -169,7 +169,7 @@ export class CardModel {
     return `${this.prefix}-${this.#made++}`;
   }
 
-  #tell({ item, key }: ModelFile): Said {
+  #report({ item, key }: ModelFile): Reported {
     const known = this.#recordings.get(key);
     if (known) known.path = item.path;
     else if (item.state === "indexed") {
@@ -179,7 +179,7 @@ export class CardModel {
     return { upserts: [item], removals: [] };
   }
 
-  #remove(files: readonly ModelFile[]): Said {
+  #remove(files: readonly ModelFile[]): Reported {
     this.#files = this.#files.filter((file) => !files.includes(file));
     for (const { key } of files) {
       const recording = this.#recordings.get(key);
@@ -190,7 +190,7 @@ export class CardModel {
   }
 }
 
-export const nothing: Said = { upserts: [], removals: [] };
+export const nothing: Reported = { upserts: [], removals: [] };
 
 function pickFrom<T>(all: readonly T[], pick: number): T | undefined {
   return all[pick % all.length];

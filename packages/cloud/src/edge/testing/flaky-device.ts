@@ -6,15 +6,15 @@ import type { TestCloud } from "../../testing/start-cloud.ts";
 import { sayHello, type TestAgent } from "../../testing/test-agent.ts";
 import { CardModel, type Happening, nothing } from "./card-model.ts";
 
-/** What the network does to one report. */
+/** The faults of the network for one report. */
 export interface Weather {
-  /** Its first copy is held up, and comes when the agent has long given up waiting for an answer. */
+  /** The first copy is held up, and arrives long after the agent stopped waiting for an answer. */
   readonly isHeldUp: boolean;
-  /** It is taken, but the agent never hears of it. */
+  /** The report is stored, but the agent never gets the answer. */
   readonly isAnswerLost: boolean;
-  /** Something on the way sends the same bytes twice at once. */
+  /** The network delivers the same bytes twice at the same moment. */
   readonly isDoubled: boolean;
-  /** How many steps later a copy of what was sent arrives once more, or at last. */
+  /** After how many steps another copy of the report arrives, or the only one. */
   readonly lateBy: number;
 }
 
@@ -29,13 +29,13 @@ type Answer = Output<typeof api.edge.report>;
 const calm: Weather = { isHeldUp: false, isAnswerLost: false, isDoubled: false, lateBy: 0 };
 const ITEMS_A_REPORT = 3;
 
-/** An agent over a bad network. As the real one it has one report under way, and sends it until it hears an answer. */
+/** An agent over a bad network. Like the real one it has one report in flight, and sends it until it gets an answer. */
 export class FlakyDevice {
   readonly #cloud: TestCloud;
   #agent: TestAgent;
   #sequence = 0;
   #card = new CardModel("");
-  /** Copies that are still under way: the first list arrives in the next step. */
+  /** Copies that are still in flight: those of the first list arrive in the next step. */
   #late: (() => Promise<void>)[][] = [];
 
   constructor(cloud: TestCloud, agent: TestAgent) {
@@ -47,7 +47,7 @@ export class FlakyDevice {
     return this.#agent.deviceId;
   }
 
-  /** Lists what is on the card, and lives the steps. */
+  /** Lists the files on the card, and goes through the steps. */
   async live(card: CardModel, steps: readonly Step[]): Promise<void> {
     this.#card = card;
     this.#late = [];
@@ -63,9 +63,9 @@ export class FlakyDevice {
     const { happening } = step;
     if (happening.kind === "restart") return this.#restart();
     if (happening.kind === "request") return this.#request(this.#card.requestable(happening.pick));
-    const said = this.#card.happen(happening);
-    if (said === undefined) return this.#list(step.weather);
-    if (said !== nothing) await this.#send(said, step.weather);
+    const reported = this.#card.happen(happening);
+    if (reported === undefined) return this.#list(step.weather);
+    if (reported !== nothing) await this.#send(reported, step.weather);
   }
 
   async #restart(): Promise<void> {
@@ -83,7 +83,7 @@ export class FlakyDevice {
     this.#card.request(key);
   }
 
-  /** Says all that is there, in several reports. */
+  /** Lists all files, in several reports. */
   async #list(weather: Weather): Promise<void> {
     const { items } = this.#card;
     const id = randomUUID();
@@ -95,9 +95,9 @@ export class FlakyDevice {
     }
   }
 
-  /** Until an answer comes through. Each time it is sent with the next number, but copies made on the way keep theirs. */
-  async #send(said: Omit<Report, "sequence">, weather: Weather): Promise<Answer> {
-    const next = () => ({ ...said, sequence: ++this.#sequence });
+  /** Sends a report until an answer arrives. Each attempt has the next number, but copies that the network makes keep theirs. */
+  async #send(reported: Omit<Report, "sequence">, weather: Weather): Promise<Answer> {
+    const next = () => ({ ...reported, sequence: ++this.#sequence });
     if (weather.isHeldUp) this.#arriveLate(next(), weather);
     if (weather.isAnswerLost) {
       const unheard = next();
@@ -111,7 +111,7 @@ export class FlakyDevice {
     return answers[0]!;
   }
 
-  /** It may still be the last one, and is a repeat then; else it must have come too late. */
+  /** The copy may still be the last report, and is a repeat then; otherwise it must be refused as too late. */
   #arriveLate(report: Report, { lateBy }: Weather): void {
     if (lateBy === 0) return;
     const { call } = this.#agent;

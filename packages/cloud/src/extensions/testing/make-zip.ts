@@ -4,9 +4,9 @@ export interface ZipFile {
   readonly name: string;
   readonly content: Uint8Array | string;
   readonly isStored?: boolean;
-  /** What the directory says, where it is not the truth. */
+  /** False values for the directory. */
   readonly stated?: Partial<Stated>;
-  /** What the file's own header says, where it is not what the directory says. */
+  /** Values of the file's own header that differ from the directory. */
   readonly statedLocally?: Partial<Stated>;
 }
 
@@ -24,13 +24,13 @@ interface Stated {
 
 interface Shape {
   readonly comment?: string;
-  /** What the end record says, where it is not the truth. */
+  /** False values for the end record. */
   readonly end?: { readonly disk?: number; readonly entries?: number; readonly directoryOffset?: number };
 }
 
 const UTF8 = 0x0800;
 
-/** A zip of these files, true or lying. */
+/** Makes a zip of these files, true or false. */
 export function makeZip(files: readonly ZipFile[], { comment = "", end = {} }: Shape = {}): Buffer {
   const parts: Buffer[] = [];
   const headers: Buffer[] = [];

@@ -1,22 +1,22 @@
-// Files that are indexed and exported at once, in a process of its own, so that its memory is theirs: node measure-indexing.ts JOB; prints JSON.
+// Indexes and exports files at once in a process of its own, so that its memory is theirs: node measure-indexing.ts JOB; prints JSON.
 import { readFile } from "node:fs/promises";
 import { exportMcap, FileSource } from "@downlink/recordings";
 import { measureTurns } from "@downlink/recordings/testing";
 import { openFileIndexer } from "../file-indexer.ts";
 
 export interface IndexingJob {
-  /** Each is indexed, all at once. */
+  /** The files to index, all at once. */
   readonly indexed: string[];
-  /** The same for exports, with the index beside it. */
+  /** The files to export, each with its index. */
   readonly exported: string[];
 }
 
 export interface MeasuredIndexing {
-  /** Peak of the process over what it held before. */
+  /** The peak memory of the process above what it held before. */
   readonly grownBytes: number;
-  /** Of processor time of the main thread. */
+  /** The longest turn of the main thread, in processor time. */
   readonly longestTurnMs: number;
-  /** By file. */
+  /** The number of messages of each file. */
   readonly messageCounts: number[];
 }
 

@@ -20,39 +20,41 @@ export const operations: readonly NamedOperation[] = Object.entries(api).flatMap
   })),
 );
 
-/** Whether its path, or what it asks for, names a thing. */
+/** Says whether its path, query or body names a thing. */
 export function namesSomething(operation: Operation): boolean {
   return operation.path.includes("{") || fieldsOf(operation).some((field) => REFERENCE.test(field));
 }
 
-/** Those that find something in the scene, by the contract: their path, or what they ask for, names it. */
+/** Returns the operations that find something in the scene: their path, query or body names it. */
 export function operationsOn(scene: Scene): NamedOperation[] {
   return operations.filter(({ operation }) => {
     const prefixes = prefixesOf(operation.path);
     if (!mayCall(scene, operation) || !prefixes.every((prefix) => prefix in scene.paths)) return false;
-    if (prefixes.length > 0 || operation.access.kind !== "apiKey" || operation.path in scene.paths) return true;
+    if (prefixes.length > 0 || !["apiKey", "person"].includes(operation.access.kind) || operation.path in scene.paths)
+      return true;
     return fieldsOf(operation).some((field) => REFERENCE.test(field) && field in scene.fields);
   });
 }
 
 function mayCall(scene: Scene, { access }: Operation): boolean {
   if (access.kind === "agent") return scene.agent !== undefined;
-  return access.kind === "apiKey" || scene.enrolment !== undefined;
+  if (access.kind === "site") return scene.site !== undefined;
+  return access.kind === "apiKey" || access.kind === "person" || scene.enrolment !== undefined;
 }
 
-/** What stands before each parameter of a path. */
+/** Returns what stands before each parameter of a path. */
 function prefixesOf(path: string): string[] {
   return [...path.matchAll(/\/\{\w+\}/g)].map(({ index }) => path.slice(0, index));
 }
 
-/** The fields that name a thing, or several. */
+/** The fields that name one thing, or several. */
 const REFERENCE = /(Ids?|Keys?|Name|^recordings|^episodes)$/;
 
 function fieldsOf({ query, body }: Operation): string[] {
   return [...Object.keys(query?.shape ?? {}), ...Object.keys(body?.shape ?? {})];
 }
 
-/** Calls it over HTTP with what its documentation shows, but about the things of the scene. */
+/** Calls the operation over HTTP with what its documentation shows, but about the things of the scene. */
 export async function runOperation(
   cloud: TestCloud,
   scene: Scene,
@@ -73,8 +75,11 @@ export async function runOperation(
   return { called, status: response.status, text };
 }
 
-function credentials(cloud: TestCloud, { agent, enrolment }: Scene, { access }: Operation): Record<string, string> {
-  if (access.kind === "agent") return { authorization: `Bearer ${agent!.token}`, [LEASE_HEADER]: String(agent!.lease) };
+function credentials(cloud: TestCloud, scene: Scene, { access }: Operation): Record<string, string> {
+  const { agent, site, enrolment } = scene;
+  const holder = access.kind === "agent" ? agent : site;
+  if (access.kind === "agent" || access.kind === "site")
+    return { authorization: `Bearer ${holder!.token}`, [LEASE_HEADER]: String(holder!.lease) };
   return { authorization: `Bearer ${access.kind === "enrolment" ? enrolment! : cloud.adminKey}` };
 }
 
@@ -83,7 +88,7 @@ function queryOf({ query }: Operation, { fields }: Scene): URLSearchParams {
   return new URLSearchParams(names.map((name): [string, string] => [name, String(fields[name])]));
 }
 
-/** What the documentation shows, of the scene's things, and without references to others. */
+/** Returns the documented body, about the scene's things and without references to others. */
 function bodyOf({ path, method, body }: Operation, { fields }: Scene): Record<string, unknown> {
   const shown = Object.entries(examples[path]![method]!.requestBody!.content["application/json"].example);
   const isKept = (name: string) => !REFERENCE.test(name) || !body!.shape[name]!.safeParse(undefined).success;

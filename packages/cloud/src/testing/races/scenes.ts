@@ -1,29 +1,34 @@
 import { randomBytes } from "node:crypto";
 import { api, type Device, type PropertyResourceType } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
+import { startTestSite } from "../../site-work/testing/test-site.ts";
+import { storeMember } from "../one-of-each.ts";
 import type { TestCloud } from "../start-cloud.ts";
 import { askForFile, brokenItem } from "../test-agent.ts";
 
-/** Things that hang together, made anew for operations to meet on. */
+/** Connected things, created anew for operations that run at the same moment. */
 export interface Scene {
-  /** The id by what stands before it in the path of an operation. */
+  /** The ids by what stands before them in the path of an operation. */
   readonly paths: Readonly<Record<string, string>>;
-  /** What names the things, and what changes them, by the field of a query or body. */
+  /** Values that name the things, or change them, by the field of a query or body. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** An agent with its lease. */
   readonly agent?: { readonly token: string; readonly lease: number };
+  /** The process of a self-hosted site with its lease. */
+  readonly site?: { readonly token: string; readonly lease: number };
   /** A device token that belongs to no device. */
   readonly enrolment?: string;
 }
 
-/** Between them there is something to meet on for every operation that names a thing. The last one makes projects. */
+/** Together they have a thing for every operation that names one. The last scene creates projects. */
 export const scenes: Readonly<Record<string, (cloud: TestCloud) => Promise<Scene>>> = {
   "an empty device": setDevice,
   "an event": setEvent,
   "an imported recording": setRecording,
   "a device with an agent": setAgent,
-  "a self-hosted site": (cloud) => setSite(cloud, "self-hosted"),
-  "an edge site": (cloud) => setSite(cloud, "edge"),
+  "a self-hosted site": setSelfHostedSite,
+  "an edge site": setEdgeSite,
+  people: setPeople,
   "what an organization shares": setShared,
 };
 
@@ -47,7 +52,7 @@ async function setDevice(cloud: TestCloud): Promise<Scene> {
     },
     fields: {
       ...{ name: newId("dev"), deviceId, deviceName, key, value: "then", ...past, properties: { [key]: "after" } },
-      ...{ tokenSha256: sha256(), enrolmentId: sha256() },
+      ...{ tokenSha256: sha256(), enrolmentId: sha256(), resourceId: deviceId },
     },
     enrolment: unassociated.token!,
   };
@@ -61,9 +66,12 @@ async function setEvent(cloud: TestCloud): Promise<Scene> {
   const { id: eventTypeId } = await admin.call(api.eventTypes.create, { name: property.key, customProperties });
   const event = await admin.call(api.events.create, { deviceId, start: 1n, end: 2n });
   const properties = { [property.key]: "after" };
+  await cloud.deps.db.prisma.savedView.deleteMany(); // A key may have two hundred, and each of these scenes saves one.
+  const view = await admin.call(api.savedViews.create, { name: "view", path: "/devices", query: "" });
   return {
     paths: {
       "/v1/events": event.id,
+      "/v1/saved-views": view.id,
       "/v1/event-types": eventTypeId,
       "/v1/custom-properties": property.id,
       "/v1/devices": deviceId,
@@ -88,7 +96,7 @@ async function setRecording(cloud: TestCloud): Promise<Scene> {
   const dataset = await admin.call(api.datasets.create, { projectId, name: newId("ds"), episodeIds: [committed] });
   await admin.call(api.datasetVersions.commit, { id: dataset.id });
   await admin.call(api.datasets.changeEpisodes, { id: dataset.id, add: [staged] });
-  await cloud.deps.db.prisma.viewLink.deleteMany(); // A key has a hundred at most, and each of these scenes and of what meets there makes some.
+  await cloud.deps.db.prisma.viewLink.deleteMany(); // A key may have a hundred links, and each of these scenes and its operations create some.
   const view = await admin.call(api.viewLinks.create, { recordingId });
   return {
     paths: {
@@ -149,16 +157,52 @@ async function setAgent(cloud: TestCloud): Promise<Scene> {
   };
 }
 
-async function setSite({ admin }: TestCloud, type: "self-hosted" | "edge"): Promise<Scene> {
-  const { id: siteId } = await admin.call(api.sites.create, { name: newId("site"), type });
+async function setEdgeSite({ admin }: TestCloud): Promise<Scene> {
+  const { id: siteId } = await admin.call(api.sites.create, { name: newId("site"), type: "edge" });
   const { id: tokenId } = await admin.call(api.siteTokens.create, { siteId });
-  const fields = { name: newId("site"), siteId, type };
-  const paths = { "/v1/sites": siteId, "/v1/site-tokens": tokenId };
-  if (type === "edge") return { paths, fields: { ...fields, edgeSiteId: siteId, url: undefined } };
+  const fields = { name: newId("site"), siteId, type: "edge", edgeSiteId: siteId, url: undefined };
+  return { paths: { "/v1/sites": siteId, "/v1/site-tokens": tokenId }, fields };
+}
+
+async function setSelfHostedSite(cloud: TestCloud): Promise<Scene> {
+  const { admin } = cloud;
+  const { siteId, token, hello, storeFile } = await startTestSite(cloud, newId("site"));
+  const { id: tokenId } = await admin.call(api.siteTokens.create, { siteId });
   const { id: inboxTokenId } = await admin.call(api.inboxTokens.create, { siteId });
+  const device = await addDevice(cloud);
+  const { id: deviceId } = device;
+  const { requestId } = await admin.call(api.uploads.create, { filename: "a.mcap", deviceId, siteId });
+  const key = await storeFile(requestId, new Uint8Array(10));
+  const importId = await storeSplit(cloud, device, siteId);
+  const selectionId = newId("exp");
   return {
-    paths: { ...paths, "/v1/site-inbox-notification-tokens": inboxTokenId },
-    fields: { ...fields, retainRecordingsSeconds: undefined },
+    paths: {
+      ...{ "/v1/sites": siteId, "/v1/site-tokens": tokenId, "/v1/site-inbox-notification-tokens": inboxTokenId },
+      ...{ "/v1/site/imports": requestId, "/v1/site/selections": selectionId, "/v1/site/lakes": importId },
+    },
+    fields: {
+      ...{ name: newId("site"), siteId, type: "self-hosted", retainRecordingsSeconds: undefined, wait: 0 },
+      stored: [{ requestId, key, size: 10 }],
+      begun: [{ requestId, attempt: 1 }],
+      failed: [{ requestId, attempt: 1, code: "BadChunk", text: "damaged" }],
+      ...{ removed: [key], savedKeyIds: hello.keys.map(({ id }) => id), attempt: 1, number: 1, isLast: true, data: "" },
+    },
+    site: { token, lease: hello.lease },
+  };
+}
+
+async function setPeople(cloud: TestCloud): Promise<Scene> {
+  const { admin } = cloud;
+  const name = newId("mem").slice(4);
+  const memberId = await storeMember(cloud, { client: admin, name });
+  const { id: invitationId } = await admin.call(api.invitations.create, { email: `${name}@invited.example` });
+  const { id: apiKeyId } = await cloud.deps.db.prisma.apiKey.findFirstOrThrow();
+  const [id, nowNs] = [newId("sess"), cloud.deps.clock.nowNs()];
+  const times = { createdAtNs: nowNs, lastUsedAtNs: nowNs, expiresAtNs: nowNs + 3_600_000_000_000n };
+  await cloud.deps.db.prisma.signInSession.create({ data: { id, tokenSha256: id, apiKeyId, ...times } });
+  return {
+    paths: { "/v1/members": memberId, "/v1/invitations": invitationId, "/v1/me/sessions": id },
+    fields: { memberIds: [memberId], role: "user" },
   };
 }
 
@@ -168,9 +212,14 @@ async function setShared(cloud: TestCloud): Promise<Scene> {
   const layout = await admin.call(api.layouts.create, { name: "shared", permission, data: {} });
   const [project] = await admin.call(api.projects.list, {});
   const key = await admin.call(api.apiKeys.create, { name: "spare", capabilities: ["devices.list"] });
+  const url = "https://example.org/hooks";
+  const webhook = await admin.call(api.webhooks.create, { name: "shared", url, eventTypes: ["dataset.committed"] });
+  const ping = await admin.call(api.webhooks.ping, { id: webhook.id });
   return {
     paths: {
       "/v1/layouts": layout.id,
+      "/v1/webhooks": webhook.id,
+      "/v1/webhooks/{id}/deliveries": ping.id,
       "/v1/projects": project!.id,
       "/v1/api-keys": key.id,
       "/v1/extensions": await storeExtension(cloud),
@@ -209,6 +258,16 @@ async function storeImported({ deps }: TestCloud, { orgId, projectId, id: device
   const named = { id: ids.attachmentId, recordingId, name: "a", mediaType: "a" };
   await prisma.recordingAttachment.create({ data: { ...named, ...of, ...sizes } });
   return ids;
+}
+
+/** Stores what an import leaves at a site that makes files by topic. */
+async function storeSplit(cloud: TestCloud, device: Device, siteId: string): Promise<string> {
+  const { prisma } = cloud.deps.db;
+  const { recordingId, importId } = await storeImported(cloud, device);
+  await prisma.site.update({ where: { id: siteId }, data: { indexingStrategy: "split-files" } });
+  const siteObjectKey = `${device.orgId}/${newId("upl")}`;
+  await prisma.recording.update({ where: { id: recordingId }, data: { siteId, siteObjectKey, blobKey: null } });
+  return importId;
 }
 
 async function storeExtension({ deps }: TestCloud): Promise<string> {

@@ -1,0 +1,91 @@
+import { type CoverageGrid, coverageBits, type ImportStatus } from "@downlink/protocol";
+
+type Part = Exclude<keyof typeof coverageBits, "event">;
+type Row = Omit<CoverageGrid["devices"][number], "id" | "name">;
+
+const parts: readonly Part[] = ["imported", "onItsWay", "edgeOnly", "failed"];
+
+/** The number of the part of a grid that recordings of a status belong to. */
+export const partNumbers: Readonly<Record<ImportStatus, number>> = {
+  complete: 0,
+  pending: 1,
+  importing: 1,
+  none: 2,
+  failed: 3,
+};
+
+/** Of a recording: 12 bits the first bin, 12 the last, 2 its part; its start and end from the window's start in ns, and its size. */
+const RECORDING_BYTES = 28;
+/** Of an event: 12 bits the first bin, 12 the last. */
+const EVENT_BYTES = 4;
+const NS_PER_SECOND = 1e9;
+
+interface Packed {
+  readonly recordings: Buffer;
+  readonly events: Buffer;
+}
+
+/** Makes a device's row of a grid from its packed recordings and events. */
+export function toGridRow({ recordings, events }: Packed, bins: number): Row {
+  const ends = parts.map(() => new Int32Array(bins + 1));
+  const sums = parts.map(() => ({ recordings: 0, bytes: 0 }));
+  for (let at = 0; at < recordings.length; at += RECORDING_BYTES) {
+    const bits = recordings.readUInt32BE(at);
+    noteEnds(ends[bits & 3]!, bits >>> 2);
+    const sum = sums[bits & 3]!;
+    sum.recordings += 1;
+    sum.bytes += recordings.readDoubleBE(at + 20);
+  }
+  const eventEnds = new Int32Array(bins + 1);
+  for (let at = 0; at < events.length; at += EVENT_BYTES) noteEnds(eventEnds, events.readUInt32BE(at));
+  const cells = Buffer.alloc(bins);
+  parts.forEach((part, number) => {
+    mark(cells, ends[number]!, coverageBits[part]);
+  });
+  mark(cells, eventEnds, coverageBits.event);
+  const covered = coveredSeconds(recordings);
+  const [imported, onItsWay, edgeOnly, failed] = sums.map((sum, part) => ({ ...sum, coveredSeconds: covered[part]! }));
+  const shown = { imported: imported!, onItsWay: onItsWay!, edgeOnly: edgeOnly!, failed: failed! };
+  return { cells: cells.toString("base64"), coveredSeconds: covered[parts.length]!, ...shown };
+}
+
+/** Notes how many begin in a bin and end before it, so that what spans thousands of bins takes no longer than what is in one. */
+function noteEnds(ends: Int32Array, bins: number): void {
+  ends[bins >>> 12]! += 1;
+  ends[(bins & 0xfff) + 1]! -= 1;
+}
+
+function mark(cells: Buffer, ends: Int32Array, bit: number): void {
+  let present = 0;
+  for (let bin = 0; bin < cells.length; bin++) {
+    present += ends[bin]!;
+    if (present > 0) cells[bin]! |= bit;
+  }
+}
+
+/** Returns the time that the recordings of each part cover together, and behind those what all of them cover. */
+function coveredSeconds(recordings: Buffer): number[] {
+  const covered = new Array<number>(parts.length + 1).fill(0);
+  const reached = new Array<number>(parts.length + 1).fill(-1);
+  for (const at of byStart(recordings)) {
+    const [startNs, endNs] = [recordings.readDoubleBE(at + 4), recordings.readDoubleBE(at + 12)];
+    for (const part of [recordings.readUInt32BE(at) & 3, parts.length]) {
+      const fromNs = Math.max(startNs, reached[part]! + 1);
+      if (endNs < fromNs) continue;
+      covered[part]! += endNs - fromNs + 1;
+      reached[part] = endNs;
+    }
+  }
+  return covered.map((ns) => ns / NS_PER_SECOND);
+}
+
+/** Returns where the recordings are in the buffer, by their start; nearly always they are packed in that order. */
+function byStart(recordings: Buffer): Uint32Array {
+  const places = Uint32Array.from(
+    { length: recordings.length / RECORDING_BYTES },
+    (_, index) => index * RECORDING_BYTES,
+  );
+  const startOf = (at: number) => recordings.readDoubleBE(at + 4);
+  const isInOrder = places.every((at, index) => index === 0 || startOf(places[index - 1]!) <= startOf(at));
+  return isInOrder ? places : places.sort((a, b) => startOf(a) - startOf(b));
+}

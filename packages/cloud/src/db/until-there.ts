@@ -1,0 +1,32 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isDatabaseAway } from "./sql-state.ts";
+
+const PAUSE_MS = 500;
+/** An operator who looks at the log soon sees what the process waits for, and one who looks later is not flooded. */
+const SAY_MS = 10_000;
+
+interface Waiting {
+  readonly log: { warn(message: string): void };
+  /** Who waits gives up when this is aborted. */
+  readonly signal: AbortSignal;
+}
+
+/** Does `work`, and again as long as the database is away: machines start in any order. Throws any other error, and the last one at the end. */
+export async function untilThere<T>(work: () => Promise<T>, { log, signal }: Waiting): Promise<T> {
+  for (let saidMs = Number.NEGATIVE_INFINITY; ; ) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseAway(error) || signal.aborted) throw error;
+      if (performance.now() - saidMs > SAY_MS) {
+        log.warn(
+          `waiting for the database of DATABASE_URL: ${(error as Error).message || (error as { code?: string }).code}`,
+        );
+        saidMs = performance.now();
+      }
+      await delay(PAUSE_MS, undefined, { signal }).catch(() => {
+        throw error;
+      });
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// While one version replaces another, processes of both take jobs from the queues that they know. A job that destroys something must not be
+// taken by an older process that would not look whether it may. So where a release changes what such a job has to obey, its number here is
+// raised: its jobs then go to a queue that no older process knows. What older processes have queued, or still queue, is done by either.
+
+import type { JobName } from "./queue.ts";
+
+const numbers: Readonly<Record<JobName, number>> = {
+  ingest: 1,
+  "ingest-large": 1,
+  "index-recording": 1,
+  salvage: 1,
+  "look-at-object": 1,
+  "list-bucket": 1,
+  "list-buckets": 1,
+  "judge-listed": 1,
+  "remove-object": 2, // since 2 nothing is removed while database and store may disagree, or a backup is made
+  reconcile: 2, // the same
+  sweep: 2, // the same
+  "walk-store": 1,
+  heal: 1,
+};
+
+export const jobNames = Object.keys(numbers) as readonly JobName[];
+
+/** Returns the queue into which this version puts its jobs. */
+export function queueOf(name: JobName): string {
+  return numbered(name, numbers[name]);
+}
+
+/** Returns the queues into which former versions put such jobs. */
+export function formerQueuesOf(name: JobName): string[] {
+  return Array.from({ length: numbers[name] - 1 }, (_, at) => numbered(name, at + 1));
+}
+
+function numbered(name: JobName, number: number): string {
+  return number === 1 ? name : `${name}.${number}`;
+}

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { api } from "@downlink/protocol";
+import { Command } from "commander";
+import { makeOneOfEach } from "../testing/one-of-each.ts";
+import { startCloud } from "../testing/start-cloud.ts";
+import { addOrganizationCommands } from "./add-commands.ts";
+
+const cloud = await startCloud({ after }, { works: false });
+const { admin, deps } = cloud;
+const ids = await makeOneOfEach(cloud, { client: admin, name: "thing" });
+const { id: orgId, name: orgName } = await deps.db.prisma.organization.findFirstOrThrow();
+
+interface Ran {
+  readonly out: string;
+  readonly error: string;
+  readonly exitCode: number | undefined;
+}
+
+/** Runs a command as the command line would, in this process. */
+async function run(...words: string[]): Promise<Ran> {
+  const written = { stdout: "", stderr: "" };
+  const { stdout, stderr } = process;
+  const writers = [stdout.write.bind(stdout), stderr.write.bind(stderr)] as const;
+  // The test runner itself writes bytes.
+  const keep = (to: "stdout" | "stderr") => (text: string | Uint8Array) => {
+    if (typeof text !== "string") return writers[0](text);
+    written[to] += text;
+    return true;
+  };
+  const program = new Command().exitOverride().configureOutput({ writeErr: keep("stderr") });
+  addOrganizationCommands(program, { beside: (use) => use(deps, { databaseUrl: "given" }) });
+  Object.assign(stdout, { write: keep("stdout") });
+  Object.assign(stderr, { write: keep("stderr") });
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return { out: written.stdout, error: written.stderr, exitCode: process.exitCode as number | undefined };
+  } finally {
+    [stdout.write, stderr.write] = writers;
+    process.exitCode = undefined;
+  }
+}
+
+const rowsOf = ({ out }: Ran) =>
+  out
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+const lastEntry = async () => (await admin.call(api.audit.list, { sortOrder: "desc", limit: 1 }))[0]!;
+
+test("keys are listed by name or id, made, disabled, enabled and deleted, each with its entry in the audit log", async () => {
+  const made = await run("keys", orgName, "--create", "rescue", "--json");
+  const key = rowsOf(made).find(({ name }) => name === "rescue");
+  assert.equal(key.createdBy, undefined);
+  const token = /dl_sk_\S+/.exec(made.error)![0];
+  assert.ok(!made.out.includes(token));
+  await cloud.withToken(token).call(api.devices.list, {});
+  assert.deepEqual((await lastEntry()).actor, { kind: "commandLine" });
+
+  assert.match(
+    (await run("keys", orgId, "--disable", key.id)).out,
+    new RegExp(`${key.id} {2}"rescue".*: disabled, everything in all projects`),
+  );
+  await assert.rejects(cloud.withToken(token).call(api.devices.list, {}), { status: 401 });
+  await run("keys", orgId, "--enable", key.id);
+  await cloud.withToken(token).call(api.devices.list, {});
+  assert.doesNotMatch((await run("keys", orgId, "--delete", key.id)).out, /rescue/);
+  await assert.rejects(cloud.withToken(token).call(api.devices.list, {}), { status: 401 });
+});
+
+test("tokens of every kind are listed; one of a device is disabled, each is deleted by its id", async () => {
+  const kinds = rowsOf(await run("tokens", orgId, "--json")).map(({ id }) => id.split("_")[0]);
+  assert.deepEqual([...new Set(kinds)].sort(), ["dt", "snt", "st"]);
+  const id = ids["device-tokens"]!;
+  assert.match(
+    (await run("tokens", orgId, "--disable", id)).out,
+    new RegExp(`${id} .*: disabled, device ${ids.devices}`),
+  );
+  for (const token of [id, ids["site-tokens"]!, ids["site-inbox-notification-tokens"]!]) {
+    assert.ok(!(await run("tokens", orgId, "--delete", token)).out.includes(token));
+    assert.equal((await lastEntry()).resourceId, token);
+  }
+  await assert.rejects(run("tokens", orgId, "--delete", "key_1"), /ids of tokens begin with dt_, st_ or snt_/);
+});
+
+test("members are invited, get roles and are removed; the last admin stays", async () => {
+  const invited = await run("members", orgId, "--invite", "Ada@Example.org", "--role", "admin");
+  assert.match(invited.error, /invitation \(shown once\): http\S+\/sign-in\/invitation#dl_inv_/);
+  assert.equal((await lastEntry()).operation, "invitations.create");
+  const id = ids.members!;
+  assert.match((await run("members", orgId, "--change", id, "--role", "admin")).out, new RegExp(`${id} .*: admin`));
+  const reset = await run("members", orgId, "--reset", id);
+  assert.match(reset.error, /link for a new password \(shown once\): http\S+\/sign-in\/reset#dl_rst_/);
+  await assert.rejects(run("members", orgId, "--remove", id), /this is the last admin/);
+  await assert.rejects(run("members", orgId, "--change", id), /--change needs --role/);
+  await assert.rejects(run("members", orgId, "--role", "user"), /--role needs --change/);
+  await assert.rejects(run("members", orgId, "--role", "king"), /admin or user/);
+});
+
+test("an organization or a thing that is not there is refused with a sentence, and another one's is not touched", async () => {
+  await assert.rejects(run("keys", "nobody"), /there is no organization "nobody"/);
+  const other = await cloud.otherOrganization();
+  const [theirs] = await other.call(api.apiKeys.list, {});
+  await assert.rejects(run("keys", orgId, "--delete", theirs!.id), /API key/);
+  await other.call(api.devices.list, {});
+});
+
+test("imports are counted over all organizations, failed ones are listed with the reason and tried again", async () => {
+  const { id: siteId } = await deps.db.prisma.site.findFirstOrThrow({ where: { orgId, type: "service-hosted" } });
+  const about = { orgId, siteId, source: "upload", state: "error", pipelineStage: "", filename: "a\nb.mcap" } as const;
+  const data = {
+    id: "req_failed",
+    ...about,
+    errorCode: "Damaged",
+    errorText: "it is",
+    createdAtNs: 1n,
+    updatedAtNs: 1n,
+  };
+  await deps.db.prisma.importRequest.create({ data });
+  const shown = await run("imports");
+  assert.match(shown.out, /^error: 1$/m);
+  assert.match(shown.out, /^1970-01-01T00:00:00Z {2}org_\w+ {2}req_failed "a\\nb.mcap": Damaged: it is$/m);
+  assert.equal(
+    rowsOf(await run("imports", "--json")).find(({ requestId }) => requestId === "req_failed").errorCode,
+    "Damaged",
+  );
+  const retried = await run("imports", "--retry", "all");
+  assert.match(
+    retried.out,
+    /^req_failed: the file of import request req_failed is no longer stored; upload it again$/m,
+  );
+  assert.equal(retried.exitCode, 1);
+  await assert.rejects(run("imports", "--retry", "req_unknown"), /there is no import req_unknown/);
+});
+
+test("the status counts what is there, and exits with 1 if something needs an operator", async () => {
+  const calm = await run("status");
+  assert.match(calm.out, /^database {6}of DATABASE_URL, Postgres \d+/);
+  assert.match(calm.out, /^nothing needs an operator$/m);
+  assert.equal(calm.exitCode, undefined);
+  await deps.db.prisma.deployment.update({ where: { id: 1 }, data: { conflict: "two databases" } });
+  const [status] = rowsOf(await run("status", "--json"));
+  assert.deepEqual(status.problems, ["nothing is destroyed: two databases"]);
+  assert.equal(status.counts.devices, 1);
+  assert.equal((await run("status")).exitCode, 1);
+  await deps.db.prisma.deployment.update({ where: { id: 1 }, data: { conflict: null } });
+});
