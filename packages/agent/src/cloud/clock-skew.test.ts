@@ -18,7 +18,7 @@ function makeClocks(offMs: number) {
   const problems = createProblemBoard(clock);
   const skew = createClockSkew({ clock, problems });
   const serverMs = () => START_MS + at.passedMs;
-  /** An answer that the server wrote at once and that arrived late. */
+  /** Makes an answer that the server wrote at once and that arrived late. */
   const answerAfter = (ms: number) => {
     const sample = { serverMs: serverMs(), precisionMs: 0, sentUptimeMs: clock.uptimeMs() };
     at.passedMs += ms;
@@ -46,7 +46,7 @@ test("an answer that was long on its way neither makes a problem nor hides one",
   assert.deepEqual(right.codes(), []);
   right.answerAfter(10);
   right.answerAfter(5 * 60_000);
-  assert.ok(Math.abs(right.skew.currentMs()!) <= 10, "what a quick answer told is not given up for a slow one");
+  assert.ok(Math.abs(right.skew.currentMs()!) <= 10, "a slow answer does not replace what a quick one showed");
   const wrong = makeClocks(120_000);
   wrong.answerAfter(10);
   wrong.answerAfter(10 * 60_000);

@@ -1,6 +1,7 @@
 import { createClient } from "@downlink/client";
 import type { UndiciTransport } from "@downlink/client/node";
 import type { AgentSettings } from "@downlink/protocol";
+import type { Tracing } from "@downlink/tracing";
 import type { Log } from "../diagnostics/log.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { WakeSignal } from "../loops/wake-signal.ts";
@@ -17,6 +18,7 @@ import type { RetentionHold } from "./retention-hold.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { watchServerDate } from "./server-date.ts";
 import { type CloudSession, createSession } from "./session.ts";
+import { traceCalls } from "./trace-calls.ts";
 import { createWorkBoard, type WorkBoard } from "./work-board.ts";
 
 interface CloudParts {
@@ -25,6 +27,7 @@ interface CloudParts {
   readonly clock: Clock;
   readonly state: AgentState;
   readonly transport: UndiciTransport;
+  readonly tracing: Tracing;
 }
 
 export interface CloudSide {
@@ -36,7 +39,7 @@ export interface CloudSide {
 
 /** Makes the session, and what remembers which files the cloud wants and knows. */
 export function connectToCloud(
-  { settings, clock, log, state, transport }: CloudParts,
+  { settings, clock, log, state, transport, tracing }: CloudParts,
   wakeSignals: { readonly reportSignal: WakeSignal; readonly workSignal: WakeSignal },
   { serverClock, hold }: { serverClock: ServerClock; hold: RetentionHold },
 ): CloudSide {
@@ -44,13 +47,13 @@ export function connectToCloud(
   const credential = createCredential(settings, transport);
   const skew = createClockSkew({ clock, ...state });
   const watched = watchServerDate(transport, { clock, skew });
-  const client = withCredential(createClient({ baseUrl, transport: watched }), credential);
+  const client = withCredential(createClient({ baseUrl, transport: traceCalls(watched, tracing) }), credential);
   const board = createWorkBoard((cloudSettings) => {
     rememberCloudSettings(state, cloudSettings);
     hold.observe(cloudSettings.retainRecordingsSeconds);
     wakeSignals.reportSignal.notify(); // The globs of auto-import are among them.
   });
-  const reportState: ReportState = { needsListing: undefined, hellos: 0, sequence: 0 };
+  const reportState: ReportState = { needsListing: undefined, isListingOpen: false, hellos: 0, sequence: 0 };
   const greeting = createGreeting({ ...state, ...wakeSignals, clock, log, board, reportState, serverClock });
   const { obtain: prepare } = credential;
   const session = createSession({ client, clock, problems: state.problems, prepare, ...greeting });

@@ -51,7 +51,7 @@ test("once enrolled, an agent speaks with its own token, and asks for no other a
   assert.equal(cloud.calls.filter(({ name }) => name === "enroll").length, 1);
 });
 
-test("a name that is taken is said, with what to do, and the agent goes on once it is free", async () => {
+test("a name that is taken is reported with what to do, and the agent goes on once it is free", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   cloud.enrolments.takenNames.add("rover-9");
@@ -65,7 +65,7 @@ test("a name that is taken is said, with what to do, and the agent goes on once 
   await agent.until("all is well", ({ health }) => health === "healthy");
 });
 
-test("a new token to create devices with, in place of the old one, leaves the device with the one it has", async () => {
+test("a new token that can only create devices, in place of the old one, leaves the device with the token it has", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   for (const token of [cloud.enrolmentToken, "dl_dt_another_unassociated"]) {
@@ -85,7 +85,7 @@ test("a device's own token needs no enrolment, whatever the name says", async ()
   assert.equal(cloud.enrolments.made.length, 0);
 });
 
-test("an agent with a token for a device and one for a site does not start; without any it says where to put one", () => {
+test("an agent with a token for a device and one for a site does not start; without any the message says where to put one", () => {
   const of = (flags: Parameters<typeof loadSettings>[0]["flags"]) =>
     configuredToken(loadSettings({ flags, environment: {}, configFile: "/dev/null" }));
   assert.throws(() => of({ deviceToken: "a", siteToken: "b" }), InvalidSettingError);

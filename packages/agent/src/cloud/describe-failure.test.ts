@@ -18,7 +18,7 @@ const causes: readonly [string, string][] = [
   ["UND_ERR_CONNECT_TIMEOUT", "CloudUnreachable"],
 ];
 
-test("names that do not resolve, broken trust and a network that is not there are different problems", () => {
+test("names that do not resolve, broken trust and a missing network are different problems", () => {
   const found = causes.map(([code]) => [code, problemOf(new NetworkError("x", Object.assign(new Error(), { code })))]);
   assert.deepEqual(found, causes);
   assert.equal(problemOf(new NetworkError("no answer within 60 s")), "CloudUnreachable");

@@ -34,7 +34,7 @@ export function problemOf(failure: unknown): ProblemCode | undefined {
 }
 
 const resolverCodes: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
-/** Codes of OpenSSL's verification and protocol. A handshake that is cut off is a network problem, as any other cut. */
+/** Codes of OpenSSL's verification and protocol. A handshake that is cut off is a network problem, like every cut. */
 const TLS_CODE = /CERT|ISSUER|SIGNATURE|CRL|HOSTNAME_MISMATCH|^ERR_(SSL|TLS)_|^EPROTO$/;
 
 function networkProblemOf({ cause }: NetworkError): ProblemCode {

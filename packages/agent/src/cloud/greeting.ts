@@ -45,20 +45,25 @@ export function createGreeting(
       const { device, site, lease, settings } = welcome;
       const isSetBack = lease < (facts.lastLease() ?? 0);
       if (isSetBack)
-        log.warn({ lease }, "the control plane does not know the last lease: it was restored, and is told everything");
+        log.warn(
+          { lease },
+          "the control plane does not know the last lease: it was restored, and everything is reported again",
+        );
       const isInventoryKnown = welcome.isInventoryKnown && !isSetBack;
       rememberWelcome(ctx, ownerOf(welcome), welcome);
       ctx.serverClock.note(welcome.serverTime);
       board.noteSettings(settings);
       reportState.needsListing = !isInventoryKnown || facts.areEndsUnknown();
       reportState.hellos += 1;
-      const listing = isInventoryKnown ? "it knows the files" : "it is told of all files";
+      const listing = isInventoryKnown ? "it knows the files" : "all files are reported";
       log.info({ device: device?.name, site: site?.name, lease, listing }, "connected");
       reportSignal.notify();
       workSignal.notify();
     },
     onOtherIncarnation() {
-      log.warn("the control plane was restored from a backup: it is told everything, and nothing is deleted before");
+      log.warn(
+        "the control plane was restored from a backup: everything is reported again, and nothing is deleted before",
+      );
       reportState.needsListing = undefined;
       reportState.hellos += 1; // The cloud may have forgotten the first batches of a listing.
     },

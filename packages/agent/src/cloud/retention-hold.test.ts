@@ -81,7 +81,7 @@ test("a jump while no agent runs counts as well, unless the machine was off mean
   }
 });
 
-test("time that passes, asleep or busy, is no jump", () => {
+test("time that passes while the machine sleeps or is busy is no jump", () => {
   const { serverClock, hold, pass } = makeScene();
   hold.observe(3600);
   pass(100);

@@ -6,7 +6,7 @@ import type { Fault } from "../testing/fake-http.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 
-test("while another agent holds the lease this one changes nothing, says so, and begins once it is free", async () => {
+test("while another agent holds the lease this one changes nothing, reports that, and begins once the lease is free", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
@@ -77,7 +77,7 @@ const troubles: [string, Fault, string][] = [
   ["an answer of 9 MB", { kind: "body", text: JSON.stringify("x".repeat(9_000_000)) }, "ForeignAnswer"],
 ];
 
-test("whatever stands between agent and cloud is named, and over when it is over", async (t) => {
+test("any obstacle between agent and cloud is named as a problem, which ends with the obstacle", async (t) => {
   await Promise.all(
     troubles.map(([name, fault, code]) =>
       t.test(name, async () => {
@@ -113,7 +113,7 @@ test("the cloud receives the agent's status", async () => {
   assert.deepEqual(cloud.heartbeats[0]?.problems, []);
 });
 
-test("a heartbeat says what holds uploads back, since when something waits, and when the machine was started", async () => {
+test("a heartbeat reports what holds uploads back, since when something waits, and when the machine was started", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
@@ -131,7 +131,7 @@ test("a heartbeat says what holds uploads back, since when something waits, and 
   assert.ok(Math.abs(Number(said!.bootedAt) / 1e6 - bootedMs) < 5000);
 });
 
-test("a cloud that was restored while the agent runs is noticed at the next call, gets a hello, and then all files", async () => {
+test("an agent notices at its next call that the cloud was restored, says hello, and then lists all files", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
@@ -148,7 +148,7 @@ test("a cloud that was restored while the agent runs is noticed at the next call
   await agent.until("all is well again", ({ health }) => health === "healthy");
 });
 
-test("a cloud that forgot the last lease gets all files, also where it would take the inventory for known", async () => {
+test("an agent whose last lease the cloud forgot lists all files, even if the cloud would take the inventory for known", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
@@ -173,7 +173,7 @@ test("an older cloud, which names its incarnation only in the answer to the hell
   assert.equal(cloud.calls.filter(({ name }) => name === "hello").length, 1);
 });
 
-test("an older cloud, which lets a call for work wait for 30 seconds and does not say so, is asked for no longer", async () => {
+test("an older cloud, which lets a call for work wait for 30 seconds and does not report that, is asked to wait no longer", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   cloud.longPollSeconds = undefined;
@@ -185,7 +185,7 @@ test("an older cloud, which lets a call for work wait for 30 seconds and does no
   assert.deepEqual((await agent.status()).problems, []);
 });
 
-test("an older cloud that comes in place of a newer one is asked for what it takes, without a new hello", async () => {
+test("an older cloud that comes in place of a newer one is asked for a shorter wait, without a new hello", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
@@ -201,7 +201,7 @@ test("an older cloud that comes in place of a newer one is asked for what it tak
   assert.equal(cloud.calls.filter(({ name }) => name === "hello").length, 1);
 });
 
-test("a cloud that refuses to say what it wants is a problem, until it says it", async () => {
+test("a refusal to answer what the cloud wants is a problem until the cloud answers", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   cloud.fault = ({ name }) => (name === "work" ? { kind: "answer", status: 400, code: "InvalidRequest" } : undefined);

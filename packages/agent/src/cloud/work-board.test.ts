@@ -12,7 +12,7 @@ function workAt(stage: WantedImport["stage"]): EdgeWork {
   };
 }
 
-test("an end is acknowledged once, until the cloud speaks again", () => {
+test("the end of an import is acknowledged once, until the cloud names it again", () => {
   const board = createWorkBoard();
   board.update(workAt("failed"));
   assert.deepEqual(board.unacknowledged(), ["req_1"]);
@@ -43,7 +43,7 @@ const partOf = (imports: WantedImport[], cancelled: string[] = []): EdgeWork => 
 const wholeOf = (imports: WantedImport[]): EdgeWork => ({ imports, salvages: [], settings });
 const idsOf = (board: ReturnType<typeof createWorkBoard>) => board.wanted().map(({ requestId }) => requestId);
 
-test("where the cloud says that there is more, a request that is absent is still wanted, unless it is listed as cancelled", () => {
+test("if the cloud says that there are more requests, an absent one is still wanted, unless it is listed as cancelled", () => {
   const board = createWorkBoard();
   board.update(wholeOf([request(1), request(2), request(3)]));
   board.update(partOf([request(4)], ["req_2", "req_unknown"]));
@@ -58,17 +58,17 @@ test("where the cloud says that there is more, a request that is absent is still
   assert.deepEqual(idsOf(board), ["req_3"], "a whole set says all");
 });
 
-test("what was delivered is not begun again because a later answer does not name it", () => {
+test("a delivered request is not begun again because a later answer does not name it", () => {
   const board = createWorkBoard();
   board.update(partOf([request(1), request(2)]));
-  board.close("req_1");
+  board.close(request(1));
   board.update(partOf([request(3)]));
-  assert.ok(board.isClosed("req_1"));
+  assert.ok(board.isClosed(request(1)));
   board.update(partOf([request(1)]));
-  assert.ok(!board.isClosed("req_1"), "the cloud asks for it again");
+  assert.ok(!board.isClosed(request(1)), "the cloud asks for it again");
 });
 
-test("an end that was acknowledged is not kept, one that is still to be acknowledged is", () => {
+test("an acknowledged end is not kept, and one that has yet to be acknowledged is", () => {
   const board = createWorkBoard();
   board.update(partOf([request(1, "imported"), request(2, "failed")]));
   board.acknowledged(["req_1"]);
@@ -77,13 +77,13 @@ test("an end that was acknowledged is not kept, one that is still to be acknowle
   assert.deepEqual(board.unacknowledged(), ["req_2"]);
 });
 
-test("what the cloud refuses and did not name last is forgotten; what it named waits for its next answer", () => {
+test("a request that the cloud refuses and did not name last is forgotten; one that it named waits for its next answer", () => {
   const board = createWorkBoard();
   board.update(partOf([request(1), request(2)]));
   board.update(partOf([request(2)]));
-  board.refused("req_1");
-  board.refused("req_2");
-  assert.deepEqual([idsOf(board), board.isClosed("req_2")], [["req_2"], true]);
+  board.refused(request(1));
+  board.refused(request(2));
+  assert.deepEqual([idsOf(board), board.isClosed(request(2))], [["req_2"], true]);
 });
 
 test("however many the cloud names in turn, a bounded number is kept", () => {
@@ -91,4 +91,21 @@ test("however many the cloud names in turn, a bounded number is kept", () => {
   for (let batch = 0; batch < 5; batch++)
     board.update(partOf(Array.from({ length: 8000 }, (_, n) => request(batch * 8000 + n))));
   assert.equal(board.wanted().length, 18_000);
+});
+
+test("if the cloud wants another version under the same request meanwhile, the end of the former one closes nothing", () => {
+  const board = createWorkBoard();
+  const [former, now] = [request(1), { ...request(1), versionId: request(2).versionId }];
+  board.update(wholeOf([former]));
+  board.update(wholeOf([now]));
+  board.refused(former);
+  assert.deepEqual([board.isClosed(now), board.wanted()], [false, [now]]);
+  board.close(former);
+  assert.ok(!board.isClosed(now));
+  board.close(now);
+  assert.ok(board.isClosed(now));
+  board.update(wholeOf([now]));
+  board.update(partOf([request(3)]));
+  board.refused(former);
+  assert.deepEqual(idsOf(board), ["req_3", "req_1"], "a request that is kept from a former answer stays");
 });

@@ -1,5 +1,8 @@
 import type { EdgeSettings, EdgeWork, WantedImport, WantedSalvage } from "@downlink/protocol";
 
+/** One version of a file that a request asks for. The cloud may ask for another one under the same request, after the agent has lost its state. */
+type Delivery = Pick<WantedImport, "requestId" | "versionId">;
+
 /** What the cloud wanted in its last answer, and what the agent did about it since. */
 export interface WorkBoard {
   /** Undefined until the first answer of the cloud. */
@@ -12,11 +15,11 @@ export interface WorkBoard {
   salvages(): readonly WantedSalvage[];
   update(work: EdgeWork): void;
   noteSettings(settings: EdgeSettings): void;
-  /** The request is delivered or given up: it is not begun again until the cloud names it again. */
-  close(requestId: string): void;
-  isClosed(requestId: string): boolean;
-  /** The cloud refused the request: it is closed, or forgotten where the last answer does not name it. */
-  refused(requestId: string): void;
+  /** The version is delivered or given up: it is not begun again until the cloud names the request again. */
+  close(delivery: Delivery): void;
+  isClosed(delivery: Delivery): boolean;
+  /** The cloud refused the version: it is closed, or the request is forgotten where the last answer does not name it. */
+  refused(delivery: Delivery): void;
   /** Ids of ended requests that the agent has recorded and not acknowledged yet. */
   unacknowledged(): string[];
   acknowledged(requestIds: readonly string[]): void;
@@ -31,8 +34,9 @@ export function createWorkBoard(onSettings: (settings: EdgeSettings) => void = (
   let salvages: readonly WantedSalvage[] = [];
   let cancelled: readonly string[] = [];
   const requests = createWantedImports();
-  const closed = new Set<string>();
+  const closed = new Map<string, string>();
   const acknowledged = new Set<string>();
+  const close = ({ requestId, versionId }: Delivery) => void closed.set(requestId, versionId);
   const noteSettings = (given: EdgeSettings) => {
     settings = given;
     onSettings(given);
@@ -48,15 +52,16 @@ export function createWorkBoard(onSettings: (settings: EdgeSettings) => void = (
       cancelled = (work.cancelled ?? []).filter((requestId) => !requests.isNamed(requestId));
       // The cloud has spoken again about what it names: an end that is still shown may be another one, after a retry.
       for (const ids of [closed, acknowledged])
-        for (const id of ids) if (requests.isNamed(id) || !requests.has(id)) ids.delete(id);
+        for (const id of ids.keys()) if (requests.isNamed(id) || !requests.has(id)) ids.delete(id);
       noteSettings(work.settings);
     },
     noteSettings,
-    close: (requestId) => void closed.add(requestId),
-    isClosed: (requestId) => closed.has(requestId),
-    refused(requestId) {
-      if (requests.isNamed(requestId)) closed.add(requestId);
-      else requests.remove(requestId);
+    close,
+    isClosed: ({ requestId, versionId }) => closed.get(requestId) === versionId,
+    refused(delivery) {
+      const { requestId, versionId } = delivery;
+      if (requests.isNamed(requestId)) close(delivery);
+      else if (requests.byVersion().get(versionId)?.requestId === requestId) requests.remove(requestId);
     },
     unacknowledged() {
       const ended = requests.all().filter(({ stage }) => isEnded(stage));

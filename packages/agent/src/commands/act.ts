@@ -90,8 +90,8 @@ export function renderPause({ pause }: PauseAnswer, nowMs: number): string {
 }
 
 export function renderResumption({ wasPaused, stillHeld }: PauseAnswer): string {
-  const said = wasPaused ? "Uploads go on." : "Uploads were not paused.";
-  return stillHeld === null ? `${said}\n` : `${said} They still wait: ${printable(stillHeld)}.\n`;
+  const answer = wasPaused ? "Uploads go on." : "Uploads were not paused.";
+  return stillHeld === null ? `${answer}\n` : `${answer} They still wait: ${printable(stillHeld)}.\n`;
 }
 
 export function renderAnswers(answers: readonly FileAnswer[]): string {

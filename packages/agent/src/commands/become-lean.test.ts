@@ -6,7 +6,7 @@ import { flagsFor, makeDevice, untilStatus } from "../testing/run-daemon.ts";
 import { startAgent } from "../testing/start-agent.ts";
 
 test("run goes on in the same process with the settings that save memory, whichever of them was given before", async (t) => {
-  if (process.platform !== "linux") return t.skip("the settings of a process are told by /proc");
+  if (process.platform !== "linux") return t.skip("the settings of a process are read from /proc");
   await using cloud = await FakeCloud.start();
   const environments: Record<string, string>[] = [{}, { MALLOC_ARENA_MAX: "2" }];
   for (const given of environments) {

@@ -42,7 +42,7 @@ function toShown({ key, text, origin, takesEffect, isSecret, secrets }: Resolved
   return { name: key, value: shown ?? null, from: origin, takesEffect };
 }
 
-/** Shows the kind and the last four characters of our tokens, and nothing of other secrets. */
+/** Shows the kind and the last four characters of Downlink's own tokens, and nothing of other secrets. */
 function mask(text: string): string {
   const masked = maskTokens(text);
   return masked === text ? "…" : masked;

@@ -65,7 +65,7 @@ function assertUntouched(device: Device): void {
   assert.deepEqual([readdirSync(dirname(device.root)), readdirSync(device.root)], [["root"], []]);
 }
 
-test("without flags it names everything that it needs, and does not advise itself", async () => {
+test("without flags the command names everything that it needs, and does not advise itself", async () => {
   using device = makeDevice();
   const config = ["--config", join(device.stateDir, "..", "agent.env")];
   const { code, stdout, stderr } = await runAgent("enroll", ...config);
@@ -77,7 +77,7 @@ test("without flags it names everything that it needs, and does not advise itsel
   assertUntouched(device);
 });
 
-test("a token that is refused leaves nothing behind: no state, no marker, no settings; and it is said what to do", async () => {
+test("a token that is refused leaves nothing behind: no state, no marker, no settings; and the message says what to do", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const { code, stderr } = await runAgent(...placesOf(device, cloud.url), "--token", "dl_dt_wrong");
@@ -90,7 +90,7 @@ test("a token that is refused leaves nothing behind: no state, no marker, no set
   assertUntouched(device);
 });
 
-test("what is refused only at the hello leaves nothing either, and what was there before stays as it was", async () => {
+test("a token that is refused only at the hello leaves nothing either, and earlier settings stay as they were", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   cloud.takeLeaseElsewhere();
@@ -109,7 +109,7 @@ test("what is refused only at the hello leaves nothing either, and what was ther
   assert.deepEqual([readdirSync(device.stateDir), readdirSync(device.root)], [["a person's note"], []]);
 });
 
-test("a name that is taken leaves no secret behind; an answer that is lost leaves it, and the same command completes it", async () => {
+test("a name that is taken leaves no secret behind; a lost answer does, and the same command completes it", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   cloud.enrolments.takenNames.add("rover-1");
@@ -127,7 +127,7 @@ test("a name that is taken leaves no secret behind; an answer that is lost leave
   assert.match(stdout, /^Enrolled as /);
 });
 
-test("places that cannot be written are found before anybody is asked, first of all that of the settings, and named in words", async (t) => {
+test("directories that cannot be written are found before anybody is asked, the one of the settings first, and are named in words", async (t) => {
   if (process.getuid?.() !== 0) return t.skip("needs root, to become somebody else");
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
@@ -161,7 +161,7 @@ test("places that cannot be written are found before anybody is asked, first of 
   assert.deepEqual([cloud.calls, readdirSync(device.stateDir), readdirSync(device.root)], [[], [], []]);
 });
 
-test("an agent that runs with the state is named, with how to stop and start it", async () => {
+test("an agent that runs with the same state is named, with how to stop and start it", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await using agent = startDaemon(settingsFor(device, cloud));
@@ -171,7 +171,7 @@ test("an agent that runs with the state is named, with how to stop and start it"
   assert.match(stderr, /another agent \(pid \d+\) runs with .*systemctl stop downlink-agent.*systemctl start/);
 });
 
-test("a URL is taken as it is meant, with or without the path of its calls", async () => {
+test("a URL is accepted in every usual form, with or without the path of its calls", async () => {
   await using cloud = await FakeCloud.start();
   for (const end of ["/", "/v1", "/v1/"]) {
     using device = makeDevice();

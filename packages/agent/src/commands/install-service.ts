@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { giveFolder, type LeftStep } from "../service/give-folder.ts";
+import { packagedUnitFor, writeDropIn } from "../service/packaged-service.ts";
 import { findUser, mayUser, runProgram } from "../service/run-program.ts";
-import { makeUnit } from "../service/unit.ts";
+import { makeUnit, openPlaces } from "../service/unit.ts";
 import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { DEFAULT_FILE, requireSetting, type Settings } from "../settings/settings.ts";
 import { describeSystemError } from "../system/system-error.ts";
@@ -22,8 +23,7 @@ export function unitFor(settings: Settings, { user, configFile = DEFAULT_FILE }:
     command: [...ownProgram(), "--config", resolve(configFile), "run"],
     user,
     group: settings.stateGroup,
-    stateDir: settings.stateDir,
-    storageRoot: requireSetting(settings, "storageRoot"),
+    ...placesOf(settings),
   });
 }
 
@@ -32,21 +32,14 @@ export function unitFor(settings: Settings, { user, configFile = DEFAULT_FILE }:
  * do. Each step may be repeated. Throws {@link InvalidSettingError} where the unit may not be written.
  */
 export function installService(settings: Settings, options: ServiceOptions): LeftStep[] {
-  const { user, unitFile, configFile = DEFAULT_FILE } = options;
-  const unit = unitFor(settings, options);
-  try {
-    writeFileSync(unitFile, unit);
-  } catch (error) {
-    throw new InvalidSettingError(
-      `cannot write ${unitFile}: ${describeSystemError(error)}. Do this as root, or give --print`,
-    );
-  }
+  const { user, configFile = DEFAULT_FILE } = options;
+  const packaged = writeService(settings, options);
   const { stateDir, stateGroup: group } = settings;
   const root = requireSetting(settings, "storageRoot");
   const steps = [
     ...(/^\d+$/.test(group) ? [] : [["groupadd", "--system", "--force", group]]),
     ...(findUser(user) ? [] : [makeUser(user, group)]),
-    ["chown", user, resolve(configFile)],
+    ...giveSettings(resolve(configFile), { user, group, isPackaged: packaged !== undefined }),
     ["mkdir", "-p", stateDir],
     ["chown", "-R", `${user}:${group}`, stateDir],
     ["systemctl", "daemon-reload"],
@@ -57,6 +50,36 @@ export function installService(settings: Settings, options: ServiceOptions): Lef
     return why === undefined ? [] : [{ command, why }];
   });
   return [...left, ...giveFolder(root, user), ...checkProgram(user)];
+}
+
+/** A package has its unit already, and only the places of this robot are added to it. Returns the name of that unit. */
+function writeService(settings: Settings, options: ServiceOptions): string | undefined {
+  const { unitFile, configFile = DEFAULT_FILE } = options;
+  const packaged = packagedUnitFor(configFile);
+  const unit = unitFor(settings, options);
+  try {
+    if (packaged === undefined) writeFileSync(unitFile, unit);
+    else writeDropIn(packaged, `[Service]\n${openPlaces(placesOf(settings))}\n`);
+  } catch (error) {
+    const place = packaged ?? unitFile;
+    throw new InvalidSettingError(
+      `cannot write ${place}: ${describeSystemError(error)}. Do this as root, or give --print`,
+    );
+  }
+  return packaged;
+}
+
+function placesOf(settings: Settings) {
+  return { stateDir: settings.stateDir, storageRoot: requireSetting(settings, "storageRoot") };
+}
+
+/** With a package root owns the settings, which the agent only reads. */
+function giveSettings(file: string, to: { user: string; group: string; isPackaged: boolean }): string[][] {
+  if (!to.isPackaged) return [["chown", to.user, file]];
+  return [
+    ["chown", `root:${to.group}`, file],
+    ["chmod", "0640", file],
+  ];
 }
 
 function makeUser(user: string, group: string): string[] {
@@ -73,11 +96,14 @@ function checkProgram(user: string): LeftStep[] {
   return [{ command: undefined, why }];
 }
 
-export function renderInstallation(left: readonly LeftStep[], { unitFile }: ServiceOptions): string {
+export function renderInstallation(left: readonly LeftStep[], options: ServiceOptions): string {
+  const { unitFile, configFile = DEFAULT_FILE } = options;
   const lines = left.map(({ command, why }) =>
     command === undefined ? `  # ${why}` : `  ${command.map(shellWord).join(" ")}  # ${why}`,
   );
   const todo = left.length === 0 ? "" : `Left to be done, as root:\n\n${lines.join("\n")}\n\n`;
-  const name = basename(unitFile, ".service");
-  return `The unit is in ${resolve(unitFile)}.\n${todo}Next:\n\n  systemctl enable --now ${shellWord(name)}\n`;
+  const packaged = packagedUnitFor(configFile);
+  const name = basename(packaged ?? unitFile, ".service");
+  const place = packaged === undefined ? `The unit is in ${resolve(unitFile)}.\n` : "";
+  return `${place}${todo}Next:\n\n  systemctl enable --now ${shellWord(name)}\n`;
 }

@@ -1,10 +1,13 @@
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
+import { packagedCommand } from "../service/packaged-service.ts";
 import { DEFAULT_FILE } from "../settings/settings.ts";
 import { shellWord } from "./shell-word.ts";
 
 /** The program and its arguments that start this program again, by paths that stay when a package's version changes. */
 export function ownProgram(): string[] {
+  const packaged = packagedCommand();
+  if (packaged !== undefined) return [packaged];
   return [stablePath(process.execPath), stablePath(realpathSync(process.argv[1]!))];
 }
 
@@ -21,7 +24,7 @@ export function withOwnCommand(text: string, configFile: string | undefined): st
 }
 
 function isOnPath(): boolean {
-  const own = realpathSync(process.argv[1]!);
+  const own = realpathSync(packagedCommand() ?? process.argv[1]!);
   const places = (process.env.PATH ?? "").split(delimiter).map((directory) => join(directory, "agent"));
   return places.some((place) => existsSync(place) && realpathSync(place) === own);
 }

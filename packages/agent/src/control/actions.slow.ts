@@ -52,7 +52,7 @@ describe("agent pause", { concurrency: 3 }, () => {
 });
 
 function testPauseUntilResume(): void {
-  test("stops running uploads, also over restarts, and nothing else; resume lets them go on", async () => {
+  test("pausing stops running uploads, also over restarts, and nothing else; resume lets them go on", async () => {
     await withAgent(["a.mcap"], async ({ device, cloud, agent, start, command }) => {
       const setRate = (uploadRate: string) => {
         cloud.settings = { ...cloud.settings, uploadRate };
@@ -89,7 +89,7 @@ function testPauseUntilResume(): void {
 }
 
 function testPauseForAWhile(): void {
-  test("for a while says until when, and ends by itself", async () => {
+  test("a pause for some time shows until when, and ends by itself", async () => {
     await withAgent(["a.mcap"], async ({ cloud, agent, command }) => {
       const long = await command("pause", "--for", "2h", "--json");
       const { pause } = JSON.parse(long.stdout) as { pause: StatusDocument["pause"] };
@@ -113,7 +113,7 @@ const answersOf = ({ stdout }: { stdout: string }) =>
   (JSON.parse(stdout) as FileAnswer[]).map(({ path, result }) => [path, result]);
 
 function testImport(): void {
-  test("asks the control plane for files as anybody may name them; what cannot be asked for says why", async () => {
+  test("import asks the control plane for files, by whatever path they are named; the answer says why a file cannot be requested", async () => {
     await withAgent(["a.mcap", "b.mcap"], async ({ device, cloud, agent, command }) => {
       truncateSync(join(device.root, "b.mcap"), 5000);
       await agent.until("the cut one is young again", ({ files }) => files.settling === 1);
@@ -135,7 +135,7 @@ function testImport(): void {
 }
 
 function testImportLater(): void {
-  test("while the control plane is away the request is kept, said plainly, and asked for after a restart", async () => {
+  test("while the control plane is away the request is kept, the answer says so, and the request is sent after a restart", async () => {
     await withAgent(["a.mcap"], async ({ cloud, agent, start, command }) => {
       await cloud.goAway();
       await agent.until("it is offline", ({ connection }) => connection.state === "offline");
@@ -147,7 +147,7 @@ function testImportLater(): void {
       );
       assert.match(
         (await command("explain", "a.mcap")).stdout,
-        /asked for on this device\. The control plane has not heard/,
+        /asked for on this device\. The control plane does not know that yet/,
       );
       await agent.stop();
       await cloud.listen();
@@ -156,7 +156,7 @@ function testImportLater(): void {
     });
   });
 
-  test("a control plane that is too old is named, while somebody waits and later in explain", async () => {
+  test("a control plane that is too old is reported, to the waiting user and later by explain", async () => {
     await withAgent(["a.mcap"], async ({ cloud, agent, command }) => {
       cloud.takesLocalRequests = false;
       const asked = await command("import", "a.mcap");
@@ -171,7 +171,7 @@ function testImportLater(): void {
 }
 
 describe("agent retry", { concurrency: 3 }, () => {
-  test("a failed import is asked for again, an upload that waits after failures is tried at once", async () => {
+  test("a failed import is requested again, and an upload that waits after failures is tried at once", async () => {
     await withAgent(["a.mcap", "b.mcap"], async ({ cloud, agent, command }) => {
       const requestId = cloud.requestImport("a.mcap");
       cloud.advance(requestId, "failed", { code: "KeyTaken", text: "the key is taken" });
@@ -193,7 +193,7 @@ describe("agent retry", { concurrency: 3 }, () => {
     });
   });
 
-  test("a file that was not looked into yet is looked at, and the command says so", async () => {
+  test("a file that was not examined yet is examined, and the command says so", async () => {
     await withAgent([], async ({ device, agent, command }) => {
       const path = join(device.root, "a.mcap");
       await writeRecording(device, "a.mcap");
@@ -243,7 +243,7 @@ describe("who may act", () => {
   });
 
   const isRoot = process.getuid?.() === 0;
-  test("another user may do nothing, also where it may read the status", {
+  test("another user may do nothing, even if that user may read the status", {
     skip: !isRoot && "only root can be somebody else",
   }, async () => {
     await withAgent([], async ({ device, agent }) => {

@@ -1,5 +1,7 @@
 import type { UndiciTransport } from "@downlink/client/node";
+import type { Tracing } from "@downlink/tracing";
 import { type CloudSide, connectToCloud } from "../cloud/connect-to-cloud.ts";
+import type { ReportState } from "../cloud/report-state.ts";
 import { createRetentionHold, type RetentionHold } from "../cloud/retention-hold.ts";
 import { createServerClock, type ServerClock } from "../cloud/server-clock.ts";
 import { createServerTimeMemory } from "../cloud/server-time-memory.ts";
@@ -27,6 +29,7 @@ export interface AgentParts {
   readonly clock: Clock;
   readonly state: AgentState;
   readonly transport: UndiciTransport;
+  readonly tracing: Tracing;
 }
 
 /** The signals by which the loops wake each other. */
@@ -91,8 +94,13 @@ export function openCore(parts: AgentParts): Core {
     proofs: createProofs({ inventory, fileSystems, clock }),
     treeTurns: createTurns(),
     restTurns: createTurns(),
-    isListed: () => cloud.reportState.needsListing === false && hasScanned() && seenCards.knowsAll(),
+    isListed: () => isComplete(cloud.reportState) && hasScanned() && seenCards.knowsAll(),
   };
+}
+
+/** Whether the cloud has received a listing of all files. */
+function isComplete({ needsListing, isListingOpen }: ReportState): boolean {
+  return needsListing === false && !isListingOpen;
 }
 
 function createWakeSignals(): WakeSignals {

@@ -49,7 +49,7 @@ test("a recording is found, reported, uploaded on request byte by byte, and its 
   await agent.stop();
 });
 
-test("what new patterns leave out after a restart is gone for the cloud, although its version is known", async () => {
+test("files that new patterns leave out after a restart are gone for the cloud, although their versions are known", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   for (const name of ["left.mcap", "stays.mcap"]) writeFileSync(join(device.root, name), await makeMcap());
@@ -64,7 +64,7 @@ test("what new patterns leave out after a restart is gone for the cloud, althoug
   assert.equal(cloud.at("stays.mcap")?.state, "indexed");
 });
 
-test("new files are found by notification long before the next scan, and by scanning alone where that is switched off", async () => {
+test("new files are found by notification long before the next scan, and only by scans if notifications are switched off", async () => {
   const ways = { notification: { scanIntervalMs: "1h" }, scan: { usesNotify: "false" } };
   for (const [way, flags] of Object.entries(ways)) {
     using device = makeDevice();

@@ -1,3 +1,4 @@
+import { openTracing } from "@downlink/tracing";
 import { agentTransport } from "../cloud/agent-transport.ts";
 import { serveControl } from "../control/control-socket.ts";
 import type { Log } from "../diagnostics/log.ts";
@@ -13,6 +14,7 @@ import { assembleAgent } from "./assemble-agent.ts";
 import { followSettings } from "./follow-settings.ts";
 import { runWith } from "./running-settings.ts";
 import { supervise } from "./supervise.ts";
+import { traceSettingsOf } from "./trace-settings.ts";
 
 export interface DaemonOptions {
   readonly settings: Settings;
@@ -38,7 +40,8 @@ export async function runDaemon(options: DaemonOptions): Promise<Settings | unde
   const way = openWayOut(settings);
   using state = openAgentState(stateDir, { apiUrl, clock, log, settings, group: settings.stateGroup });
   await using transport = agentTransport(way);
-  using agent = assembleAgent({ settings, log, clock, state, transport });
+  await using tracing = openTracing(traceSettingsOf(settings), { warn: (message) => log.warn(message) });
+  using agent = assembleAgent({ settings, log, clock, state, transport, tracing });
   await using _status = await serveStatus(stateDir, agent.takeStatus);
   await using _control = await serveControl(stateDir, agent.act);
   await using _metrics = await openMetrics(settings, { ...agent, ...state, log });

@@ -9,7 +9,7 @@ import { startAgent } from "../testing/start-agent.ts";
 
 const QUICK_SETTINGS = "DOWNLINK_SETTLE_TIME=50ms\nDOWNLINK_WATCH_SCAN_INTERVAL=200ms\n";
 
-test("what takes effect at once does, in a file edited in place or replaced, and nothing is interrupted", async () => {
+test("settings that take effect at once do so, in a file edited in place or replaced, and nothing is interrupted", async () => {
   await using bed = await openBed("DOWNLINK_UPLOAD_RATE=off\n");
   const { device, cloud } = bed;
   await writeRecording(device, "a.mcap");
@@ -40,7 +40,7 @@ test("what takes effect at once does, in a file edited in place or replaced, and
   assert.match(stdout, /"level":20,.*"reported"/);
 });
 
-test("for the rest the agent starts again in its process, and takes its lease over at once", async () => {
+test("for other settings the agent starts again in its process, and takes its lease over at once", async () => {
   await using bed = await openBed("DOWNLINK_UPLOAD_RATE=3MB/s\n");
   const { device, cloud } = bed;
   for (const name of ["left.mcap", "stays.mcap"]) await writeRecording(device, name);
@@ -53,7 +53,7 @@ test("for the rest the agent starts again in its process, and takes its lease ov
   assert.deepEqual([cloud.at("stays.mcap")?.state, hellosOf(cloud)], ["indexed", 2]);
 });
 
-test("what needs a restart is named, changes nothing before it, and is forgotten when it is taken back", async () => {
+test("a setting that needs a restart is named, changes nothing before it, and is forgotten when it is taken back", async () => {
   await using bed = await openBed("");
   const { device, cloud } = bed;
   await using agent = bed.start();
@@ -118,7 +118,7 @@ test("a file that is half written, invalid, gone, a directory or a dead link kee
   assert.deepEqual([described.pid, hellosOf(cloud)], [agent.pid, 1]);
 });
 
-test("a file that is handed over in the environment too is followed; what only the environment says stays", async () => {
+test("a file that is named in the environment too is followed; variables of the environment itself stay", async () => {
   await using bed = await openBed("DOWNLINK_UPLOAD_RATE=3MB/s\nDOWNLINK_UPLOAD_CONCURRENCY=3\n");
   const environment = { DOWNLINK_UPLOAD_RATE: "3MB/s", DOWNLINK_UPLOAD_CONCURRENCY: "4" };
   await using agent = bed.start(environment);

@@ -1,3 +1,4 @@
+import { traceCalls } from "../cloud/trace-calls.ts";
 import { createDeletions, type Deletions } from "../deleting/deletion-loop.ts";
 import { changeCards } from "../files/change-cards.ts";
 import { createDiskForecast, type DiskForecast } from "../files/disk-forecast.ts";
@@ -35,7 +36,7 @@ type Scanning = Pick<
   "noteSuspects" | "changeCards" | "markerWatch" | "onScanned" | "watch" | "matches"
 >;
 
-export function assembleWorkers(core: Core, { settings, transport, clock }: AgentParts): Workers {
+export function assembleWorkers(core: Core, { settings, transport, tracing, clock }: AgentParts): Workers {
   const { workSignal } = core;
   const cloudSettings = core.board.settings;
   const pause = createUploadPause({ facts: core.facts, clock });
@@ -50,7 +51,11 @@ export function assembleWorkers(core: Core, { settings, transport, clock }: Agen
     rechecks,
     pause,
     localRequests: createLocalRequests(core),
-    uploads: createUploads({ ...core, dispatcher: transport.dispatcher, throttle, showsChanges }),
+    uploads: createUploads({
+      ...{ ...core, tracing, throttle, showsChanges },
+      transport: traceCalls(transport, tracing),
+      dispatcher: transport.dispatcher,
+    }),
     deletions: createDeletions({ ...core, stateDir, quota: settings }),
     forecast: createDiskForecast(clock),
     reporting: {

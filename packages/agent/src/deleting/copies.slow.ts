@@ -25,7 +25,7 @@ async function startScene() {
   return { cloud, agent, sha256, path, deleteImported, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-test("a copy of what is in the cloud as another recording is recognized before it is sent; where its deletion is refused it stays what it is", async () => {
+test("a copy of a file that is in the cloud as another recording is recognized before it is sent; if its deletion is refused its state stays", async () => {
   await using scene = await startScene();
   const { cloud, agent, sha256, path } = scene;
   cloud.uploads.originals.set(sha256, "rec_9 (first.mcap)");
@@ -41,7 +41,7 @@ test("a copy of what is in the cloud as another recording is recognized before i
   assert.ok(existsSync(path));
 });
 
-test("a file that may be a copy and is none is sent, and what was read of it is its proof later", async () => {
+test("a file that may be a copy and is none is sent, and its hash is its proof later", async () => {
   await using scene = await startScene();
   const { cloud, agent, sha256, path } = scene;
   cloud.uploads.originals.set("f".repeat(64), "rec_9");

@@ -98,7 +98,7 @@ function checkWhole(scene: Scene, at: string): "there" | "gone" {
   assert.deepEqual(
     [...inventory.removals().values()],
     [{ reportedAs: "indexed", because: "imported" }],
-    `${at}: it is gone, and the cloud is not told why`,
+    `${at}: it is gone, and the reason was not reported`,
   );
   assert.equal(inventory.lastDeleted(1)[0]?.path, "a.mcap", at);
   return "gone";
@@ -132,7 +132,7 @@ test("killed at any step of a deletion, the file is whole at its path, or gone a
   assert.equal(ends.join(" "), ends.toSorted().reverse().join(" "), "once it is gone, it stays gone");
 });
 
-test("what takes the file's place between the last look at it and its way into the trash is put back untouched", async () => {
+test("a file that takes the file's place between the last check and the move into the trash is put back untouched", async () => {
   using scene = new Scene();
   writeFileSync(join(scene.root, "other.mcap"), "another recording");
   assert.notEqual(await scene.run("swap"), "died");

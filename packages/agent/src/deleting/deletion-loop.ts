@@ -26,7 +26,7 @@ import {
 } from "./plan-deletions.ts";
 import { createProver, type Prover } from "./prover.ts";
 import { type Quota, toPolicy } from "./quota.ts";
-import { createSetbacks } from "./setbacks.ts";
+import { createSetbacks, type Waiting } from "./setbacks.ts";
 import { settleIntents } from "./settle-intents.ts";
 import { makeTrash } from "./trash.ts";
 
@@ -54,6 +54,8 @@ export interface Deletions {
 export interface DeletionOverview {
   readonly planned: readonly { readonly reason: DeletionReason; readonly files: number; readonly bytes: number }[];
   readonly nextPath: string | undefined;
+  /** The imported files that the cloud still needs on the device. */
+  readonly waiting: Waiting;
   readonly deletedFiles: number;
   /** The server time until which nothing is deleted for its age. */
   readonly heldUntilNs: bigint | undefined;
@@ -208,12 +210,14 @@ function makePlan(ctx: LoopContext, disk: Disk | undefined, reach: DeletionSitua
   });
 }
 
-function describe({ inventory, hold, state }: LoopContext): DeletionOverview {
+function describe({ inventory, hold, setbacks, state }: LoopContext): DeletionOverview {
   const { steps } = state.plan;
   const left = steps.filter(({ versionId }) => inventory.version(versionId) !== undefined);
   const planned = Map.groupBy(left, ({ reason }) => reason)
     .entries()
     .map(([reason, all]) => ({ reason, files: all.length, bytes: all.reduce((sum, one) => sum + one.sizeBytes, 0) }));
   const nextPath = left[0] && inventory.version(left[0].versionId)?.path;
-  return { planned: [...planned], nextPath, deletedFiles: state.deletedFiles, heldUntilNs: hold.heldUntilNs() };
+  const { deletedFiles } = state;
+  const waiting = setbacks.awaitingSafety();
+  return { planned: [...planned], nextPath, waiting, deletedFiles, heldUntilNs: hold.heldUntilNs() };
 }

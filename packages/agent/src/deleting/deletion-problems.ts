@@ -4,7 +4,7 @@ import type { Inventory } from "../inventory/inventory.ts";
 import { formatBytes } from "../text/amounts.ts";
 import type { DeletionPlan, DeletionSituation } from "./plan-deletions.ts";
 import type { Quota } from "./quota.ts";
-import type { Setbacks } from "./setbacks.ts";
+import type { SetbackCode, Setbacks } from "./setbacks.ts";
 
 interface ProblemContext {
   readonly problems: ProblemBoard;
@@ -42,6 +42,9 @@ export function showDeletionProblems(ctx: ProblemContext, { plan, disk, reach }:
   show("DiskFull", isFull ? `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} are free` : undefined);
 }
 
+/** These setbacks have a line of their own. */
+const named: ReadonlySet<SetbackCode> = new Set(["OtherName", "SafetyPeriod"]);
+
 function explainMissing(
   { inventory, setbacks, board, quota }: ProblemContext,
   missingBytes: number,
@@ -53,7 +56,8 @@ function explainMissing(
     [requested + uploading + stored, "are asked for"],
     [quota.prunesUnimported ? 0 : reported + failed, "were never imported, and DOWNLINK_PRUNE_UNIMPORTED is off"],
     [other.get("OtherName") ?? 0, "have another name on the disk"],
-    [[...other.values()].reduce((sum, count) => sum + count, 0) - (other.get("OtherName") ?? 0), "may not go yet"],
+    [other.get("SafetyPeriod") ?? 0, `may not go yet (${setbacks.find("SafetyPeriod")})`],
+    [[...other].reduce((sum, [code, count]) => (named.has(code) ? sum : sum + count), 0), "may not go yet"],
   ] as const;
   const reasons = stays.filter(([count]) => count > 0).map(([count, why]) => `${count} ${why}`);
   if (reach === "offline") reasons.push("the control plane cannot be asked");

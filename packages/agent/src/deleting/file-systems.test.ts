@@ -38,7 +38,7 @@ function makeClock(skewNs = 0n) {
   return { clock, pass };
 }
 
-test("a file system that sets ctime by our clock shows changes: there the hash that is kept is a proof", async () => {
+test("a file system that sets ctime by this machine's clock shows changes: there a stored hash is a proof", async () => {
   using device = makeDevice();
   using fileSystems = createFileSystems(systemClock);
   const { storage, file } = trackIn(device.root);
@@ -51,7 +51,7 @@ test("a file system that sets ctime by our clock shows changes: there the hash t
 });
 
 for (const skewNs of [-2_000_000_000n, 2_000_000_000n])
-  test(`one whose clock is ${skewNs / 1_000_000_000n} s from ours does not: a hash holds for ten minutes`, async () => {
+  test(`a file system whose clock differs by ${skewNs / 1_000_000_000n} s does not: a hash is a proof for ten minutes`, async () => {
     using device = makeDevice();
     const { clock, pass } = makeClock(skewNs);
     using fileSystems = createFileSystems(clock);
@@ -72,7 +72,7 @@ for (const skewNs of [-2_000_000_000n, 2_000_000_000n])
     assert.equal(proofs.hashOf(file), undefined);
   });
 
-test("a trash that went and came again may be on another mount: what was proven before is not", async () => {
+test("a trash that went and came again may be on another mount: earlier proofs do not count any more", async () => {
   using device = makeDevice();
   const { clock } = makeClock(5_000_000_000n);
   using fileSystems = createFileSystems(clock);
@@ -86,7 +86,7 @@ test("a trash that went and came again may be on another mount: what was proven 
   assert.equal(proofs.hashOf(file), undefined);
 });
 
-test("where nothing can be written nothing is proven for longer than until the next look", async () => {
+test("on a file system that cannot be written nothing is proven for longer than until the next look", async () => {
   using device = makeDevice();
   using fileSystems = createFileSystems(systemClock);
   const { storage, file } = trackIn(device.root);
@@ -99,7 +99,7 @@ test("where nothing can be written nothing is proven for longer than until the n
   assert.equal(proofs.hashOf(file), undefined);
 });
 
-test("exFAT shows no changes, and what was proven on it does not outlive its mount, which the kernel gives the same numbers", async (t) => {
+test("exFAT shows no changes, and proofs on it do not outlive its mount, for which the kernel reuses the numbers", async (t) => {
   using device = makeDevice();
   using card = mountExfat(t, join(device.root, "card"));
   if (!card) return;
@@ -125,7 +125,7 @@ async function eventuallyUnproven(hashOf: () => string | undefined): Promise<voi
   }
 }
 
-test("what was found out about a card does not hold for the next one at the same place, though its device has the same number", async () => {
+test("facts about a card do not hold for the next one at the same place, though its device has the same number", async () => {
   using device = makeDevice();
   const { clock } = makeClock(2_000_000_000n);
   using fileSystems = createFileSystems(clock);

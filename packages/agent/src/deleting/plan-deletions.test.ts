@@ -29,17 +29,17 @@ function plan(files: readonly PlannedFile[], policy: Partial<DeletionSituation["
   return planDeletions(situation).steps.map(({ versionId, reason }) => `${versionId} ${reason}`);
 }
 
-test("without any setting nothing is deleted, whatever there is", () => {
+test("without any setting nothing is deleted, whatever files there are", () => {
   const files = fileStates.map((state, index) => file(`${index}`, state, { endNs: 1n }));
   assert.deepEqual(plan(files, {}, { freeBytes: 0 }), []);
 });
 
-test("imported files go when the device is set so, and copies of them, and only those", () => {
+test("imported files are deleted if the device is set so, and copies of them, and only those", () => {
   const files = fileStates.map((state) => file(state, state));
   assert.deepEqual(plan(files, { deletesImported: true }), ["imported imported", "duplicate imported"]);
 });
 
-test("what ended longer ago than the retention goes, whether imported or not; what is asked for or unfinished stays", () => {
+test("files that ended longer ago than the retention are deleted, imported or not; requested and unfinished ones stay", () => {
   const files = fileStates.map((state) => file(state, state));
   const old = { retainSeconds: 3600 };
   assert.deepEqual(plan(files, old).sort(), [
@@ -67,7 +67,7 @@ test("a quota takes imported files first and the oldest of them first, and no mo
   assert.deepEqual(plan(files, pruning), ["old space", "mid space", "new space", "never prune"]);
 });
 
-test("what the rules delete anyway counts for the quota", () => {
+test("files that the rules delete in any case count for the quota", () => {
   const files = [file("a", "imported", { endNs: 1n }), file("b", "reported", { endNs: 2n })];
   assert.deepEqual(plan(files, { deletesImported: true, maxDiskBytes: 100, prunesUnimported: true }), ["a imported"]);
 });
@@ -93,7 +93,7 @@ test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes; while 
   assert.deepEqual(plan(files, { ...rules, prunesUnimported: true }, { reach: "offline" }), ["a space", "b prune"]);
 });
 
-/** What §4 forbids, written once more and independent of the planner. */
+/** Finds steps that §4 forbids, written a second time and independent of the planner. */
 function complaints(situation: DeletionSituation, steps: readonly DeletionStep[]): string[] {
   const rules = steps.flatMap((step) => {
     const file = situation.files.find(({ versionId }) => versionId === step.versionId)!;
@@ -214,7 +214,7 @@ const aSituation = fc.record({
   linked: fc.array(fc.integer({ min: 0, max: 20 })),
 });
 
-test("whatever there is and whatever is set, no deletion is planned that the rules forbid", () => {
+test("whatever files and settings there are, no deletion is planned that the rules forbid", () => {
   fc.assert(
     fc.property(aSituation, ({ refused, linked, ...given }) => {
       const isWorthTrying = (id: string) => !refused.includes(Number.parseInt(id, 36));
@@ -242,7 +242,7 @@ test("a quota is met whenever the rules leave enough to delete", () => {
   );
 });
 
-test("a plan over 100,000 files takes no more than moments", (t) => {
+test("a plan over 100,000 files is made quickly", (t) => {
   const files = Array.from({ length: 100_000 }, (_, index) =>
     file(index.toString(36), index % 2 ? "imported" : "reported", { endNs: BigInt((index * 7919) % 100_000) }),
   );

@@ -12,7 +12,7 @@ import { toPolicy } from "./quota.ts";
 
 const MB = 1e6;
 
-test("disk space is given as people write it: decimal or binary units, plain bytes, or a part of the disk", () => {
+test("disk space is given as people write it: decimal or binary units, plain bytes, or a share of the disk", () => {
   assert.deepEqual(diskAmountOf("20GB"), { bytes: 20e9 });
   assert.deepEqual(diskAmountOf("1.5 tb"), { bytes: 1.5e12 });
   assert.deepEqual(diskAmountOf("500MiB"), { bytes: 500 * 2 ** 20 });
@@ -23,14 +23,14 @@ test("disk space is given as people write it: decimal or binary units, plain byt
     assert.throws(() => diskAmountOf(text), /is no amount of disk space/, text);
 });
 
-test("a part of a disk whose size is not known limits nothing", () => {
+test("a share of a disk whose size is not known limits nothing", () => {
   const quota = { maxDisk: { percent: 50 }, minFree: { bytes: 7 }, prunesUnimported: false };
   const unknown = toPolicy(undefined, quota, undefined);
   assert.deepEqual([unknown.maxDiskBytes, unknown.minFreeBytes], [undefined, 7]);
   assert.equal(toPolicy(undefined, quota, { totalBytes: 1001 }).maxDiskBytes, 500);
 });
 
-test("before a small disk is full, recordings that may go make room on it", async (t) => {
+test("before a small disk is full, recordings that may be deleted make room on it", async (t) => {
   using device = makeDevice();
   using mounted = mountSmall(t, device.root, "8m");
   if (!mounted) return;

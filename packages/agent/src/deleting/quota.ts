@@ -9,7 +9,7 @@ export interface Quota {
   readonly prunesUnimported: boolean;
 }
 
-/** While the cloud's settings are not known, they ask for nothing. */
+/** While the cloud's settings are not known, only the operator's rules apply. */
 export function toPolicy(
   settings: EdgeSettings | undefined,
   quota: Quota,

@@ -9,6 +9,12 @@ export interface Setback {
   readonly text: string;
 }
 
+/** Files that may not be deleted yet; `text` is undefined if there are none. */
+export interface Waiting {
+  readonly files: number;
+  readonly text: string | undefined;
+}
+
 /** Remembers failed deletions, so that they are not tried again at once. It is in memory only: after a restart all are tried again. */
 export interface Setbacks {
   /** Notes a failed deletion. It is tried again after `restMs`, or after a rest that grows each time. */
@@ -18,12 +24,15 @@ export interface Setbacks {
   /** The text of the first setback with the code that still holds, with the path of its file. */
   find(code: SetbackCode): string | undefined;
   countByCode(): ReadonlyMap<SetbackCode, number>;
+  /** The imported files that the device's rule wants to delete and that the cloud still needs; `text` is its reason. */
+  awaitingSafety(): Waiting;
   /** Drops setbacks of versions that are gone, and with `settingsChanged` those that depended on the settings. */
   forget(isKnown: (versionId: string) => boolean, settingsChanged: boolean): void;
 }
 
 interface Memory extends Setback {
   readonly versionId: string;
+  readonly reason: DeletionReason;
   readonly path: string;
   readonly count: number;
   readonly untilMs: number;
@@ -32,7 +41,7 @@ interface Memory extends Setback {
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 3_600_000;
 const forSpace: readonly DeletionReason[] = ["space", "prune"];
-const bySettings: readonly SetbackCode[] = ["SettingOff", "DeviceDisabled", "TooYoung"];
+const bySettings: readonly SetbackCode[] = ["SettingOff", "DeviceDisabled", "TooYoung", "SafetyPeriod"];
 
 export function createSetbacks(clock: Pick<Clock, "uptimeMs">): Setbacks {
   const memories = new Map<string, Memory>();
@@ -42,7 +51,7 @@ export function createSetbacks(clock: Pick<Clock, "uptimeMs">): Setbacks {
       const count = (memories.get(keyOf(versionId, reason))?.count ?? 0) + 1;
       const growingMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (count - 1));
       const untilMs = clock.uptimeMs() + (restMs ?? growingMs);
-      memories.set(keyOf(versionId, reason), { ...setback, versionId, path, count, untilMs });
+      memories.set(keyOf(versionId, reason), { ...setback, versionId, reason, path, count, untilMs });
     },
     isWorthTrying: (versionId, reason) =>
       memories.size === 0 || (memories.get(keyOf(versionId, reason))?.untilMs ?? 0) <= clock.uptimeMs(),
@@ -57,6 +66,11 @@ export function createSetbacks(clock: Pick<Clock, "uptimeMs">): Setbacks {
       const counts = new Map<SetbackCode, number>();
       for (const { code } of memories.values()) counts.set(code, (counts.get(code) ?? 0) + 1);
       return counts;
+    },
+    awaitingSafety() {
+      const isWaiting = ({ code, reason }: Memory) => code === "SafetyPeriod" && reason === "imported";
+      const waiting = memories.values().filter(isWaiting).toArray();
+      return { files: waiting.length, text: waiting[0]?.text };
     },
     forget(isKnown, settingsChanged) {
       for (const [key, { versionId, code }] of memories) {

@@ -48,7 +48,7 @@ export async function settleIntent(ctx: Settling, file: TrackedFile): Promise<vo
 }
 
 /**
- * The file is at its path. Perhaps it came back from the trash, which changes its ctime as any other change would, so head and
+ * The file is at its path. Perhaps it came back from the trash, which changes its ctime like every change, so head and
  * tail must agree. The cloud may have taken the file for gone, so it is reported again.
  */
 async function takeBack({ inventory, storage }: Settling, { versionId, path, identity }: TrackedFile): Promise<void> {

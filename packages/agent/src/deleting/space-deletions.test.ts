@@ -10,6 +10,7 @@ const NEVER_IMPORTED = /2 were never imported, and DOWNLINK_PRUNE_UNIMPORTED is 
 
 describe("deletions for space", { concurrency: 6 }, () => {
   testQuota();
+  testWaitingForBackup();
   testQuotaWithLimits();
 });
 
@@ -39,6 +40,23 @@ function testQuota(): void {
   });
 }
 
+function testWaitingForBackup(): void {
+  test("an imported file that the cloud wants to be in a backup first stays, and the problem says so", async () => {
+    const text = "no backup of the control plane holds it yet";
+    await withDevice({ files: ["a.mcap"], flags: { maxDisk: "1kB" } }, async ({ cloud, agent, pathOf }) => {
+      cloud.permits.refuse = () => ({ code: "SafetyPeriod", text });
+      await importFile(cloud, "a.mcap");
+      await agent.until("it shows the problem", ({ problems }) =>
+        problems.some(
+          ({ code, detail }) =>
+            code === "QuotaExceeded" && /: of the recordings 1 may not go yet \(/.test(detail) && detail.includes(text),
+        ),
+      );
+      assert.ok(existsSync(pathOf("a.mcap")));
+    });
+  });
+}
+
 function testQuotaWithLimits(): void {
   test("content with another name is not deleted for space: that frees nothing", async () => {
     const flags = { maxDisk: "1kB", prunesUnimported: "true" };
@@ -55,7 +73,7 @@ function testQuotaWithLimits(): void {
     });
   });
 
-  test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes, never what is asked for, and it is reported later", async () => {
+  test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes, never a requested file, and the deletion is reported later", async () => {
     // Ten minutes pass in a second, of which 20 seconds count from one look to the next.
     const clock = { ...impatientClock, uptimeMs: () => impatientClock.monotonicMs() * 600 };
     const flags = { maxDisk: "60kB", prunesUnimported: "true" };

@@ -13,7 +13,7 @@ function logInto(lines: string[], format: "text" | "json" | "auto") {
   return createLog({ format, level: "info", out: { write: (text) => lines.push(text), on: () => undefined } });
 }
 
-test("a token is masked wherever it turns up, all but its kind and its end", () => {
+test("a token is masked wherever it appears, except for its kind and its end", () => {
   const lines: string[] = [];
   const log = logInto(lines, "json");
   log.info(
@@ -27,7 +27,7 @@ test("a token is masked wherever it turns up, all but its kind and its end", () 
   assert.equal(maskTokens("by http://rover:word@proxy:1/ and a@b"), "by http://…@proxy:1/ and a@b");
 });
 
-test("a person reads time, level, message and facts; a machine reads JSON", () => {
+test("a person reads time, level, message and facts, and a machine reads JSON", () => {
   const lines: string[] = [];
   logInto(lines, "text").warn({ path: "a b", count: 2 }, "careful");
   assert.match(lines[0]!, /^\d\d:\d\d:\d\d WARN {2}careful path=a b count=2\n$/);
@@ -35,7 +35,7 @@ test("a person reads time, level, message and facts; a machine reads JSON", () =
   assert.equal((JSON.parse(lines[1]!) as { msg: string }).msg, "careful");
 });
 
-test("what happens to files and to the agent is logged in words, with the reason as a sentence", async () => {
+test("the log reports in words what happens to files and to the agent, with the reason as a sentence", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");

@@ -17,7 +17,7 @@ export const problemTexts = {
   StorageUnusable: {
     title: "The storage root is there and cannot be used",
     cause:
-      "It bears no marker yet and is mounted read-only or not this user's to write, or its marker may not be read. Without one an empty mount point could not be told from an empty root.",
+      "It bears no marker yet and is mounted read-only or not this user's to write, or its marker may not be read. Without one an empty mount point looks like an empty root.",
     fix: "Mount it writable, or give the agent's user read and write permission; `agent install-service` does that for the service's user.",
   },
   DirectoryUnreadable: {
@@ -140,6 +140,12 @@ export const problemTexts = {
     title: "The state database was damaged and has been rebuilt",
     cause: "A power cut or a failing disk. Files are indexed and listed anew; nothing is imported twice.",
     fix: "Check the disk. The damaged file is kept beside the new one.",
+  },
+  SiteUnreachable: {
+    title: "A self-hosted site that takes uploads cannot be reached",
+    cause:
+      "The import goes to a site of your own, whose process (`downlink site`) is down, or to which this device has no way. The agent keeps trying; files that go elsewhere are sent meanwhile.",
+    fix: "Start the site, or check its address (`url` of the site, DOWNLINK_PUBLIC_URL there) and this device's way to it.",
   },
   UploadFailing: {
     title: "An upload does not come through",

@@ -11,7 +11,7 @@ import { checkCloud } from "./check-cloud.ts";
 import { checkStorageRoot } from "./check-directories.ts";
 import { checkUploadWay } from "./check-system.ts";
 
-test("where all is well every check is ok, and the running agent is not disturbed", async () => {
+test("if all is well every check is ok, and the running agent is not disturbed", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const settings = settingsFor(device, cloud);
@@ -36,7 +36,7 @@ test("where all is well every check is ok, and the running agent is not disturbe
   );
 });
 
-test("a root without its marker, one that is not there, and one that is none are failures that say what to do", async () => {
+test("a root without its marker, a missing one, and one that is no directory are failures that say what to do", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const settings = settingsFor(device, cloud);
@@ -54,7 +54,7 @@ test("a root without its marker, one that is not there, and one that is none are
   assert.ok(existsSync(device.root));
 });
 
-test("a refused token, a server that is away, and one that is something else are different findings", async () => {
+test("a refused token, a server that is away, and one that is no control plane are different findings", async () => {
   await using cloud = await FakeCloud.start();
   const access = { apiUrl: cloud.url, token: cloud.token, dataUrl: undefined };
   const failures = async (changes: Partial<typeof access>) =>
@@ -78,7 +78,7 @@ test("a clock that is off is a warning that names by how much", async () => {
   assert.deepEqual([clock?.verdict, clock?.text], ["warn", "60 min ahead of the control plane"]);
 });
 
-test("where bytes go to another host, that host is checked too", async () => {
+test("if bytes go to another host, that host is checked too", async () => {
   await using cloud = await FakeCloud.start();
   const findings = await checkCloud({ apiUrl: cloud.url, token: cloud.token, dataUrl: "http://127.0.0.1:1" });
   const uploads = findings.find(({ check }) => check === "Uploads");
@@ -94,7 +94,7 @@ function answerAs(date: Date) {
   });
 }
 
-test("uploads that may not go the way they would go are a warning that says which setting changes it", async () => {
+test("uploads whose way is not allowed are a warning that names the setting which changes it", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const checkWay = async (uploadInterfaces: string) =>

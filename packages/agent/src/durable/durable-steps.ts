@@ -1,12 +1,12 @@
 import { tracingChannel } from "node:diagnostics_channel";
 
-/** What is made durable on the device. A `file` is written as a whole, moved or removed. */
+/** A change that is made durable on the device. A `file` is written as a whole, moved or removed. */
 export type DurableWrite =
   | { readonly what: "inventory"; readonly steps: readonly { readonly do: string }[] }
   | { readonly what: "fact"; readonly name: string }
   | { readonly what: "file"; readonly path: string };
 
-/** What is sent to the cloud. */
+/** A call that is sent to the cloud. */
 export type CloudCall =
   | { readonly what: "call"; readonly operation: string }
   | { readonly what: "part"; readonly uploadId: string; readonly number: number }

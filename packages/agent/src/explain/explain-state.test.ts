@@ -26,7 +26,7 @@ test("every state of a file has a cause and says what happens next", () => {
   }
 });
 
-test("a fault of the file itself is said in the words of its examination", () => {
+test("a fault of the file itself is explained in the words of its examination", () => {
   const reason = "The file ends at byte 5000 without a footer.";
   for (const state of ["settling", "incomplete", "damaged", "unreadable"] as const)
     assert.equal(explainState({ ...facts, state, reason }).why, reason);
@@ -38,13 +38,13 @@ test("no glob is recommended for a file that was deleted in the control plane, b
   assert.match(explain(null)!, /AUTO_IMPORT/);
 });
 
-test("a running upload says how far it is and when it ends", () => {
+test("a running upload shows its progress and when it will end", () => {
   const { why, next } = explainState({ ...facts, state: "uploading" });
   assert.equal(why, "It is being uploaded: 450 B of 1.0 kB, 12.3 MB/s.");
   assert.equal(next, "It is through in 2 min.");
 });
 
-test("a failed upload says how often, why, and when it is tried again", () => {
+test("a failed upload shows how often it failed, why, and when it is tried again", () => {
   const retry = {
     path: facts.path,
     failures: 3,
@@ -56,7 +56,7 @@ test("a failed upload says how often, why, and when it is tried again", () => {
   assert.equal(explained.next, "It is tried again in 42 s.");
 });
 
-test("for a file that is away, explain says on which card it is, what the control plane made of it, and what needs the card", () => {
+test("for a file that is away, explain says on which card it is, what happened to it in the control plane, and what needs the card", () => {
   const explain = (before: FileFacts["state"], more: Partial<FileFacts> = {}) =>
     explainState({ ...facts, state: "away", away: { card: "abcdef", since: "2026-01-02T03:04:05Z", before }, ...more });
   const place = "It is on the card …abcdef, which was taken out at 2026-01-02T03:04:05Z. ";
@@ -78,7 +78,7 @@ test("for a file that is away, explain says on which card it is, what the contro
   assert.match(explain("settling").why, /Before that it was settling\.$/);
 });
 
-test("paused uploads say by what, until when, and which setting changes it", () => {
+test("paused uploads show what paused them, until when, and which setting changes it", () => {
   const throttle = {
     ...healthyStatus.throttle,
     isPaused: true,
@@ -111,7 +111,7 @@ test("a problem of the whole agent explains exactly the files that it stops", ()
   }
 });
 
-test("without an agent a file that waits for one says how to start it; one that is done does not", () => {
+test("without an agent a file that waits for one explains how to start it; a finished one does not", () => {
   const status = { ...healthyStatus, health: "not running" as const };
   assert.match(explainState({ ...facts, status }).todo!, /agent run/);
   assert.equal(explainState({ ...facts, state: "imported", status }).todo, null);

@@ -7,7 +7,7 @@ import type { StatusDocument } from "../status/status-schema.ts";
 import { formatBytes, formatDuration } from "../text/amounts.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** What is known of a file that the agent keeps. */
+/** What the agent knows about a file that it keeps. */
 export interface FileFacts {
   readonly path: string;
   readonly state: FileState;
@@ -110,10 +110,10 @@ const describers: Readonly<Record<FileState, Describer>> = {
     todo: "To keep it, ask for its import, or change the rule.",
   }),
   away: describeAway,
-  gone: () => ({ why: "It is not there any more.", next: "The control plane is told." }),
+  gone: () => ({ why: "It is not there any more.", next: "This is reported to the control plane." }),
 };
 
-/** What a person can do about a reason, where the reason itself does not say it. */
+/** Advice for a reason that does not say itself what a person can do. */
 const remedies: Readonly<Record<string, string>> = {
   FileUnreadable: problemTexts.FileUnreadable.fix,
   KeyTaken: "Delete the recording that has its key, or have the recorder write another key.",
@@ -142,7 +142,7 @@ function asOf({ state, away, status }: FileFacts): string {
 
 const requestableHere: ReadonlySet<FileState> = new Set(["indexed", "reported", "failed"]);
 const requestedHere = {
-  next: "Its import was asked for on this device. The control plane has not heard of that, and is told as soon as it is reached.",
+  next: "Its import was asked for on this device. The control plane does not know that yet, and gets the request as soon as it is reached.",
   todo: null,
 };
 
@@ -177,14 +177,14 @@ function describeState(state: FileState, facts: FileFacts): ReturnType<Describer
 
 export function explainState(facts: FileFacts): Explanation {
   const { path, state, status } = facts;
-  const said = describeState(state, facts);
+  const ofState = describeState(state, facts);
   const partly = facts.reasonCode === PARTLY_LISTED_CODE ? ` ${facts.reason}` : "";
   const described: Description = {
     lastAttempt: null,
     todo: null,
     problems: [],
-    ...said,
-    why: said.why + partly + asOf(facts),
+    ...ofState,
+    why: ofState.why + partly + asOf(facts),
   };
   if (status.health === "not running" && needsAgent.has(state))
     return { path, state, ...described, next: "Nothing: no agent runs.", todo: START_IT };

@@ -188,7 +188,7 @@ function testLostState({ name, happens, state, why, relisted }: Case): void {
 }
 
 function testUpgrade(): void {
-  test("an agent that was upgraded asks once for what an earlier one did not learn", async () => {
+  test("an agent that was upgraded asks once for facts that an earlier version did not learn", async () => {
     await withDelivered(async (scene) => {
       const { device, cloud } = scene;
       await happen(scene, [{ stage: "failed", reason: boom }], () => Promise.resolve());
@@ -227,7 +227,7 @@ function testWhatTheControlPlaneSaysLater(): void {
     });
   });
 
-  test("an agent whose state says more than the control plane's listing puts it right; an older control plane's silence says nothing", async () => {
+  test("an agent whose state says more than the control plane's listing corrects it; an older control plane's silence means nothing", async () => {
     for (const [failureOf, state] of [
       [undefined, "failed"],
       [() => undefined, "reported"],

@@ -33,7 +33,7 @@ test("every path that the agent does not keep has its reason", async () => {
   }
 });
 
-test("a path that was there says that the agent deleted it, and why", async () => {
+test("for a path that existed, explain says that the agent deleted it, and why", async () => {
   using device = makeDevice();
   const deletion = { at: "2026-01-02T03:04:05Z", reason: "retention" };
   const { state, why } = await explainUntracked({ ...factsOf(device.root, "day1/old.mcap"), deletion });

@@ -19,7 +19,7 @@ import { formatMarker } from "./root-marker.ts";
 
 const swapped = { adoptsCards: "true" };
 
-test("cards that are swapped are one store: what is on a card that is out is away, listed, and waited for", async (t) => {
+test("cards that are swapped are one store: the files of a card that is out are away, listed, and waited for", async (t) => {
   await using bed = await openCards(t);
   if (!bed) return;
   const { device, cloud } = bed;
@@ -87,7 +87,7 @@ test("a swap is noticed at once although nothing else happens, and explain says 
   );
 });
 
-test("neither an empty mount point, nor a folder of the same disk, nor another owner's card is taken for a fresh one", async (t) => {
+test("an empty mount point, a folder of the same disk, and another owner's card are not taken for a fresh one", async (t) => {
   await using bed = await openCards(t);
   if (!bed) return;
   const { device, cloud } = bed;
@@ -128,7 +128,7 @@ test("neither an empty mount point, nor a folder of the same disk, nor another o
   await agent.until("A is back", ({ files, problems }) => files.reported === 1 && problems.length === 0);
 });
 
-test("a complete list names what is away, and without ADOPT_CARDS another card is missing storage as ever", async (t) => {
+test("a complete list names the files that are away, and without ADOPT_CARDS another card is missing storage", async (t) => {
   await using bed = await openCards(t);
   if (!bed) return;
   const { device, cloud } = bed;
@@ -147,7 +147,7 @@ test("a complete list names what is away, and without ADOPT_CARDS another card i
   assert.deepEqual([files, cloud.files.size], [{ away: 1, reported: 1 }, 2]);
 });
 
-test("an agent that lost its state database while a card is out takes nothing on it for gone, until it has seen it", async (t) => {
+test("an agent that lost its state database while a card is out takes nothing on it for gone, until it has seen the card", async (t) => {
   await using bed = await openCards(t);
   if (!bed) return;
   const { device, cloud } = bed;
@@ -173,6 +173,28 @@ test("an agent that lost its state database while a card is out takes nothing on
   assert.ok(isAnew("a.mcap", lostA) && !cloud.files.has(lostB));
   assert.deepEqual([...cloud.files.values()].map(({ path }) => path).sort(), ["a.mcap", "b.mcap", "later.mcap"]);
   await second.until("B is away", ({ files }) => files.away === 2 && files.reported === 1);
+});
+
+test("a request for a file of a card that the state has lost is not given up between the card's return and its listing", async (t) => {
+  await using bed = await openCards(t);
+  if (!bed) return;
+  const { device, cloud } = bed;
+  const settings = settingsFor(device, cloud, { ...swapped, scanIntervalMs: "100ms" });
+  await bed.reportBoth(settings);
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(databasePath(device.stateDir) + suffix, { force: true });
+  cloud.requestImport("a.mcap");
+  cloud.leaseMs = 1;
+  await using agent = startDaemon(settings);
+  await agent.until("B is listed again", ({ files }) => files.reported === 1);
+  const listed = Promise.withResolvers<void>();
+  cloud.gate = ({ name }) => (name === "report" ? listed.promise : undefined);
+  bed.takeOut();
+  bed.putIn("A");
+  const { counters } = await agent.until("A is examined", ({ files }) => files.indexed === 1 && files.away === 1);
+  await agent.until("it has looked at its work", ({ counters: { scans } }) => scans > counters.scans + 3);
+  assert.deepEqual(cloud.failures, []);
+  listed.resolve();
+  await cloud.until("the request ends once the cloud has the whole listing", () => cloud.failures.length === 1);
 });
 
 test("an agent that lost all its state knows by the marker that there may be other cards", async (t) => {
@@ -208,7 +230,7 @@ test("an agent that lost all its state knows by the marker that there may be oth
   await cloud.until("the operator's word ends the wait", () => !cloud.files.has(lostA));
 });
 
-test("a crash between the marker, the state and the file beside it leaves the store as it was", async (t) => {
+test("a crash between writing the marker, the state and the file beside it leaves the store as it was", async (t) => {
   await using bed = await openCards(t);
   if (!bed) return;
   const { device, cloud } = bed;
@@ -245,7 +267,7 @@ test("a crash between the marker, the state and the file beside it leaves the st
   assert.deepEqual([...cloud.files.keys()].sort(), known);
 });
 
-test("a card that comes back with other inode numbers holds the versions that it held; an import asked for meanwhile waits for it", async (t) => {
+test("a card that comes back with other inode numbers holds the same versions; an import requested meanwhile waits for it", async (t) => {
   await using bed = await openCards(t);
   if (!bed) return;
   const { device, cloud } = bed;
@@ -341,7 +363,7 @@ async function openCards(t: TestContext) {
   };
 }
 
-/** What `agent ls` shows of each file. */
+/** Returns what `agent ls` shows of each file. */
 function listedBy(settings: Parameters<typeof listFiles>[0]): unknown[] {
   const listing = listFiles(settings, {})!;
   return listing.files.map(({ path, state, reason }) => [path, state, reason?.code]).sort();

@@ -13,13 +13,13 @@ function forecastOf(freeGigabytes: readonly number[]): number | undefined {
   return forecast.secondsUntilFull();
 }
 
-test("the disk is full when what is left has gone at the pace of the last hour", () => {
+test("the disk is full when the free space is used up at the pace of the last hour", () => {
   assert.equal(forecastOf([40, 39, 38, 37]), 37 * 300);
   const slower = [...Array(20).fill(100), ...Array.from({ length: 13 }, (_, index) => 50 - index)];
   assert.equal(forecastOf(slower), 38 * 300);
 });
 
-test("there is no forecast from a few minutes, nor while space does not get less", () => {
+test("there is no forecast from a few minutes, nor while free space does not shrink", () => {
   assert.equal(forecastOf([40, 30]), undefined);
   assert.equal(forecastOf([40, 40, 40, 40]), undefined);
   assert.equal(forecastOf([40, 41, 42, 43]), undefined);

@@ -165,7 +165,7 @@ interface Look {
   readonly look: (...args: Parameters<typeof examineFile>) => Promise<Verdict | undefined>;
 }
 
-/** What to record about a young file now; nothing when it has to wait. */
+/** Returns what to record about a young file now; nothing if it has to wait. */
 async function lookAgain(ctx: IntakeContext, file: TrackedFile, work: Look): Promise<InventoryStep[]> {
   const { versionId } = file;
   const { storage, signal, look } = work;

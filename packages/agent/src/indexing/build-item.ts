@@ -23,7 +23,7 @@ const MAX_TOPIC_LENGTH = 1024;
 
 /**
  * What to keep of a finished recording, or the reason why it cannot be reported as one. What is too much for a report is left
- * out, and the reason says so: the recording can be imported as any other.
+ * out, and the reason says so: the recording can still be imported.
  */
 export function findingsOfSummary(
   file: TrackedFile,

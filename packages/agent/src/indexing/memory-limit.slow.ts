@@ -74,7 +74,7 @@ function isSettled(cloud: FakeCloud, path: string): boolean {
 }
 
 test("no hostile file takes the agent down within the memory of its unit, and all files beside them are examined", async (t) => {
-  if (process.platform !== "linux") return t.skip("memory is told by /proc");
+  if (process.platform !== "linux") return t.skip("memory is read from /proc");
   await using cloud = await FakeCloud.start();
   using device = makeDevice();
   for (const file of oversizedFiles) writeOversized(join(device.root, file.fileName), file);
@@ -112,7 +112,7 @@ test("the recordings of other programs are examined within the memory of the uni
 });
 
 test("salvages of hostile files end within the memory of the unit, or are given up after the second death, and the agent goes on", async (t) => {
-  if (process.platform !== "linux") return t.skip("memory is told by /proc");
+  if (process.platform !== "linux") return t.skip("memory is read from /proc");
   await using cloud = await FakeCloud.start();
   using device = makeDevice();
   // The first is salvaged; the tables of the other one alone may take more memory than there is.

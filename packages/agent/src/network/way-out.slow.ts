@@ -58,8 +58,8 @@ test("enroll, hello, long poll, parts, status and doctor all go through a proxy,
   );
   agent.kill("SIGTERM");
   const { stdout, stderr } = await agent.exited;
-  const said = [stdout, stderr, doctor.stdout, shown.stdout, JSON.stringify(refused)].join();
-  assert.ok(!said.includes(PASSWORD) && said.includes("asks for a user and a password"), "nothing shows the password");
+  const text = [stdout, stderr, doctor.stdout, shown.stdout, JSON.stringify(refused)].join();
+  assert.ok(!text.includes(PASSWORD) && text.includes("asks for a user and a password"), "nothing shows the password");
 });
 
 async function enroll(flags: readonly string[], environment: Readonly<Record<string, string>>): Promise<void> {

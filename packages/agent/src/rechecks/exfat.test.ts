@@ -32,7 +32,7 @@ const fileSystems: readonly (readonly [
 ];
 
 for (const [fileSystem, mount, clock] of fileSystems) {
-  const onGround = (promise: string, work: (scene: Scene) => Promise<void>) =>
+  const onFileSystem = (promise: string, work: (scene: Scene) => Promise<void>) =>
     test(`on ${fileSystem}, ${promise}`, async (t) => {
       using device = makeDevice();
       using card = mount(t, device);
@@ -44,7 +44,7 @@ for (const [fileSystem, mount, clock] of fileSystems) {
     });
 
   for (const where of ["on the same mount", "on another mount"])
-    onGround(
+    onFileSystem(
       `a rewrite with size and time restored while the agent is stopped is never deleted unstored, ${where}`,
       async (scene) => {
         const { cloud, path, start, remount } = scene;
@@ -65,17 +65,20 @@ for (const [fileSystem, mount, clock] of fileSystems) {
       },
     );
 
-  onGround("what was imported is deleted once it was read by this process and found to be just that", async (scene) => {
-    const { cloud, path, start } = scene;
-    await using _agent = start();
-    const versionId = await importWhole(cloud);
-    cloud.settings = { ...cloud.settings, autoDeleteAfterImport: true };
-    cloud.changed();
-    await cloud.until("it is deleted", () => cloud.deleted.get(versionId) === "imported", 20_000);
-    assert.equal(existsSync(path), false);
-  });
+  onFileSystem(
+    "what was imported is deleted once it was read by this process and found to be just that",
+    async (scene) => {
+      const { cloud, path, start } = scene;
+      await using _agent = start();
+      const versionId = await importWhole(cloud);
+      cloud.settings = { ...cloud.settings, autoDeleteAfterImport: true };
+      cloud.changed();
+      await cloud.until("it is deleted", () => cloud.deleted.get(versionId) === "imported", 20_000);
+      assert.equal(existsSync(path), false);
+    },
+  );
 
-  onGround(
+  onFileSystem(
     "a rewrite that does not show is never mixed into an upload, not even by the same process",
     async (scene) => {
       const { cloud, path, start } = scene;

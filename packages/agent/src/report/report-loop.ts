@@ -106,7 +106,7 @@ async function sendChanges(ctx: ChangesContext, signal: AbortSignal) {
 /** A request for a version that is gone is failed first, with its own reason. */
 function mayReportGone(board: WorkBoard, versionId: string): boolean {
   const request = board.byVersion().get(versionId);
-  return request?.stage !== "deliver" || board.isClosed(request.requestId);
+  return request?.stage !== "deliver" || board.isClosed(request);
 }
 
 /** What we deleted ourselves is reported with the rule that asked for it. */

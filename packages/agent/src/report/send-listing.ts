@@ -32,7 +32,6 @@ export function createListingSender(ctx: ListingContext): ListingSender {
   const barrier = createListingBarrier();
   let listing: Listing | undefined;
   let listingHello = 0;
-  let isLeftOpen = false;
   return {
     async sendNext(signal) {
       if (!barrier.isOpen(inventory, ctx.hasScanned())) return false;
@@ -42,14 +41,12 @@ export function createListingSender(ctx: ListingContext): ListingSender {
       const sent = await sendBatch(ctx, listing, signal);
       if (!sent?.isThrough) return sent?.answer;
       listing = undefined;
-      isLeftOpen = !sent.isLast;
+      state.isListingOpen = !sent.isLast;
       if (!sent.isRejected && listingHello === state.hellos) endListing(ctx);
       return sent.answer;
     },
     repeatWhenComplete() {
-      if (!isLeftOpen || !knowsAllCards()) return;
-      isLeftOpen = false;
-      state.needsListing = true;
+      if (state.isListingOpen && knowsAllCards()) state.needsListing = true;
     },
   };
 }

@@ -18,6 +18,7 @@ import {
   pathOf,
   proxyOf,
   textOf,
+  traceHeadersOf,
   uploadRateOf,
   urlOf,
 } from "./value-parsers.ts";
@@ -87,6 +88,14 @@ const definitions = {
     secretsIn: credentialsIn,
   }),
   noProxy: define({ ...withinSeconds, name: "NO_PROXY", isSharedName: true, parse: textOf }),
+  otlpEndpoint: define({ ...withinSeconds, name: "OTEL_EXPORTER_OTLP_ENDPOINT", isSharedName: true, parse: urlOf }),
+  otlpHeaders: define({
+    ...withinSeconds,
+    name: "OTEL_EXPORTER_OTLP_HEADERS",
+    isSharedName: true,
+    parse: traceHeadersOf,
+    isSecret: true,
+  }),
   metricsAddress: define({ ...withinSeconds, name: "METRICS_ADDRESS", parse: listenAddressOf }),
   maxDisk: define({ ...atOnce, name: "MAX_DISK_BYTES", parse: diskAmountOf }),
   minFree: define({ ...atOnce, name: "MIN_FREE_BYTES", parse: diskAmountOf }),

@@ -3,6 +3,7 @@ import { deviceNamePattern, MAX_DEVICE_NAME_LENGTH } from "@downlink/protocol/de
 import { parseDurationMs } from "@downlink/protocol/duration";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { parseUploadRate, type RateRule } from "@downlink/protocol/upload-rate";
+import { readTraceSettings } from "@downlink/tracing/settings";
 import { InvalidSettingError } from "./invalid-setting-error.ts";
 
 export function textOf(text: string): string {
@@ -43,6 +44,16 @@ export function credentialsIn(text: string): readonly string[] {
 
 function concealCredentials(text: string): string {
   return text.replace(/^(\w+:\/\/)?.*@/, "$1…@");
+}
+
+/** Checks headers for a collector of traces, such as `authorization=Bearer%20…`, which may be secrets. */
+export function traceHeadersOf(text: string): string {
+  try {
+    readTraceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1", OTEL_EXPORTER_OTLP_HEADERS: text }, "");
+    return text;
+  } catch {
+    throw new InvalidSettingError("these are no pairs such as name=value, separated by commas");
+  }
 }
 
 export function groupOf(text: string): string {

@@ -44,7 +44,14 @@ export function readOfflineStatus(options: {
     retries: [],
     throttle: { isPaused: false, text: null, bytesPerSecond: null, until: null, interface: null, isSlowLink: false },
     pause: readLastPause(options),
-    deletions: { planned: [], nextPath: null, heldUntil: null, deletedFiles: 0, last: [] },
+    deletions: {
+      planned: [],
+      nextPath: null,
+      waiting: { files: 0, text: null },
+      heldUntil: null,
+      deletedFiles: 0,
+      last: [],
+    },
     counters: { uploadedBytes: 0, uploadedFiles: 0, failedTries: 0, scans: 0 },
     problems: [],
   };

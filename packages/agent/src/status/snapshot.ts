@@ -97,10 +97,11 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
 }
 
 function describeDeletions({ deletions, inventory }: SnapshotContext): StatusDocument["deletions"] {
-  const { planned, nextPath, heldUntilNs, deletedFiles } = deletions.overview();
+  const { planned, nextPath, waiting, heldUntilNs, deletedFiles } = deletions.overview();
   return {
     planned: [...planned],
     nextPath: nextPath ?? null,
+    waiting: { files: waiting.files, text: waiting.text ?? null },
     heldUntil: heldUntilNs === undefined ? null : formatTimestamp(heldUntilNs),
     deletedFiles,
     last: inventory

@@ -83,6 +83,8 @@ export const statusSchema = {
     deletions: object({
       planned: { type: "array", items: object({ reason: deletionReason, files: count, bytes: count }) },
       nextPath: textOrNull,
+      /** Imported files that may not be deleted yet, because no backup of the control plane holds them; `text` is its reason. */
+      waiting: object({ files: count, text: textOrNull }),
       heldUntil: textOrNull,
       deletedFiles: count,
       /** The latest deletions first; at most 10, with those before the start. */

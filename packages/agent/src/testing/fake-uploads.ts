@@ -29,7 +29,7 @@ type OpenInput = {
   sha256?: string;
   digests?: DigestAlgorithm[];
 };
-type ToldPart = DigestFields & { number: number; length: number };
+type StatedPart = DigestFields & { number: number; length: number };
 type UploadRef = { requestId: string; uploadId: string };
 
 /** Uploads by parts, with the rules of the contract: a part is verified before it counts, and never rewritten. */
@@ -92,7 +92,7 @@ export class FakeUploads {
     return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts, ...support };
   }
 
-  grant({ requestId, uploadId, parts }: UploadRef & { parts: ToldPart[] }): unknown {
+  grant({ requestId, uploadId, parts }: UploadRef & { parts: StatedPart[] }): unknown {
     const { digest } = this.#uploadOf({ requestId, uploadId });
     return {
       grants: parts.map((part) => ({
@@ -131,7 +131,7 @@ export class FakeUploads {
     return {};
   }
 
-  composePart({ requestId, uploadId, number, ...expected }: UploadRef & ToldPart): unknown {
+  composePart({ requestId, uploadId, number, ...expected }: UploadRef & StatedPart): unknown {
     const { parts, pieces } = this.#uploadOf({ requestId, uploadId });
     if (!parts.has(number)) parts.set(number, pieces.compose(number, expected));
     return {};

@@ -34,7 +34,7 @@ export function startAgent(
   child.stdin.on("error", () => {}); // The process may end without having read its input.
   if (input !== undefined) child.stdin.end(input);
   const exited = collect(child);
-  const started = Promise.race([said(child, "agent started"), exited.then(() => {})]);
+  const started = Promise.race([untilPrinted(child, "agent started"), exited.then(() => {})]);
   return {
     pid: child.pid!,
     started,
@@ -57,7 +57,7 @@ export async function runAgent(...args: string[]) {
   return await startAgent(args).exited;
 }
 
-function said(child: ChildProcess, words: string): Promise<void> {
+function untilPrinted(child: ChildProcess, words: string): Promise<void> {
   return new Promise((resolve) => {
     let text = "";
     child.stdout?.on("data", (chunk: string) => {

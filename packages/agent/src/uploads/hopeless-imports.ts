@@ -88,7 +88,7 @@ async function giveUp(
     }
   }
   inventory.change([{ do: "event", versionId, event: "importFailed", outcome: why }]);
-  board.close(requestId);
+  board.close(request);
   memories.forget(requestId);
   troubles.show();
   reportSignal.notify();

@@ -1,17 +1,25 @@
+import type { Transport } from "@downlink/client";
 import type { DigestAlgorithm, Piece } from "@downlink/protocol";
 import type { FileSource } from "@downlink/recordings";
+import type { Tracing } from "@downlink/tracing";
 import type { Dispatcher } from "undici";
 import type { CloudSession } from "../cloud/session.ts";
 import type { FileHash } from "../files/hash-file.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { Sites } from "./sites.ts";
 import type { Throttle } from "./throttle.ts";
 import type { TransferMeter } from "./transfers.ts";
 import type { HashPlan, PartHashes } from "./upload-parts.ts";
+import type { UploadPlace } from "./upload-place.ts";
 
 export interface UploadJob {
   readonly session: CloudSession;
   readonly dispatcher: Dispatcher;
+  /** By which self-hosted sites are called. */
+  readonly transport: Transport;
+  readonly tracing: Tracing;
+  readonly sites: Sites;
   readonly throttle: Throttle;
   readonly storage: Storage;
   readonly requestId: string;
@@ -38,8 +46,9 @@ export interface UploadJob {
 export interface OpenUpload {
   readonly job: UploadJob;
   readonly source: FileSource;
+  readonly place: UploadPlace;
   readonly uploadId: string;
-  /** The kind of digest that the cloud wants for parts and pieces. */
+  /** The kind of digest that the place wants for parts and pieces. */
   readonly digest: DigestAlgorithm;
   /** Undefined where the cloud takes whole parts only. */
   readonly pieces?: PiecesOfParts;

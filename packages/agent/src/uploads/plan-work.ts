@@ -28,8 +28,8 @@ export function planWork(
   const steps: InventoryStep[] = [];
   const missing: WantedImport[] = [];
   for (const request of board.byVersion().values()) {
-    const { versionId, stage, requestId } = request;
-    if (stage === "deliver" && board.isClosed(requestId)) continue;
+    const { versionId, stage } = request;
+    if (stage === "deliver" && board.isClosed(request)) continue;
     const file = inventory.version(versionId);
     if (file) steps.push(...stepTo(file, request, inventory));
     else if (stage === "deliver") missing.push(request);

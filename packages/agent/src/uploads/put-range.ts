@@ -1,5 +1,6 @@
 import { NetworkError } from "@downlink/client";
 import { putStream } from "@downlink/client/node";
+import { traceHeaders } from "../cloud/trace-calls.ts";
 import { type CloudCall, cloudCalls } from "../durable/durable-steps.ts";
 import type { OpenUpload } from "./open-upload.ts";
 import { type ByteRange, readRange } from "./upload-parts.ts";
@@ -23,15 +24,29 @@ export async function putRange(upload: OpenUpload, put: Put): Promise<string | u
   using _sending = throttle.linkSpeed.sending();
   const carrying = throttle.pieceSizes.begin();
   try {
-    const etag = await cloudCalls.tracePromise(() => send(upload, put), put.call);
+    const etag = await cloudCalls.tracePromise(() => sendTraced(upload, put), put.call);
     carrying.confirmed(length);
     meter.add(length);
     onPart(length);
     return etag;
   } catch (failure) {
     if (failure instanceof NetworkError) carrying.lost();
+    if (!put.signal.aborted) upload.place.noteFailure(failure);
     throw failure;
   }
+}
+
+function sendTraced(upload: OpenUpload, put: Put): Promise<string | undefined> {
+  const { tracing } = upload.job;
+  const span = {
+    name: `PUT ${put.call.what}`,
+    kind: "client",
+    attributes: { "downlink.bytes": put.range.length },
+  } as const;
+  return tracing.inSpan(span, () => {
+    const headers = { ...put.target.headers, ...traceHeaders(tracing) };
+    return send(upload, { ...put, target: { ...put.target, headers } });
+  });
 }
 
 async function send({ job, source }: OpenUpload, { range, target, signal }: Put): Promise<string | undefined> {

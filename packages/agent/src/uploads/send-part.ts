@@ -1,7 +1,6 @@
-import { api, toDigestFields } from "@downlink/protocol";
+import { toDigestFields } from "@downlink/protocol";
 import { checkUnmoved, FileMovedError } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatchError } from "./open-upload.ts";
-import { isPartWorthRetrying } from "./part-retries.ts";
 import { putRange } from "./put-range.ts";
 import { beginPieces, type PartToSend, type PieceProgress, sendPieces } from "./send-pieces.ts";
 
@@ -25,8 +24,8 @@ export async function sendPart(upload: OpenUpload, toSend: PartToSend): Promise<
       upload.job.onPartFailed(failure);
       // On a link that is cut again and again, a part may take any number of tries, as long as each makes progress.
       if (progress.heldBytes() > heldBefore) attempt = 1;
-      if (progress.isRefuted() || !isPartWorthRetrying(failure, attempt)) throw failure;
-      await upload.job.session.waitToRetry(failure, attempt, signal);
+      if (progress.isRefuted() || !upload.place.isWorthRetrying(failure, attempt)) throw failure;
+      await upload.place.waitToRetry(failure, attempt, signal);
       signal.throwIfAborted();
     }
   }
@@ -42,10 +41,9 @@ async function tryOnce(upload: OpenUpload, toSend: PartToSend, progress: PiecePr
 
 /** Tries once to send a whole part. Each try asks for its own grant, because grants are short-lived. */
 async function putPart(upload: OpenUpload, { part, digest, signal }: PartToSend): Promise<string | undefined> {
-  const { job, uploadId } = upload;
+  const { place, uploadId } = upload;
   const { number, length } = part;
-  const asked = { requestId: job.requestId, uploadId, parts: [{ number, length, ...toDigestFields(digest) }] };
-  const { grants } = await job.session.call(api.edge.grantParts, asked, { signal });
+  const { grants } = await place.grantParts([{ number, length, ...toDigestFields(digest) }], signal);
   const target = grants.find((candidate) => candidate.number === number);
   if (!target) throw new TypeError(`the control plane granted no target for part ${number}`);
   return await putRange(upload, { range: part, target, call: { what: "part", uploadId, number }, signal });

@@ -1,5 +1,5 @@
 import { ApiCallError } from "@downlink/client";
-import { algorithmOf, api, digestOf, type Piece, toDigestFields } from "@downlink/protocol";
+import { algorithmOf, digestOf, type Piece, toDigestFields } from "@downlink/protocol";
 import { checkUnmoved } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatchError } from "./open-upload.ts";
 import { putRange } from "./put-range.ts";
@@ -82,11 +82,9 @@ async function compose(
   { part, digest, signal }: PartToSend,
   progress: PieceProgress,
 ): Promise<{ readonly etag?: string }> {
-  const { session, requestId } = upload.job;
   const { number, length } = part;
-  const whole = { requestId, uploadId: upload.uploadId, number, length, ...toDigestFields(digest) };
   try {
-    return await session.call(api.edge.composePart, whole, { signal });
+    return await upload.place.composePart({ number, length, ...toDigestFields(digest) }, signal);
   } catch (failure) {
     if (failure instanceof ApiCallError && failure.code === "DigestMismatch") progress.refute();
     // The cloud forgot them: the answer to the next request for targets says what it holds.
@@ -104,12 +102,11 @@ interface Sending {
 
 /** Sends as many pieces as there are targets, while their size suits the link. */
 async function sendNext(upload: OpenUpload, { part, progress, signal }: Sending): Promise<void> {
-  const { job, source, uploadId } = upload;
-  const { file, storage, requestId } = job;
+  const { job, source, place, uploadId } = upload;
+  const { file, storage } = job;
   const { number } = part;
   const planned = await planPieces(upload, part, progress.heldBytes());
-  const asked = { requestId, uploadId, number, pieces: planned };
-  const { held, grants } = await job.session.call(api.edge.grantPieces, asked, { signal });
+  const { held, grants } = await place.grantPieces({ number, pieces: planned }, signal);
   // The cloud may hold more, where an answer was late. Where it holds less than it acknowledged, the next try comes after a rest.
   if (endOf(held) > progress.heldBytes()) return await adopt(upload, { part, held, progress });
   if (endOf(held) < progress.heldBytes()) throw new TypeError(`the control plane lost pieces of part ${number}`);
@@ -146,7 +143,7 @@ async function adopt(
 ): Promise<void> {
   for (const [index, piece] of held.entries()) {
     const isNext = piece.offset === endOf(held.slice(0, index)) && piece.offset + piece.length <= part.length;
-    if (!isNext) throw new TypeError(`the control plane tells pieces of part ${part.number} that make no part`);
+    if (!isNext) throw new TypeError(`the control plane lists pieces of part ${part.number} that make no part`);
     const digest = digestOf(piece);
     if ((await hashRange(source, within(part, piece), algorithmOf(digest))) !== digest)
       throw new PartMismatchError(job.file.path, part.number);

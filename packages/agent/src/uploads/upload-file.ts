@@ -7,27 +7,51 @@ import {
   toDigestFields,
 } from "@downlink/protocol";
 import { checkUnmoved, openTracked } from "../files/open-tracked.ts";
+import { createCloudPlace } from "./cloud-place.ts";
 import { type OpenUpload, PartMismatchError, type UploadJob } from "./open-upload.ts";
 import { type SentPart, sendPart } from "./send-part.ts";
+import { createSitePlace } from "./site-place.ts";
 import { createPartHashes, type Part, type PartHashes, partsOf } from "./upload-parts.ts";
+import type { Held, UploadPlace } from "./upload-place.ts";
 
 /**
  * Delivers one version of a file, and begins where an earlier try ended. The version is checked before each part and before the
  * end, so that no bytes of another version can get in between. `classifyFailure` says what an error means.
  */
 export async function uploadFile(job: UploadJob): Promise<void> {
-  const { session, storage, requestId, file, signal } = job;
+  const { tracing, requestId, file } = job;
+  const attributes = { "downlink.import_request": requestId, "downlink.size_bytes": file.identity.sizeBytes };
+  await tracing.inSpan({ name: "upload", kind: "internal", attributes }, () => deliver(job));
+}
+
+async function deliver(job: UploadJob): Promise<void> {
+  const { storage, file } = job;
   const { path, identity } = file;
   await using source = await openTracked(storage, path, identity);
   const opened = await open(job);
   if (opened.isStored) return;
+  const place = placeOf(job, opened);
+  const held = await place.open(job.signal);
+  if (held.isStored) return;
+  const { digest = "md5", pieces } = held;
+  const { uploadId, partSize } = opened;
+  await send({ job, source, place, uploadId, digest, pieces }, { partSize, held: held.parts });
+}
+
+interface Sending {
+  readonly partSize: number;
+  readonly held: Held["parts"];
+}
+
+async function send(upload: OpenUpload, { partSize, held }: Sending): Promise<void> {
+  const { job, source, place, digest } = upload;
+  const { storage, file, signal } = job;
+  const { path, identity } = file;
   const showsChanges = await job.showsChanges();
   if (!showsChanges) job.forgetHashes();
-  const { uploadId, digest = "md5", pieces } = opened;
-  const hashes = job.hashesFor({ partSize: opened.partSize, digest });
-  const parts = partsOf(identity.sizeBytes, opened.partSize);
-  const durable = new Map(opened.parts.map((part) => [part.number, part]));
-  const upload = { job, source, uploadId, digest, pieces };
+  const hashes = job.hashesFor({ partSize, digest });
+  const parts = partsOf(identity.sizeBytes, partSize);
+  const durable = new Map(held.map((part) => [part.number, part]));
   await verifyDurable(upload, { parts, durable, hashes });
   const sent = await sendParts(upload, { parts, durable, hashes });
   if (!showsChanges) await compareAgain(upload, parts, sent);
@@ -35,8 +59,19 @@ export async function uploadFile(job: UploadJob): Promise<void> {
   const sha256 = hashes.sha256();
   job.onHashed({ sha256, begunNs: hashes.begunNs });
   const withDigests = sent.map(({ digest: ofPart, ...part }) => ({ ...part, ...toDigestFields(ofPart) }));
-  const completion = { requestId, uploadId, parts: withDigests, sha256 };
-  await session.call(api.edge.completeUpload, completion, { signal });
+  await place.complete({ parts: withDigests, sha256 }, signal);
+}
+
+type Opened = Output<typeof api.edge.openUpload>;
+
+/** The bytes go where the control plane says. */
+function placeOf(job: UploadJob, opened: Opened): UploadPlace {
+  const { session, transport, sites, requestId } = job;
+  const { uploadId, site } = opened;
+  if (!site) return createCloudPlace({ session, requestId, opened });
+  sites.enter(requestId, site);
+  const renew = (signal: AbortSignal) => session.call(api.edge.openUpload, factsOf(job), { signal });
+  return createSitePlace({ transport, sites, uploadId, site, renew });
 }
 
 /** The kinds of digest that the agent can send. */
@@ -61,15 +96,18 @@ async function compareAgain(
  * have the content already: then one slow read may save the whole transfer. When the cloud knows the hash, it ends the request,
  * and the call fails.
  */
-async function open(job: UploadJob): Promise<Output<typeof api.edge.openUpload>> {
-  const { session, throttle, requestId, file, signal, knownSha256 } = job;
-  const { versionId, identity } = file;
-  const version = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs };
-  const facts = { ...version, partSize: throttle.wantedPartBytes(), digests: DIGESTS };
+async function open(job: UploadJob): Promise<Opened> {
+  const { session, signal, knownSha256 } = job;
+  const facts = factsOf(job);
   const opened = await session.call(api.edge.openUpload, { ...facts, sha256: knownSha256 }, { signal });
   if (!opened.wantsSha256 || opened.isStored) return opened;
   const sha256 = await job.hashWhole(signal);
   return await session.call(api.edge.openUpload, { ...facts, sha256 }, { signal });
+}
+
+function factsOf({ throttle, requestId, file: { versionId, identity } }: UploadJob) {
+  const version = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs };
+  return { ...version, partSize: throttle.wantedPartBytes(), digests: DIGESTS, takesSites: true };
 }
 
 interface PartPlan {

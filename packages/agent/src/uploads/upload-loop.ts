@@ -1,5 +1,6 @@
-import { ApiCallError } from "@downlink/client";
+import { ApiCallError, type Transport } from "@downlink/client";
 import type { WantedImport } from "@downlink/protocol";
+import type { Tracing } from "@downlink/tracing";
 import type { Dispatcher } from "undici";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
@@ -15,6 +16,7 @@ import { createHopelessImports, type HopelessImports } from "./hopeless-imports.
 import { planUploads } from "./plan-uploads.ts";
 import { planWork } from "./plan-work.ts";
 import { type HashContext, rememberHashes } from "./remember-hashes.ts";
+import { createSites, type Sites } from "./sites.ts";
 import type { Throttle } from "./throttle.ts";
 import { createTransferMeter, type Transfer, type TransferMeter } from "./transfers.ts";
 import { uploadFile } from "./upload-file.ts";
@@ -24,6 +26,9 @@ import { createUploadTroubles, type UploadTroubles } from "./upload-troubles.ts"
 export interface UploadContext extends HashContext {
   readonly session: CloudSession;
   readonly dispatcher: Dispatcher;
+  /** By which self-hosted sites are called. */
+  readonly transport: Transport;
+  readonly tracing: Tracing;
   readonly clock: Clock;
   readonly log: Log;
   readonly problems: ProblemBoard;
@@ -92,6 +97,7 @@ class UploadQueue {
   readonly #memories: UploadMemories;
   readonly #troubles: UploadTroubles;
   readonly #endings: HopelessImports;
+  readonly #sites: Sites;
   readonly counters = { uploadedBytes: 0, uploadedFiles: 0 };
   #fault: unknown;
 
@@ -99,6 +105,7 @@ class UploadQueue {
     this.#ctx = ctx;
     this.#memories = memories;
     this.#troubles = troubles;
+    this.#sites = createSites(ctx);
     this.#endings = createHopelessImports({ ...ctx, memories, troubles, onFault: (fault) => this.#noteFault(fault) });
   }
 
@@ -131,7 +138,7 @@ class UploadQueue {
     const { start, abort } = planUploads({
       deliverable: this.#deliverable(),
       running: this.#running,
-      isResting: this.#memories.isResting,
+      isResting: (requestId) => this.#memories.isResting(requestId) || this.#sites.isResting(requestId),
       concurrency: this.#ctx.throttle.concurrency(),
     });
     for (const requestId of abort) this.#running.get(requestId)?.stop.abort();
@@ -145,7 +152,7 @@ class UploadQueue {
     return [...board.byVersion().values()].filter(
       ({ stage, requestId, versionId }) =>
         stage === "deliver" &&
-        !board.isClosed(requestId) &&
+        !board.isClosed({ requestId, versionId }) &&
         (inventory.version(versionId)?.state ?? "away") !== "away" &&
         !isInRecheck(versionId),
     );
@@ -161,6 +168,7 @@ class UploadQueue {
     const meter = createTransferMeter({ recordingId, path: file.path, sizeBytes: file.identity.sizeBytes }, clock);
     const upload = uploadFile({
       ...{ session: this.#ctx.session, dispatcher: this.#ctx.dispatcher, throttle: this.#ctx.throttle },
+      ...{ transport: this.#ctx.transport, tracing: this.#ctx.tracing, sites: this.#sites },
       ...{ storage, requestId, file, meter },
       signal: AbortSignal.any([signal, stop.signal]),
       ...rememberHashes({ ...this.#ctx, memories: this.#memories }, { requestId, file, storage }),
@@ -184,8 +192,9 @@ class UploadQueue {
   }
 
   #delivered({ requestId, versionId }: WantedImport, { path, identity }: TrackedFile): void {
+    this.#sites.noteEnd(requestId, undefined);
     this.#ctx.inventory.change([{ do: "event", versionId, event: "delivered" }]);
-    this.#ctx.board.close(requestId);
+    this.#ctx.board.close({ requestId, versionId });
     this.#memories.forget(requestId);
     this.#troubles.show();
     this.counters.uploadedFiles += 1;
@@ -204,12 +213,15 @@ class UploadQueue {
     const { inventory, board, scanSignal, log } = this.#ctx;
     const { requestId, versionId } = request;
     inventory.change([{ do: "event", versionId, event: "uploadStopped" }]);
+    const restMs = this.#sites.noteEnd(requestId, failure);
     if (signal.aborted || stop.signal.aborted) return;
     const kind = classifyFailure(failure);
     const reason = failure instanceof Error ? failure.message : String(failure);
     log.warn({ path: file.path, kind, reason }, "an upload did not come through");
+    if (restMs !== undefined)
+      return this.#memories.restFor(requestId, restMs, { path: file.path, error: (failure as Error).message });
     this.#troubles.noteFailure(requestId, failure, file.path);
-    if (kind === "cancelled") board.refused(requestId);
+    if (kind === "cancelled") board.refused(request);
     // The bytes do not match their hash, so they are hashed again next time.
     if (failure instanceof ApiCallError && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
     if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
@@ -231,7 +243,9 @@ class UploadQueue {
   }
 
   #forgetOld(): void {
-    this.#memories.keepOnly(new Set(this.#ctx.board.wanted().map(({ requestId }) => requestId)));
+    const wanted = new Set(this.#ctx.board.wanted().map(({ requestId }) => requestId));
+    this.#memories.keepOnly(wanted);
+    this.#sites.keepOnly(wanted);
     this.#troubles.show();
   }
 }

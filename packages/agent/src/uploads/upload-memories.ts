@@ -15,6 +15,8 @@ export interface Retry {
 export interface UploadMemories {
   /** Lets a request rest after a failed try, longer each time. `path` is given where the file is known. */
   rest(requestId: string, failure: unknown, path?: string): void;
+  /** Lets a request rest for so long, because where it goes cannot be reached: it is no failure of the request. */
+  restFor(requestId: string, restMs: number, lastTry: { readonly path: string; readonly error: string }): void;
   isResting(requestId: string): boolean;
   /** Ends the rest of a request. Returns whether it rested. */
   wake(requestId: string): boolean;
@@ -61,6 +63,9 @@ export function createUploadMemories(clock: Clock): UploadMemories {
       memory.failures += 1;
       memory.notBeforeMs = clock.monotonicMs() + retryDelayMs(failure, memory.failures, clock);
       if (path !== undefined) memory.lastTry = { path, error: (failure as Error).message };
+    },
+    restFor(requestId, restMs, lastTry) {
+      Object.assign(recall(requestId), { notBeforeMs: clock.monotonicMs() + restMs, lastTry });
     },
     isResting: (requestId) => (memories.get(requestId)?.notBeforeMs ?? 0) > clock.monotonicMs(),
     wake(requestId) {

@@ -1,70 +1,8 @@
 import assert from "node:assert/strict";
-import { closeSync, openSync, renameSync, rmSync, statSync, utimesSync, writeSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
-import { FakeCloud } from "../testing/fake-cloud.ts";
-import type { FakeRequest, Fault } from "../testing/fake-http.ts";
+import type { Fault } from "../testing/fake-http.ts";
 import { writeRecording } from "../testing/recordings.ts";
-import { type Device, makeDevice, type RunningDaemon, settingsFor, startDaemon } from "../testing/run-daemon.ts";
-
-const PART_BYTES = 64 * 1024;
-
-/** Makes a device with one recording of about ten parts that the cloud knows. */
-async function withUpload(work: (scene: Scene) => Promise<void>, flags = {}): Promise<void> {
-  using device = makeDevice();
-  await using cloud = await FakeCloud.start();
-  const bytes = await writeRecording(device, "a.mcap", { sizeBytes: 10 * PART_BYTES });
-  const settings = settingsFor(device, cloud, flags);
-  const start = () => startDaemon(settings);
-  await using agent = start();
-  await cloud.until("the file is reported", () => cloud.at("a.mcap") !== undefined);
-  await work({
-    device,
-    cloud,
-    bytes,
-    agent,
-    start,
-    path: join(device.root, "a.mcap"),
-    versionId: cloud.at("a.mcap")!.versionId,
-  });
-}
-
-interface Scene {
-  readonly device: Device;
-  readonly cloud: FakeCloud;
-  readonly bytes: Buffer;
-  readonly agent: RunningDaemon;
-  readonly start: () => RunningDaemon;
-  readonly path: string;
-  readonly versionId: string;
-}
-
-/** Holds back the given part and all later ones until they are released. */
-function holdParts(cloud: FakeCloud, from: number) {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const isHeld = ({ name, path }: FakeRequest) => name === "put" && Number(path.split("/").at(-1)) >= from;
-  cloud.gate = (request) => (isHeld(request) ? promise : undefined);
-  const release = () => {
-    cloud.gate = () => undefined;
-    resolve();
-  };
-  return { release };
-}
-
-function faultOnce(matches: (request: FakeRequest) => boolean, fault: Fault, times = 1) {
-  let left = times;
-  return (request: FakeRequest) => (matches(request) && left-- > 0 ? fault : undefined);
-}
-
-const isPart =
-  (number: number) =>
-  ({ name, path }: FakeRequest) =>
-    name === "put" && path.endsWith(`/${number}`);
-
-async function untilStored({ cloud, versionId, bytes }: Scene): Promise<void> {
-  await cloud.until("it is stored", () => cloud.uploads.stored.has(versionId));
-  assert.ok(cloud.uploads.stored.get(versionId)?.equals(bytes));
-}
+import { faultOnce, holdParts, isPart, PART_BYTES, untilStored, withUpload } from "../testing/upload-scene.ts";
 
 test("a stopped agent resumes: parts that were acknowledged are not sent again", async () => {
   await withUpload(async (scene) => {
@@ -123,86 +61,12 @@ test("the control plane goes away during an upload and comes back: the upload go
   });
 });
 
-test("a file that changes during its upload fails with the reason, nothing of it is stored, and what is there now is another version", async (t) => {
-  const changes: Record<string, (path: string) => void> = {
-    "rewritten in place with its time put back": (path) => {
-      const { atime, mtime } = statSync(path);
-      const file = openSync(path, "r+");
-      writeSync(file, "changed", 5000);
-      closeSync(file);
-      utimesSync(path, atime, mtime);
-    },
-    "replaced by another file": (path) => {
-      const file = openSync(`${path}.part`, "w");
-      writeSync(file, "something else");
-      closeSync(file);
-      renameSync(`${path}.part`, path);
-    },
-  };
-  for (const [name, change] of Object.entries(changes)) {
-    await t.test(name, async () => {
-      await withUpload(async ({ cloud, path, versionId }) => {
-        const { release } = holdParts(cloud, 4);
-        const requestId = cloud.requestImport("a.mcap");
-        await cloud.until("three parts are durable", () => cloud.uploads.durable(requestId) === 3);
-        change(path);
-        release();
-        await cloud.until(
-          "the request has failed",
-          () => cloud.requests.get(requestId)?.stage === "failed" || cloud.acknowledged.includes(requestId),
-        );
-        await cloud.until("the version is gone", () => !cloud.files.has(versionId));
-        await cloud.until("the new one is reported", () => cloud.at("a.mcap") !== undefined);
-        assert.equal(cloud.uploads.stored.size, 0);
-        assert.deepEqual(cloud.failures, [{ requestId, code: "FileChanged" }]);
-      });
-    });
-  }
-});
-
-test("a file that is deleted during its upload fails as gone", async () => {
-  await withUpload(async ({ cloud, path }) => {
-    const { release } = holdParts(cloud, 4);
-    const requestId = cloud.requestImport("a.mcap");
-    await cloud.until("three parts are durable", () => cloud.uploads.durable(requestId) === 3);
-    rmSync(path);
-    release();
-    await cloud.until("the file is gone", () => cloud.files.size === 0);
-    assert.deepEqual(cloud.failures, [{ requestId, code: "FileGone" }]);
-    assert.equal(cloud.uploads.stored.size, 0);
-  });
-});
-
-test("a file that is renamed during its upload is delivered all the same", async () => {
-  await withUpload(async (scene) => {
-    const { cloud, path } = scene;
-    const { release } = holdParts(cloud, 4);
-    const requestId = cloud.requestImport("a.mcap");
-    await cloud.until("three parts are durable", () => cloud.uploads.durable(requestId) === 3);
-    renameSync(path, `${path}-renamed.mcap`);
-    release();
-    await untilStored(scene);
-    assert.deepEqual(cloud.failures, []);
-  });
-});
-
 test("a cloud that does not know SHA-256 gets its parts with MD5", async () => {
   await withUpload(async (scene) => {
     scene.cloud.uploads.takesSha256 = false;
     scene.cloud.requestImport("a.mcap");
     await untilStored(scene);
     assert.deepEqual(scene.cloud.failures, []);
-  });
-});
-
-test("a part that the cloud holds differently from the file proves a change that nothing else shows", async () => {
-  await withUpload(async ({ cloud, versionId }) => {
-    cloud.uploads.corruptPart = 2;
-    const requestId = cloud.requestImport("a.mcap");
-    await cloud.until("the request has failed", () => cloud.failures.length > 0);
-    assert.deepEqual(cloud.failures, [{ requestId, code: "FileChanged" }]);
-    await cloud.until("there is a new version", () => cloud.at("a.mcap") !== undefined && !cloud.files.has(versionId));
-    assert.equal(cloud.uploads.stored.size, 0);
   });
 });
 
