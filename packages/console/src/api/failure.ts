@@ -1,0 +1,53 @@
+import { ApiCallError, NetworkError } from "@downlink/client";
+import { type Organization, SeveralOrganizations } from "./plain-call.ts";
+
+/**
+ * `away`: no answer, or not one of ours · `signedOut`: who calls has to sign in · `forbidden`: they may not · `busy`: the service asks to wait ·
+ * `conflict`: what is there now does not allow it · `missing`: there is no such thing · `invalid`: what was typed does not fit · `other`.
+ */
+export type FailureKind = "away" | "signedOut" | "forbidden" | "busy" | "conflict" | "missing" | "invalid" | "other";
+
+export interface Failure {
+  readonly kind: FailureKind;
+  readonly text: string;
+  readonly code: string | undefined;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** What is wrong with single fields, by their path. */
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+  /** Which organizations who signs in can choose among. */
+  readonly organizations?: readonly Organization[];
+}
+
+/** Says in one sentence what went wrong, and what kind of failure it is. */
+export function explainFailure(error: unknown): Failure {
+  if (error instanceof ApiCallError) {
+    const { status, message, code, requestId, retryAfterMs, details } = error;
+    const known = { kind: kindOf(status, code), text: sentence(message), code, requestId, retryAfterMs, details };
+    return error instanceof SeveralOrganizations ? { ...known, organizations: error.organizations } : known;
+  }
+  if (error instanceof NetworkError) return { ...NOTHING, kind: "away", text: "The control plane cannot be reached." };
+  return { ...NOTHING, kind: "other", text: sentence(error instanceof Error ? error.message : String(error)) };
+}
+
+const NOTHING = { code: undefined, requestId: undefined, retryAfterMs: undefined, details: [] } as const;
+const KINDS: Readonly<Record<number, FailureKind>> = {
+  400: "invalid",
+  401: "signedOut",
+  403: "forbidden",
+  404: "missing",
+  409: "conflict",
+  429: "busy",
+  503: "busy",
+};
+
+/** An answer without a code is not one of our service: a proxy's, or that of a network that wants a sign-in of its own. */
+function kindOf(status: number, code: string | undefined): FailureKind {
+  if (code === undefined) return "away";
+  return KINDS[status] ?? "other";
+}
+
+function sentence(text: string): string {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}

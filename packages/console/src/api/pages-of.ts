@@ -1,0 +1,12 @@
+const MOST_PAGES = 3;
+
+/** Answers which pages hold the rows from `first` to `last`, at most three of them. */
+export function pagesOf(
+  { first, last }: { first: number; last: number },
+  { rows, total = Number.POSITIVE_INFINITY }: { rows: number; total: number | undefined },
+): number[] {
+  const lastRow = Math.min(last, Math.max(0, total - 1));
+  const from = Math.max(0, Math.floor(Math.min(first, lastRow) / rows));
+  const to = Math.max(from, Math.floor(lastRow / rows));
+  return Array.from({ length: Math.min(MOST_PAGES, to - from + 1) }, (_, at) => from + at);
+}

@@ -1,0 +1,87 @@
+import type { CallInput, Operation, Output } from "@downlink/protocol";
+import { useEffect, useReducer, useState } from "preact/hooks";
+import { client } from "./client.ts";
+import { explainFailure, type Failure } from "./failure.ts";
+import { pagesOf } from "./pages-of.ts";
+import { queries, signIns, whenInvalidated } from "./queries.ts";
+import { queryKey } from "./query-key.ts";
+
+const PAGE_ROWS = 200;
+
+/** A list of which only what is looked at is asked for. */
+export interface Rows<T> {
+  /** Undefined while it is not here. */
+  at(index: number): T | undefined;
+  /** How many rows there are, as far as that is known. */
+  readonly count: number;
+  /** Nothing has been answered yet. */
+  readonly isNew: boolean;
+  readonly isLoading: boolean;
+  readonly failure: Failure | undefined;
+  /** Tells which rows are looked at. */
+  look(first: number, last: number): void;
+  again(): void;
+}
+
+type RowOf<O extends Operation> = Output<O> extends readonly (infer T)[] ? T : never;
+
+/** Asks a list of the contract in pages of 200 rows. `total` is how many rows there are thought to be. */
+export function useRows<O extends Operation>(
+  operation: O,
+  input: CallInput<O>,
+  { total, isEnabled = true }: { total: number | undefined; isEnabled?: boolean },
+): Rows<RowOf<O>> {
+  const [{ first, last }, setLooked] = useState({ first: 0, last: PAGE_ROWS - 1 });
+  const inputOf = (page: number) =>
+    ({ ...(input as object), offset: page * PAGE_ROWS, limit: PAGE_ROWS }) as CallInput<O>;
+  const wanted = pagesOf({ first, last }, { rows: PAGE_ROWS, total });
+  const { ask, failure, isLoading } = usePages(operation, { inputOf, wanted, isEnabled });
+  const pageAt = (page: number) =>
+    queries.getQueryData(queryKey(operation.path, inputOf(page))) as readonly RowOf<O>[] | undefined;
+  const seen = wanted.findLast((page) => pageAt(page) !== undefined);
+  const length = seen === undefined ? 0 : pageAt(seen)!.length;
+  const known = seen === undefined ? 0 : seen * PAGE_ROWS + length;
+  return {
+    at: (index) => pageAt(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS],
+    count: seen !== undefined && length < PAGE_ROWS ? known : Math.max(known, total ?? 0),
+    isNew: seen === undefined,
+    isLoading,
+    failure,
+    look: (from, to) =>
+      setLooked((before) => (before.first === from && before.last === to ? before : { first: from, last: to })),
+    again: ask,
+  };
+}
+
+interface Pages<O extends Operation> {
+  readonly inputOf: (page: number) => CallInput<O>;
+  readonly wanted: readonly number[];
+  readonly isEnabled: boolean;
+}
+
+/** Asks for the wanted pages when they change, and again when somebody says that what they hold is old. */
+function usePages<O extends Operation>(operation: O, { inputOf, wanted, isEnabled }: Pages<O>) {
+  const [, render] = useReducer((count: number) => count + 1, 0);
+  const [failure, setFailure] = useState<Failure | undefined>();
+  const keys = wanted.map((page) => queryKey(operation.path, inputOf(page)));
+  const load = async (page: number) => {
+    const input = inputOf(page);
+    const key = queryKey(operation.path, input);
+    try {
+      await queries.fetchQuery({ queryKey: key, queryFn: ({ signal }) => client.call(operation, input, { signal }) });
+      setFailure(undefined);
+    } catch (error) {
+      setFailure(explainFailure(error));
+    }
+    render(undefined);
+  };
+  const ask = () => void Promise.all(wanted.map(load));
+  const identity = keys.map(([, text]) => text).join();
+  useEffect(() => {
+    if (!isEnabled) return;
+    ask();
+    return whenInvalidated(operation, ask);
+  }, [operation.path, identity, isEnabled, signIns.value]);
+  const isLoading = keys.some((key) => queries.getQueryState(key)?.fetchStatus === "fetching");
+  return { ask, failure, isLoading };
+}

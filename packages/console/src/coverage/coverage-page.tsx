@@ -1,0 +1,117 @@
+import type { Device } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import type { Query } from "../api/use-query.ts";
+import { Failed } from "../parts/failed.tsx";
+import { ProgressLine } from "../parts/progress-line.tsx";
+import { UrlProblems } from "../parts/url-problems.tsx";
+import { zoneName } from "../time/format-time.ts";
+import { zone } from "../time/zone.ts";
+import type { Act } from "../timeline/lane-actions.ts";
+import { Lanes } from "../timeline/lanes.tsx";
+import { useProjectId } from "../url/project.ts";
+import { type UrlParams, useParams } from "../url/use-params.ts";
+import { Attention } from "./attention.tsx";
+import "./coverage.css";
+import { CoverageTable } from "./coverage-table.tsx";
+import { DeviceName } from "./device-name.tsx";
+import type { GridSource } from "./grid-source.ts";
+import { addressOf, type Inspected, inspectedSpan } from "./inspected.ts";
+import { Inspector } from "./inspector.tsx";
+import { Legend } from "./legend.tsx";
+import { NoDevices, NothingInSight } from "./nothing.tsx";
+import { coverageParams } from "./params.ts";
+import { Toolbar } from "./toolbar.tsx";
+import { type LaneView, useFleet, useGridSource, useLaneView } from "./use-coverage.ts";
+
+/** What data there is, on robots and here, of all devices over time. */
+export function CoveragePage() {
+  const projectId = useProjectId()!;
+  const params = useParams(coverageParams);
+  const fleet = useFleet(projectId, params.values.q);
+  const source = useGridSource(projectId, fleet.data);
+  const lanes = useLaneView(params);
+  return (
+    <div class="coverage-page">
+      <header class="row">
+        <h1>Coverage</h1>
+        <Attention {...{ projectId, devices: fleet.data ?? [] }} />
+      </header>
+      <UrlProblems problems={params.problems} />
+      <Toolbar {...{ params, lanes, projectId }} />
+      <Legend />
+      <Loading {...{ fleet, source }} />
+      <Content {...{ projectId, params, fleet, source, lanes }} />
+    </div>
+  );
+}
+
+interface ContentProps {
+  readonly projectId: string;
+  readonly params: UrlParams<typeof coverageParams>;
+  readonly fleet: Query<readonly Device[]>;
+  readonly source: GridSource;
+  readonly lanes: LaneView;
+}
+
+/** What is on its way, and what could not be had: the rest stays as it is. */
+function Loading({ fleet, source }: Pick<ContentProps, "fleet" | "source">) {
+  source.version.value;
+  return (
+    <>
+      <ProgressLine isOn={fleet.isLoading || source.isLoading} />
+      {fleet.failure && <Failed failure={fleet.failure} again={fleet.again} />}
+      {source.failure && <Failed failure={source.failure} again={() => source.again()} />}
+    </>
+  );
+}
+
+function Content(props: ContentProps) {
+  const { projectId, params, fleet, source, lanes } = props;
+  if (!fleet.data) return fleet.failure ? null : <div class="lanes-skeleton" aria-busy="true" />;
+  if (fleet.data.length === 0) return <NoDevices {...{ params, projectId }} />;
+  return (
+    <>
+      <NothingInSight {...{ projectId, lanes, set: params.set }} />
+      {params.values.table ? (
+        <CoverageTable {...{ projectId, devices: fleet.data, source, lanes }} />
+      ) : (
+        <FleetLanes {...props} devices={fleet.data} />
+      )}
+    </>
+  );
+}
+
+function FleetLanes({ projectId, params, source, lanes, devices }: ContentProps & { devices: readonly Device[] }) {
+  const { route } = useLocation();
+  const [inspected, setInspected] = useState<Inspected | undefined>();
+  const { state, nowMs, settled } = lanes;
+  const onAct = (act: Act) => {
+    const now = inspectedSpan({ devices, source, state });
+    if (!now) return;
+    setInspected({ ...now, asks: act === "import" });
+    if (act === "open") route(addressOf(projectId, "recordings", now));
+    if (act === "event") route(addressOf(projectId, "events", now));
+  };
+  return (
+    <>
+      <Lanes
+        label={`Coverage of ${devices.length.toLocaleString("en-US")} devices. Arrows move the cursor, plus and minus zoom, Enter opens, i imports, e makes an event.`}
+        {...{ state, source, nowMs, onAct }}
+        count={devices.length}
+        rowPx={Number(params.values.row)}
+        zone={zoneName(zone.value)}
+        textAt={(row) => devices[row]?.name ?? ""}
+        nameAt={(row) => <DeviceName {...{ projectId, devices, row, settled }} />}
+      />
+      {inspected && (
+        <Inspector
+          key={`${inspected.devices[0]!.id} ${inspected.span.startNs} ${inspected.span.endNs}`}
+          {...{ projectId, inspected }}
+          onClose={() => setInspected(undefined)}
+          onImported={() => source.refresh()}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,126 @@
+import type { Device } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { formatSecond, zoneName } from "../time/format-time.ts";
+import { zone } from "../time/zone.ts";
+import { columnsOf } from "../timeline/lane-canvas.ts";
+import { type Run, runsOf } from "../timeline/runs.ts";
+import { STATE_WORDS } from "../timeline/state-words.ts";
+import { msAt, toNs, type View } from "../timeline/view.ts";
+import { pagePath } from "../url/project.ts";
+import type { GridSource } from "./grid-source.ts";
+import type { LaneView } from "./use-coverage.ts";
+
+interface TableProps {
+  readonly projectId: string;
+  readonly devices: readonly Device[];
+  readonly source: GridSource;
+  readonly lanes: LaneView;
+}
+
+const DEVICES = 20;
+const MOST_RUNS = 40;
+const PIXELS = 1000;
+
+/** The same ranges as text, for those who do not see the lanes, and to copy. */
+export function CoverageTable({ projectId, devices, source, lanes }: TableProps) {
+  const [page, setPage] = useState(0);
+  source.version.value;
+  const view = lanes.state.view.value;
+  const first = page * DEVICES;
+  const end = Math.min(devices.length, first + DEVICES);
+  source.look({ view, widthPx: PIXELS, firstRow: first, endRow: end });
+  const name = zoneName(zone.value);
+  return (
+    <section
+      class="coverage-table"
+      aria-label="Coverage as a table"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+    >
+      <table>
+        <caption class="unseen">What there is of each device, by time</caption>
+        <thead>
+          <tr>
+            <th scope="col">Device</th>
+            <th scope="col">From ({name})</th>
+            <th scope="col">To</th>
+            <th scope="col">What</th>
+          </tr>
+        </thead>
+        <tbody>
+          {devices.slice(first, end).map((device, at) => (
+            <Runs key={device.id} {...{ projectId, device, view, source, row: first + at }} />
+          ))}
+        </tbody>
+      </table>
+      <p class="row">
+        <button type="button" class="small" disabled={page === 0} onClick={() => setPage(page - 1)}>
+          Previous
+        </button>
+        Devices {first + 1}–{end} of {devices.length.toLocaleString("en-US")}
+        <button type="button" class="small" disabled={end >= devices.length} onClick={() => setPage(page + 1)}>
+          Next
+        </button>
+      </p>
+    </section>
+  );
+}
+
+interface RunsProps {
+  readonly projectId: string;
+  readonly device: Device;
+  readonly view: View;
+  readonly source: GridSource;
+  readonly row: number;
+}
+
+function Runs({ projectId, device, view, source, row }: RunsProps) {
+  const all = runsOf(columnsOf(row, { view, widthPx: PIXELS }, source));
+  const runs = all.filter(({ state, hasEvent }) => state !== "nothing" || hasEvent);
+  const name = (
+    <th scope="row">
+      <a href={pagePath(projectId, "devices", device.name)}>{device.name}</a>
+    </th>
+  );
+  if (runs.length === 0)
+    return (
+      <tr>
+        {name}
+        <td colSpan={3} class="muted">
+          no data
+        </td>
+      </tr>
+    );
+  return (
+    <>
+      {runs.slice(0, MOST_RUNS).map((run) => (
+        <tr key={run.fromPx}>
+          {name}
+          <Cells {...{ run, view }} />
+        </tr>
+      ))}
+      {runs.length > MOST_RUNS && (
+        <tr>
+          {name}
+          <td colSpan={3} class="muted">
+            and {runs.length - MOST_RUNS} more: choose a shorter time
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function Cells({ run, view }: { run: Run; view: View }) {
+  const at = (px: number) => formatSecond(toNs(view, msAt(view, px / PIXELS)), zoneName(zone.value));
+  return (
+    <>
+      <td>{at(run.fromPx)}</td>
+      <td>{at(run.toPx)}</td>
+      <td>
+        {STATE_WORDS[run.state]}
+        {run.hasEvent && ", an event"}
+      </td>
+    </>
+  );
+}

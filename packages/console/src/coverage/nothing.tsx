@@ -1,0 +1,79 @@
+import { coverage } from "@downlink/protocol";
+import { useQuery } from "../api/use-query.ts";
+import { Empty } from "../parts/empty.tsx";
+import { formatExact, formatSecond, zoneName } from "../time/format-time.ts";
+import { zone } from "../time/zone.ts";
+import { pagePath } from "../url/project.ts";
+import type { UrlParams } from "../url/use-params.ts";
+import type { coverageParams } from "./params.ts";
+import type { LaneView } from "./use-coverage.ts";
+
+type Params = UrlParams<typeof coverageParams>;
+
+/** There is no device at all, or none that fits what was typed. */
+export function NoDevices({ params: { values, set }, projectId }: { params: Params; projectId: string }) {
+  if (values.q !== "")
+    return (
+      <Empty title={`No device fits “${values.q}”.`}>
+        <button type="button" class="small" onClick={() => set({ q: "" })}>
+          ✕ show all devices
+        </button>
+      </Empty>
+    );
+  return (
+    <Empty title="There is no device yet.">
+      <p>
+        <a href={pagePath(projectId, "devices")}>Add a device</a>: its agent tells what it has. Files without a device
+        are in <a href={pagePath(projectId, "recordings")}>the recordings</a>.
+      </p>
+    </Empty>
+  );
+}
+
+interface SightProps {
+  readonly projectId: string;
+  readonly lanes: LaneView;
+  readonly set: Params["set"];
+}
+
+/** Where nothing is in the range that is shown, the nearest data is one click away. */
+export function NothingInSight({ projectId, lanes, set }: SightProps) {
+  const { startNs, endNs } = lanes.settled;
+  const { data, isOld } = useQuery(coverage.span, {
+    projectId,
+    includeEdgeRecordings: true,
+    start: startNs,
+    end: endNs,
+  });
+  if (!data || isOld) return null;
+  if (data.all === undefined)
+    return (
+      <p class="note" role="status">
+        No device has any recording yet.
+      </p>
+    );
+  const near = [
+    ["Latest before", data.previous],
+    ["First after", data.next],
+  ] as const;
+  if (near.every(([, atNs]) => atNs === undefined)) return null;
+  const half = (endNs - startNs) / 2n;
+  return (
+    <p class="note row" role="status">
+      Nothing in this range.
+      {near.map(
+        ([name, atNs]) =>
+          atNs !== undefined && (
+            <button
+              key={name}
+              type="button"
+              class="small primary"
+              onClick={() => set({ from: formatExact(atNs - half), to: formatExact(atNs + half) }, { isStep: true })}
+            >
+              {name}: {formatSecond(atNs, zoneName(zone.value))}
+            </button>
+          ),
+      )}
+    </p>
+  );
+}

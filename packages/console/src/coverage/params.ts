@@ -1,0 +1,32 @@
+import { choiceParam, flagParam, textParam, timeParam, type Values } from "../url/params.ts";
+
+/** What stands in the address of the coverage. */
+export const coverageParams = {
+  from: timeParam,
+  to: timeParam,
+  q: textParam,
+  row: choiceParam(["24", "4"], "24"),
+  table: flagParam,
+};
+export type CoverageValues = Values<typeof coverageParams>;
+
+/** What is shown where the address names no time. */
+const USUAL = "now-30d";
+
+export function rangeOf({ from, to }: Pick<CoverageValues, "from" | "to">): { from: string; to: string } {
+  return from === "" && to === "" ? { from: USUAL, to: "" } : { from, to };
+}
+
+/** Splits what is typed into terms on properties and a part of the name: `rover properties.site:munich`. */
+export function toDeviceFilter(text: string): { query?: string; nameMatches?: string } {
+  const words = text.match(/(?:"[^"]*"|\S)+/g) ?? [];
+  const [terms, names] = [words.filter(isTerm), words.filter((word) => !isTerm(word))];
+  return {
+    ...(terms.length > 0 && { query: terms.join(" ") }),
+    ...(names.length > 0 && { nameMatches: names.join(" ") }),
+  };
+}
+
+function isTerm(word: string): boolean {
+  return /^-?properties\./.test(word);
+}

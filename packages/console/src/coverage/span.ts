@@ -1,0 +1,36 @@
+import type { CoverageSpan } from "@downlink/protocol";
+import type { Span } from "../timeline/view.ts";
+
+const DAY_NS = 86_400_000_000_000n;
+const YEAR_NS = 365n * DAY_NS;
+/** No robot of which there are recordings is older: a time before it is that of a clock that was never set. */
+export const EARLIEST_NS = 30n * YEAR_NS;
+const ROOM = 50n;
+/** One end alone means so long a time. */
+const LONE_END_NS = 30n * DAY_NS;
+const LEAST_NS = 60_000_000_000n;
+
+/** What Fit shows: all usual times with some room. A robot that believed it was 1970 widens nothing. */
+export function fitOf({ usual }: CoverageSpan, firstSaneNs: bigint | undefined): Span | undefined {
+  if (!usual) return undefined;
+  const startNs = usual.start < EARLIEST_NS ? (firstSaneNs ?? usual.start) : usual.start;
+  const endNs = usual.end < startNs ? startNs : usual.end;
+  const roomNs = (endNs - startNs) / ROOM + LEAST_NS / 2n;
+  return { startNs: startNs - roomNs, endNs: endNs + roomNs };
+}
+
+/** Whether some data lies so far before all other that a clock must have been wrong. */
+export function hasWrongClock({ all, usual }: CoverageSpan): boolean {
+  if (!all || !usual) return false;
+  return all.start < EARLIEST_NS || all.start < usual.start - 10n * YEAR_NS;
+}
+
+/** Both ends of what is to be shown; one that is not named is that of now, or as far as it takes. */
+export function closeSpan(
+  { startNs, endNs }: { startNs: bigint | undefined; endNs: bigint | undefined },
+  nowNs: bigint,
+): Span {
+  const end = endNs ?? (startNs !== undefined && startNs >= nowNs ? startNs + LONE_END_NS : nowNs);
+  const start = startNs ?? end - LONE_END_NS;
+  return { startNs: start, endNs: end > start ? end : start + LEAST_NS };
+}

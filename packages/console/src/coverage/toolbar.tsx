@@ -1,0 +1,70 @@
+import { useEffect, useState } from "preact/hooks";
+import { RangePicker } from "../parts/range-picker.tsx";
+import { ZOOM_STEP } from "../timeline/lane-keys.ts";
+import { zoomAbout } from "../timeline/view.ts";
+import type { UrlParams } from "../url/use-params.ts";
+import { FitButton } from "./fit.tsx";
+import { type coverageParams, rangeOf } from "./params.ts";
+import type { LaneView } from "./use-coverage.ts";
+
+interface ToolbarProps {
+  readonly params: UrlParams<typeof coverageParams>;
+  readonly lanes: LaneView;
+  readonly projectId: string;
+}
+
+/** Which devices, from when to when, and how closely. */
+export function Toolbar({ params, lanes, projectId }: ToolbarProps) {
+  const { values, set } = params;
+  const zoom = (factor: number) => {
+    lanes.state.view.value = zoomAbout(lanes.state.view.value, factor, 0.5);
+  };
+  return (
+    <div class="coverage-bar row">
+      <DeviceSearch text={values.q} onChange={(q) => set({ q })} />
+      <RangePicker range={rangeOf(values)} onChange={({ from, to }) => set({ from, to })} />
+      <span class="row">
+        <button type="button" class="small" aria-label="Closer" onClick={() => zoom(1 / ZOOM_STEP)}>
+          +
+        </button>
+        <button type="button" class="small" aria-label="Farther" onClick={() => zoom(ZOOM_STEP)}>
+          −
+        </button>
+        <FitButton {...{ params, projectId }} />
+      </span>
+      <span class="row">
+        <button
+          type="button"
+          class="small"
+          aria-pressed={values.row === "4"}
+          onClick={() => set({ row: values.row === "4" ? "24" : "4" })}
+        >
+          Dense
+        </button>
+        <button type="button" class="small" aria-pressed={values.table} onClick={() => set({ table: !values.table })}>
+          As table
+        </button>
+      </span>
+    </div>
+  );
+}
+
+/** What is typed counts once it is entered or left. */
+function DeviceSearch({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
+  const commit = () => typed !== text && onChange(typed);
+  return (
+    <input
+      type="search"
+      aria-label="Devices: a part of the name, or properties.key:value"
+      placeholder="name or properties.key:value"
+      data-search
+      value={typed}
+      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      onBlur={commit}
+      onSearch={commit}
+      onKeyDown={(event) => event.key === "Enter" && commit()}
+    />
+  );
+}

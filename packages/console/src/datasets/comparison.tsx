@@ -1,0 +1,46 @@
+import { datasetVersions } from "@downlink/protocol";
+import { usePages } from "../api/use-pages.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Empty } from "../parts/empty.tsx";
+import { MoreRows } from "../parts/more-rows.tsx";
+import { EpisodeTable } from "./episode-table.tsx";
+
+const PAGE = 100;
+
+interface ComparisonProps {
+  readonly id: string;
+  readonly projectId: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What changed from one version to another: first how much, then which episodes, by their start. */
+export function Comparison({ id, projectId, from, to }: ComparisonProps) {
+  const query = { id, versionNumber: to, version: from };
+  const { data: counts } = useQuery(datasetVersions.compare, { ...query, limit: 0 });
+  const pages = usePages(datasetVersions.compare, { ...query, limit: PAGE }, { rowsOf: (output) => output.changes });
+  return (
+    <>
+      <p role="status">
+        From version {from} to version {to}:{" "}
+        {counts && (
+          <>
+            <span class="added">+{counts.addedCount}</span> <span class="removed">−{counts.removedCount}</span> episodes
+          </>
+        )}
+      </p>
+      {pages.rows.length > 0 && (
+        <EpisodeTable
+          projectId={projectId}
+          rows={pages.rows.map(({ episode, change, hasMissingRecordings }) => ({
+            ...episode,
+            change,
+            hasMissingRecordings,
+          }))}
+        />
+      )}
+      {pages.rows.length === 0 && !pages.isNew && <Empty title="The two versions hold the same episodes." />}
+      <MoreRows pages={pages} />
+    </>
+  );
+}

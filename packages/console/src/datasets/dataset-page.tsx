@@ -1,0 +1,93 @@
+import { type Dataset, datasets, datasetVersions } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { usePages } from "../api/use-pages.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { toast } from "../parts/toast.tsx";
+import { UrlProblems } from "../parts/url-problems.tsx";
+import { countParam, textParam } from "../url/params.ts";
+import { pagePath, useProjectId } from "../url/project.ts";
+import { useParams } from "../url/use-params.ts";
+import { Comparison } from "./comparison.tsx";
+import "../parts/plain-table.css";
+import "./datasets.css";
+import { StagedChanges } from "./staged-changes.tsx";
+import { VersionBar } from "./version-bar.tsx";
+import { VersionEpisodes } from "./version-episodes.tsx";
+import { editableOf, usualVersion } from "./versions.ts";
+
+/** What stands in the address of a dataset; 0 stands for the usual version, and for no comparison. */
+const datasetParams = { version: countParam(0), compare: countParam(0), q: textParam };
+
+/** One dataset: its versions, their episodes, what is staged, and what changed from one version to another. */
+export function DatasetPage() {
+  const projectId = useProjectId()!;
+  const id = useRoute().params.id!;
+  const { data: dataset, failure, again } = useQuery(datasets.get, { id });
+  const params = useParams(datasetParams);
+  const versions = usePages(datasetVersions.list, { id, sortOrder: "desc" }, { rowsOf: (output) => output.versions });
+  if (failure && !dataset) return <Failed {...{ failure, again }} />;
+  if (!dataset) return null;
+  const { version: wanted, compare } = params.values;
+  const shown = versions.rows.find(({ versionNumber }) => versionNumber === wanted) ?? usualVersion(versions.rows);
+  return (
+    <div class="stack">
+      <Header {...{ dataset, projectId }} />
+      <UrlProblems problems={params.problems} />
+      <StagedChanges {...{ id, editable: editableOf(versions.rows), set: params.set }} />
+      {versions.failure && <Failed failure={versions.failure} again={versions.again} />}
+      {shown && (
+        <>
+          <VersionBar {...{ id, versions: versions.rows, shown, compare, set: params.set }} />
+          {compare > 0 ? (
+            <Comparison {...{ id, projectId, from: compare, to: shown.versionNumber }} />
+          ) : (
+            <VersionEpisodes {...{ id, projectId, version: shown, q: params.values.q, set: params.set }} />
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Header({ dataset, projectId }: { dataset: Dataset; projectId: string }) {
+  const { data: me } = useMe();
+  const { route } = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const remove = useChange(datasets.delete, datasets.list);
+  const onDelete = async () => {
+    if (!(await remove.run({ id: dataset.id }))) return;
+    toast(`${dataset.name} was deleted.`);
+    route(pagePath(projectId, "datasets"));
+  };
+  return (
+    <header class="row">
+      <div>
+        <h1>{dataset.name}</h1>
+        {dataset.description && <p class="muted">{dataset.description}</p>}
+      </div>
+      <span class="grow" />
+      {may(me, "datasets.delete") && (
+        <button type="button" class="danger" onClick={() => setOpen(true)}>
+          Delete
+        </button>
+      )}
+      {isOpen && (
+        <Confirm
+          title="Delete the dataset"
+          deed="Delete with all its versions"
+          typedName={dataset.name}
+          failure={remove.failure}
+          onConfirm={() => void onDelete()}
+          onClose={() => setOpen(false)}
+        >
+          <p>All versions of the dataset go. Its episodes and their recordings stay.</p>
+        </Confirm>
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,114 @@
+import { datasets } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { usePages } from "../api/use-pages.ts";
+import { formatCount } from "../parts/bytes.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { MoreRows } from "../parts/more-rows.tsx";
+import { Age } from "../parts/time.tsx";
+import { TypedFilter } from "../parts/typed-filter.tsx";
+import { UrlProblems } from "../parts/url-problems.tsx";
+import { textParam } from "../url/params.ts";
+import { pagePath, useProjectId } from "../url/project.ts";
+import { useParams } from "../url/use-params.ts";
+import "../parts/plain-table.css";
+import "./datasets.css";
+import { TextField } from "../parts/text-field.tsx";
+
+/** The curated sets of episodes of a project. */
+export function DatasetsPage() {
+  const projectId = useProjectId()!;
+  const { data: me } = useMe();
+  const { values, set, problems } = useParams({ q: textParam });
+  const query = { projectId, ...(values.q && { name: values.q }), sortBy: "name" as const, limit: 100 };
+  const pages = usePages(datasets.list, query, { rowsOf: (rows) => rows });
+  const [isNew, setNew] = useState(false);
+  return (
+    <div class="stack">
+      <header class="row">
+        <h1>Datasets</h1>
+        <a href={pagePath(projectId, "episodes")}>Episodes</a>
+        <span class="grow" />
+        {may(me, "datasets.create") && (
+          <button type="button" class="primary" onClick={() => setNew(true)}>
+            New dataset
+          </button>
+        )}
+      </header>
+      <UrlProblems problems={problems} />
+      <search>
+        <TypedFilter label="Name contains" value={values.q} onChange={(q) => set({ q })} isSearch />
+      </search>
+      {pages.rows.length > 0 && (
+        <table class="plain-table card">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th class="number">Episodes</th>
+              <th>Changed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {pages.rows.map(({ id, name, description, episodeCount, updatedAt }) => (
+              <tr key={id}>
+                <td>
+                  <a href={pagePath(projectId, "datasets", id)}>{name}</a>
+                  {description && <p class="muted">{description}</p>}
+                </td>
+                <td class="number">{formatCount(episodeCount)}</td>
+                <td>
+                  <Age timeNs={updatedAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {pages.rows.length === 0 && !pages.isNew && <NoDatasets isFiltered={values.q !== ""} />}
+      <MoreRows pages={pages} />
+      {isNew && <NewDataset projectId={projectId} onClose={() => setNew(false)} />}
+    </div>
+  );
+}
+
+function NoDatasets({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <Empty title="No dataset has a name like that." />;
+  return (
+    <Empty title="There is no dataset yet.">
+      <p>A dataset holds episodes: slices of recordings. Make them of events, or by a program.</p>
+    </Empty>
+  );
+}
+
+function NewDataset({ projectId, onClose }: { projectId: string; onClose: () => void }) {
+  const { route } = useLocation();
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+  const create = useChange(datasets.create, datasets.list);
+  const save = async (event: { preventDefault(): void }) => {
+    event.preventDefault();
+    const made = await create.run({ projectId, name, description: description || null });
+    if (made) route(pagePath(projectId, "datasets", made.id));
+  };
+  return (
+    <Dialog title="New dataset" onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void save(event)}>
+        <TextField label="Name" value={name} onChange={setName} maxLength={100} isRequired />
+        <TextField label="Description" value={description} onChange={setDescription} maxLength={500} lines={3} />
+        {create.failure && <Failed failure={create.failure} />}
+        <div class="dialog-actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={create.isRunning}>
+            Create
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

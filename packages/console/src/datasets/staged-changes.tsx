@@ -1,0 +1,69 @@
+import { type DatasetVersion, datasets, datasetVersions } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { toast } from "../parts/toast.tsx";
+import { hasStagedChanges } from "./versions.ts";
+
+interface StagedProps {
+  readonly id: string;
+  readonly editable: DatasetVersion | undefined;
+  readonly set: (changed: { version: number; compare: number }) => void;
+}
+
+/** What is staged and not committed yet, and what can be done with it. */
+export function StagedChanges({ id, editable, set }: StagedProps) {
+  const { data: me } = useMe();
+  const [isAsking, setAsking] = useState(false);
+  const stale = [datasets.get, datasetVersions.list, datasetVersions.listEpisodes, datasetVersions.compare] as const;
+  const commit = useChange(datasetVersions.commit, ...stale);
+  const discard = useChange(datasetVersions.discard, ...stale);
+  if (!editable || !hasStagedChanges(editable)) return null;
+  const onCommit = async () => {
+    const answer = await commit.run({ id });
+    if (!answer) return;
+    toast(`Version ${answer.committed.versionNumber} is committed.`);
+    set({ version: 0, compare: 0 });
+  };
+  const onDiscard = async () => {
+    if (!(await discard.run({ id }))) return;
+    setAsking(false);
+    set({ version: 0, compare: 0 });
+  };
+  return (
+    <div class="staged row">
+      <span>
+        Staged: <span class="added">+{editable.addedEpisodeCount}</span>{" "}
+        <span class="removed">−{editable.removedEpisodeCount}</span> episodes
+      </span>
+      <span class="grow" />
+      {may(me, "datasets.update") && (
+        <>
+          <button type="button" class="small primary" disabled={commit.isRunning} onClick={() => void onCommit()}>
+            Commit version {editable.versionNumber}
+          </button>
+          <button type="button" class="small danger" onClick={() => setAsking(true)}>
+            Discard
+          </button>
+        </>
+      )}
+      {commit.failure && <Failed failure={commit.failure} />}
+      {isAsking && (
+        <Confirm
+          title="Discard what is staged"
+          deed="Discard"
+          failure={discard.failure}
+          onConfirm={() => void onDiscard()}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            {editable.addedEpisodeCount} adds and {editable.removedEpisodeCount} removals are forgotten. Committed
+            versions stay.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { type DatasetVersion, datasets, datasetVersions } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { toast } from "../parts/toast.tsx";
+import { editableOf, hasStagedChanges, nameVersion } from "./versions.ts";
+
+interface BarProps {
+  readonly id: string;
+  readonly versions: readonly DatasetVersion[];
+  readonly shown: DatasetVersion;
+  /** The base of the comparison; 0 for none. */
+  readonly compare: number;
+  readonly set: (changed: { version?: number; compare?: number }) => void;
+}
+
+/** Which version is shown, against which one it is compared, and how an older one comes back. */
+export function VersionBar({ id, versions, shown, compare, set }: BarProps) {
+  const { data: me } = useMe();
+  const canRestore = may(me, "datasets.update") && shown.committedAt !== undefined && versions.length > 1;
+  return (
+    <div class="row">
+      <label class="row">
+        Show
+        <select
+          value={shown.versionNumber}
+          onChange={({ currentTarget }) => set({ version: Number(currentTarget.value) })}
+        >
+          {versions.map((version) => (
+            <option key={version.versionNumber} value={version.versionNumber}>
+              {nameVersion(version)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="row">
+        compared with
+        <select
+          value={compare}
+          onChange={({ currentTarget }) => set({ version: shown.versionNumber, compare: Number(currentTarget.value) })}
+        >
+          <option value={0}>none</option>
+          {versions
+            .filter(({ versionNumber }) => versionNumber !== shown.versionNumber)
+            .map(({ versionNumber }) => (
+              <option key={versionNumber} value={versionNumber}>
+                version {versionNumber}
+              </option>
+            ))}
+        </select>
+      </label>
+      <span class="grow" />
+      {canRestore && <Restore {...{ id, version: shown, editable: editableOf(versions), set }} />}
+    </div>
+  );
+}
+
+interface RestoreProps extends Pick<BarProps, "id" | "set"> {
+  readonly version: DatasetVersion;
+  readonly editable: DatasetVersion | undefined;
+}
+
+/** Stages what makes the dataset as it was. What is staged already would be lost, which is said before. */
+function Restore({ id, version: { versionNumber }, editable, set }: RestoreProps) {
+  const [isAsking, setAsking] = useState(false);
+  const restore = useChange(datasetVersions.restore, datasets.get, datasetVersions.list, datasetVersions.listEpisodes);
+  const isStaged = hasStagedChanges(editable);
+  const run = async () => {
+    const answer = await restore.run({ id, versionNumber, force: isStaged });
+    if (!answer) return;
+    toast(`Staged: +${answer.added} −${answer.removed}. Commit makes it a version.`);
+    setAsking(false);
+    set({ version: editable?.versionNumber ?? 0, compare: 0 });
+  };
+  return (
+    <>
+      <button type="button" class="small" onClick={() => setAsking(true)}>
+        Restore version {versionNumber}
+      </button>
+      {isAsking && (
+        <Confirm
+          title={`Restore version ${versionNumber}`}
+          deed={isStaged ? "Overwrite what is staged" : "Stage it"}
+          failure={restore.failure}
+          onConfirm={() => void run()}
+          onClose={() => setAsking(false)}
+        >
+          <p>What makes the dataset as it was in version {versionNumber} is staged. Nothing is committed by that.</p>
+          {isStaged && editable && (
+            <p>
+              <strong>
+                You have {editable.addedEpisodeCount + editable.removedEpisodeCount} staged changes, which would be
+                lost.
+              </strong>
+            </p>
+          )}
+        </Confirm>
+      )}
+    </>
+  );
+}

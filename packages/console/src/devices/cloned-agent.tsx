@@ -1,0 +1,75 @@
+import { type Device, devices } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { toast } from "../parts/toast.tsx";
+
+/** Two agents have one state. Only a person can know which is the copy, so that a person ends it. */
+export function ClonedAgent({ device, projectId }: { device: Device; projectId: string }) {
+  const { data: me } = useMe();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <section class="problem grave" aria-label="Cloned agent">
+      <h2>Its agent was cloned, and nothing is served to either</h2>
+      <p>A state directory or a whole card was copied, and both copies run. Each would take the files of the other.</p>
+      {may(me, "devices.update") && (
+        <div>
+          <button type="button" onClick={() => setOpen(true)}>
+            Release the agent…
+          </button>
+        </div>
+      )}
+      {isOpen && <ReleaseDialog {...{ device, projectId, onClose: () => setOpen(false) }} />}
+    </section>
+  );
+}
+
+const CHECKS = [
+  "One of the two agents is stopped, and does not start again by itself.",
+  "The one that is stopped gets a token and a state directory of its own before it runs again.",
+] as const;
+
+interface ReleaseProps {
+  readonly device: Device;
+  readonly projectId: string;
+  readonly onClose: () => void;
+}
+
+function ReleaseDialog({ device, projectId, onClose }: ReleaseProps) {
+  const [checked, setChecked] = useState<readonly string[]>([]);
+  const release = useChange(devices.releaseAgent, devices.get, devices.list);
+  const toggle = (text: string) =>
+    setChecked(checked.includes(text) ? checked.filter((other) => other !== text) : [...checked, text]);
+  const run = async () => {
+    if (!(await release.run({ nameOrId: device.id, projectId }))) return;
+    toast(`The agent of ${device.name} is served again.`);
+    onClose();
+  };
+  return (
+    <Dialog title={`Release the agent of ${device.name}?`} onClose={onClose}>
+      <p>Check first, on the machines themselves:</p>
+      {CHECKS.map((text) => (
+        <label key={text} class="row check">
+          <input type="checkbox" checked={checked.includes(text)} onChange={() => toggle(text)} />
+          {text}
+        </label>
+      ))}
+      {release.failure && <Failed failure={release.failure} />}
+      <div class="dialog-actions">
+        <button type="button" onClick={onClose}>
+          Not yet
+        </button>
+        <button
+          type="button"
+          class="danger"
+          disabled={checked.length < CHECKS.length || release.isRunning}
+          onClick={() => void run()}
+        >
+          Release the agent
+        </button>
+      </div>
+    </Dialog>
+  );
+}

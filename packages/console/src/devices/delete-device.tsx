@@ -1,0 +1,58 @@
+import { type Device, devices, recordings } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { useChange } from "../api/use-change.ts";
+import { useQuery } from "../api/use-query.ts";
+import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { toast } from "../parts/toast.tsx";
+import { pagePath } from "../url/project.ts";
+
+interface DeleteProps {
+  readonly device: Device;
+  readonly projectId: string;
+}
+
+export function DeleteDevice({ device, projectId }: DeleteProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <section class="card stack" aria-label="Delete the device">
+      <h2>Delete the device</h2>
+      <p class="muted">Only a device without recordings, files, sessions and events can be deleted.</p>
+      <div>
+        <button type="button" class="danger" onClick={() => setOpen(true)}>
+          Delete {device.name}…
+        </button>
+      </div>
+      {isOpen && <DeleteDialog {...{ device, projectId, onClose: () => setOpen(false) }} />}
+    </section>
+  );
+}
+
+function DeleteDialog({ device, projectId, onClose }: DeleteProps & { onClose: () => void }) {
+  const { route } = useLocation();
+  const { data } = useQuery(recordings.summarize, { projectId, deviceId: device.id });
+  const remove = useChange(devices.delete, devices.list);
+  const run = async () => {
+    if (!(await remove.run({ nameOrId: device.id, projectId }))) return;
+    toast(`${device.name} is deleted.`);
+    route(pagePath(projectId, "devices"), true);
+  };
+  return (
+    <Confirm
+      title={`Delete ${device.name}?`}
+      deed="Delete the device"
+      typedName={device.name}
+      failure={remove.failure}
+      onConfirm={() => void run()}
+      onClose={onClose}
+    >
+      <p>
+        The device goes for good, with its tokens and its settings: its agent is refused from then on.
+        {data !== undefined &&
+          data.count > 0 &&
+          ` It still has ${formatCount(data.count)} recordings, ${formatBytes(data.bytes)}: as long as it has, it stays.`}
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,140 @@
+import { type Device, devices } from "@downlink/protocol";
+import { deviceNamePattern } from "@downlink/protocol/device-name";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { useChange } from "../api/use-change.ts";
+import { Failed } from "../parts/failed.tsx";
+import { Field } from "../parts/field.tsx";
+import { toast } from "../parts/toast.tsx";
+import { pagePath } from "../url/project.ts";
+import { deletionText, type RetentionUnit, retentionSeconds, typedRetention } from "./retention.ts";
+
+interface FormProps {
+  readonly device: Device;
+  readonly projectId: string;
+  readonly mayChange: boolean;
+}
+
+interface Typed {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly autoDeleteAfterImport: boolean;
+  readonly retention: string;
+  readonly unit: RetentionUnit;
+}
+
+function toTyped({ name, enabled, autoDeleteAfterImport, retainRecordingsSeconds }: Device): Typed {
+  const { text, unit } = typedRetention(retainRecordingsSeconds);
+  return { name, enabled, autoDeleteAfterImport, retention: text, unit };
+}
+
+/** What a device is called, whether it takes part, and what it deletes. */
+export function DeviceForm({ device, projectId, mayChange }: FormProps) {
+  const { route } = useLocation();
+  const [typed, setTyped] = useState(toTyped(device));
+  const update = useChange(devices.update, devices.get, devices.list);
+  const seconds = retentionSeconds(typed.retention, typed.unit);
+  const edit = (changed: Partial<Typed>) => {
+    setTyped({ ...typed, ...changed });
+    update.clear();
+  };
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const { name, enabled, autoDeleteAfterImport } = typed;
+    const changes = { name, enabled, autoDeleteAfterImport, retainRecordingsSeconds: seconds! };
+    const saved = await update.run({ nameOrId: device.id, projectId, ...changes });
+    if (!saved) return;
+    toast("Saved.");
+    if (name !== device.name) route(`${pagePath(projectId, "devices", name)}?tab=settings`, true);
+  };
+  const isWrong = seconds === undefined || !deviceNamePattern.test(typed.name);
+  return (
+    <form class="card stack" aria-label="Device settings" onSubmit={(event) => void submit(event)}>
+      <h2>The device</h2>
+      <fieldset class="stack" disabled={!mayChange}>
+        <NameField {...{ typed, edit }} />
+        <label class="row check">
+          <input type="checkbox" checked={typed.enabled} onChange={() => edit({ enabled: !typed.enabled })} />
+          Enabled: its files are uploaded when they are asked for
+        </label>
+        <DeletingFields {...{ typed, edit, seconds }} />
+      </fieldset>
+      {update.failure && <Failed failure={update.failure} />}
+      {mayChange && (
+        <div class="row">
+          <button type="submit" class="primary" disabled={isWrong || update.isRunning}>
+            {update.isRunning ? "Saving…" : "Save"}
+          </button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+interface PartProps {
+  readonly typed: Typed;
+  readonly edit: (changed: Partial<Typed>) => void;
+}
+
+function NameField({ typed, edit }: PartProps) {
+  const isWrong = !deviceNamePattern.test(typed.name);
+  return (
+    <Field label="Name" problem={isWrong ? "A name has letters, digits and the characters _ . - only." : undefined}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          maxLength={100}
+          autoComplete="off"
+          value={typed.name}
+          onInput={({ currentTarget }) => edit({ name: currentTarget.value })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function DeletingFields({ typed, edit, seconds }: PartProps & { seconds: number | undefined }) {
+  const warns = typed.autoDeleteAfterImport || seconds !== 0;
+  return (
+    <>
+      <label class="row check">
+        <input
+          type="checkbox"
+          checked={typed.autoDeleteAfterImport}
+          onChange={() => edit({ autoDeleteAfterImport: !typed.autoDeleteAfterImport })}
+        />
+        Delete what is imported from the device
+      </label>
+      <Field
+        label="Keep recordings on the device for"
+        hint="Empty: for ever."
+        problem={seconds === undefined ? "A whole number is needed, or nothing." : undefined}
+      >
+        {(attributes) => (
+          <span class="row">
+            <input
+              {...attributes}
+              inputMode="numeric"
+              size={6}
+              value={typed.retention}
+              onInput={({ currentTarget }) => edit({ retention: currentTarget.value })}
+            />
+            <select
+              aria-label="Unit"
+              value={typed.unit}
+              onChange={({ currentTarget }) => edit({ unit: currentTarget.value as RetentionUnit })}
+            >
+              <option value="hours">hours</option>
+              <option value="days">days</option>
+            </select>
+          </span>
+        )}
+      </Field>
+      {seconds !== undefined && (
+        <p class={warns ? "warning" : "muted"} role="status">
+          {deletionText({ retainSeconds: seconds, deletesImported: typed.autoDeleteAfterImport })}
+        </p>
+      )}
+    </>
+  );
+}

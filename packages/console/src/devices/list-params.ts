@@ -1,0 +1,15 @@
+import { choiceParam, flagParam, textParam } from "../url/params.ts";
+
+export const SORTS = ["problems", "name", "lastSeenAt", "freeBytes"] as const;
+
+/** What stands in the address of the list of devices. Those in trouble come first unless another order is asked for. */
+export const listParams = {
+  q: textParam,
+  sort: choiceParam(SORTS, "problems"),
+  order: choiceParam(["asc", "desc"], "desc"),
+  add: flagParam,
+};
+
+export const DEVICE_TABS = ["overview", "files", "settings", "tokens", "history"] as const;
+
+export const deviceParams = { tab: choiceParam(DEVICE_TABS, "overview") };

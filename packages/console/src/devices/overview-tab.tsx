@@ -1,0 +1,103 @@
+import { type AgentPoint, type Device, devices, recordings } from "@downlink/protocol";
+import type { ComponentChildren } from "preact";
+import { useQuery } from "../api/use-query.ts";
+import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { Facts } from "../parts/facts.tsx";
+import { Age, Time, ZoneName } from "../parts/time.tsx";
+import { pagePath } from "../url/project.ts";
+import { ClonedAgent } from "./cloned-agent.tsx";
+import { countFiles } from "./device-facts.ts";
+import { DiskCard } from "./disk-card.tsx";
+import { skewText } from "./health.ts";
+import { Problems } from "./problems.tsx";
+import { RateCard } from "./rate-card.tsx";
+
+interface TabProps {
+  readonly device: Device;
+  readonly projectId: string;
+}
+
+/** How a device is: what is wrong and what to do, its disk, what it sends, and the facts about its agent. */
+export function OverviewTab({ device, projectId }: TabProps) {
+  const points = useAgentPoints({ device, projectId });
+  return (
+    <div class="stack">
+      {device.agent?.cloned && <ClonedAgent {...{ device, projectId }} />}
+      <Problems device={device} />
+      <div class="device-cards">
+        <DiskCard {...{ device, points }} />
+        <RateCard {...{ device, points, projectId }} />
+        <FilesCard {...{ device, projectId }} />
+        <AgentCard device={device} />
+      </div>
+    </div>
+  );
+}
+
+const POLL_MS = 60_000;
+const PAGE = 2000;
+
+/** The points of seven days, which are a few more than one answer holds. */
+function useAgentPoints({ device, projectId }: TabProps): readonly AgentPoint[] {
+  const input = { nameOrId: device.id, projectId, limit: PAGE };
+  const first = useQuery(devices.listAgentHistory, input, { pollMs: POLL_MS });
+  const isMore = first.data?.length === PAGE;
+  const rest = useQuery(devices.listAgentHistory, { ...input, offset: PAGE }, { pollMs: POLL_MS, isEnabled: isMore });
+  return [...(first.data ?? []), ...((isMore && rest.data) || [])];
+}
+
+function FilesCard({ device, projectId }: TabProps) {
+  const { data } = useQuery(recordings.summarize, { projectId, deviceId: device.id }, { pollMs: POLL_MS });
+  const counts = countFiles(device);
+  const { oldestNotImportedAt } = device.agent?.status ?? {};
+  const filesPath = `${pagePath(projectId, "devices", device.name)}?tab=files`;
+  const facts: FactList = [
+    ...(data?.byStatus ?? []).map(({ importStatus, count, bytes }): FactList[number] => {
+      return [STATUS_NAMES[importStatus], `${formatCount(count)}, ${formatBytes(bytes)}`];
+    }),
+    ["Files on the device", counts && formatCount(counts.onDevice)],
+    ["No recordings", counts?.unreadable ? <a href={filesPath}>{formatCount(counts.unreadable)}</a> : undefined],
+    ["Oldest not imported", oldestNotImportedAt !== undefined && <Age timeNs={oldestNotImportedAt} />],
+  ];
+  return <FactsCard title="Recordings and files" facts={facts} />;
+}
+
+const STATUS_NAMES = {
+  none: "On the device only",
+  pending: "Requested",
+  importing: "Processing",
+  complete: "Imported",
+  failed: "Failed",
+} as const;
+
+function AgentCard({ device: { agent, id, createdAt } }: { device: Device }) {
+  const { bootedAt } = agent?.status ?? {};
+  const machine = [agent?.hostname, agent?.platform, agent?.arch].filter((part) => part !== undefined).join(" · ");
+  const facts: FactList = [
+    ["Last seen", agent && <Age timeNs={agent.lastSeenAt} />],
+    ["Version", agent?.version],
+    ["Machine", machine],
+    ["Clock", agent && (skewText(agent.clockSkewMs) ?? "right")],
+    ["Started", bootedAt !== undefined && <Age timeNs={bootedAt} />],
+    [
+      "Added",
+      <>
+        <Time timeNs={createdAt} /> <ZoneName />
+      </>,
+    ],
+    ["Id", <code key="id">{id}</code>],
+  ];
+  return <FactsCard title="Agent" facts={facts} />;
+}
+
+type FactList = readonly (readonly [name: string, value: ComponentChildren])[];
+
+/** What is not known is left out. */
+function FactsCard({ title, facts }: { title: string; facts: FactList }) {
+  return (
+    <section class="card stack" aria-label={title}>
+      <h2>{title}</h2>
+      <Facts facts={facts.filter(([, value]) => Boolean(value))} />
+    </section>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Device } from "@downlink/protocol";
+import { Advice } from "../parts/advice.tsx";
+import { Copy } from "../parts/copy.tsx";
+import { Age } from "../parts/time.tsx";
+
+type Problem = NonNullable<NonNullable<Device["agent"]>["status"]>["problems"][number];
+
+/** What the agent complains of, each with what it means and what to do. */
+export function Problems({ device: { agent } }: { device: Device }) {
+  const problems = agent?.status?.problems ?? [];
+  if (problems.length === 0) return null;
+  return (
+    <section class="stack" aria-label="Problems">
+      <h2>{problems.length === 1 ? "One problem" : `${problems.length} problems`}</h2>
+      {!agent!.online && <p class="muted">As the agent said when it was last heard of.</p>}
+      {problems.map((problem) => (
+        <One key={problem.code} problem={problem} />
+      ))}
+      <p class="row muted">
+        Everything around the agent is checked on the device by <Copy text="agent doctor" />
+      </p>
+    </section>
+  );
+}
+
+function One({ problem: { code, title, text, fix, since } }: { problem: Problem }) {
+  return (
+    <article class="problem">
+      <header class="row">
+        <h3>{title ?? code}</h3>
+        <code>{code}</code>
+        <span class="muted">
+          since <Age timeNs={since} />
+        </span>
+      </header>
+      <p>{text}</p>
+      {fix !== undefined && <Advice text={fix} />}
+    </article>
+  );
+}

@@ -1,0 +1,92 @@
+import { type DeviceToken, deviceTokens } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { Age } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+
+interface RowProps {
+  readonly token: DeviceToken;
+  readonly deviceName: string;
+}
+
+export function TokenRow({ token, deviceName }: RowProps) {
+  const { id, hint, enabled, createdAt, createdBy, lastUsedAt, expiresAt } = token;
+  const isOver = expiresAt !== undefined && expiresAt <= BigInt(Date.now()) * 1_000_000n;
+  return (
+    <li class="row">
+      <code>{hint ? `…${hint}` : id}</code>
+      {isOver && <Badge tone="warn" sign="⊘" text="expired" />}
+      {!isOver &&
+        (enabled ? <Badge tone="good" sign="●" text="valid" /> : <Badge tone="edge" sign="⊘" text="disabled" />)}
+      <span class="muted">
+        made <Age timeNs={createdAt} />
+        {createdBy && ` by ${createdBy.name ?? createdBy.id}`} ·{" "}
+        {lastUsedAt === undefined ? (
+          "never used"
+        ) : (
+          <>
+            last used <Age timeNs={lastUsedAt} />
+          </>
+        )}
+        {expiresAt !== undefined && !isOver && (
+          <>
+            {" "}
+            · expires <Age timeNs={expiresAt} />
+          </>
+        )}
+      </span>
+      <span class="grow" />
+      <Actions {...{ token, deviceName }} />
+    </li>
+  );
+}
+
+function Actions({ token, deviceName }: RowProps) {
+  const { data: me } = useMe();
+  const [isOpen, setOpen] = useState(false);
+  const update = useChange(deviceTokens.update, deviceTokens.list);
+  const toggle = () => void update.run({ id: token.id, enabled: !token.enabled });
+  return (
+    <>
+      {may(me, "deviceTokens.update") && (
+        <button type="button" class="small" disabled={update.isRunning} onClick={toggle}>
+          {token.enabled ? "Disable" : "Enable"}
+        </button>
+      )}
+      {may(me, "deviceTokens.delete") && (
+        <button type="button" class="small danger" onClick={() => setOpen(true)}>
+          Revoke…
+        </button>
+      )}
+      {update.failure && <Failed failure={update.failure} />}
+      {isOpen && <RevokeDialog {...{ token, deviceName, onClose: () => setOpen(false) }} />}
+    </>
+  );
+}
+
+function RevokeDialog({ token, deviceName, onClose }: RowProps & { onClose: () => void }) {
+  const remove = useChange(deviceTokens.delete, deviceTokens.list);
+  const run = async () => {
+    if (!(await remove.run({ id: token.id }))) return;
+    toast("The token is revoked.");
+    onClose();
+  };
+  return (
+    <Confirm
+      title={`Revoke token ${token.hint ? `…${token.hint}` : token.id}?`}
+      deed="Revoke the token"
+      failure={remove.failure}
+      onConfirm={() => void run()}
+      onClose={onClose}
+    >
+      <p>
+        An agent that uses it is refused from now on: it keeps its files and uploads nothing until it has another token
+        of {deviceName}. This cannot be undone.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,61 @@
+import { type Device, type DeviceToken, deviceTokens } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { ProgressLine } from "../parts/progress-line.tsx";
+import { TokenOnce } from "./token-once.tsx";
+import { TokenRow } from "./token-row.tsx";
+
+/** Who may speak for a device. */
+export function TokensTab({ device }: { device: Device }) {
+  const { data: me } = useMe();
+  const { data, failure, again, isLoading } = useQuery(deviceTokens.list, { deviceId: device.id });
+  const create = useChange(deviceTokens.create, deviceTokens.list);
+  const [made, setMade] = useState<DeviceToken | undefined>();
+  const run = async () => setMade(await create.run({ deviceId: device.id }));
+  return (
+    <div class="stack">
+      <ProgressLine isOn={isLoading} />
+      <div class="row">
+        <p class="muted">An agent with one of these tokens is {device.name}.</p>
+        <span class="grow" />
+        {may(me, "deviceTokens.create") && (
+          <button type="button" disabled={create.isRunning} onClick={() => void run()}>
+            Make a token
+          </button>
+        )}
+      </div>
+      {failure && <Failed failure={failure} again={again} />}
+      {create.failure && <Failed failure={create.failure} />}
+      {data?.length === 0 && <Empty title="No token of this device." />}
+      {data !== undefined && data.length > 0 && (
+        <ul class="card device-files">
+          {data.map((token) => (
+            <TokenRow key={token.id} {...{ token, deviceName: device.name }} />
+          ))}
+        </ul>
+      )}
+      {made && <NewToken {...{ token: made, onClose: () => setMade(undefined) }} />}
+    </div>
+  );
+}
+
+/** It is closed only by saying that the token was copied: nobody can show it again. */
+function NewToken({ token, onClose }: { token: DeviceToken; onClose: () => void }) {
+  return (
+    <Dialog title="A new token" isWide>
+      <Badge tone="good" sign="●" text={`Token …${token.hint ?? ""} is made.`} />
+      <TokenOnce token={token} />
+      <div class="dialog-actions">
+        <button type="button" class="primary" onClick={onClose}>
+          I have copied it
+        </button>
+      </div>
+    </Dialog>
+  );
+}

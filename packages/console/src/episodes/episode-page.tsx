@@ -1,0 +1,97 @@
+import { type Episode, episodes } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { Time } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+import { formatDuration } from "../time/format-time.ts";
+import { pagePath, useProjectId } from "../url/project.ts";
+
+/** One episode: a slice of time of some recordings. It never changes. */
+export function EpisodePage() {
+  const projectId = useProjectId()!;
+  const id = useRoute().params.id!;
+  const { data: episode, failure, again } = useQuery(episodes.get, { id, include: ["recordings", "creationContext"] });
+  if (failure && !episode) return <Failed {...{ failure, again }} />;
+  if (!episode) return null;
+  return (
+    <div class="stack">
+      <Header {...{ episode, projectId }} />
+      <section class="card">
+        <Facts
+          facts={[
+            ["Start", <Time timeNs={episode.startTime} />],
+            ["End", <Time timeNs={episode.endTime} />],
+            ["Lasts", formatDuration(episode.endTime - episode.startTime)],
+            ["Made", <Time timeNs={episode.createdAt} />],
+            ...Object.entries(episode.metadata as Record<string, unknown>).map(
+              ([key, value]) => [key, typeof value === "object" ? JSON.stringify(value) : String(value)] as const,
+            ),
+          ]}
+        />
+      </section>
+      <Recordings {...{ episode, projectId }} />
+    </div>
+  );
+}
+
+function Header({ episode: { id }, projectId }: { episode: Episode; projectId: string }) {
+  const { data: me } = useMe();
+  const { route } = useLocation();
+  const [isAsking, setAsking] = useState(false);
+  const remove = useChange(episodes.delete, episodes.list);
+  const onDelete = async () => {
+    if (!(await remove.run({ id }))) return;
+    toast("The episode was deleted.");
+    route(pagePath(projectId, "episodes"));
+  };
+  return (
+    <header class="row">
+      <h1>Episode</h1>
+      <code class="muted">{id}</code>
+      <span class="grow" />
+      {may(me, "episodes.delete") && (
+        <button type="button" class="danger" onClick={() => setAsking(true)}>
+          Delete
+        </button>
+      )}
+      {isAsking && (
+        <Confirm
+          title="Delete the episode"
+          deed="Delete"
+          failure={remove.failure}
+          onConfirm={() => void onDelete()}
+          onClose={() => setAsking(false)}
+        >
+          <p>Its recordings stay. An episode that a version of a dataset has cannot be deleted.</p>
+        </Confirm>
+      )}
+    </header>
+  );
+}
+
+function Recordings({ episode: { recordings = [] }, projectId }: { episode: Episode; projectId: string }) {
+  return (
+    <section class="card stack">
+      <h2>Recordings</h2>
+      <ul class="stack">
+        {recordings.map(({ id, path, available, resolvable }) => (
+          <li key={id} class="row">
+            {available ? (
+              <Badge text="here" sign="■" tone="imported" />
+            ) : (
+              <Badge text={resolvable ? "not here" : "gone"} sign="▲" tone="warn" />
+            )}
+            {resolvable ? <a href={pagePath(projectId, "recordings", id)}>{path || id}</a> : <span>{path || id}</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,80 @@
+import { type Event, type EventType, events } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useChange } from "../api/use-change.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { toast } from "../parts/toast.tsx";
+import { formatExact, zoneName } from "../time/format-time.ts";
+import { zone } from "../time/zone.ts";
+import { EventFieldset } from "./event-fieldset.tsx";
+import { type EventFields, type ReadEvent, readEvent, writeMetadata } from "./event-form-values.ts";
+
+interface DialogProps {
+  readonly projectId: string;
+  readonly types: readonly EventType[];
+  /** An event that exists; absent for a new one. */
+  readonly event?: Event;
+  /** Device, start and end of a new one that was drawn on a time line. */
+  readonly drawn?: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Marks an event, or changes one. What was typed stays when it cannot be saved. */
+export function EventDialog({ projectId, types, event, drawn = [], onClose }: DialogProps) {
+  const [fields, setFields] = useState<EventFields>(event ? fieldsOf(event) : emptyFields(drawn));
+  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const create = useChange(events.create, events.list);
+  const update = useChange(events.update, events.list, events.get);
+  const type = types.find(({ id }) => id === fields.eventTypeId);
+  const failure = create.failure ?? update.failure;
+  const save = async (submitted: Submitted) => {
+    submitted.preventDefault();
+    const read = readEvent(fields, { type, zone: zoneName(zone.value), nowMs: Date.now() });
+    setProblems(read.problems);
+    if (!read.event) return;
+    const saved = event
+      ? await update.run({ id: event.id, ...changesOf(read.event) })
+      : await create.run({ projectId, ...read.event });
+    if (!saved) return;
+    toast(event ? "The event was changed." : "The event was marked.");
+    onClose();
+  };
+  return (
+    <Dialog title={event ? "Change the event" : "Mark an event"} onClose={onClose}>
+      <form class="stack" onSubmit={(submitted) => void save(submitted)}>
+        <EventFieldset {...{ fields, problems, types, type, isNew: !event, onChange: setFields }} />
+        {failure && <Failed failure={failure} />}
+        <div class="dialog-actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={create.isRunning || update.isRunning}>
+            {event ? "Save" : "Mark"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+type Submitted = { preventDefault(): void };
+
+/** An event stays on its device. An empty text removes its type. */
+function changesOf({ start, end, metadata, properties, eventTypeId = "" }: ReadEvent) {
+  return { start, end, metadata, properties, eventTypeId };
+}
+
+function fieldsOf({ device, start, end, eventTypeId = "", metadata, properties = {} }: Event): EventFields {
+  const texts = Object.entries(properties).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? value.join(", ") : String(value),
+  ]);
+  return {
+    ...{ deviceName: device.name, eventTypeId, metadata: writeMetadata(metadata) },
+    ...{ start: formatExact(start), end: formatExact(end), properties: Object.fromEntries(texts) },
+  };
+}
+
+function emptyFields([deviceName = "", start = "", end = ""]: readonly string[]): EventFields {
+  return { deviceName, start, end, eventTypeId: "", metadata: "", properties: {} };
+}

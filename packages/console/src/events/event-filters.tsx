@@ -1,0 +1,34 @@
+import type { EventType } from "@downlink/protocol";
+import { RangePicker } from "../parts/range-picker.tsx";
+import { TypedFilter } from "../parts/typed-filter.tsx";
+import type { UrlParams } from "../url/use-params.ts";
+import type { eventParams } from "./event-params.ts";
+
+interface FilterProps {
+  readonly params: UrlParams<typeof eventParams>;
+  readonly types: readonly EventType[];
+}
+
+export function EventFilters({ params: { values, set }, types }: FilterProps) {
+  return (
+    <search class="stack filter-bar">
+      <RangePicker range={values} onChange={set} />
+      <div class="row">
+        <TypedFilter label="Terms, such as reason:estop" value={values.q} onChange={(q) => set({ q })} isSearch />
+        <TypedFilter label="Device" value={values.device} onChange={(device) => set({ device })} />
+        <select
+          aria-label="Type"
+          value={values.type}
+          onChange={({ currentTarget }) => set({ type: currentTarget.value })}
+        >
+          <option value="">all types</option>
+          {types.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </div>
+    </search>
+  );
+}

@@ -1,0 +1,111 @@
+import { type Event, events, eventTypes, recordings } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { useQuery } from "../api/use-query.ts";
+import { StatusBadge } from "../parts/badge.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { useShortcuts } from "../parts/keys.ts";
+import { Time } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+import { formatDuration } from "../time/format-time.ts";
+import { pagePath, useProjectId } from "../url/project.ts";
+import { EventDialog } from "./event-dialog.tsx";
+import "./events.css";
+
+/** One event: what is known of it, and the recordings that it touches. */
+export function EventPage() {
+  const projectId = useProjectId()!;
+  const { id } = useRoute().params;
+  const { data: event, failure, again } = useQuery(events.get, { id: id! });
+  if (failure && !event) return <Failed {...{ failure, again }} />;
+  if (!event) return null;
+  return (
+    <div class="stack">
+      <Header {...{ event, projectId }} />
+      <section class="card">
+        <Facts
+          facts={[
+            ["Device", <a href={pagePath(projectId, "devices", event.device.name)}>{event.device.name}</a>],
+            ["Start", <Time timeNs={event.start} />],
+            ["End", <Time timeNs={event.end} />],
+            ["Lasts", event.start === event.end ? "a moment" : formatDuration(event.end - event.start)],
+            ...Object.entries({ ...event.properties, ...event.metadata }).map(
+              ([key, value]) => [key, Array.isArray(value) ? value.join(", ") : String(value)] as const,
+            ),
+          ]}
+        />
+      </section>
+      <Touched {...{ event, projectId }} />
+    </div>
+  );
+}
+
+function Header({ event, projectId }: { event: Event; projectId: string }) {
+  const { data: me } = useMe();
+  const { data: types = [] } = useQuery(eventTypes.list, {});
+  const { route } = useLocation();
+  const [open, setOpen] = useState<"edit" | "delete" | undefined>();
+  const remove = useChange(events.delete, events.list);
+  const mayEdit = may(me, "events.update");
+  useShortcuts(mayEdit ? [{ keys: "e", does: "Change the event", run: () => setOpen("edit") }] : []);
+  const onDelete = async () => {
+    if (!(await remove.run({ id: event.id }))) return;
+    toast("The event was deleted.");
+    route(pagePath(projectId, "events"));
+  };
+  return (
+    <header class="row">
+      <h1>{types.find(({ id }) => id === event.eventTypeId)?.name ?? "Event"}</h1>
+      <span class="grow" />
+      {mayEdit && (
+        <button type="button" onClick={() => setOpen("edit")}>
+          Change
+        </button>
+      )}
+      {may(me, "events.delete") && (
+        <button type="button" class="danger" onClick={() => setOpen("delete")}>
+          Delete
+        </button>
+      )}
+      {open === "edit" && <EventDialog {...{ projectId, types, event, onClose: () => setOpen(undefined) }} />}
+      {open === "delete" && (
+        <Confirm
+          title="Delete the event"
+          deed="Delete"
+          failure={remove.failure}
+          onConfirm={() => void onDelete()}
+          onClose={() => setOpen(undefined)}
+        >
+          <p>The event goes, and episodes that were made of it stay. The recordings are not touched.</p>
+        </Confirm>
+      )}
+    </header>
+  );
+}
+
+const MOST_TOUCHED = 100;
+
+/** The recordings of the device at the time of the event. */
+function Touched({ event: { device, start, end }, projectId }: { event: Event; projectId: string }) {
+  const query = { projectId, deviceId: device.id, start, end, limit: MOST_TOUCHED, sortBy: "start" } as const;
+  const { data = [], failure, again } = useQuery(recordings.list, query);
+  return (
+    <section class="card stack">
+      <h2>Recordings at that time</h2>
+      {failure && <Failed {...{ failure, again }} />}
+      {data.length === 0 && !failure && <p class="muted">None is known.</p>}
+      <ul class="stack">
+        {data.map(({ id, path, importStatus }) => (
+          <li key={id} class="row">
+            <StatusBadge status={importStatus} />
+            <a href={pagePath(projectId, "recordings", id)}>{path || id}</a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,29 @@
+import { boundsOf } from "../time/range.ts";
+import { choiceParam, listParam, textParam, timeParam, type Values } from "../url/params.ts";
+
+export const EVENT_SORTS = ["start", "createdAt", "deviceName"] as const;
+
+/** What stands in the address of the list of events. */
+export const eventParams = {
+  from: timeParam,
+  to: timeParam,
+  device: textParam,
+  type: textParam,
+  q: textParam,
+  sort: choiceParam(EVENT_SORTS, "start"),
+  order: choiceParam(["asc", "desc"], "desc"),
+  /** A new event is drawn from here: `device`, start and end, separated by commas. */
+  new: listParam,
+};
+export type EventValues = Values<typeof eventParams>;
+
+/** What the service is asked for by the filters of the page. */
+export function toEventFilter(values: EventValues, projectId: string, nowMs: number) {
+  return {
+    projectId,
+    ...boundsOf(values, nowMs),
+    ...(values.device && { deviceName: values.device }),
+    ...(values.type && { eventTypeId: values.type }),
+    ...(values.q && { query: values.q, queryFields: ["metadata", "properties"] as ("metadata" | "properties")[] }),
+  };
+}

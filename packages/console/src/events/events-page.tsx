@@ -1,0 +1,158 @@
+import { type Event, type EventType, episodes, events, eventTypes } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { may, useMe } from "../api/me.ts";
+import { queryKey } from "../api/query-key.ts";
+import { useChange } from "../api/use-change.ts";
+import { useQuery } from "../api/use-query.ts";
+import { type Rows, useRows } from "../api/use-rows.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { useShortcuts } from "../parts/keys.ts";
+import { ProgressLine } from "../parts/progress-line.tsx";
+import { nothing, toggle } from "../parts/selection.ts";
+import { Table } from "../parts/table.tsx";
+import { toast } from "../parts/toast.tsx";
+import { UrlProblems } from "../parts/url-problems.tsx";
+import { useSelection } from "../parts/use-selection.ts";
+import { zoneName } from "../time/format-time.ts";
+import { zone } from "../time/zone.ts";
+import { pagePath, useProjectId } from "../url/project.ts";
+import { type UrlParams, useParams } from "../url/use-params.ts";
+import { eventColumns } from "./event-columns.tsx";
+import { EventDialog } from "./event-dialog.tsx";
+import { EventFilters } from "./event-filters.tsx";
+import { EVENT_SORTS, eventParams, toEventFilter } from "./event-params.ts";
+import "./events.css";
+
+/** What people and programs marked on the time lines of the devices of a project. */
+export function EventsPage() {
+  const projectId = useProjectId()!;
+  const { data: me } = useMe();
+  const params = useParams(eventParams);
+  const { data: types = [] } = useQuery(eventTypes.list, {});
+  const [openedMs] = useState(Date.now());
+  const { sort, order, new: drawn } = params.values;
+  const filter = toEventFilter(params.values, projectId, openedMs);
+  const rows = useRows(events.list, { ...filter, sortBy: sort, sortOrder: order }, { total: undefined });
+  const [isNew, setNew] = useState(drawn.length > 0);
+  const mayCreate = may(me, "events.create");
+  useShortcuts(mayCreate ? [{ keys: "e", does: "Mark an event", run: () => setNew(true) }] : []);
+  const close = () => {
+    setNew(false);
+    if (drawn.length > 0) params.set({ new: [] });
+  };
+  return (
+    <div class="events-page">
+      <header class="row">
+        <h1>Events</h1>
+        <span class="grow" />
+        {mayCreate && (
+          <button type="button" class="primary" onClick={() => setNew(true)}>
+            Mark an event
+          </button>
+        )}
+      </header>
+      <UrlProblems problems={params.problems} />
+      <EventFilters {...{ params, types }} />
+      <ProgressLine isOn={rows.isLoading} />
+      {rows.failure && <Failed failure={rows.failure} again={rows.again} />}
+      {rows.count === 0 && !rows.isNew ? (
+        <NoEvents params={params} />
+      ) : (
+        <List {...{ rows, params, filter, types, projectId }} />
+      )}
+      {isNew && <EventDialog {...{ projectId, types, drawn, onClose: close }} />}
+    </div>
+  );
+}
+
+type Params = UrlParams<typeof eventParams>;
+
+function NoEvents({ params: { values, set } }: { params: Params }) {
+  const isFiltered = Boolean(values.from || values.to || values.device || values.type || values.q);
+  if (!isFiltered)
+    return (
+      <Empty title="No event is marked yet.">
+        <p>Mark one here with “e”, on the coverage, or by a program: POST /v1/events.</p>
+      </Empty>
+    );
+  return (
+    <Empty title="No event fits the filters.">
+      <button type="button" onClick={() => set({ from: "", to: "", device: "", type: "", q: "" })}>
+        Show all events
+      </button>
+    </Empty>
+  );
+}
+
+interface ListProps {
+  readonly rows: Rows<Event>;
+  readonly filter: object;
+  readonly params: Params;
+  readonly types: readonly EventType[];
+  readonly projectId: string;
+}
+
+function List({ rows, filter, params: { values, set }, types, projectId }: ListProps) {
+  const { route } = useLocation();
+  const [selection, setSelection] = useSelection(queryKey(events.list.path, filter)[1]);
+  const onSort = (by: string) => {
+    const isTurned = by === values.sort && values.order === "desc";
+    set({ sort: EVENT_SORTS.find((known) => known === by)!, order: isTurned ? "asc" : "desc" });
+  };
+  return (
+    <>
+      {selection.ids.size > 0 && (
+        <EpisodesOf {...{ ids: [...selection.ids], projectId, onDone: () => setSelection(nothing) }} />
+      )}
+      <Table
+        label="Events"
+        columns={eventColumns({ projectId, types, zone: zoneName(zone.value) })}
+        count={rows.isNew ? 8 : rows.count}
+        rowAt={rows.at}
+        idOf={({ id }) => id}
+        onLook={rows.look}
+        onOpen={({ id }) => route(pagePath(projectId, "events", id))}
+        selection={selection}
+        onToggle={({ id }) => setSelection(toggle(selection, id))}
+        sort={{ by: values.sort, order: values.order }}
+        onSort={onSort}
+      />
+    </>
+  );
+}
+
+interface EpisodesProps {
+  readonly ids: readonly string[];
+  readonly projectId: string;
+  readonly onDone: () => void;
+}
+
+/** Each selected event becomes an episode: its time, and the imported recordings of its device that touch it. */
+function EpisodesOf({ ids, projectId, onDone }: EpisodesProps) {
+  const { data: me } = useMe();
+  const make = useChange(episodes.getOrCreate, episodes.list);
+  const run = async () => {
+    const answer = await make.run({ projectId, episodes: ids.map((eventId) => ({ eventId })) });
+    if (!answer) return;
+    const created = answer.episodes.filter((episode) => episode.created).length;
+    toast(`${created} episodes made, ${answer.episodes.length - created} were there already.`);
+    onDone();
+  };
+  return (
+    <div class="selection-bar row">
+      <strong>{ids.length} selected</strong>
+      <button type="button" class="small plain" onClick={onDone}>
+        Select none
+      </button>
+      <span class="grow" />
+      {may(me, "episodes.create") && (
+        <button type="button" class="small primary" disabled={make.isRunning} onClick={() => void run()}>
+          Make episodes of these events
+        </button>
+      )}
+      {make.failure && <Failed failure={make.failure} />}
+    </div>
+  );
+}

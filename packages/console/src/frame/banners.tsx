@@ -1,0 +1,50 @@
+import { useEffect, useState } from "preact/hooks";
+import { askAgain, awaySinceMs } from "../api/queries.ts";
+import { CrashNote } from "./crash.tsx";
+import { isOutdated } from "./new-version.ts";
+
+const SECOND_MS = 1000;
+/** How often a service that is away is asked whether it is back. */
+const RETRY_SECONDS = 8;
+
+/** What holds for all pages: that the service is away, that there is a newer version, that a page broke. */
+export function Banners() {
+  return (
+    <>
+      {awaySinceMs.value !== undefined && <AwayNote sinceMs={awaySinceMs.value} />}
+      {isOutdated.value && (
+        <div class="banner" role="status">
+          <span>A new version is here.</span>
+          <button type="button" class="small" onClick={() => location.reload()}>
+            Reload
+          </button>
+        </div>
+      )}
+      <CrashNote />
+    </>
+  );
+}
+
+function AwayNote({ sinceMs }: { sinceMs: number }) {
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), SECOND_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.round((nowMs - sinceMs) / SECOND_MS));
+  const left = RETRY_SECONDS - (seconds % RETRY_SECONDS);
+  useEffect(() => {
+    if (left === RETRY_SECONDS && seconds > 0) askAgain();
+  }, [left]);
+  return (
+    <div class="banner danger" role="alert">
+      <span>
+        The control plane is not reachable since {seconds} s. What you see is from before. It is asked again in {left}{" "}
+        s.
+      </span>
+      <button type="button" class="small" onClick={askAgain}>
+        Try now
+      </button>
+    </div>
+  );
+}

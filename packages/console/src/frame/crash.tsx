@@ -1,0 +1,22 @@
+import { signal } from "@preact/signals";
+
+/** What a page threw while it was drawn: a fault of ours. */
+export const crash = signal<Error | undefined>(undefined);
+
+export function reportCrash(error: Error): void {
+  console.error(error);
+  crash.value = error;
+}
+
+export function CrashNote() {
+  const { value } = crash;
+  if (!value) return null;
+  return (
+    <div class="banner danger" role="alert">
+      <span>This page broke: {value.message}. The rest goes on; a reload usually helps.</span>
+      <button type="button" class="small" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </div>
+  );
+}

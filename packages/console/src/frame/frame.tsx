@@ -1,0 +1,107 @@
+import type { Me } from "@downlink/protocol";
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { may, useMe } from "../api/me.ts";
+import { isSignedOut } from "../api/queries.ts";
+import { type Shortcut, useShortcuts } from "../parts/keys.ts";
+import { Toast } from "../parts/toast.tsx";
+import { pagePath, rememberedProject, rememberProject, useProjectId } from "../url/project.ts";
+import { Banners } from "./banners.tsx";
+import "./frame.css";
+import { KeysDialog } from "./keys-dialog.tsx";
+import { isPageOf, type MainPage, type Page } from "./page.ts";
+import { SignInDialog } from "./sign-in-dialog.tsx";
+import { TopBar } from "./top-bar.tsx";
+
+interface FrameProps {
+  readonly pages: readonly MainPage[];
+  /** Those that the frame does not list. */
+  readonly others: readonly Page[];
+  readonly children: ComponentChildren;
+}
+
+/** What stands around every page: the pages of the project, what holds for all, and what needs somebody at once. */
+export function Frame({ pages, others, children }: FrameProps) {
+  const { data: me } = useMe();
+  const named = useProjectId();
+  const remembered = me?.projects.find(({ id }) => id === rememberedProject());
+  const projectId = named ?? (remembered ?? me?.projects[0])?.id;
+  const [showsKeys, setShowsKeys] = useState(false);
+  useEffect(() => {
+    if (named !== undefined && me?.projects.some(({ id }) => id === named)) rememberProject(named);
+  }, [named, me]);
+  useTitle([...pages, ...others]);
+  useFrameKeys(pages, projectId, () => setShowsKeys(true));
+  return (
+    <div class="frame">
+      <a class="skip" href="#page">
+        To the page
+      </a>
+      <MainNav {...{ pages, me, projectId }} />
+      <div class="frame-page">
+        <TopBar {...{ me, projectId, onKeys: () => setShowsKeys(true) }} />
+        <Banners />
+        <main id="page" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <Toast />
+      {isSignedOut.value && <SignInDialog />}
+      {showsKeys && <KeysDialog onClose={() => setShowsKeys(false)} />}
+    </div>
+  );
+}
+
+interface NavProps {
+  readonly pages: readonly MainPage[];
+  readonly me: Me | undefined;
+  readonly projectId: string | undefined;
+}
+
+/** What somebody may not do is not shown. Until it is known who looks, all of it is. */
+function MainNav({ pages, me, projectId }: NavProps) {
+  const { path } = useLocation();
+  if (projectId === undefined) return <nav class="main-nav" aria-label="Pages" />;
+  const shown = pages.filter(({ capability }) => me === undefined || capability === undefined || may(me, capability));
+  return (
+    <nav class="main-nav" aria-label="Pages">
+      {shown.map(({ segment, title, icon }) => {
+        const href = pagePath(projectId, segment);
+        const isCurrent = path === href || path.startsWith(`${href}/`);
+        return (
+          <a key={segment} href={href} aria-current={isCurrent ? "page" : undefined}>
+            <svg viewBox="0 0 24 24" aria-hidden="true">
+              <path d={icon} />
+            </svg>
+            {title}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+function useTitle(pages: readonly Page[]): void {
+  const { path } = useLocation();
+  useEffect(() => {
+    const page = pages.find(({ path: pattern }) => isPageOf(pattern, path));
+    document.title = page ? `${page.title} · Downlink` : "Downlink";
+  }, [path]);
+}
+
+function useFrameKeys(pages: readonly MainPage[], projectId: string | undefined, showKeys: () => void): void {
+  const { route } = useLocation();
+  const toPages: Shortcut[] =
+    projectId === undefined
+      ? []
+      : pages.map(({ key, title, segment }) => {
+          return { keys: `g ${key}`, does: title, run: () => route(pagePath(projectId, segment)) };
+        });
+  const toSearch = () => document.querySelector<HTMLElement>("[data-search]")?.focus();
+  useShortcuts([
+    ...toPages,
+    { keys: "/", does: "Search on this page", run: toSearch },
+    { keys: "?", does: "This list", run: showKeys },
+  ]);
+}

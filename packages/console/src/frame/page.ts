@@ -1,0 +1,26 @@
+import type { Capability } from "@downlink/protocol";
+import type { AnyComponent } from "preact";
+
+/** A page: where it is, what it is called, and what somebody must be allowed so that it shows anything. */
+export interface Page {
+  readonly path: string;
+  readonly title: string;
+  readonly component: AnyComponent;
+  readonly capability?: Capability;
+}
+
+/** A page of a project that stands in the frame's list of pages. */
+export interface MainPage extends Page {
+  /** Its segment below the project. */
+  readonly segment: string;
+  /** The key after `g` that leads to it. */
+  readonly key: string;
+  /** The path of its icon, in a square of 24. */
+  readonly icon: string;
+}
+
+/** Whether an address is one of a page, whose path names segments that may be anything: `/sites/:id`. */
+export function isPageOf(pattern: string, path: string): boolean {
+  const [wanted, given] = [pattern.split("/"), path.split("/")];
+  return wanted.length === given.length && wanted.every((part, at) => part.startsWith(":") || part === given[at]);
+}

@@ -1,0 +1,163 @@
+import type { ErrorBody } from "@downlink/protocol";
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Failure } from "../api/failure.ts";
+import { type Organization, plainCall } from "../api/plain-call.ts";
+import { forgetEverything } from "../api/queries.ts";
+import { useSend } from "../api/use-send.ts";
+import { Failed } from "../parts/failed.tsx";
+import { Field } from "../parts/field.tsx";
+import { SubmitButton } from "../parts/submit-button.tsx";
+
+/** Which ways of signing in this service has. */
+interface Ways {
+  readonly passwords: boolean;
+  readonly oidc: boolean;
+  readonly failure?: ErrorBody;
+}
+
+interface FormProps {
+  /** What follows once somebody is signed in. */
+  readonly onDone?: () => void;
+  /** Where a provider of OpenID Connect leads back to. */
+  readonly next?: string;
+}
+
+/** Signs in by e-mail and password, at a provider, or with an API key, as the service allows. */
+export function SignInForm({ onDone = () => undefined, next = location.pathname + location.search }: FormProps) {
+  const ways = useWays();
+  const [byKey, setByKey] = useState(false);
+  const { send, isRunning, failure } = useSend();
+  const usesKey = byKey || ways?.passwords === false;
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    if (!(await send("POST", "/v1/session", Object.fromEntries(new FormData(form, event.submitter))))) return;
+    forgetEverything();
+    onDone();
+  };
+  return (
+    <form class="stack" onSubmit={(event) => void submit(event)}>
+      {ways?.failure && <ProviderFailed {...{ failed: ways.failure, next }} />}
+      {ways?.oidc && !ways.failure?.organizations && (
+        <a class="button primary" href={providerHref(next)}>
+          Sign in with your organization's account
+        </a>
+      )}
+      {usesKey ? <KeyField /> : <PasswordFields />}
+      {failure?.organizations ? (
+        <OrganizationButtons {...{ organizations: failure.organizations, isRunning }} />
+      ) : (
+        <SubmitRow {...{ failure, isRunning }}>
+          {ways?.passwords !== false && (
+            <button type="button" class="plain" onClick={() => setByKey(!byKey)}>
+              {byKey ? "With e-mail and password" : "With an API key"}
+            </button>
+          )}
+        </SubmitRow>
+      )}
+    </form>
+  );
+}
+
+interface SubmitProps {
+  readonly failure: Failure | undefined;
+  readonly isRunning: boolean;
+  readonly children: ComponentChildren;
+}
+
+function SubmitRow({ failure, isRunning, children }: SubmitProps) {
+  return (
+    <>
+      {failure && <Failed failure={failure} />}
+      <div class="row">
+        <SubmitButton {...{ isRunning, failure }} text={isRunning ? "Signing in…" : "Sign in"} />
+        {children}
+      </div>
+    </>
+  );
+}
+
+/** What was typed stays in the form, and is sent again with the organization. */
+function OrganizationButtons({
+  organizations,
+  isRunning,
+}: {
+  organizations: readonly Organization[];
+  isRunning: boolean;
+}) {
+  return (
+    <fieldset class="stack plain-set">
+      <legend>You are a member of several organizations. Which one?</legend>
+      {organizations.map(({ id, name }) => (
+        <button key={id} type="submit" name="organization" value={id} disabled={isRunning}>
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The browser was at the provider and came back without a session: the service kept why. */
+function ProviderFailed({ failed, next }: { failed: NonNullable<Ways["failure"]>; next: string }) {
+  const { error, code, organizations } = failed;
+  if (organizations)
+    return (
+      <div class="stack">
+        <p>You are a member of several organizations. Which one?</p>
+        {organizations.map(({ id, name }) => (
+          <a key={id} class="button" href={providerHref(next, id)}>
+            {name}
+          </a>
+        ))}
+      </div>
+    );
+  const failure: Failure = {
+    kind: "forbidden",
+    text: `The sign-in at your organization's provider failed: ${error}.`,
+    code,
+    requestId: undefined,
+    retryAfterMs: undefined,
+    details: [],
+  };
+  return <Failed failure={failure} />;
+}
+
+export function providerHref(next: string, organization?: string): string {
+  const query = new URLSearchParams({ next, ...(organization && { organization }) });
+  return `/v1/session/oidc?${query}`;
+}
+
+function KeyField() {
+  return (
+    <Field label="API key" hint="It is exchanged for a session at once, and kept nowhere else.">
+      {(attributes) => <input {...attributes} name="apiKey" type="password" autoComplete="off" required />}
+    </Field>
+  );
+}
+
+function PasswordFields() {
+  return (
+    <>
+      <Field label="E-mail">
+        {(attributes) => <input {...attributes} name="email" type="email" autoComplete="username" required />}
+      </Field>
+      <Field label="Password">
+        {(attributes) => (
+          <input {...attributes} name="password" type="password" autoComplete="current-password" required />
+        )}
+      </Field>
+    </>
+  );
+}
+
+function useWays(): Ways | undefined {
+  const [ways, setWays] = useState<Ways | undefined>();
+  useEffect(() => {
+    plainCall("GET", "/v1/session").then(
+      (answer) => setWays(answer as Ways),
+      () => setWays({ passwords: true, oidc: false }), // the form says what is wrong once somebody uses it
+    );
+  }, []);
+  return ways;
+}

@@ -1,0 +1,111 @@
+import { type Me, sites } from "@downlink/protocol";
+import { useLocation } from "preact-iso";
+import { explainFailure } from "../api/failure.ts";
+import { mayCall } from "../api/me.ts";
+import { plainCall } from "../api/plain-call.ts";
+import { forgetEverything, isSignedOut, noteFailure } from "../api/queries.ts";
+import { Menu } from "../parts/menu.tsx";
+import { toast } from "../parts/toast.tsx";
+import { zoneName } from "../time/format-time.ts";
+import { chooseZone, zone } from "../time/zone.ts";
+import { pagePath } from "../url/project.ts";
+import { chooseTheme, THEMES, theme } from "./theme.ts";
+
+interface TopBarProps {
+  readonly me: Me | undefined;
+  readonly projectId: string | undefined;
+  readonly onKeys: () => void;
+}
+
+/** The project, and what belongs to who looks. */
+export function TopBar({ me, projectId, onKeys }: TopBarProps) {
+  const { route } = useLocation();
+  return (
+    <header class="top-bar">
+      <a class="brand" href="/" aria-label="Downlink, to the first page">
+        <img src="/icon.svg" alt="" width="24" height="24" />
+        <span>Downlink</span>
+      </a>
+      <ProjectChoice {...{ me, projectId }} />
+      <span class="grow" />
+      <Menu label="Appearance" class="small plain" items={appearance()}>
+        <span aria-hidden="true">◐</span>
+      </Menu>
+      <Menu
+        label={me ? `Account of ${nameOf(me)}` : "Account"}
+        class="small plain"
+        items={account(me, { onKeys, route })}
+      >
+        <span class="cut who">{me ? nameOf(me) : "…"}</span>
+      </Menu>
+    </header>
+  );
+}
+
+function ProjectChoice({ me, projectId }: Pick<TopBarProps, "me" | "projectId">) {
+  const { route, path } = useLocation();
+  const segment = path.split("/")[3] ?? "";
+  if (!me || me.projects.length === 0) return null;
+  return (
+    <select
+      class="project"
+      aria-label="Project"
+      value={projectId}
+      onChange={({ currentTarget }) => route(pagePath(currentTarget.value, ...(segment ? [segment] : [])))}
+    >
+      {me.projects.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function nameOf({ email, kind }: Me): string {
+  return email ?? (kind === "apiKey" ? "API key" : "me");
+}
+
+function appearance() {
+  const themes = THEMES.map((chosen) => {
+    return {
+      text: `${theme.value === chosen ? "● " : "○ "}${THEME_NAMES[chosen]}`,
+      onChoose: () => chooseTheme(chosen),
+    };
+  });
+  const zones = (["UTC", "browser"] as const).map((chosen) => {
+    const name = chosen === "UTC" ? "Times in UTC" : `Times in ${zoneName("browser")}`;
+    return { text: `${zone.value === chosen ? "● " : "○ "}${name}`, onChoose: () => chooseZone(chosen) };
+  });
+  return [...themes, ...zones];
+}
+
+const THEME_NAMES = { system: "As the system", light: "Light", dark: "Dark" } as const;
+
+interface AccountDoes {
+  readonly onKeys: () => void;
+  readonly route: (path: string) => void;
+}
+
+function account(me: Me | undefined, { onKeys, route }: AccountDoes) {
+  return [
+    { text: "Settings", onChoose: () => route("/settings") },
+    ...(me && mayCall(me, sites.list) ? [{ text: "Sites", onChoose: () => route("/sites") }] : []),
+    { text: "Keyboard shortcuts (?)", onChoose: onKeys },
+    { text: "The interface for programs", onChoose: () => location.assign("/docs") },
+    { text: "Sign out", onChoose: () => void signOut() },
+  ];
+}
+
+/** Whoever reads nothing takes the session for ended, and leaves it open to the next one at this machine. */
+async function signOut(): Promise<void> {
+  try {
+    await plainCall("DELETE", "/v1/session");
+  } catch (error) {
+    noteFailure(error);
+    toast(`You are still signed in. ${explainFailure(error).text}`);
+    return;
+  }
+  forgetEverything();
+  isSignedOut.value = true;
+}

@@ -1,0 +1,90 @@
+/** What the code of a failed import means for whoever is to do something about it. */
+export interface Advice {
+  readonly title: string;
+  /** Whether processing the same bytes again can end otherwise, and why. */
+  readonly retry: "helps" | "useless" | "afterwards";
+  readonly next: string;
+  /** What is readable of the file can be made a recording of its own. */
+  readonly isSalvageable: boolean;
+}
+
+const cut = (title: string): Advice => ({
+  title,
+  retry: "useless",
+  next: "Salvage what is readable, or upload the whole file.",
+  isSalvageable: true,
+});
+const damaged = (title: string): Advice => ({
+  title,
+  retry: "useless",
+  next: "Salvage what is readable, or upload an intact copy.",
+  isSalvageable: true,
+});
+const foreign = (title: string): Advice => ({
+  title,
+  retry: "useless",
+  next: "Look at the file: an MCAP or a ROS 1 bag is needed, under its own ending.",
+  isSalvageable: false,
+});
+const tooMuch = (title: string): Advice => ({
+  title,
+  retry: "useless",
+  next: "Salvage what is readable, or record in smaller pieces.",
+  isSalvageable: true,
+});
+const place = (title: string, next: string): Advice => ({ title, retry: "afterwards", next, isSalvageable: false });
+const passing = (title: string, next: string): Advice => ({ title, retry: "helps", next, isSalvageable: false });
+
+const ADVICE: Readonly<Record<string, Advice>> = {
+  NoEnd: cut("Incomplete: the file has no end"),
+  ActiveBag: cut("Incomplete: the bag's index was never written"),
+  BadMagic: damaged("Damaged: the first bytes are overwritten"),
+  BadFooter: damaged("Damaged: the end does not describe the file"),
+  BadSummary: damaged("Damaged: the summary cannot be read"),
+  BadRecord: damaged("Damaged: a record cannot be read"),
+  BadChunk: damaged("Damaged: a chunk cannot be read"),
+  LengthBeyondFile: damaged("Damaged: a record is longer than the file"),
+  InvalidTime: damaged("Damaged: a time is impossible"),
+  UnknownCompression: damaged("A compression that is not read here"),
+  ChunkTooLarge: tooMuch("Too large: a chunk"),
+  RecordTooLarge: tooMuch("Too large: a record"),
+  ExpandsTooMuch: tooMuch("Too large: the chunks expand implausibly"),
+  TooManyChannels: tooMuch("Too many channels"),
+  TooManyRecords: tooMuch("Too many records"),
+  NotARecording: foreign("No recording"),
+  UnsupportedFormat: foreign("A recording of a version that is not read"),
+  WrongExtension: foreign("A recording under the ending of another format"),
+  EmptyFile: { ...foreign("An empty file"), next: "Nothing is in it: record or upload it anew." },
+  EmptyRecording: { ...foreign("A recording without a message"), next: "Nothing is in it: nothing is to be done." },
+  SalvageEmpty: { ...foreign("Nothing could be salvaged"), next: "Not one message can be read." },
+  DuplicateContent: {
+    title: "The same content is imported already",
+    retry: "afterwards",
+    next: "The recording that has it is the one to use. Only once its data is deleted, a retry imports this one.",
+    isSalvageable: false,
+  },
+  KeyTaken: place("Its key belongs to another recording", "Delete the other recording, or upload under another key."),
+  DeviceNotFound: place("Its device is not there", "Add the device, then retry."),
+  ProjectNotFound: place("Its project is not there", "Name another project when it is uploaded."),
+  SessionNotFound: place("Its session is not there", "Create the session, then retry."),
+  ContentMismatch: passing("The bytes differ from those on the device", "A retry asks the device once more."),
+  ObjectMissing: passing("The stored file is gone", "A retry asks the device for it, where it still is."),
+  IndexingFailed: passing("Reading the file failed each time", "Look into the server's log, then retry."),
+  TooHeavy: passing("Reading the file took too much memory", "Give the worker more memory, then retry."),
+};
+
+/** Answers the advice for a code, also for one that is not known here. */
+export function adviceOn(code: string): Advice {
+  if (Object.hasOwn(ADVICE, code)) return ADVICE[code]!;
+  return { title: code || "Failed", retry: "helps", next: "See to the reason, then retry.", isSalvageable: false };
+}
+
+const RETRIES: Readonly<Record<Advice["retry"], string>> = {
+  helps: "A retry can help.",
+  useless: "A retry reads the same bytes and fails again.",
+  afterwards: "A retry helps once that is done.",
+};
+
+export function retryText({ retry }: Advice): string {
+  return RETRIES[retry];
+}

@@ -1,0 +1,72 @@
+import { importQueue, importRequests, type QueuedImport, recordings } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useChange } from "../api/use-change.ts";
+import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { Menu } from "../parts/menu.tsx";
+import { toast } from "../parts/toast.tsx";
+import { priorityChoices } from "./priority.ts";
+
+interface GroupMenuProps {
+  readonly entries: readonly QueuedImport[];
+  readonly name: string;
+}
+
+/** What can be done with all that one device is asked for and that is shown. */
+export function GroupMenu({ entries, name }: GroupMenuProps) {
+  const [asksToCancel, setAsks] = useState(false);
+  const update = useChange(importRequests.update, importQueue.list);
+  const recordingIds = entries.flatMap(({ recordingId }) => recordingId ?? []);
+  if (recordingIds.length === 0) return null;
+  const choose = async (priority: number) => {
+    const answer = await update.run({ recordingIds, priority });
+    if (answer) toast(`${formatCount(answer.changed)} changed.`);
+  };
+  return (
+    <>
+      <Menu
+        label={`All of ${name}`}
+        class="small"
+        items={[
+          ...priorityChoices(0).map((choice) => {
+            return { text: `Priority ${choice.name}`, onChoose: () => void choose(choice.priority) };
+          }),
+          { text: "Cancel all…", isDangerous: true, onChoose: () => setAsks(true) },
+        ]}
+      />
+      {update.failure && <Failed failure={update.failure} />}
+      {asksToCancel && <CancelDialog {...{ entries, name, recordingIds, onClose: () => setAsks(false) }} />}
+    </>
+  );
+}
+
+interface CancelProps extends GroupMenuProps {
+  readonly recordingIds: readonly string[];
+  readonly onClose: () => void;
+}
+
+function CancelDialog({ entries, name, recordingIds, onClose }: CancelProps) {
+  const cancel = useChange(importRequests.cancel, importQueue.list, recordings.list, recordings.summarize);
+  const count = formatCount(recordingIds.length);
+  const bytes = formatBytes(entries.reduce((total, { size = 0 }) => total + size, 0));
+  const run = async () => {
+    const answer = await cancel.run({ recordingIds: [...recordingIds] });
+    if (!answer) return;
+    toast(`${formatCount(answer.cancelled)} cancelled.`);
+    onClose();
+  };
+  return (
+    <Confirm
+      title={`Cancel the imports of ${name}?`}
+      deed={`Cancel ${count} imports`}
+      failure={cancel.failure}
+      onConfirm={() => void run()}
+      onClose={onClose}
+    >
+      <p>
+        {count} files, {bytes}, are no longer asked for. They stay on the device and can be asked for again.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,99 @@
+import { importQueue, importRequests, type QueuedImport, recordings } from "@downlink/protocol";
+import { useChange } from "../api/use-change.ts";
+import { formatBytes } from "../parts/bytes.ts";
+import { Failed } from "../parts/failed.tsx";
+import { Age } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+import { pagePath } from "../url/project.ts";
+import { shareReceived } from "./group-queue.ts";
+import { priorityChoices } from "./priority.ts";
+import { requesterText } from "./requester.ts";
+import { WaitsFor } from "./waits-for.tsx";
+
+interface RowProps {
+  readonly entry: QueuedImport;
+  readonly projectId: string;
+  readonly mayChange: boolean;
+  /** The reason is not said for the whole group already. */
+  readonly saysWhy: boolean;
+}
+
+export function QueueRow({ entry, projectId, mayChange, saysWhy }: RowProps) {
+  const { recordingId, path, size, requestedAt, requestedBy, waitsFor } = entry;
+  return (
+    <li>
+      <span class="cut import-path" title={path}>
+        {recordingId ? <a href={pagePath(projectId, "recordings", recordingId)}>{path}</a> : path}
+      </span>
+      <Received entry={entry} />
+      <span class="number">{size === undefined ? "—" : formatBytes(size)}</span>
+      <span class="muted cut">
+        {requesterText(requestedBy)} <Age timeNs={requestedAt} />
+      </span>
+      {mayChange && recordingId !== undefined && <Actions {...{ entry, recordingId }} />}
+      {saysWhy && waitsFor && (
+        <div class="import-why">
+          <WaitsFor reason={waitsFor} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Received({ entry }: { entry: QueuedImport }) {
+  const share = shareReceived(entry);
+  if (entry.state === "waiting" && !entry.bytesReceived)
+    return <span class="muted">{entry.position === undefined ? "waits" : `place ${entry.position}`}</span>;
+  const percent = share === undefined ? undefined : Math.floor(share * 100);
+  return (
+    <span class="row import-received">
+      <progress value={share ?? undefined} max={1} aria-label={`Received of ${entry.path}`} />
+      <span class="number">{percent === undefined ? formatBytes(entry.bytesReceived) : `${percent} %`}</span>
+      {entry.bytesPerSecond !== undefined && entry.state === "uploading" && (
+        <span class="muted">{formatBytes(entry.bytesPerSecond)}/s</span>
+      )}
+    </span>
+  );
+}
+
+function Actions({ entry, recordingId }: { entry: QueuedImport; recordingId: string }) {
+  const update = useChange(importRequests.update, importQueue.list);
+  const cancel = useChange(importRequests.cancel, importQueue.list, recordings.list, recordings.summarize);
+  const choose = async (priority: number) => {
+    const answer = await update.run({ recordingIds: [recordingId], priority });
+    if (answer) toast(answer.changed > 0 ? `${entry.path}: priority changed.` : `${entry.path}: not waiting any more.`);
+  };
+  const stop = async () => {
+    const answer = await cancel.run({ recordingIds: [recordingId] });
+    if (answer) toast(answer.cancelled > 0 ? `${entry.path}: cancelled.` : `${entry.path}: it was on its way already.`);
+  };
+  const failure = update.failure ?? cancel.failure;
+  return (
+    <>
+      <span class="row import-actions">
+        <select
+          aria-label={`Priority of ${entry.path}`}
+          value={String(entry.priority)}
+          disabled={update.isRunning}
+          onChange={({ currentTarget }) => void choose(Number(currentTarget.value))}
+        >
+          {priorityChoices(entry.priority).map(({ priority, name }) => (
+            <option key={priority} value={String(priority)}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <button
+          type="button"
+          class="small"
+          aria-label={`Cancel ${entry.path}`}
+          disabled={cancel.isRunning}
+          onClick={() => void stop()}
+        >
+          Cancel
+        </button>
+      </span>
+      {failure && <Failed failure={failure} />}
+    </>
+  );
+}

@@ -1,0 +1,124 @@
+import { type QueuedImport, recordings } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { may, useMe } from "../api/me.ts";
+import { type Query, useQuery } from "../api/use-query.ts";
+import { Badge } from "../parts/badge.tsx";
+import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { Empty } from "../parts/empty.tsx";
+import { formatDuration } from "../time/format-time.ts";
+import { pagePath } from "../url/project.ts";
+import { Answer } from "./answer.tsx";
+import { GroupMenu } from "./group-menu.tsx";
+import { groupQueue, type QueueGroup, withReason } from "./group-queue.ts";
+import { SHOWN } from "./queries.ts";
+import { QueueRow } from "./queue-row.tsx";
+import { WaitsFor } from "./waits-for.tsx";
+
+interface QueueProps {
+  readonly queue: Query<QueuedImport[]>;
+  readonly projectId: string;
+  readonly reason: string;
+  readonly onReason: (code: string) => void;
+}
+
+/** What devices are asked for, by device, with the reason where it waits. */
+export function QueueTab({ queue, projectId, reason, onReason }: QueueProps) {
+  return (
+    <Answer query={queue} empty={<NothingWaits projectId={projectId} />}>
+      {(entries) => {
+        const groups = groupQueue(withReason(entries, reason));
+        if (groups.length === 0) return <Empty title={`Nothing waits for ${reason} any more.`} />;
+        return (
+          <>
+            {entries.length >= SHOWN && <HowMany projectId={projectId} />}
+            {groups.map((group) => (
+              <Group key={group.key} {...{ group, projectId, onReason }} />
+            ))}
+          </>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function NothingWaits({ projectId }: { projectId: string }) {
+  return (
+    <Empty title="Nothing waits for a device.">
+      <p>
+        What is only on devices is asked for in the <a href={pagePath(projectId, "recordings")}>recordings</a>.
+      </p>
+    </Empty>
+  );
+}
+
+function HowMany({ projectId }: { projectId: string }) {
+  const { data } = useQuery(recordings.summarize, { projectId, importStatus: ["pending"] }, { pollMs: 60_000 });
+  return (
+    <p class="muted">
+      The first {SHOWN} by priority and time{data && ` of ${formatCount(data.count)}, ${formatBytes(data.bytes)}`}. A
+      device narrows the list.
+    </p>
+  );
+}
+
+interface GroupProps {
+  readonly group: QueueGroup;
+  readonly projectId: string;
+  readonly onReason: (code: string) => void;
+}
+
+const FEW = 50;
+
+function Group({ group, projectId, onReason }: GroupProps) {
+  const { data: me } = useMe();
+  const [showsAll, setShowsAll] = useState(false);
+  const { entries, name, isDevice, waitsFor } = group;
+  const shown = showsAll ? entries : entries.slice(0, FEW);
+  const mayChange = may(me, "data.upload");
+  return (
+    <section class="card import-group" aria-label={name}>
+      <header class="row">
+        <h2>{isDevice ? <a href={pagePath(projectId, "devices", name)}>{name}</a> : name}</h2>
+        <Sums group={group} />
+        <span class="grow" />
+        {mayChange && <GroupMenu {...{ entries, name }} />}
+      </header>
+      {waitsFor && (
+        <WaitsFor reason={waitsFor}>
+          {isDevice && <a href={pagePath(projectId, "devices", name)}>Look at {name}</a>}
+          <button type="button" class="small plain" onClick={() => onReason(waitsFor.code)}>
+            All that wait for this
+          </button>
+        </WaitsFor>
+      )}
+      <ul class="import-rows">
+        {shown.map((entry) => (
+          <QueueRow key={entry.requestId} {...{ entry, projectId, mayChange, saysWhy: waitsFor === undefined }} />
+        ))}
+      </ul>
+      {shown.length < entries.length && (
+        <button type="button" class="small" onClick={() => setShowsAll(true)}>
+          Show {formatCount(entries.length - shown.length)} more
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Sums({ group: { entries, bytes, bytesPerSecond, secondsLeft } }: { group: QueueGroup }) {
+  const files = entries.length === 1 ? "1 file" : `${formatCount(entries.length)} files`;
+  return (
+    <p class="row">
+      <span class="muted">
+        {files}, {formatBytes(bytes)}
+      </span>
+      {secondsLeft !== undefined && (
+        <Badge
+          tone="moving"
+          sign="◔"
+          text={`${formatBytes(bytesPerSecond)}/s, about ${formatDuration(BigInt(Math.ceil(secondsLeft)) * 1_000_000_000n)}`}
+        />
+      )}
+    </p>
+  );
+}

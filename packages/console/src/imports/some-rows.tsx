@@ -1,0 +1,27 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { formatCount } from "../parts/bytes.ts";
+
+const FEW = 20;
+
+interface SomeRowsProps<T> {
+  readonly rows: readonly T[];
+  readonly class: string;
+  readonly children: (row: T) => ComponentChildren;
+}
+
+/** The first rows of a group, and the others when they are asked for: a group of hundreds would hide the next group. */
+export function SomeRows<T>({ rows, class: className, children }: SomeRowsProps<T>) {
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? rows : rows.slice(0, FEW);
+  return (
+    <>
+      <ul class={className}>{shown.map(children)}</ul>
+      {shown.length < rows.length && (
+        <button type="button" class="small" onClick={() => setShowsAll(true)}>
+          Show {formatCount(rows.length - shown.length)} more
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import { type EdgeFile, edgeFiles } from "@downlink/protocol";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import type { Query } from "../api/use-query.ts";
+import { Advice } from "../parts/advice.tsx";
+import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { Age, Time, ZoneName } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+import { formatDuration } from "../time/format-time.ts";
+import { pagePath } from "../url/project.ts";
+import { Answer } from "./answer.tsx";
+import { canSalvage, groupUnreadable, type UnreadableGroup } from "./group-unreadable.ts";
+import { SHOWN } from "./queries.ts";
+import { SomeRows } from "./some-rows.tsx";
+
+interface UnreadableProps {
+  readonly files: Query<EdgeFile[]>;
+  readonly projectId: string;
+  readonly reason: string;
+}
+
+/** What agents see that is no recording, and what can be saved of it. */
+export function UnreadableTab({ files, projectId, reason }: UnreadableProps) {
+  return (
+    <Answer query={files} empty={<Empty title="Every file on the devices can be imported." />}>
+      {(found) => {
+        const groups = groupUnreadable(found, reason);
+        if (groups.length === 0) return <Empty title={`No file has the reason ${reason}.`} />;
+        return (
+          <>
+            {found.length >= SHOWN && <p class="muted">The first {SHOWN}. A device narrows the list.</p>}
+            {groups.map((group) => (
+              <Group key={group.code} {...{ group, projectId }} />
+            ))}
+          </>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function Group({ group: { code, title, next, files }, projectId }: { group: UnreadableGroup; projectId: string }) {
+  return (
+    <section class="card import-group" aria-label={title}>
+      <header class="row">
+        <h2>{title}</h2>
+        <span class="muted">{files.length === 1 ? "1 file" : `${formatCount(files.length)} files`}</span>
+        <code>{code}</code>
+      </header>
+      <Advice text={next} />
+      <SomeRows rows={files} class="import-rows">
+        {(file) => <Row key={file.id} {...{ file, projectId }} />}
+      </SomeRows>
+    </section>
+  );
+}
+
+function Row({ file, projectId }: { file: EdgeFile; projectId: string }) {
+  const { path, device, size, modifiedAt, reason, salvage } = file;
+  return (
+    <li>
+      <span class="cut import-path" title={path}>
+        {path}
+      </span>
+      <span class="cut">{device ? <a href={pagePath(projectId, "devices", device.name)}>{device.name}</a> : "—"}</span>
+      <span class="number">{formatBytes(size)}</span>
+      <span class="muted">
+        <Age timeNs={modifiedAt} />
+      </span>
+      <Salvage {...{ file, projectId }} />
+      <div class="import-why">
+        {reason && <p>{reason.text}</p>}
+        {salvage && (
+          <p>
+            A salvage would keep {formatDuration(salvage.end - salvage.start)}: <Time timeNs={salvage.start} /> –{" "}
+            <Time timeNs={salvage.end} /> <ZoneName />.
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function Salvage({ file, projectId }: { file: EdgeFile; projectId: string }) {
+  const { data: me } = useMe();
+  const { id, path, salvageRequest } = file;
+  const request = useChange(edgeFiles.salvage, edgeFiles.list);
+  const run = async () => (await request.run({ id })) && toast(`${path} is being salvaged on the device.`);
+  return (
+    <>
+      <span class="row import-actions">
+        {salvageRequest?.state === "requested" && <span class="muted">The device salvages it…</span>}
+        {salvageRequest?.state === "failed" && <span class="muted">{salvageRequest.reason?.text ?? "It failed."}</span>}
+        {salvageRequest?.recordingId && (
+          <a href={pagePath(projectId, "recordings", salvageRequest.recordingId)}>The salvaged recording</a>
+        )}
+        {canSalvage(file) && may(me, "data.upload") && (
+          <button
+            type="button"
+            class="small"
+            aria-label={`Salvage ${path}`}
+            disabled={request.isRunning}
+            onClick={() => void run()}
+          >
+            Salvage
+          </button>
+        )}
+      </span>
+      {request.failure && <Failed failure={request.failure} />}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import "./dialog.css";
+
+interface DialogProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  /** Called by Escape, by the button at the top, and by nothing else. Absent if it must be answered. */
+  readonly onClose?: (() => void) | undefined;
+  readonly isWide?: boolean;
+}
+
+/** A dialog over the page, open for as long as it is rendered. The browser holds the focus in it, and gives it back afterwards. */
+export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = element.current!;
+    const before = document.activeElement;
+    dialog.showModal();
+    return () => {
+      dialog.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  const cancel = (event: Event) => {
+    event.preventDefault();
+    onClose?.();
+  };
+  return (
+    <dialog ref={element} class={isWide ? "wide" : ""} aria-labelledby={titleId} onCancel={cancel}>
+      <header>
+        <h2 id={titleId}>{title}</h2>
+        {onClose && (
+          <button type="button" class="plain small" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        )}
+      </header>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  );
+}

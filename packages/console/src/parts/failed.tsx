@@ -1,0 +1,44 @@
+import type { Failure } from "../api/failure.ts";
+import { Copy } from "./copy.tsx";
+import "./failed.css";
+
+const TITLES: Readonly<Record<Failure["kind"], string>> = {
+  away: "Not reachable",
+  signedOut: "Signed out",
+  forbidden: "Not allowed",
+  busy: "Too busy",
+  conflict: "Not possible now",
+  missing: "Not there",
+  invalid: "Does not fit",
+  other: "Failed",
+};
+
+/** Says in the place that failed what went wrong, what to give to whoever helps, and how to try again. */
+export function Failed({ failure, again }: { failure: Failure; again?: (() => void) | undefined }) {
+  const { kind, text, code, requestId, details } = failure;
+  return (
+    <div class="failed" role="alert">
+      <p>
+        <strong>{TITLES[kind]}.</strong> {text}
+      </p>
+      {details.length > 0 && (
+        <ul>
+          {details.map(({ path, message }) => (
+            <li key={path}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="row muted">
+        {code && <code>{code}</code>}
+        {requestId && <Copy text={requestId} label={`request ${requestId.slice(0, 8)}…`} />}
+        {again && (
+          <button type="button" class="small" onClick={again}>
+            Try again
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+import { useEffect } from "preact/hooks";
+
+const KEY = "downlink.keys";
+
+export interface Shortcut {
+  /** `i`, `Shift+T`, or two keys one after the other: `g c`. As `KeyboardEvent.key` names them. */
+  readonly keys: string;
+  readonly does: string;
+  readonly run: (event: KeyboardEvent) => void;
+}
+
+const active = new Set<readonly Shortcut[]>();
+let first = "";
+
+/** The shortcuts that hold on the page that is open, for the list that `?` shows. */
+export function activeShortcuts(): readonly Shortcut[] {
+  return [...active].flat();
+}
+
+/** Single keys may be turned off, because speech input types them by mistake. WCAG 2.1.4 */
+export function areKeysOn(): boolean {
+  try {
+    return localStorage.getItem(KEY) !== "off";
+  } catch {
+    return true;
+  }
+}
+
+export function turnKeys(isOn: boolean): void {
+  try {
+    localStorage.setItem(KEY, isOn ? "on" : "off");
+  } catch {
+    // It then holds until the page is closed.
+  }
+}
+
+/** Shortcuts hold while who names them is on the page, except where somebody types and below an open dialog. */
+export function useShortcuts(shortcuts: readonly Shortcut[]): void {
+  useEffect(() => {
+    active.add(shortcuts);
+    return () => void active.delete(shortcuts);
+  });
+}
+
+export function listenToKeys(): void {
+  addEventListener("keydown", (event) => {
+    if (!areKeysOn() || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
+    const pair = `${first} ${event.key}`;
+    const found = activeShortcuts().findLast(({ keys }) => keys === pair || keys === event.key);
+    first = event.key.length === 1 ? event.key : "";
+    if (!found) return;
+    event.preventDefault();
+    first = "";
+    found.run(event);
+  });
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName))
+  );
+}

@@ -1,0 +1,83 @@
+import type { ComponentChildren } from "preact";
+import { useId, useRef } from "preact/hooks";
+import { nextItem } from "./menu-keys.ts";
+import "./menu.css";
+
+export interface MenuItem {
+  readonly text: string;
+  readonly onChoose: () => void;
+  readonly isDangerous?: boolean;
+  readonly isDisabled?: boolean;
+}
+
+interface MenuProps {
+  readonly label: string;
+  readonly items: readonly MenuItem[];
+  /** What the button shows; absent for its label. */
+  readonly children?: ComponentChildren;
+  readonly class?: string;
+}
+
+/** A button that opens a list of actions. It works as the ARIA practices say: arrows move, Home and End go to the ends, Escape closes. */
+export function Menu({ label, items, children, class: className = "" }: MenuProps) {
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const all = buttonsOf(list.current);
+    const next = nextItem(event.key, {
+      at: all.indexOf(document.activeElement as HTMLButtonElement),
+      count: all.length,
+    });
+    if (next === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    all[next]?.focus();
+  };
+  const onToggle = ({ newState }: { readonly newState: string }) => {
+    if (newState === "open") buttonsOf(list.current)[0]?.focus();
+  };
+  return (
+    <span class="menu">
+      <button
+        type="button"
+        class={className}
+        aria-haspopup="menu"
+        aria-label={children ? label : undefined}
+        {...{ popovertarget: id }}
+      >
+        {children ?? label} <span aria-hidden="true">▾</span>
+      </button>
+      <div
+        id={id}
+        ref={list}
+        popover="auto"
+        role="menu"
+        tabIndex={-1}
+        aria-label={label}
+        onKeyDown={onKeyDown}
+        onToggle={onToggle}
+      >
+        {items.map((item) => (
+          <Item key={item.text} item={item} close={() => list.current?.hidePopover()} />
+        ))}
+      </div>
+    </span>
+  );
+}
+
+function Item({ item, close }: { item: MenuItem; close: () => void }) {
+  const choose = () => {
+    close();
+    item.onChoose();
+  };
+  const className = item.isDangerous ? "danger plain" : "plain";
+  return (
+    <button type="button" role="menuitem" disabled={item.isDisabled} class={className} onClick={choose}>
+      {item.text}
+    </button>
+  );
+}
+
+function buttonsOf(list: HTMLElement | null): HTMLButtonElement[] {
+  return [...(list?.querySelectorAll<HTMLButtonElement>("button:not(:disabled)") ?? [])];
+}

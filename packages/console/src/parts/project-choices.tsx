@@ -1,0 +1,27 @@
+interface ChoicesProps {
+  readonly legend: string;
+  /** What it means that none is chosen. */
+  readonly ofNone: string;
+  readonly projects: readonly { readonly id: string; readonly name?: string | undefined }[];
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}
+
+/** Some of the projects; none of them may stand for all. */
+export function ProjectChoices({ legend, ofNone, projects, chosen, onChange }: ChoicesProps) {
+  const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]);
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      <div class="choices">
+        {projects.map(({ id, name }) => (
+          <label key={id} class="choice">
+            <input type="checkbox" checked={chosen.includes(id)} onChange={() => toggle(id)} />
+            {name ?? id}
+          </label>
+        ))}
+      </div>
+      <p class="muted">{chosen.length === 0 ? ofNone : `${chosen.length} of ${projects.length} projects.`}</p>
+    </fieldset>
+  );
+}

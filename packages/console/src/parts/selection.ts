@@ -1,0 +1,29 @@
+/** What is selected in a list: some rows by their ids, or everything that the filter of the page matches. */
+export interface Selection {
+  readonly ids: ReadonlySet<string>;
+  readonly isAll: boolean;
+}
+
+export const nothing: Selection = { ids: new Set(), isAll: false };
+export const everything: Selection = { ids: new Set(), isAll: true };
+
+export function isSelected({ ids, isAll }: Selection, id: string): boolean {
+  return isAll || ids.has(id);
+}
+
+/** Selects a row, or no longer. Of everything one row cannot be left out, so that then that row alone is selected. */
+export function toggle({ ids, isAll }: Selection, id: string): Selection {
+  if (isAll) return { ids: new Set([id]), isAll: false };
+  const next = new Set(ids);
+  if (!next.delete(id)) next.add(id);
+  return { ids: next, isAll: false };
+}
+
+/** Selects some rows more. */
+export function extend({ ids }: Selection, added: readonly string[]): Selection {
+  return { ids: new Set([...ids, ...added]), isAll: false };
+}
+
+export function isEmpty({ ids, isAll }: Selection): boolean {
+  return !isAll && ids.size === 0;
+}

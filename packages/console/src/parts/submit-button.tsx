@@ -1,0 +1,19 @@
+import { useWait } from "./use-wait.ts";
+
+interface SubmitProps {
+  readonly text: string;
+  readonly isRunning: boolean;
+  /** Of the last try. What the service asks to wait is waited for. */
+  readonly failure?: { readonly retryAfterMs: number | undefined } | undefined;
+  readonly isDisabled?: boolean;
+}
+
+/** The button that sends a form: not twice at once, and not before the service wants to hear of it again. */
+export function SubmitButton({ text, isRunning, failure, isDisabled = false }: SubmitProps) {
+  const left = useWait(failure);
+  return (
+    <button type="submit" class="primary" disabled={isRunning || isDisabled || left > 0}>
+      {left > 0 ? `Wait ${left} s` : text}
+    </button>
+  );
+}

@@ -1,0 +1,198 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useRowWindow } from "./row-window.ts";
+import { isSelected, type Selection } from "./selection.ts";
+import "./list-bars.css";
+import "./table.css";
+import { rowAfter } from "./table-keys.ts";
+import { useNarrow } from "./use-narrow.ts";
+
+export interface Column<T> {
+  readonly name: string;
+  /** As in `grid-template-columns`: `120px`, `minmax(0, 2fr)`. */
+  readonly width: string;
+  readonly cell: (row: T) => ComponentChildren;
+  readonly isNumber?: boolean;
+  /** Where it stands on a phone: the first or the second line, at its start or its end. Absent for nowhere. */
+  readonly narrow?: "title" | "end" | "sub" | "sub-end";
+  /** What the list is sorted by when the head of the column is chosen. */
+  readonly sort?: string;
+}
+
+export interface TableProps<T> {
+  readonly label: string;
+  readonly columns: readonly Column<T>[];
+  readonly count: number;
+  /** Undefined while it is not here. */
+  readonly rowAt: (index: number) => T | undefined;
+  readonly idOf: (row: T) => string;
+  readonly onLook?: (first: number, last: number) => void;
+  readonly onOpen?: ((row: T) => void) | undefined;
+  readonly selection?: Selection;
+  readonly onToggle?: (row: T, options: { readonly extends: boolean }) => void;
+  readonly sort?: { readonly by: string; readonly order: "asc" | "desc" };
+  readonly onSort?: (by: string) => void;
+}
+
+const ROW_PX = 36;
+const NARROW_ROW_PX = 58;
+
+/** A list of any length, of which only the rows in sight are on the page. Arrows, j and k move, x selects, Enter opens. */
+export function Table<T>(props: TableProps<T>) {
+  const { label, columns, count, rowAt, onLook, selection } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const isNarrow = useNarrow();
+  const [active, setActive] = useState(0);
+  const { heightPx, items, scrollTo } = useRowWindow(scroller, { count, rowPx: isNarrow ? NARROW_ROW_PX : ROW_PX });
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  useEffect(() => onLook?.(first, last), [first, last]);
+  const widths = [...(selection ? ["36px"] : []), ...columns.map(({ width }) => width)].join(" ");
+  const move = (to: number) => {
+    setActive(to);
+    scrollTo(to);
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${to}"]`)?.focus());
+  };
+  const onKeyDown = (event: KeyboardEvent) => handleKey(event, { props, active, move });
+  return (
+    <div class={isNarrow ? "table narrow" : "table"} ref={scroller}>
+      <div
+        role="grid"
+        aria-label={label}
+        aria-rowcount={count + 1}
+        aria-multiselectable={selection ? true : undefined}
+        tabIndex={-1}
+        style={{ "--columns": widths }}
+        onKeyDown={onKeyDown}
+      >
+        <Head {...props} />
+        <div role="rowgroup" class="table-rows" style={{ height: `${heightPx}px` }}>
+          {items.map(({ index, startPx }) => (
+            <Row
+              key={index}
+              {...{
+                ...props,
+                index,
+                startPx,
+                row: rowAt(index),
+                isActive: index === Math.min(active, count - 1),
+                setActive,
+              }}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function handleKey<T>(
+  event: KeyboardEvent,
+  { props, active, move }: { props: TableProps<T>; active: number; move: (to: number) => void },
+): void {
+  if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
+  const { rowAt, onOpen, onToggle, count } = props;
+  const row = rowAt(active);
+  const next = rowAfter(event.key, { at: active, count });
+  if (next !== undefined) {
+    event.preventDefault();
+    if (event.shiftKey && row) onToggle?.(rowAt(next) ?? row, { extends: true });
+    move(next);
+    return;
+  }
+  if (row === undefined || event.target instanceof HTMLButtonElement) return;
+  if (event.key === "Enter" && !(event.target instanceof HTMLAnchorElement)) onOpen?.(row);
+  if (event.key === "x") onToggle?.(row, { extends: false });
+}
+
+function Head<T>({ columns, selection, sort, onSort }: TableProps<T>) {
+  return (
+    <div role="rowgroup" class="table-head">
+      <div role="row" aria-rowindex={1} tabIndex={-1}>
+        {selection && (
+          <span role="columnheader" tabIndex={-1}>
+            <span class="unseen">Selected</span>
+          </span>
+        )}
+        {columns.map(({ name, isNumber, sort: by }) => {
+          const isSorted = by !== undefined && by === sort?.by;
+          const order = sort?.order === "asc" ? "ascending" : "descending";
+          return (
+            <span
+              key={name}
+              role="columnheader"
+              tabIndex={-1}
+              class={isNumber ? "number" : ""}
+              aria-sort={isSorted ? order : undefined}
+            >
+              {by === undefined || !onSort ? (
+                name
+              ) : (
+                <SortButton {...{ name, isSorted, order, choose: () => onSort(by) }} />
+              )}
+            </span>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface SortProps {
+  readonly name: string;
+  readonly isSorted: boolean;
+  readonly order: string;
+  readonly choose: () => void;
+}
+
+function SortButton({ name, isSorted, order, choose }: SortProps) {
+  return (
+    <button type="button" class="plain" onClick={choose}>
+      {name}
+      {isSorted && <span aria-hidden="true">{order === "ascending" ? "↑" : "↓"}</span>}
+    </button>
+  );
+}
+
+interface RowProps<T> extends TableProps<T> {
+  readonly index: number;
+  readonly startPx: number;
+  readonly row: T | undefined;
+  readonly isActive: boolean;
+  readonly setActive: (index: number) => void;
+}
+
+function Row<T>({ index, startPx, row, isActive, setActive, columns, idOf, selection, onToggle, onOpen }: RowProps<T>) {
+  const chosen = row !== undefined && selection !== undefined && isSelected(selection, idOf(row));
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={selection ? chosen : undefined}
+      aria-busy={row === undefined || undefined}
+      data-index={index}
+      tabIndex={isActive ? 0 : -1}
+      style={{ transform: `translateY(${startPx}px)` }}
+      onFocus={() => setActive(index)}
+      onDblClick={() => row !== undefined && onOpen?.(row)}
+    >
+      {selection && (
+        <span role="gridcell" tabIndex={-1} class="table-check">
+          {row !== undefined && (
+            <input
+              type="checkbox"
+              tabIndex={-1}
+              checked={chosen}
+              aria-label="Select"
+              onClick={(event) => onToggle?.(row, { extends: event.shiftKey })}
+            />
+          )}
+        </span>
+      )}
+      {columns.map(({ name, cell, isNumber, narrow = "hidden" }) => (
+        <span key={name} role="gridcell" tabIndex={-1} class={`${isNumber ? "number " : ""}cut at-${narrow}`}>
+          {row === undefined ? <span class="table-waits" /> : cell(row)}
+        </span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import { formatAge, formatExact, formatSecond, toMs, zoneName } from "../time/format-time.ts";
+import { zone } from "../time/zone.ts";
+
+/** A time to the second in the zone that was chosen. Where a pointer rests it is shown to the nanosecond. */
+export function Time({ timeNs }: { timeNs: bigint }) {
+  return (
+    <time dateTime={formatExact(timeNs)} title={formatExact(timeNs)} class="nowrap">
+      {formatSecond(timeNs, zoneName(zone.value))}
+    </time>
+  );
+}
+
+/** How long ago something was, with the moment itself where a pointer rests. */
+export function Age({ timeNs, nowMs = Date.now() }: { timeNs: bigint; nowMs?: number }) {
+  return (
+    <time dateTime={formatExact(timeNs)} title={new Date(toMs(timeNs)).toISOString()}>
+      {formatAge(timeNs, nowMs)}
+    </time>
+  );
+}
+
+/** `UTC`, or the name of the browser's zone: it stands beside times, because a time without it is none. */
+export function ZoneName() {
+  return <span class="muted">{zoneName(zone.value)}</span>;
+}

@@ -1,0 +1,28 @@
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import "./toast.css";
+
+const SHOWN_MS = 6000;
+
+const shown = signal<{ readonly text: string; readonly at: number } | undefined>(undefined);
+
+/** Tells that something was done, at the edge of the page, for some seconds. What failed is said where it failed. */
+export function toast(text: string): void {
+  shown.value = { text, at: Date.now() };
+}
+
+export function Toast() {
+  const { value } = shown;
+  useEffect(() => {
+    if (!value) return;
+    const timer = setTimeout(() => {
+      shown.value = undefined;
+    }, SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return (
+    <div class="toast" role="status">
+      {value && <p>{value.text}</p>}
+    </div>
+  );
+}

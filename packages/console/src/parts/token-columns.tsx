@@ -1,0 +1,35 @@
+import type { TokenMaker } from "@downlink/protocol";
+import { Badge } from "./badge.tsx";
+import type { Column } from "./table.tsx";
+import { Age } from "./time.tsx";
+
+/** What is shown of every kind of token. */
+export interface TokenFacts {
+  readonly createdAt: bigint;
+  readonly hint?: string | undefined;
+  readonly createdBy?: TokenMaker | undefined;
+  readonly lastUsedAt?: bigint | undefined;
+  readonly expiresAt?: bigint | undefined;
+}
+
+/** The columns that tell a token from others without its text, and whether anybody still needs it. */
+export function tokenColumns<T extends TokenFacts>(): readonly Column<T>[] {
+  return [
+    { name: "Ends with", width: "84px", narrow: "sub", cell: ({ hint }) => (hint ? <code>…{hint}</code> : "—") },
+    {
+      name: "Last used",
+      width: "minmax(96px, 1fr)",
+      narrow: "sub-end",
+      cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? "never" : <Age timeNs={lastUsedAt} />),
+    },
+    { name: "Expires", width: "minmax(90px, 1fr)", cell: ({ expiresAt }) => <Expiry expiresAt={expiresAt} /> },
+    { name: "Made", width: "minmax(96px, 1fr)", cell: ({ createdAt }) => <Age timeNs={createdAt} /> },
+    { name: "By", width: "minmax(70px, 1fr)", cell: ({ createdBy }) => createdBy?.name ?? createdBy?.id ?? "—" },
+  ];
+}
+
+function Expiry({ expiresAt }: { expiresAt: bigint | undefined }) {
+  if (expiresAt === undefined) return <>never</>;
+  if (expiresAt <= BigInt(Date.now()) * 1_000_000n) return <Badge sign="▲" tone="failed" text="expired" />;
+  return <Age timeNs={expiresAt} />;
+}

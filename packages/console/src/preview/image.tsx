@@ -1,0 +1,39 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { LookProps } from "./look-props.ts";
+import { useAnswer } from "./use-answer.ts";
+
+/** The last picture before the moment. */
+export function ImageLook({ session, topic: { topic, timesNs }, cursorNs, onCursor }: LookProps) {
+  const { answer, problem } = useAnswer(session, "image", { topic, timeNs: cursorNs });
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    if (!answer || !canvas.current) return;
+    const { bitmap } = answer;
+    canvas.current.width = bitmap.width;
+    canvas.current.height = bitmap.height;
+    canvas.current.getContext("2d")!.drawImage(bitmap, 0, 0);
+  }, [answer]);
+  const at = timesNs.findLastIndex((timeNs) => timeNs <= cursorNs);
+  const go = (index: number) => onCursor(timesNs[index]!);
+  return (
+    <figure class="stack">
+      {problem ? (
+        <p class="muted">{problem}</p>
+      ) : (
+        <canvas ref={canvas} class="image" role="img" aria-label={`Picture of ${topic}`} />
+      )}
+      <figcaption class="row">
+        <button type="button" class="small" disabled={at <= 0} onClick={() => go(at - 1)}>
+          ◀ Picture before
+        </button>
+        <button type="button" class="small" disabled={at >= timesNs.length - 1} onClick={() => go(at + 1)}>
+          Next picture ▶
+        </button>
+        <span class="muted">
+          {Math.max(0, at) + 1} of {timesNs.length}
+          {answer && ` · ${answer.bitmap.width} × ${answer.bitmap.height} · +${(answer.timeNs / 1e9).toFixed(3)} s`}
+        </span>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,16 @@
+/** What one look into a recording may take. */
+export const previewLimits = {
+  /** The window that is shown first. */
+  windowNs: 20_000_000_000,
+  /** Read from the export, at most. */
+  bytes: 32 * 1024 * 1024,
+  /** Each message takes some two hundred bytes beside its own. */
+  messages: 400_000,
+  series: 8,
+  /** Fields that are offered for one topic. */
+  fields: 500,
+  /** A worker from which nothing is heard is ended. */
+  silenceMs: 10_000,
+  memoryBytes: 256 * 1024 * 1024,
+  imagePixels: 64_000_000,
+} as const;

@@ -1,0 +1,188 @@
+import { makeDecode } from "./decoders/decode.ts";
+import { type Decode, DecodeError, type Value } from "./decoders/value.ts";
+import { formatPath, listFields, parsePath, readField } from "./fields.ts";
+import { findGaps } from "./gaps.ts";
+import { type EncodedImage, findImage } from "./image-bytes.ts";
+import { previewLimits } from "./limits.ts";
+import { type Fix, makeTrack, readFix, type Track } from "./make-track.ts";
+import { type TreeNode, toTree } from "./message-tree.ts";
+import type { Slice, SliceMessage } from "./read-slice.ts";
+import type { Line, OpenedSlice, Plot, PreviewRequests } from "./requests.ts";
+import { columnTimes, type Sample, toPoints } from "./series.ts";
+import { kindOf } from "./topic-kind.ts";
+
+/** More times than a slider has places are not sent. */
+const MAX_TIMES = 5000;
+
+export interface Look {
+  readonly opened: OpenedSlice;
+  fields(request: PreviewRequests["fields"]): string[];
+  plot(request: PreviewRequests["plot"]): Plot;
+  message(request: PreviewRequests["message"]): { timeNs: number; tree: TreeNode };
+  image(request: PreviewRequests["image"]): { timeNs: number; image: EncodedImage };
+  track(request: PreviewRequests["track"]): Track;
+}
+
+/** Answers questions about what was read. `onStep` is called between messages, so that somebody knows that it goes on. */
+export function lookInto(slice: Slice, onStep: () => void = () => undefined): Look {
+  const decode = decodeOnce();
+  const at = (topic: string, timeNs: number) => {
+    const message = lastBefore(messagesOf(slice, topic), timeNs);
+    if (!message) throw new DecodeError(`There is no message of ${topic} in this part.`);
+    return message;
+  };
+  return {
+    opened: describe(slice),
+    fields: ({ topic }) => fieldsOf(messagesOf(slice, topic), decode),
+    plot: (request) => plot(slice, request, { decode, onStep }),
+    message: ({ topic, timeNs }) => {
+      const message = at(topic, timeNs);
+      return { timeNs: message.timeNs, tree: toTree(decode(message)) };
+    },
+    image: ({ topic, timeNs }) => {
+      const message = at(topic, timeNs);
+      return { timeNs: message.timeNs, image: findImage(decode(message)) };
+    },
+    track: ({ topic }) => trackOf(messagesOf(slice, topic), { decode, onStep }),
+  };
+}
+
+type DecodeMessage = (message: SliceMessage) => Value;
+interface Reading {
+  readonly decode: DecodeMessage;
+  readonly onStep: () => void;
+}
+
+function describe({ originNs, bytes, messageCount, end, topics }: Slice): OpenedSlice {
+  const lastTimes = [...topics.values()].map(({ messages }) => messages.at(-1)?.timeNs ?? 0);
+  return {
+    originNs,
+    bytes,
+    messageCount,
+    end,
+    endNs: lastTimes.reduce((a, b) => Math.max(a, b), 0),
+    topics: [...topics.values()].map(({ topic, messages }) => {
+      const schemaName = messages[0]?.encoded.schemaName ?? "";
+      const step = Math.ceil(messages.length / MAX_TIMES);
+      const timesNs = messages.filter((_, index) => index % step === 0).map(({ timeNs }) => timeNs);
+      return { topic, schemaName, kind: kindOf(schemaName), messageCount: messages.length, timesNs };
+    }),
+  };
+}
+
+/** The schema is read with the first message that needs it, once; what is wrong with it is said for every message. */
+function decodeOnce(): DecodeMessage {
+  const known = new Map<SliceMessage["encoded"], Decode | DecodeError>();
+  return ({ encoded, data }) => {
+    const decode = known.get(encoded) ?? tryToMake(encoded);
+    known.set(encoded, decode);
+    if (decode instanceof DecodeError) throw decode;
+    return decode(data);
+  };
+}
+
+function tryToMake(encoded: SliceMessage["encoded"]): Decode | DecodeError {
+  try {
+    return makeDecode(encoded);
+  } catch (error) {
+    if (error instanceof DecodeError) return error;
+    throw error;
+  }
+}
+
+function messagesOf({ topics }: Slice, topic: string): readonly SliceMessage[] {
+  return topics.get(topic)?.messages ?? [];
+}
+
+function lastBefore(messages: readonly SliceMessage[], timeNs: number): SliceMessage | undefined {
+  let [from, to] = [0, messages.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (messages[middle]!.timeNs <= timeNs) from = middle + 1;
+    else to = middle;
+  }
+  return messages[Math.max(0, from - 1)];
+}
+
+/** Of the first, the middle and the last message together: an array may be empty in one of them. */
+function fieldsOf(messages: readonly SliceMessage[], decode: DecodeMessage): string[] {
+  const looked = [messages[0], messages[messages.length >> 1], messages.at(-1)].filter(
+    (message) => message !== undefined,
+  );
+  const found = looked.flatMap((message) => listFields(decode(message)).map(formatPath));
+  return [...new Set(found)].slice(0, previewLimits.fields);
+}
+
+function plot(slice: Slice, { lines, startNs, endNs, columns }: PreviewRequests["plot"], reading: Reading): Plot {
+  const grid = {
+    startNs,
+    endNs: Math.max(endNs, startNs + 1),
+    count: Math.min(Math.max(1, Math.floor(columns)), 4096),
+  };
+  const shown = lines.slice(0, previewLimits.series);
+  const byTopic = Map.groupBy(shown, ({ topic }) => topic);
+  const drawn = [...byTopic].map(([topic, ofTopic]) => {
+    const samples = sample(messagesOf(slice, topic), ofTopic, { startNs, endNs, ...reading });
+    const gaps = findGaps(messagesOf(slice, topic).map(({ timeNs }) => timeNs));
+    const points = samples.lines.map((line) => toPoints(line, grid, gaps));
+    return { ofTopic, points, gaps: gaps.filter((gap) => gap.startNs < endNs && gap.endNs > startNs), samples };
+  });
+  const pointsOf = new Map(
+    drawn.flatMap(({ ofTopic, points }) => ofTopic.map((line, index) => [line, points[index]!])),
+  );
+  const problem = drawn.find(({ samples }) => samples.problem)?.samples.problem;
+  return {
+    timesNs: columnTimes(grid),
+    points: shown.map((line) => pointsOf.get(line)!),
+    gaps: drawn.flatMap(({ gaps }) => gaps),
+    unreadable: drawn.reduce((sum, { samples }) => sum + samples.unreadable, 0),
+    ...(problem ? { problem } : {}),
+  };
+}
+
+interface Samples {
+  readonly lines: Sample[][];
+  unreadable: number;
+  problem?: string;
+}
+
+/** Each message is read once for all its lines. */
+function sample(
+  messages: readonly SliceMessage[],
+  lines: readonly Line[],
+  { startNs, endNs, decode, onStep }: Reading & { startNs: number; endNs: number },
+): Samples {
+  const paths = lines.map(({ field }) => parsePath(field));
+  const samples: Samples = { lines: lines.map(() => []), unreadable: 0 };
+  for (const message of messages) {
+    if (message.timeNs < startNs || message.timeNs > endNs) continue;
+    onStep();
+    const value = tryToDecode(message, decode, samples);
+    if (value === undefined) continue;
+    for (const [index, path] of paths.entries()) {
+      samples.lines[index]!.push({ timeNs: message.timeNs, value: readField(value, path) });
+    }
+  }
+  return samples;
+}
+
+function tryToDecode(message: SliceMessage, decode: DecodeMessage, samples: Samples): Value | undefined {
+  try {
+    return decode(message);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    samples.unreadable += 1;
+    samples.problem ??= error.message;
+    return undefined;
+  }
+}
+
+function trackOf(messages: readonly SliceMessage[], { decode, onStep }: Reading): Track {
+  const fixes: Fix[] = [];
+  for (const message of messages) {
+    onStep();
+    const fix = readFix(decode(message), message.timeNs);
+    if (fix) fixes.push(fix);
+  }
+  return makeTrack(fixes, findGaps(fixes.map(({ timeNs }) => timeNs)));
+}

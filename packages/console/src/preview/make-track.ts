@@ -1,0 +1,94 @@
+import { partOf, type Value } from "./decoders/value.ts";
+
+export interface Fix {
+  readonly timeNs: number;
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/** A way on a plane, in metres east and north of its middle. */
+export interface Track {
+  /** Where it begins anew after a time without a position. */
+  readonly lines: readonly (readonly TrackPoint[])[];
+  readonly fixCount: number;
+  readonly lengthMetres: number;
+  readonly bounds: { readonly west: number; readonly south: number; readonly east: number; readonly north: number };
+}
+
+export interface TrackPoint {
+  readonly timeNs: number;
+  readonly east: number;
+  readonly north: number;
+}
+
+const METRES_PER_DEGREE = 111_195;
+/** More points than a screen has cannot be told apart. */
+const MAX_POINTS = 2000;
+
+/** Returns the position that a message states, or undefined where it says that there is none. */
+export function readFix(message: Value, timeNs: number): Fix | undefined {
+  const latitude = partOf(message, "latitude");
+  const longitude = partOf(message, "longitude");
+  // NavSatStatus: -1 is "unable to fix position".
+  const status = partOf(partOf(message, "status"), "status");
+  if (typeof status === "number" && status < 0) return undefined;
+  if (!isWithin(latitude, 90) || !isWithin(longitude, 180)) return undefined;
+  return { timeNs, latitude, longitude };
+}
+
+/** Projects positions in order of time about their middle; good for what a robot drives, not for a voyage. */
+export function makeTrack(fixes: readonly Fix[], gapsNs: readonly { startNs: number; endNs: number }[] = []): Track {
+  const points = project(fixes);
+  const gapStarts = new Set(gapsNs.map(({ startNs }) => startNs));
+  const lines: TrackPoint[][] = [];
+  let lengthMetres = 0;
+  for (const [index, point] of points.entries()) {
+    const before = points[index - 1];
+    if (before && !gapStarts.has(before.timeNs)) {
+      lengthMetres += Math.hypot(point.east - before.east, point.north - before.north);
+      lines.at(-1)!.push(point);
+    } else lines.push([point]);
+  }
+  return { lines: lines.map(thinOut), fixCount: fixes.length, lengthMetres, bounds: boundsOf(points) };
+}
+
+/** Returns a round length of which about four fit into the given one. */
+export function scaleBarMetres(widthMetres: number): number {
+  const about = Math.max(widthMetres, 1e-3) / 4;
+  const power = 10 ** Math.floor(Math.log10(about));
+  const step = [5, 2, 1].find((factor) => factor * power <= about) ?? 1;
+  return step * power;
+}
+
+function isWithin(value: Value | undefined, limit: number): value is number {
+  return typeof value === "number" && Math.abs(value) <= limit;
+}
+
+function project(fixes: readonly Fix[]): TrackPoint[] {
+  const first = fixes[0];
+  if (!first) return [];
+  const cosine = Math.cos((first.latitude * Math.PI) / 180);
+  return fixes.map(({ timeNs, latitude, longitude }) => ({
+    timeNs,
+    // East of the first one by less than half a turn, so that the line does not go around the world at 180°.
+    east: (((longitude - first.longitude + 540) % 360) - 180) * METRES_PER_DEGREE * cosine,
+    north: (latitude - first.latitude) * METRES_PER_DEGREE,
+  }));
+}
+
+function thinOut(line: readonly TrackPoint[]): readonly TrackPoint[] {
+  if (line.length <= MAX_POINTS) return line;
+  const step = Math.ceil(line.length / MAX_POINTS);
+  return line.filter((_, index) => index % step === 0 || index === line.length - 1);
+}
+
+function boundsOf(points: readonly TrackPoint[]): Track["bounds"] {
+  let [west, south, east, north] = [0, 0, 0, 0];
+  for (const point of points) {
+    west = Math.min(west, point.east);
+    east = Math.max(east, point.east);
+    south = Math.min(south, point.north);
+    north = Math.max(north, point.north);
+  }
+  return { west, south, east, north };
+}

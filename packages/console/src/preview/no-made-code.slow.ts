@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { globSync } from "node:fs";
+import { test } from "node:test";
+
+const FLAG = "--disallow-code-generation-from-strings";
+
+// The policy of the pages refuses to make code of text, and schemas are text of whoever wrote a recording.
+test("all decoders work where no code may be made of text", async () => {
+  // What makes exports of the real recordings runs in the control plane, and loads a library that makes code of its own.
+  const files = globSync("**/*.test.ts", { cwd: import.meta.dirname }).filter((path) => path !== "real.test.ts");
+  assert.ok(files.length >= 10);
+  const refused = await run([FLAG, "-e", "new Function('return 1')"]);
+  assert.match(refused.output, /EvalError/);
+  const { code, output } = await run([FLAG, "--test", "--test-reporter=tap", ...files]);
+  assert.equal(code, 0, output);
+  assert.doesNotMatch(output, /EvalError/);
+});
+
+function run(args: string[]): Promise<{ code: number | null; output: string }> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const options = { cwd: import.meta.dirname, env, maxBuffer: 1e8 };
+  return new Promise((done) => {
+    const child = execFile(process.execPath, args, options, (_error, out, err) =>
+      done({ code: child.exitCode, output: out + err }),
+    );
+  });
+}

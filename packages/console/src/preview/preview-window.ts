@@ -1,0 +1,41 @@
+import { previewLimits } from "./limits.ts";
+
+interface Span {
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+}
+
+const FIRST_NS = BigInt(previewLimits.windowNs);
+/** Each step of widening shows so many times as much. */
+const WIDER = 6n;
+
+/** The window that is shown first: it begins with the first message of what was chosen. */
+export function firstWindow(recording: Span, firstMessageNs: bigint | undefined): Span {
+  const startNs = clamp(firstMessageNs ?? recording.startNs, recording);
+  return { startNs, endNs: least(recording.endNs, startNs + FIRST_NS) };
+}
+
+export function widen({ startNs, endNs }: Span, recording: Span): Span {
+  const length = (endNs - startNs || FIRST_NS) * WIDER;
+  const from = most(recording.startNs, least(startNs, recording.endNs - length));
+  return { startNs: from, endNs: least(recording.endNs, from + length) };
+}
+
+/** Moves by its own length, and stays within the recording. */
+export function move({ startNs, endNs }: Span, recording: Span, times: bigint): Span {
+  const length = endNs - startNs;
+  const from = most(recording.startNs, least(startNs + times * length, recording.endNs - length));
+  return { startNs: from, endNs: from + length };
+}
+
+function clamp(timeNs: bigint, { startNs, endNs }: Span): bigint {
+  return most(startNs, least(endNs, timeNs));
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function most(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,24 @@
+import type { PreviewWorker } from "./session.ts";
+import workerUrl from "./worker.ts?worker&url";
+
+/** Starts the worker of this build, and no other: the policy of the page asks for the word of code that an address is trusted. */
+export function startWorker(): PreviewWorker {
+  return new Worker(trust(workerUrl), { type: "module", name: "preview" });
+}
+
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
+}
+
+let policy: ReturnType<TrustedTypes["createPolicy"]> | undefined;
+
+function trust(url: string): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  policy ??= trustedTypes?.createPolicy("downlink-worker", { createScriptURL: ownUrl });
+  return policy ? policy.createScriptURL(url) : ownUrl(url);
+}
+
+function ownUrl(url: string): string {
+  if (new URL(url, location.href).origin !== location.origin) throw new TypeError(`not a worker of this page: ${url}`);
+  return url;
+}

@@ -1,0 +1,60 @@
+import { useState } from "preact/hooks";
+import type { LookProps } from "./look-props.ts";
+import type { TreeNode } from "./message-tree.ts";
+import { useAnswer } from "./use-answer.ts";
+
+/** The message at the moment, once somebody wants to see it. */
+export function Tree(props: LookProps) {
+  const [isOpen, setOpen] = useState(props.topic.kind === "other");
+  return (
+    <details class="tree" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Message at this moment</summary>
+      {isOpen && <Message {...props} />}
+    </details>
+  );
+}
+
+function Message({ session, topic: { topic }, cursorNs }: LookProps) {
+  const { answer, problem } = useAnswer(session, "message", { topic, timeNs: cursorNs });
+  if (problem) return <p class="muted">{problem}</p>;
+  if (!answer) return null;
+  return (
+    <>
+      <p class="muted">+{(answer.timeNs / 1e9).toFixed(6)} s</p>
+      <Parts node={answer.tree} depth={0} />
+    </>
+  );
+}
+
+/** The first two levels are open. What is closed is not on the page. */
+function Parts({ node: { children = [], text, leftOut }, depth }: { node: TreeNode; depth: number }) {
+  if (children.length === 0) return <span class="mono">{text}</span>;
+  return (
+    <ul>
+      {children.map((child) => (
+        <li key={child.name}>
+          <Part node={child} depth={depth} />
+        </li>
+      ))}
+      {leftOut !== undefined && <li class="muted">… {leftOut} more</li>}
+    </ul>
+  );
+}
+
+function Part({ node, depth }: { node: TreeNode; depth: number }) {
+  const [isOpen, setOpen] = useState(depth < 1 && (node.children?.length ?? 0) <= 20);
+  if (!node.children || node.children.length === 0)
+    return (
+      <>
+        <span class="tree-name">{node.name}</span> <span class="mono">{node.text}</span>
+      </>
+    );
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <span class="tree-name">{node.name}</span> <span class="muted">{node.text}</span>
+      </summary>
+      {isOpen && <Parts node={node} depth={depth + 1} />}
+    </details>
+  );
+}

@@ -1,0 +1,68 @@
+import { useEffect, useState } from "preact/hooks";
+import type { OpenedSlice } from "./requests.ts";
+import { openSession, type PreviewSession } from "./session.ts";
+import { startWorker } from "./start-worker.ts";
+
+/** Which part of a recording is looked at. */
+export interface PreviewWindow {
+  readonly topics: readonly string[];
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+}
+
+export interface SliceState {
+  readonly opened?: OpenedSlice;
+  readonly session?: PreviewSession;
+  readonly problem?: string;
+  readonly bytes: number;
+  /** What is shown belongs to a former window, until the new one is here. */
+  readonly isLoading: boolean;
+}
+
+/** Answers a link to an export of a window; undefined where that failed, which whoever gives the links says. */
+export type LinkTo = (window: PreviewWindow) => Promise<string | undefined>;
+
+/** Reads a part of a recording in a worker of its own. When another one is chosen, or the page is left, the worker is ended. */
+export function useSlice(window: PreviewWindow, linkTo: LinkTo, isAgain: number): SliceState {
+  const [state, setState] = useState<SliceState>({ bytes: 0, isLoading: false });
+  const { topics, startNs, endNs } = window;
+  useEffect(() => {
+    if (topics.length === 0) {
+      setState({ bytes: 0, isLoading: false });
+      return;
+    }
+    setState((before) => ({ ...before, bytes: 0, isLoading: true }));
+    return open(window, linkTo, setState);
+  }, [topics.join("\n"), startNs, endNs, isAgain]);
+  return state;
+}
+
+function open(window: PreviewWindow, linkTo: LinkTo, setState: (state: SliceState) => void): () => void {
+  let session: PreviewSession | undefined;
+  let isLeft = false;
+  const set = (state: SliceState) => {
+    if (!isLeft) setState(state);
+  };
+  const run = async () => {
+    const link = await linkTo(window);
+    if (isLeft) return;
+    if (link === undefined) return set({ bytes: 0, isLoading: false });
+    const foreign = whyForeign(link);
+    if (foreign) return set({ problem: foreign, bytes: 0, isLoading: false });
+    session = openSession(startWorker(), link, { onProgress: (bytes) => set({ bytes, isLoading: true }) });
+    const opened = await session.opened;
+    set({ opened, session, bytes: opened.bytes, isLoading: false });
+  };
+  run().catch((error: Error) => set({ problem: error.message, bytes: 0, isLoading: false }));
+  return () => {
+    isLeft = true;
+    session?.close();
+  };
+}
+
+/** The policy of the page forbids other origins, and the browser says only that it failed. */
+function whyForeign(link: string): string | undefined {
+  const { origin } = new URL(link);
+  if (origin === location.origin) return undefined;
+  return `The service makes its links for ${origin}, and this page is ${location.origin}: open the page there, or set DOWNLINK_PUBLIC_URL.`;
+}

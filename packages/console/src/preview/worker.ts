@@ -1,0 +1,90 @@
+import { DecodeError } from "./decoders/value.ts";
+import { previewLimits } from "./limits.ts";
+import { type Look, lookInto } from "./look.ts";
+import { readSlice } from "./read-slice.ts";
+import type { FromWorker, ToWorker } from "./requests.ts";
+
+// Recordings are read here, apart from the page: whoever wrote one may have meant harm, and this thread can be ended.
+
+const ALIVE_EVERY_MS = 250;
+
+let look: Look | undefined;
+let progress = { bytes: 0, messageCount: 0 };
+let reportedAt = 0;
+
+addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
+  const work = data.type === "open" ? open(data.link) : answer(data);
+  work.catch((error: unknown) => report({ type: "failed", problem: String(error) }));
+});
+
+async function open(link: string): Promise<void> {
+  const response = await fetch(link, { cache: "no-store", credentials: "omit" }).catch(() => undefined);
+  if (!response) {
+    report({ type: "failed", problem: `${new URL(link).origin} cannot be reached from this page.` });
+    return;
+  }
+  if (!response.ok || !response.body) {
+    report({ type: "failed", problem: `The export answered ${response.status}.` });
+    return;
+  }
+  const onProgress = (bytes: number, messageCount: number) => {
+    progress = { bytes, messageCount };
+    reportAlive();
+  };
+  look = lookInto(await readSlice(response.body, { onProgress }), reportAlive);
+  report({ type: "opened", opened: look.opened });
+}
+
+async function answer(ask: Extract<ToWorker, { type: "ask" }>): Promise<void> {
+  try {
+    const { value, transfer } = await answerTo(look!, ask);
+    report({ type: "answer", id: ask.id, answer: value }, transfer);
+  } catch (error) {
+    report({ type: "refused", id: ask.id, problem: problemOf(error) });
+  }
+}
+
+async function answerTo(
+  opened: Look,
+  ask: Extract<ToWorker, { type: "ask" }>,
+): Promise<{ value: unknown; transfer?: Transferable[] }> {
+  switch (ask.kind) {
+    case "fields":
+      return { value: { fields: opened.fields(ask.request) } };
+    case "plot":
+      return { value: opened.plot(ask.request) };
+    case "message":
+      return { value: opened.message(ask.request) };
+    case "track":
+      return { value: { track: opened.track(ask.request) } };
+    case "image": {
+      const { timeNs, image } = opened.image(ask.request);
+      const blob = new Blob([new Uint8Array(image.bytes)], { type: image.mediaType });
+      const bitmap = await createImageBitmap(blob).catch((cause: unknown) => {
+        throw new DecodeError("The browser cannot read the picture.", { cause });
+      });
+      return { value: { timeNs, bitmap }, transfer: [bitmap] };
+    }
+  }
+}
+
+function problemOf(error: unknown): string {
+  return error instanceof DecodeError ? error.message : `This cannot be shown: ${String(error)}`;
+}
+
+/** It is called often, and reports now and then; it ends a look that takes too much, where the browser says how much it is. */
+function reportAlive(): void {
+  const now = performance.now();
+  if (now - reportedAt < ALIVE_EVERY_MS) return;
+  reportedAt = now;
+  const { memory } = performance as { memory?: { usedJSHeapSize: number } };
+  if (memory && memory.usedJSHeapSize > previewLimits.memoryBytes) {
+    report({ type: "failed", problem: "Looking at this takes more memory than a page should." });
+    close();
+  }
+  report({ type: "alive", ...progress });
+}
+
+function report(message: FromWorker, transfer: Transferable[] = []): void {
+  (postMessage as (message: FromWorker, transfer: Transferable[]) => void)(message, transfer);
+}

@@ -1,0 +1,9 @@
+/** How busy a topic was in each of `columns` parts of the recording's time, from 0 to 1. What is shown as one is the busiest of many. */
+export function readActivity(base64: string, columns: number): number[] {
+  const bins = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return Array.from({ length: columns }, (_, index) => {
+    const from = Math.floor((index * bins.length) / columns);
+    const to = Math.max(from + 1, Math.floor(((index + 1) * bins.length) / columns));
+    return Math.max(0, ...bins.subarray(from, to)) / 255;
+  });
+}

@@ -1,0 +1,51 @@
+import type { Recording } from "@downlink/protocol";
+import { StatusBadge } from "../parts/badge.tsx";
+import { formatBytes } from "../parts/bytes.ts";
+import type { Column } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { formatDuration } from "../time/format-time.ts";
+import { pagePath } from "../url/project.ts";
+
+/** The columns of the list. The zone of the times stands in the head, because a time without it is none. */
+export function columnsOf(projectId: string, zone: string): readonly Column<Recording>[] {
+  return [
+    {
+      name: `Start (${zone})`,
+      width: "158px",
+      sort: "start",
+      narrow: "sub",
+      cell: ({ start }) => <Time timeNs={start} />,
+    },
+    {
+      name: "Duration",
+      width: "84px",
+      sort: "duration",
+      isNumber: true,
+      cell: ({ start, end }) => formatDuration(end - start),
+    },
+    { name: "Device", width: "minmax(90px, 1fr)", sort: "deviceName", cell: ({ device }) => device?.name ?? "—" },
+    {
+      name: "Path",
+      width: "minmax(180px, 3fr)",
+      sort: "path",
+      narrow: "title",
+      cell: ({ id, path }) => (
+        <a href={pagePath(projectId, "recordings", id)} title={path} tabIndex={-1}>
+          {path || id}
+        </a>
+      ),
+    },
+    { name: "Size", width: "72px", isNumber: true, narrow: "sub-end", cell: ({ size }) => formatBytes(size) },
+    {
+      name: "Status",
+      width: "124px",
+      narrow: "end",
+      cell: ({ importStatus, failure }) => <StatusBadge status={importStatus} title={failure?.text} />,
+    },
+    {
+      name: "Session",
+      width: "minmax(60px, 1fr)",
+      cell: ({ sessionKey, sessionId }) => sessionKey ?? (sessionId ? "yes" : "—"),
+    },
+  ];
+}

@@ -1,0 +1,49 @@
+import { type Recording, recordings } from "@downlink/protocol";
+import { useLocation } from "preact-iso";
+import { useChange } from "../api/use-change.ts";
+import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { toast } from "../parts/toast.tsx";
+import { pagePath } from "../url/project.ts";
+
+interface DeleteProps {
+  readonly recording: Recording;
+  readonly onClose: () => void;
+}
+
+/** Says what is lost before it is. */
+export function DeleteDialog({ recording, onClose }: DeleteProps) {
+  const { id: keyOrId, path, size, messageCount, projectId, device } = recording;
+  const { route } = useLocation();
+  const change = useChange(recordings.delete, recordings.list, recordings.summarize, recordings.get);
+  const run = async () => {
+    if (!(await change.run({ keyOrId }))) return;
+    toast(`The imported data of ${path} was deleted.`);
+    route(pagePath(projectId, "recordings"));
+  };
+  return (
+    <Dialog title="Delete imported data" onClose={onClose}>
+      <div class="stack">
+        <p>
+          The imported data of <strong>{path}</strong> is deleted here for good: {formatBytes(size)},{" "}
+          {formatCount(messageCount)} messages.
+        </p>
+        <p class="muted">
+          {device
+            ? `If ${device.name} still has the file, the recording stays and can be imported again. Otherwise nothing of it remains.`
+            : "No device has it: nothing of it remains."}
+        </p>
+        {change.failure && <Failed failure={change.failure} />}
+        <div class="row">
+          <button type="button" class="danger" disabled={change.isRunning} onClick={() => void run()}>
+            Delete {formatBytes(size)}
+          </button>
+          <button type="button" onClick={onClose}>
+            Keep it
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,209 @@
+import { exportLinks, type Recording, recordings } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useChange } from "../api/use-change.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Copy } from "../parts/copy.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { Field } from "../parts/field.tsx";
+import { TextField } from "../parts/text-field.tsx";
+import { formatExact } from "../time/format-time.ts";
+import { parseTime } from "../time/parse-time.ts";
+import { curlText, type ExportChoice, pythonText } from "./export-text.ts";
+import { describeDamage } from "./recording-state.ts";
+
+interface ExportProps {
+  readonly recording: Recording;
+  readonly onClose: () => void;
+}
+
+interface Form {
+  /** Undefined for all. */
+  readonly topics: ReadonlySet<string> | undefined;
+  readonly from: string;
+  readonly to: string;
+  readonly format: "mcap" | "bag1";
+  readonly compression: "" | "lz4" | "zstd";
+}
+
+/** A recording, or an exact part of it, as a file, a link, or the command that fetches it. */
+export function ExportDialog({ recording, onClose }: ExportProps) {
+  const { id, start, end } = recording;
+  const [form, setForm] = useState<Form>({
+    topics: undefined,
+    from: formatExact(start),
+    to: formatExact(end),
+    format: "mcap",
+    compression: "lz4",
+  });
+  const topics = useQuery(recordings.topics, { keyOrId: id, limit: 2000 });
+  const names = [...new Set(topics.data?.map(({ topic }) => topic))];
+  const isBag = topics.data?.some(({ encoding }) => encoding === "ros1") ?? false;
+  const { choice, problems } = toChoice(recording, form);
+  const change = (changed: Partial<Form>) => setForm({ ...form, ...changed });
+  return (
+    <Dialog title="Export" onClose={onClose} isWide>
+      <div class="stack">
+        {topics.failure && <Failed failure={topics.failure} again={topics.again} />}
+        <TopicChoice {...{ names, chosen: form.topics, onChange: (chosen) => change({ topics: chosen }) }} />
+        <Times {...{ form, problems, change }} />
+        <Format {...{ form, isBag, change }} />
+        {choice && <Ways {...{ choice, recording }} />}
+      </div>
+    </Dialog>
+  );
+}
+
+interface Problems {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+function toChoice({ id, start, end }: Recording, form: Form): { choice?: ExportChoice; problems: Problems } {
+  const [from, to] = [form.from, form.to].map((text) => parseTime(text, { zone: "UTC", nowMs: Date.now() }));
+  const problems = {
+    ...("problem" in from! ? { from: from.problem } : {}),
+    ...("problem" in to! ? { to: to.problem } : {}),
+  };
+  if ("problem" in from! || "problem" in to!) return { problems };
+  if (from!.timeNs > to!.timeNs) return { problems: { to: "The end lies before the start." } };
+  const choice: ExportChoice = {
+    recordingId: id,
+    ...(form.topics ? { topics: [...form.topics] } : {}),
+    ...(from!.timeNs === start ? {} : { start: from!.timeNs }),
+    ...(to!.timeNs === end ? {} : { end: to!.timeNs }),
+    outputFormat: form.format,
+    compressionFormat: form.compression,
+    ...(form.format === "mcap" ? { includeAttachments: true } : {}),
+  };
+  return { choice: form.topics?.size === 0 ? undefined : choice, problems };
+}
+
+interface TopicsProps {
+  readonly names: readonly string[];
+  readonly chosen: ReadonlySet<string> | undefined;
+  readonly onChange: (chosen: ReadonlySet<string> | undefined) => void;
+}
+
+function TopicChoice({ names, chosen, onChange }: TopicsProps) {
+  const toggle = (name: string) => {
+    const all = new Set(chosen ?? names);
+    if (!all.delete(name)) all.add(name);
+    onChange(all.size === names.length ? undefined : all);
+  };
+  return (
+    <fieldset class="export-topics">
+      <legend>Topics</legend>
+      <div class="row">
+        <button type="button" class="small" onClick={() => onChange(undefined)}>
+          All
+        </button>
+        <button type="button" class="small" onClick={() => onChange(new Set())}>
+          None
+        </button>
+        {chosen?.size === 0 && <span class="muted">Choose a topic.</span>}
+      </div>
+      <div class="export-topic-list">
+        {names.map((name) => (
+          <label key={name} class="row">
+            <input type="checkbox" checked={chosen?.has(name) ?? true} onChange={() => toggle(name)} />
+            <span class="mono">{name}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+interface FormProps {
+  readonly form: Form;
+  readonly change: (changed: Partial<Form>) => void;
+}
+
+function Times({ form, problems, change }: FormProps & { problems: Problems }) {
+  return (
+    <div class="row export-times">
+      <TextField label="From (UTC)" problem={problems.from} value={form.from} onChange={(from) => change({ from })} />
+      <TextField label="To (UTC)" problem={problems.to} value={form.to} onChange={(to) => change({ to })} />
+    </div>
+  );
+}
+
+function Format({ form: { format, compression }, isBag, change }: FormProps & { isBag: boolean }) {
+  const toBag = () => change({ format: "bag1", compression: compression === "zstd" ? "lz4" : compression });
+  return (
+    <div class="row">
+      <Field label="Format">
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={format}
+            onChange={({ currentTarget: { value } }) => (value === "bag1" ? toBag() : change({ format: "mcap" }))}
+          >
+            <option value="mcap">MCAP</option>
+            {isBag && <option value="bag1">ROS 1 bag</option>}
+          </select>
+        )}
+      </Field>
+      <Field label="Compression">
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={compression}
+            onChange={({ currentTarget: { value } }) => change({ compression: value as Form["compression"] })}
+          >
+            <option value="lz4">lz4</option>
+            {format === "mcap" && <option value="zstd">zstd</option>}
+            <option value="">none</option>
+          </select>
+        )}
+      </Field>
+    </div>
+  );
+}
+
+/** The link is asked for when it is needed, because it ends after seconds. */
+function Ways({ choice, recording }: { choice: ExportChoice; recording: Recording }) {
+  const ask = useChange(exportLinks.create);
+  const [facts, setFacts] = useState<{ link: string; fileName: string; unknownTopics?: string[] } | undefined>();
+  const run = async () => {
+    const answer = await ask.run({ ...choice, topics: choice.topics && [...choice.topics] });
+    if (answer) setFacts(answer);
+    return answer;
+  };
+  const download = async () => {
+    const answer = await run();
+    if (answer) location.assign(answer.link);
+  };
+  const fileName = facts?.fileName ?? `export.${choice.outputFormat === "bag1" ? "bag" : "mcap"}`;
+  const where = { url: location.origin, fileName };
+  return (
+    <div class="stack">
+      {recording.damage && <p class="banner">{describeDamage(recording.damage)}</p>}
+      {facts?.unknownTopics && <p class="banner">No message has the topics {facts.unknownTopics.join(", ")}.</p>}
+      {ask.failure && <Failed failure={ask.failure} />}
+      <div class="row">
+        <button type="button" class="primary" disabled={ask.isRunning} onClick={() => void download()}>
+          Download
+        </button>
+        <button type="button" disabled={ask.isRunning} onClick={() => void run()}>
+          Make a link
+        </button>
+        {facts && <Copy text={facts.link} label="Copy the link, which opens within 15 s" />}
+      </div>
+      <Command name="curl" text={curlText(choice, where)} />
+      <Command name="Python" text={pythonText(choice, where)} />
+    </div>
+  );
+}
+
+function Command({ name, text }: { name: string; text: string }) {
+  return (
+    <details class="export-command">
+      <summary>{name}</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <pre tabIndex={0}>{text}</pre>
+      <Copy text={text} label={`Copy for ${name}`} />
+    </details>
+  );
+}

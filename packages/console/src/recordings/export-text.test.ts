@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { test } from "node:test";
+import { curlText, type ExportChoice, exportBody, pythonText, quotePython, quoteShell } from "./export-text.ts";
+
+const NASTY = ["it's", `"; rm -rf ~; echo "`, "$(id)", "`id`", "a\nb", "\\", "é 🤖", "'''", "%s", "!!", "--flag"];
+const PYTHON = "/usr/bin/python3";
+const skip = existsSync(PYTHON) ? false : `there is no ${PYTHON}`;
+
+test("a shell reads what was quoted for it, whatever a robot called its topics", () => {
+  for (const text of NASTY)
+    assert.equal(execFileSync("sh", ["-c", `printf %s ${quoteShell(text)}`], { encoding: "utf8" }), text);
+});
+
+test("Python reads what was quoted for it", { skip }, () => {
+  const program = `import sys\nfor text in [${NASTY.map(quotePython).join(", ")}]: sys.stdout.buffer.write(text.encode("utf-16", "surrogatepass").decode("utf-16").encode() + b"\\0")`;
+  const read = execFileSync(PYTHON, ["-c", program], { encoding: "utf8" });
+  assert.deepEqual(read.split("\0").slice(0, -1), NASTY);
+});
+
+test("what was chosen is asked for to the nanosecond, and what was not is not named", () => {
+  const least: ExportChoice = { recordingId: "rec_1", outputFormat: "mcap", compressionFormat: "lz4" };
+  assert.deepEqual(JSON.parse(exportBody(least)), least);
+  const all: ExportChoice = { ...least, topics: NASTY, start: 1n, end: 2n, includeAttachments: true };
+  assert.deepEqual(JSON.parse(exportBody(all)), {
+    ...all,
+    start: "1970-01-01T00:00:00.000000001Z",
+    end: "1970-01-01T00:00:00.000000002Z",
+  });
+});
+
+test("texts name no key, and the file by its name", { skip }, () => {
+  const choice: ExportChoice = { recordingId: "rec_1", topics: NASTY, outputFormat: "mcap", compressionFormat: "" };
+  const where = { url: "http://127.0.0.1:1", fileName: "it's.mcap" };
+  execFileSync("sh", ["-n", "-c", curlText(choice, where)]);
+  execFileSync(PYTHON, ["-c", `compile(${quotePython(pythonText(choice, where))}, "x", "exec")`]);
+  for (const text of [curlText(choice, where), pythonText(choice, where)]) {
+    assert.match(text, /DOWNLINK_API_KEY/);
+    assert.match(text, /s\.mcap/);
+  }
+});

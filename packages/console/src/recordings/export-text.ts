@@ -1,0 +1,62 @@
+import { formatTimestamp } from "@downlink/protocol";
+
+/** What an export is asked for, as the service takes it. */
+export interface ExportChoice {
+  readonly recordingId: string;
+  /** Absent for all. */
+  readonly topics?: readonly string[];
+  readonly start?: bigint;
+  readonly end?: bigint;
+  readonly outputFormat: "mcap" | "bag1";
+  readonly compressionFormat: "" | "lz4" | "zstd";
+  readonly includeAttachments?: boolean;
+}
+
+/** The body of the call as JSON. */
+export function exportBody({ start, end, topics, includeAttachments, ...rest }: ExportChoice): string {
+  return JSON.stringify({
+    ...rest,
+    ...(topics ? { topics } : {}),
+    ...(start === undefined ? {} : { start: formatTimestamp(start) }),
+    ...(end === undefined ? {} : { end: formatTimestamp(end) }),
+    ...(includeAttachments ? { includeAttachments } : {}),
+  });
+}
+
+interface Where {
+  readonly url: string;
+  readonly fileName: string;
+}
+
+/** For a shell with curl. The link is asked for and opened in one go, because it ends after seconds. */
+export function curlText(choice: ExportChoice, { url, fileName }: Where): string {
+  return [
+    `LINK=$(curl -sf ${quoteShell(`${url}/v1/data/stream`)} -H "Authorization: Bearer $DOWNLINK_API_KEY" \\`,
+    `  -H "Content-Type: application/json" -d ${quoteShell(exportBody(choice))} | sed 's/.*"link":"\\([^"]*\\)".*/\\1/')`,
+    `curl -f -o ${quoteShell(fileName)} "$LINK"`,
+  ].join("\n");
+}
+
+/** For Python with nothing installed. */
+export function pythonText(choice: ExportChoice, { url, fileName }: Where): string {
+  return [
+    "import json, os, shutil, urllib.request",
+    "",
+    `body = ${quotePython(exportBody(choice))}.encode()`,
+    `request = urllib.request.Request(${quotePython(`${url}/v1/data/stream`)}, body, {`,
+    `    "Authorization": "Bearer " + os.environ["DOWNLINK_API_KEY"], "Content-Type": "application/json"})`,
+    `link = json.load(urllib.request.urlopen(request))["link"]`,
+    `with urllib.request.urlopen(link) as data, open(${quotePython(fileName)}, "wb") as file:`,
+    "    shutil.copyfileobj(data, file)",
+  ].join("\n");
+}
+
+/** Nothing in single quotes means anything to a shell but their end. */
+export function quoteShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** JSON's strings are Python's, too, once they have no character outside of ASCII. */
+export function quotePython(text: string): string {
+  return JSON.stringify(text).replaceAll(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

@@ -1,0 +1,54 @@
+import { ImportStatus, type RecordingFilter } from "@downlink/protocol";
+import { boundsOf } from "../time/range.ts";
+import { choiceParam, choicesParam, textParam, timeParam, type Values } from "../url/params.ts";
+
+export const SORTS = ["start", "duration", "path", "deviceName", "createdAt"] as const;
+
+/** What stands in the address of the list of recordings. */
+export const listParams = {
+  from: timeParam,
+  to: timeParam,
+  device: textParam,
+  status: choicesParam(ImportStatus.options),
+  topic: textParam,
+  meta: textParam,
+  path: textParam,
+  session: textParam,
+  sort: choiceParam(SORTS, "start"),
+  order: choiceParam(["asc", "desc"], "desc"),
+};
+export type ListValues = Values<typeof listParams>;
+
+/** What the service is asked for by the filters of the page. */
+export function toFilter(values: ListValues, projectId: string, nowMs: number): RecordingFilter {
+  return {
+    projectId,
+    ...boundsOf(values, nowMs),
+    ...(values.device && { deviceName: values.device }),
+    ...(values.status.length > 0 && { importStatus: [...values.status] }),
+    ...(values.topic && { topic: values.topic }),
+    ...(values.meta && { metadataQuery: values.meta }),
+    ...(values.path && { pathMatches: values.path }),
+    ...(values.session && { sessionKey: values.session }),
+  };
+}
+
+/** Says which filters narrow the list, each with the values without it. */
+export function activeFilters(
+  values: ListValues,
+): readonly { name: string; text: string; without: Partial<ListValues> }[] {
+  const texts = [
+    ["device", "device"],
+    ["topic", "topic"],
+    ["meta", "metadata"],
+    ["path", "path"],
+    ["session", "session"],
+  ] as const;
+  return [
+    ...(values.from || values.to
+      ? [{ name: "time", text: `${values.from || "…"} – ${values.to || "now"}`, without: { from: "", to: "" } }]
+      : []),
+    ...texts.flatMap(([key, name]) => (values[key] ? [{ name, text: values[key], without: { [key]: "" } }] : [])),
+    ...(values.status.length > 0 ? [{ name: "status", text: values.status.join(", "), without: { status: [] } }] : []),
+  ];
+}

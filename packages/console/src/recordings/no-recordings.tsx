@@ -1,0 +1,82 @@
+import { coverage } from "@downlink/protocol";
+import { useQuery } from "../api/use-query.ts";
+import { Copy } from "../parts/copy.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { formatExact, formatSecond } from "../time/format-time.ts";
+import { resolveRange } from "../time/range.ts";
+import { pagePath } from "../url/project.ts";
+import type { UrlParams } from "../url/use-params.ts";
+import { activeFilters, type listParams } from "./filters.ts";
+
+interface NoneProps {
+  readonly params: UrlParams<typeof listParams>;
+  readonly projectId: string;
+}
+
+/** Why the list is empty: there is nothing at all, nothing at that time, or nothing that fits the filters. */
+export function NoRecordings({ params, projectId }: NoneProps) {
+  const filters = activeFilters(params.values);
+  if (filters.length === 0) return <NothingYet projectId={projectId} />;
+  return (
+    <Empty
+      title={
+        filters.length === 1 && filters[0]!.name === "time" ? "Nothing at that time." : "Nothing fits all filters."
+      }
+    >
+      {filters.some(({ name }) => name === "time") && <Nearest {...{ params, projectId }} />}
+      <div class="row">
+        {filters.map(({ name, text, without }) => (
+          <button key={name} type="button" class="small" onClick={() => params.set(without)}>
+            ✕ {name}: {text}
+          </button>
+        ))}
+      </div>
+    </Empty>
+  );
+}
+
+/** The data that lies nearest to the range, one click away. */
+function Nearest({ params: { values, set }, projectId }: NoneProps) {
+  const { startNs: start, endNs: end } = resolveRange(values, Date.now());
+  const { data } = useQuery(coverage.span, { projectId, includeEdgeRecordings: true, start, end });
+  if (!data) return null;
+  const buttons = [
+    ["Before", data.previous],
+    ["After", data.next],
+  ] as const;
+  return (
+    <div class="row">
+      {buttons.map(
+        ([name, atNs]) =>
+          atNs !== undefined && (
+            <button key={name} type="button" class="small primary" onClick={() => set(dayAround(atNs))}>
+              {name}: {formatSecond(atNs, "UTC")} UTC
+            </button>
+          ),
+      )}
+    </div>
+  );
+}
+
+const HALF_DAY_NS = 43_200_000_000_000n;
+
+function dayAround(atNs: bigint) {
+  return { from: formatExact(atNs - HALF_DAY_NS), to: formatExact(atNs + HALF_DAY_NS) };
+}
+
+function NothingYet({ projectId }: { projectId: string }) {
+  const command = [
+    `LINK=$(curl -s -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\`,
+    `  -d '{"filename": "run.mcap", "projectId": "${projectId}"}' ${location.origin}/v1/data/upload | sed 's/.*"link":"\\([^"]*\\)".*/\\1/')`,
+    `curl -T run.mcap "$LINK"`,
+  ].join("\n");
+  return (
+    <Empty title="There is no recording yet.">
+      <p>
+        <a href={pagePath(projectId, "devices")}>Add a device</a>, whose agent tells what it has. Or upload a file:
+      </p>
+      <pre>{command}</pre>
+      <Copy text={command} label="Copy" />
+    </Empty>
+  );
+}

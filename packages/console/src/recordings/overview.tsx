@@ -1,0 +1,150 @@
+import { type Recording, type RecordingTopic, recordings } from "@downlink/protocol";
+import { useQuery } from "../api/use-query.ts";
+import { formatCount } from "../parts/bytes.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { ProgressLine } from "../parts/progress-line.tsx";
+import { formatDuration } from "../time/format-time.ts";
+import type { UrlParams } from "../url/use-params.ts";
+import { readActivity } from "./activity.ts";
+import type { recordingParams } from "./recording-params.ts";
+
+interface OverviewProps {
+  readonly recording: Recording;
+  readonly params: UrlParams<typeof recordingParams>;
+}
+
+/** More topics than this are seen in the interface. */
+const MAX_TOPICS = 2000;
+const COLUMNS = 64;
+
+/** What a recording has, without a look into its messages. */
+export function Overview({ recording, params }: OverviewProps) {
+  const topics = useQuery(recordings.topics, {
+    keyOrId: recording.id,
+    projectId: recording.projectId,
+    limit: MAX_TOPICS,
+  });
+  return (
+    <div class="stack">
+      <ProgressLine isOn={topics.isLoading} />
+      {topics.failure && <Failed failure={topics.failure} again={topics.again} />}
+      {topics.data?.length === 0 && <Empty title="Nothing is known of its topics." />}
+      {topics.data && topics.data.length > 0 && <Topics {...{ topics: topics.data, recording, params }} />}
+      <Metadata recording={recording} />
+    </div>
+  );
+}
+
+function Topics({ topics, recording, params }: OverviewProps & { topics: readonly RecordingTopic[] }) {
+  const isHere = recording.importStatus === "complete";
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section class="topics-scroller" aria-label="Topics" tabIndex={0}>
+      <table class="topics">
+        <thead>
+          <tr>
+            <th scope="col">Topic</th>
+            <th scope="col">Schema</th>
+            <th scope="col" class="number">
+              Messages
+            </th>
+            <th scope="col" class="number">
+              Rate
+            </th>
+            <th scope="col">Activity</th>
+            <th scope="col">Longest silence</th>
+          </tr>
+        </thead>
+        <tbody>
+          {topics.map((topic) => (
+            <TopicRow key={`${topic.topic} ${topic.version}`} {...{ topic, isHere, params }} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function TopicRow({
+  topic,
+  isHere,
+  params,
+}: Pick<OverviewProps, "params"> & { topic: RecordingTopic; isHere: boolean }) {
+  const { messageCount, meanHz, maxGapNs } = topic;
+  return (
+    <tr>
+      <th scope="row">
+        {isHere ? (
+          <a href={params.hrefWith({ tab: "preview", topics: [topic.topic], from: "", to: "", lines: [] })}>
+            {topic.topic}
+          </a>
+        ) : (
+          topic.topic
+        )}
+      </th>
+      <td class="muted">{topic.schemaName || topic.encoding || "—"}</td>
+      <td class="number">{formatCount(messageCount)}</td>
+      <td class="number">{meanHz === undefined ? "—" : `${Number(meanHz.toPrecision(3))} Hz`}</td>
+      <td>{topic.activity === null ? <span class="muted">not known</span> : <Activity bins={topic.activity} />}</td>
+      <td class={isLongGap(topic) ? "gap-warn" : ""}>
+        {maxGapNs === null ? "—" : formatDuration(BigInt(Math.round(maxGapNs)))}
+      </td>
+    </tr>
+  );
+}
+
+/** Ten times the usual: a robot that was silent, not one that was busy. */
+function isLongGap({ maxGapNs, meanHz }: RecordingTopic): boolean {
+  return maxGapNs !== null && meanHz !== undefined && maxGapNs > 10e9 / meanHz;
+}
+
+/** When messages came, from the start of the recording to its end. */
+function Activity({ bins }: { bins: string }) {
+  const columns = readActivity(bins, COLUMNS);
+  const silent = columns.filter((part) => part === 0).length;
+  const label =
+    silent === 0 ? "Messages all the time" : `No messages in ${Math.round((100 * silent) / COLUMNS)} % of the time`;
+  const bars = columns
+    .map((part, index) => (part === 0 ? "" : `M${index} 16v${-Math.max(2, 15 * part)}h1V16z`))
+    .join("");
+  return (
+    <svg class="activity" viewBox={`0 0 ${COLUMNS} 16`} preserveAspectRatio="none" role="img" aria-label={label}>
+      <title>{label}</title>
+      <path d={bars} />
+    </svg>
+  );
+}
+
+function Metadata({ recording: { metadata, sessionKey, sessionId, key } }: { recording: Recording }) {
+  const session = sessionKey ?? sessionId;
+  return (
+    <div class="stack">
+      {(key || session) && (
+        <dl class="facts">
+          {key && <Fact name="Key" text={key} />}
+          {session && <Fact name="Session" text={session} />}
+        </dl>
+      )}
+      {metadata.map(({ name, metadata: entries }, index) => (
+        <section key={`${name} ${index}`} class="card" aria-label={`Metadata ${name}`}>
+          <h2>{name || "Metadata"}</h2>
+          <dl class="facts">
+            {Object.entries(entries).map(([entry, text]) => (
+              <Fact key={entry} name={entry} text={String(text)} />
+            ))}
+          </dl>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Fact({ name, text }: { name: string; text: string }) {
+  return (
+    <div>
+      <dt class="muted">{name}</dt>
+      <dd>{text}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import { type QueuedImport, type Recording, recordings } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { StatusBadge } from "../parts/badge.tsx";
+import { formatBytes } from "../parts/bytes.ts";
+import { Failed } from "../parts/failed.tsx";
+import { useShortcuts } from "../parts/keys.ts";
+import { Menu } from "../parts/menu.tsx";
+import { Time, ZoneName } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+import { formatDuration } from "../time/format-time.ts";
+import { pagePath } from "../url/project.ts";
+import { DeleteDialog } from "./delete-dialog.tsx";
+import { ExportDialog } from "./export-dialog.tsx";
+import { useNeighbours } from "./neighbours.ts";
+import { describeDamage, describeState } from "./recording-state.ts";
+
+interface HeaderProps {
+  readonly recording: Recording;
+  readonly queued: QueuedImport | undefined;
+}
+
+export function RecordingHeader({ recording, queued }: HeaderProps) {
+  const { path, id, device, start, end, size } = recording;
+  return (
+    <header class="stack recording-header">
+      <div class="row">
+        <h1 class="recording-name">{path || id}</h1>
+        <span class="grow" />
+        <Actions recording={recording} />
+      </div>
+      <p class="row muted">
+        {device && <span>{device.name}</span>}
+        <span>
+          <Time timeNs={start} /> – <Time timeNs={end} /> <ZoneName />
+        </span>
+        <span>{formatDuration(end - start)}</span>
+        <span>{formatBytes(size)}</span>
+        <Neighbours recording={recording} />
+      </p>
+      <State {...{ recording, queued }} />
+    </header>
+  );
+}
+
+function State({ recording, queued }: HeaderProps) {
+  const { text, fix } = describeState(recording, queued, Date.now());
+  const { damage } = recording;
+  return (
+    <div class="recording-state" role="status">
+      <p class="row">
+        <StatusBadge status={recording.importStatus} />
+        <span>
+          {text} {fix}
+        </span>
+      </p>
+      {damage && (
+        <details class="recording-damage">
+          <summary>{describeDamage(damage)}</summary>
+          <ul>
+            {damage.reasons.map(({ code, text: reason }) => (
+              <li key={reason}>
+                <code>{code}</code> {reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Neighbours({ recording }: { recording: Recording }) {
+  const { before, after } = useNeighbours(recording);
+  const link = (to: Recording | undefined, text: string) =>
+    to && (
+      <a href={pagePath(to.projectId, "recordings", to.id)} title={to.path}>
+        {text}
+      </a>
+    );
+  return (
+    <span class="row">
+      {link(before, "◂ before")}
+      {link(after, "next ▸")}
+    </span>
+  );
+}
+
+const PRIORITIES = [
+  { text: "Import, normal priority", priority: 0 },
+  { text: "Import first", priority: 100 },
+  { text: "Import last", priority: -100 },
+] as const;
+
+function Actions({ recording }: { recording: Recording }) {
+  const { data: me } = useMe();
+  const [open, setOpen] = useState<"export" | "delete" | undefined>();
+  const request = useChange(recordings.requestImport, recordings.get, recordings.list);
+  const cancel = useChange(recordings.cancelImport, recordings.get, recordings.list);
+  const { id: keyOrId, importStatus } = recording;
+  const isHere = importStatus === "complete";
+  const mayImport = may(me, "data.upload") && (importStatus === "none" || importStatus === "failed");
+  const run = async (priority: number) =>
+    (await request.run({ keyOrId, priority })) && toast("Its import was requested.");
+  const stop = async () => (await cancel.run({ keyOrId })) && toast("The request was cancelled.");
+  useShortcuts([
+    ...(mayImport ? [{ keys: "i", does: "Import it", run: () => void run(0) }] : []),
+    ...(isHere ? [{ keys: "d", does: "Export or download it", run: () => setOpen("export") }] : []),
+  ]);
+  const failure = request.failure ?? cancel.failure;
+  return (
+    <>
+      {mayImport && (
+        <Menu
+          label="Import"
+          class="primary"
+          items={PRIORITIES.map(({ text, priority }) => ({ text, onChoose: () => void run(priority) }))}
+        />
+      )}
+      {importStatus === "pending" && may(me, "data.upload") && (
+        <button type="button" disabled={cancel.isRunning} onClick={() => void stop()}>
+          Cancel the import
+        </button>
+      )}
+      {isHere && may(me, "data.stream") && (
+        <button type="button" class="primary" onClick={() => setOpen("export")}>
+          Export…
+        </button>
+      )}
+      {(isHere || importStatus === "failed") && may(me, "recordings.delete") && (
+        <button type="button" class="danger" onClick={() => setOpen("delete")}>
+          Delete data…
+        </button>
+      )}
+      {failure && <Failed failure={failure} />}
+      {open === "export" && <ExportDialog recording={recording} onClose={() => setOpen(undefined)} />}
+      {open === "delete" && <DeleteDialog recording={recording} onClose={() => setOpen(undefined)} />}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { importQueue, type Recording, recordings } from "@downlink/protocol";
+import { lazy, useLocation, useRoute } from "preact-iso";
+import { useQuery } from "../api/use-query.ts";
+import { Failed } from "../parts/failed.tsx";
+import { useShortcuts } from "../parts/keys.ts";
+import { ProgressLine } from "../parts/progress-line.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { UrlProblems } from "../parts/url-problems.tsx";
+import { pagePath, useProjectId } from "../url/project.ts";
+import { type UrlParams, useParams } from "../url/use-params.ts";
+import { Attachments, useAttachments } from "./attachments.tsx";
+import { History } from "./history.tsx";
+import { useNeighbours } from "./neighbours.ts";
+import { Overview } from "./overview.tsx";
+import "./recording.css";
+import { RecordingHeader } from "./recording-header.tsx";
+import { recordingParams, TABS } from "./recording-params.ts";
+
+/** What reads and draws messages is as large as the rest of the page, and loaded when it is looked at. */
+const PreviewTab = lazy(() => import("./preview-tab.tsx").then((part) => part.PreviewTab));
+
+/** While something happens to a recording, and while nothing does. */
+const POLL_MS = { moving: 3000, resting: 30_000 };
+/** A queue may be longer; then a recording's place in it is not shown. */
+const QUEUE_LIMIT = 500;
+
+/** One recording: where it is, what is in it, and what became of it. */
+export function RecordingPage() {
+  const projectId = useProjectId()!;
+  const keyOrId = useRoute().params.id!;
+  const params = useParams(recordingParams);
+  const found = useQuery(recordings.get, { keyOrId, projectId }, { pollMs: POLL_MS.resting });
+  const recording = found.isOld ? undefined : found.data;
+  return (
+    <div class="recording-page stack">
+      <UrlProblems problems={params.problems} />
+      <ProgressLine isOn={found.isLoading && !recording} />
+      {found.failure && <Failed failure={found.failure} again={found.again} />}
+      {found.failure?.kind === "missing" && <a href={pagePath(projectId, "recordings")}>All recordings</a>}
+      {recording && <Shown key={recording.id} {...{ recording, params }} />}
+    </div>
+  );
+}
+
+interface ShownProps {
+  readonly recording: Recording;
+  readonly params: UrlParams<typeof recordingParams>;
+}
+
+function Shown({ recording, params }: ShownProps) {
+  const isMoving = recording.importStatus === "pending" || recording.importStatus === "importing";
+  const pollMs = isMoving ? POLL_MS.moving : undefined;
+  useQuery(recordings.get, { keyOrId: recording.id, projectId: recording.projectId }, { pollMs, isEnabled: isMoving });
+  const queue = useQuery(
+    importQueue.list,
+    { deviceId: recording.device?.id, projectId: recording.projectId, limit: QUEUE_LIMIT },
+    { isEnabled: recording.importStatus === "pending", pollMs },
+  );
+  const queued = queue.data?.find(({ recordingId }) => recordingId === recording.id);
+  const attachments = useAttachments(recording);
+  useNeighbourKeys(recording);
+  const tabs = TABS.map((tab) => ({
+    name: tab.charAt(0).toUpperCase() + tab.slice(1),
+    href: params.hrefWith({ tab }),
+    isCurrent: params.values.tab === tab,
+    ...(tab === "attachments" && attachments.data ? { count: attachments.data.length } : {}),
+  }));
+  return (
+    <>
+      <RecordingHeader {...{ recording, queued }} />
+      <Tabs label="Parts of the recording" tabs={tabs} />
+      {params.values.tab === "overview" && <Overview {...{ recording, params }} />}
+      {params.values.tab === "preview" && <PreviewTab {...{ recording, params }} />}
+      {params.values.tab === "attachments" && <Attachments {...{ recording, attachments }} />}
+      {params.values.tab === "history" && <History {...{ recording, queued }} />}
+    </>
+  );
+}
+
+function useNeighbourKeys(recording: Recording): void {
+  const { route } = useLocation();
+  const { before, after } = useNeighbours(recording);
+  const go = (to: Recording | undefined) => to && route(pagePath(to.projectId, "recordings", to.id));
+  useShortcuts([
+    { keys: "[", does: "To the recording before, of the same device", run: () => go(before) },
+    { keys: "]", does: "To the next recording of the same device", run: () => go(after) },
+  ]);
+}

@@ -1,0 +1,76 @@
+import type { QueuedImport, Recording } from "@downlink/protocol";
+import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { formatAge, formatDuration, formatExact } from "../time/format-time.ts";
+
+export interface RecordingState {
+  /** Where its data is, in whole sentences. */
+  readonly text: string;
+  /** What somebody can do about it, where there is something. */
+  readonly fix?: string;
+}
+
+type About = Pick<Recording, "importStatus" | "importedAt" | "device" | "failure" | "location">;
+
+/** Says where the data of a recording is, and what it waits for. `queued` is its place in the queue of its device. */
+export function describeState(recording: About, queued: QueuedImport | undefined, nowMs: number): RecordingState {
+  const { importStatus, importedAt, device, failure, location } = recording;
+  switch (importStatus) {
+    case "none":
+      return { text: `On the device${device ? ` ${device.name}` : ""} only.` };
+    case "pending":
+      return queued ? describeQueued(queued, nowMs) : { text: "Its import was requested." };
+    case "importing":
+      return { text: "Its bytes are here and are being processed." };
+    case "failed":
+      return { text: `Its import failed: ${failure?.text ?? "the reason is not known"}`, ...fixOf(failure?.code) };
+    case "complete": {
+      const where = location ? `In the bucket ${location.bucket}` : "Imported";
+      return { text: importedAt === undefined ? `${where}.` : `${where} ${formatAge(importedAt, nowMs)}.` };
+    }
+  }
+}
+
+function describeQueued(queued: QueuedImport, nowMs: number): RecordingState {
+  const { state, waitsFor, position } = queued;
+  if (state === "uploading") return { text: describeUpload(queued) };
+  const place = position === undefined ? "" : ` It is number ${position} in the queue of its device.`;
+  if (!waitsFor) return { text: `Its import was requested.${place}` };
+  const until =
+    waitsFor.until === undefined
+      ? ""
+      : ` That ends ${formatAge(waitsFor.until, nowMs)} (${formatExact(waitsFor.until)}).`;
+  const text = `Its import was requested and waits: ${endSentence(waitsFor.text)}${until}${place}`;
+  return waitsFor.fix === undefined ? { text } : { text, fix: endSentence(waitsFor.fix) };
+}
+
+function describeUpload({ size, bytesReceived, bytesPerSecond }: QueuedImport): string {
+  const received = `${formatBytes(bytesReceived)}${size === undefined ? "" : ` of ${formatBytes(size)}`}`;
+  const percent = size ? `${Math.floor((100 * bytesReceived) / size)} %, ` : "";
+  if (!bytesPerSecond) return `It is on its way: ${percent}${received}.`;
+  const restSeconds = size === undefined ? undefined : Math.ceil((size - bytesReceived) / bytesPerSecond);
+  const rest = restSeconds === undefined ? "" : `, about ${formatDuration(BigInt(restSeconds) * 1_000_000_000n)} more`;
+  return `It is on its way: ${percent}${received} at ${formatBytes(bytesPerSecond)}/s${rest}.`;
+}
+
+function fixOf(code: string | undefined): { fix?: string } {
+  return code === undefined ? {} : { fix: `Its code is ${code}. A new import may be requested.` };
+}
+
+function endSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+type Damage = NonNullable<Recording["damage"]>;
+
+/** Says what of imported data cannot be read. */
+export function describeDamage({ chunksLost, messagesLost, isCountKnown, attachmentsLost, bytesLost }: Damage): string {
+  const parts = [
+    ...(chunksLost > 0 ? [`${formatCount(chunksLost)} chunks`] : []),
+    ...(messagesLost > 0 || !isCountKnown
+      ? [`${isCountKnown ? "" : "at least "}${formatCount(messagesLost)} messages`]
+      : []),
+    ...(attachmentsLost > 0 ? [`${formatCount(attachmentsLost)} attachments`] : []),
+  ];
+  if (parts.length === 0) return "It is damaged, and nothing of its data was lost.";
+  return `It is damaged: ${parts.join(", ")} (${formatBytes(bytesLost)}) cannot be read. Exports leave them out.`;
+}

@@ -1,0 +1,112 @@
+import { type Recording, type RecordingFilter, recordings } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { may, useMe } from "../api/me.ts";
+import { queryKey } from "../api/query-key.ts";
+import { useQuery } from "../api/use-query.ts";
+import { type Rows, useRows } from "../api/use-rows.ts";
+import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { Failed } from "../parts/failed.tsx";
+import { useShortcuts } from "../parts/keys.ts";
+import { ProgressLine } from "../parts/progress-line.tsx";
+import { everything, extend, isEmpty, nothing, toggle } from "../parts/selection.ts";
+import { Table } from "../parts/table.tsx";
+import { UrlProblems } from "../parts/url-problems.tsx";
+import { useSelection } from "../parts/use-selection.ts";
+import { zoneName } from "../time/format-time.ts";
+import { zone } from "../time/zone.ts";
+import { pagePath, useProjectId } from "../url/project.ts";
+import { type UrlParams, useParams } from "../url/use-params.ts";
+import { columnsOf } from "./columns.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { listParams, SORTS, toFilter } from "./filters.ts";
+import { NoRecordings } from "./no-recordings.tsx";
+import "./recordings.css";
+import { SelectionBar } from "./selection-bar.tsx";
+
+/** All recordings of a project, on robots and here. */
+export function RecordingsPage() {
+  const projectId = useProjectId()!;
+  const params = useParams(listParams);
+  const [openedMs] = useState(Date.now());
+  const filter = toFilter(params.values, projectId, openedMs);
+  const { sort, order } = params.values;
+  const summary = useQuery(recordings.summarize, filter);
+  const rows = useRows(recordings.list, { ...filter, sortBy: sort, sortOrder: order }, { total: summary.data?.count });
+  const matches = `${summary.data?.isCapped ? "more than " : ""}${formatCount(summary.data?.count ?? 0)}`;
+  return (
+    <div class="recordings-page">
+      <header class="row">
+        <h1>Recordings</h1>
+        <span class="grow" />
+        {summary.data && (
+          <p class="muted" role="status">
+            {matches} · {formatBytes(summary.data.bytes)}
+          </p>
+        )}
+      </header>
+      <UrlProblems problems={params.problems} />
+      <FilterBar {...params} />
+      <ProgressLine isOn={rows.isLoading} />
+      {rows.failure && <Failed failure={rows.failure} again={rows.again} />}
+      {rows.count === 0 && !rows.isNew ? (
+        <NoRecordings {...{ params, projectId }} />
+      ) : (
+        <List {...{ rows, params, filter, matches, projectId }} />
+      )}
+    </div>
+  );
+}
+
+interface ListProps {
+  readonly rows: Rows<Recording>;
+  readonly params: UrlParams<typeof listParams>;
+  readonly filter: RecordingFilter;
+  readonly matches: string;
+  readonly projectId: string;
+}
+
+function List({ rows, params: { values, set }, filter, matches, projectId }: ListProps) {
+  const { data: me } = useMe();
+  const { route } = useLocation();
+  const [selection, setSelection] = useSelection(queryKey(recordings.list.path, filter)[1]);
+  const [lastId, setLastId] = useState<string | undefined>();
+  const onToggle = ({ id }: Recording, { extends: isMore }: { extends: boolean }) => {
+    setSelection(isMore && lastId !== undefined ? extend(selection, between(rows, lastId, id)) : toggle(selection, id));
+    setLastId(id);
+  };
+  useShortcuts([{ keys: "Escape", does: "Select nothing", run: () => setSelection(nothing) }]);
+  const onSort = (by: string) => {
+    const isSame = by === values.sort;
+    set({ sort: SORTS.find((known) => known === by)!, order: isSame && values.order === "desc" ? "asc" : "desc" });
+  };
+  return (
+    <>
+      {!isEmpty(selection) && (
+        <SelectionBar
+          {...{ selection, filter, matches, mayImport: may(me, "data.upload") }}
+          onAll={() => setSelection(everything)}
+          onNone={() => setSelection(nothing)}
+        />
+      )}
+      <Table
+        label="Recordings"
+        columns={columnsOf(projectId, zoneName(zone.value))}
+        count={rows.isNew ? 12 : rows.count}
+        rowAt={rows.at}
+        idOf={({ id }) => id}
+        onLook={rows.look}
+        onOpen={({ id }) => route(pagePath(projectId, "recordings", id))}
+        sort={{ by: values.sort, order: values.order }}
+        {...{ selection, onToggle, onSort }}
+      />
+    </>
+  );
+}
+
+/** The ids of the rows between two, of those that are here. */
+function between(rows: Rows<Recording>, oneId: string, otherId: string): string[] {
+  const ids = Array.from({ length: Math.min(rows.count, 5000) }, (_, index) => rows.at(index)?.id);
+  const [first = 0, last = 0] = [ids.indexOf(oneId), ids.indexOf(otherId)].sort((a, b) => a - b);
+  return ids.slice(first, last + 1).filter((id) => id !== undefined);
+}

@@ -1,0 +1,85 @@
+import { importRequests, type RecordingFilter, recordings } from "@downlink/protocol";
+import { useChange } from "../api/use-change.ts";
+import { formatCount } from "../parts/bytes.ts";
+import { Failed } from "../parts/failed.tsx";
+import { Menu } from "../parts/menu.tsx";
+import type { Selection } from "../parts/selection.ts";
+import { toast } from "../parts/toast.tsx";
+
+const PRIORITIES = [
+  { name: "Import, normal priority", priority: 0 },
+  { name: "Import first", priority: 100 },
+  { name: "Import last", priority: -100 },
+] as const;
+
+interface BarProps {
+  readonly selection: Selection;
+  readonly filter: RecordingFilter;
+  /** How many the filter matches, as text. */
+  readonly matches: string;
+  readonly mayImport: boolean;
+  readonly onAll: () => void;
+  readonly onNone: () => void;
+}
+
+/** What can be done with all that is selected: one call, however many they are. */
+export function SelectionBar({ selection, filter, matches, mayImport, onAll, onNone }: BarProps) {
+  const request = useChange(importRequests.create, recordings.list, recordings.summarize);
+  const cancel = useChange(importRequests.cancel, recordings.list, recordings.summarize);
+  const selected = selection.isAll ? { filter } : { recordingIds: [...selection.ids] };
+  const run = async (priority: number) => {
+    const answer = await request.run({ ...selected, priority });
+    if (answer) toast(describe(answer));
+  };
+  const stop = async () => {
+    const answer = await cancel.run(selected);
+    if (answer) toast(`${formatCount(answer.cancelled)} cancelled, ${formatCount(answer.already)} were not requested.`);
+  };
+  const failure = request.failure ?? cancel.failure;
+  return (
+    <div class="selection-bar row">
+      <strong>{selection.isAll ? `All ${matches}` : `${selection.ids.size} selected`}</strong>
+      {!selection.isAll && (
+        <button type="button" class="small" onClick={onAll}>
+          Select all {matches} that match
+        </button>
+      )}
+      <button type="button" class="small plain" onClick={onNone}>
+        Select none
+      </button>
+      <span class="grow" />
+      {mayImport && (
+        <Menu
+          label={request.isRunning ? "Asking…" : "Import"}
+          class="small primary"
+          items={[
+            ...PRIORITIES.map(({ name, priority }) => ({ text: name, onChoose: () => void run(priority) })),
+            { text: "Cancel requested imports", onChoose: () => void stop() },
+          ]}
+        />
+      )}
+      {failure && <Failed failure={failure} />}
+    </div>
+  );
+}
+
+interface Answer {
+  readonly queued: number;
+  readonly already: number;
+  readonly refused: readonly { readonly reason: string; readonly count: number }[];
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  NotFound: "are not there",
+  EdgeCopyGone: "have no copy on a device any more",
+  NotWaiting: "do not wait",
+};
+
+function describe({ queued, already, refused }: Answer): string {
+  const others = refused.map(({ reason, count }) => `${formatCount(count)} ${REASONS[reason] ?? reason}`);
+  return [
+    `${formatCount(queued)} requested`,
+    ...(already > 0 ? [`${formatCount(already)} were already`] : []),
+    ...others,
+  ].join(", ");
+}

@@ -1,0 +1,51 @@
+import { me } from "@downlink/protocol";
+import { useRef } from "preact/hooks";
+import { useChange } from "../../api/use-change.ts";
+import { Failed } from "../../parts/failed.tsx";
+import { Field } from "../../parts/field.tsx";
+import { SubmitButton } from "../../parts/submit-button.tsx";
+import { toast } from "../../parts/toast.tsx";
+
+const LEAST_CHARACTERS = 12;
+
+/** The inputs keep what is typed until it counts, and nothing else does. */
+export function ChangePassword() {
+  const { run, isRunning, failure } = useChange(me.changePassword, me.listSessions);
+  const form = useRef<HTMLFormElement>(null);
+  const change = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const { password, newPassword } = Object.fromEntries(new FormData(form.current!)) as Record<string, string>;
+    const answer = await run({ password: password!, newPassword: newPassword! });
+    if (!answer) return;
+    form.current?.reset();
+    toast(`The password is changed. Other sessions that ended: ${answer.ended}.`);
+  };
+  return (
+    <section class="section password" aria-label="Password">
+      <h2>Password</h2>
+      <form class="stack" ref={form} onSubmit={(event) => void change(event)}>
+        <Field label="The one that counts now">
+          {(attributes) => (
+            <input {...attributes} name="password" type="password" autoComplete="current-password" required />
+          )}
+        </Field>
+        <Field label="The new one" hint={`At least ${LEAST_CHARACTERS} characters. All your other sessions end.`}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              name="newPassword"
+              type="password"
+              autoComplete="new-password"
+              minLength={LEAST_CHARACTERS}
+              required
+            />
+          )}
+        </Field>
+        {failure && <Failed failure={failure} />}
+        <div class="row">
+          <SubmitButton {...{ isRunning, failure }} text="Change the password" />
+        </div>
+      </form>
+    </section>
+  );
+}

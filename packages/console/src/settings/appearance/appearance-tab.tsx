@@ -1,0 +1,47 @@
+import { useState } from "preact/hooks";
+import { chooseTheme, THEMES, type Theme, theme } from "../../frame/theme.ts";
+import { areKeysOn, turnKeys } from "../../parts/keys.ts";
+import { zoneName } from "../../time/format-time.ts";
+import { chooseZone, type Zone, zone } from "../../time/zone.ts";
+import { SettingsFrame } from "../settings-frame.tsx";
+
+const THEME_NAMES: Readonly<Record<Theme, string>> = { system: "As the system", light: "Light", dark: "Dark" };
+const ZONES: readonly Zone[] = ["UTC", "browser"];
+
+/** What this browser keeps for whoever looks. */
+export function AppearanceTab() {
+  const [isOn, setOn] = useState(areKeysOn());
+  const turn = () => {
+    turnKeys(!isOn);
+    setOn(!isOn);
+  };
+  return (
+    <SettingsFrame segment="appearance">
+      <p class="muted">These are kept in this browser only.</p>
+      <fieldset>
+        <legend>Theme</legend>
+        {THEMES.map((one) => (
+          <label key={one} class="choice">
+            <input type="radio" name="theme" checked={theme.value === one} onChange={() => chooseTheme(one)} />
+            {THEME_NAMES[one]}
+          </label>
+        ))}
+      </fieldset>
+      <fieldset>
+        <legend>Times are shown and typed in</legend>
+        {ZONES.map((one) => (
+          <label key={one} class="choice">
+            <input type="radio" name="zone" checked={zone.value === one} onChange={() => chooseZone(one)} />
+            {one === "UTC" ? "UTC" : `the zone of this browser: ${zoneName("browser")}`}
+          </label>
+        ))}
+      </fieldset>
+      <fieldset>
+        <legend>Keyboard</legend>
+        <label class="choice">
+          <input type="checkbox" checked={isOn} onChange={turn} /> Single keys do something. ? lists them.
+        </label>
+      </fieldset>
+    </SettingsFrame>
+  );
+}

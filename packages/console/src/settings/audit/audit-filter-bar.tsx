@@ -1,0 +1,58 @@
+import { auditedKinds } from "@downlink/protocol";
+import { RangePicker } from "../../parts/range-picker.tsx";
+import { TypedFilter } from "../../parts/typed-filter.tsx";
+import type { UrlParams } from "../../url/use-params.ts";
+import { ACTOR_KINDS, type auditParams } from "./audit-filters.ts";
+
+type Params = Pick<UrlParams<typeof auditParams>, "values" | "set">;
+
+/** What narrows the log. Each filter stands in the address. */
+export function AuditFilterBar({ values, set }: Params) {
+  return (
+    <search class="stack">
+      <RangePicker range={values} onChange={set} />
+      <div class="row">
+        <TextFilter {...{ values, set, name: "operation", label: "Operation, such as apiKeys.create" }} isSearch />
+        <ChoiceFilter {...{ values, set, name: "kind", label: "Kind of thing", choices: auditedKinds }} />
+        <TextFilter {...{ values, set, name: "resource", label: "Id of the thing" }} />
+        <ChoiceFilter {...{ values, set, name: "by", label: "Kind of who did it", choices: ACTOR_KINDS }} />
+        <TextFilter {...{ values, set, name: "actor", label: "Id of who did it" }} />
+      </div>
+    </search>
+  );
+}
+
+interface TextProps extends Params {
+  readonly name: "operation" | "resource" | "actor";
+  readonly label: string;
+  readonly isSearch?: boolean;
+}
+
+function TextFilter({ values, set, name, label, isSearch = false }: TextProps) {
+  return (
+    <TypedFilter {...{ label, isSearch }} value={values[name]} onChange={(typed) => set({ [name]: typed.trim() })} />
+  );
+}
+
+interface ChoiceProps extends Params {
+  readonly name: "kind" | "by";
+  readonly label: string;
+  readonly choices: readonly string[];
+}
+
+function ChoiceFilter({ values, set, name, label, choices }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      value={values[name]}
+      onChange={({ currentTarget }) => set({ [name]: currentTarget.value } as Parameters<Params["set"]>[0])}
+    >
+      <option value="">{label}: any</option>
+      {choices.map((choice) => (
+        <option key={choice} value={choice}>
+          {choice}
+        </option>
+      ))}
+    </select>
+  );
+}

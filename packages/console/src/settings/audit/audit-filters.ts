@@ -1,0 +1,32 @@
+import { type AuditedKind, auditedKinds } from "@downlink/protocol";
+import { resolveRange } from "../../time/range.ts";
+import { choiceParam, textParam, timeParam, type Values } from "../../url/params.ts";
+
+export const ACTOR_KINDS = ["apiKey", "member", "agent", "site", "commandLine", "service"] as const;
+
+/** What stands in the address of the audit log. */
+export const auditParams = {
+  from: timeParam,
+  to: timeParam,
+  operation: textParam,
+  kind: choiceParam<AuditedKind | "">([...auditedKinds, ""], ""),
+  resource: textParam,
+  by: choiceParam<(typeof ACTOR_KINDS)[number] | "">([...ACTOR_KINDS, ""], ""),
+  actor: textParam,
+};
+export type AuditValues = Values<typeof auditParams>;
+
+/** What the service is asked for by the filters of the page: the newest first. */
+export function toAuditQuery({ kind, by, operation, resource, actor, ...range }: AuditValues, nowMs: number) {
+  const { startNs, endNs } = resolveRange(range, nowMs);
+  return {
+    sortOrder: "desc" as const,
+    ...(startNs !== undefined && { start: startNs }),
+    ...(endNs !== undefined && { end: endNs }),
+    ...(operation && { operation }),
+    ...(kind && { resourceKind: kind }),
+    ...(resource && { resourceId: resource }),
+    ...(by && { actorKind: by }),
+    ...(actor && { actorId: actor }),
+  };
+}

@@ -1,0 +1,55 @@
+import type { AuditEntry } from "@downlink/protocol";
+import { Copy } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { Time, ZoneName } from "../../parts/time.tsx";
+import "./audit.css";
+
+/** One entry with the fields before and after it. */
+export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
+  const { at, actor, operation, resourceKind, resourceId, address, requestId, before, after } = entry;
+  const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  return (
+    <Dialog title={operation} onClose={onClose} isWide>
+      <Facts
+        facts={[
+          [
+            "When",
+            <>
+              <Time timeNs={at} /> <ZoneName />
+            </>,
+          ],
+          ["By", `${actor.kind} ${actor.name ?? ""} ${actor.id ?? ""}`],
+          ["On", `${resourceKind} ${resourceId}`],
+          ["From", address ?? "—"],
+          ["Request", requestId ? <Copy text={requestId} /> : "—"],
+        ]}
+      />
+      {fields.length > 0 && (
+        <table class="changes">
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Before</th>
+              <th scope="col">After</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map((field) => (
+              <tr key={field}>
+                <th scope="row">{field}</th>
+                <td>{show(before?.[field])}</td>
+                <td>{show(after?.[field])}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Dialog>
+  );
+}
+
+function show(value: unknown): string {
+  if (value === undefined || value === null) return "—";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,39 @@
+import type { CallInput, Operation } from "@downlink/protocol";
+import type { ComponentChildren } from "preact";
+import { useChange } from "../api/use-change.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { toast } from "../parts/toast.tsx";
+
+interface DeleteProps<O extends Operation> {
+  readonly operation: O;
+  readonly input: CallInput<O>;
+  readonly stale: readonly Operation[];
+  readonly title: string;
+  readonly deed: string;
+  /** What is said once it is done. */
+  readonly done: string;
+  readonly typedName?: string;
+  readonly children: ComponentChildren;
+  readonly onClose: () => void;
+  readonly onDone?: () => void;
+}
+
+/** Asks before an operation that takes something away, and says in place why it was refused. */
+export function DeleteDialog<O extends Operation>(props: DeleteProps<O>) {
+  const { operation, input, stale, title, deed, done, typedName, children, onClose, onDone } = props;
+  const { run, failure } = useChange(operation, ...stale);
+  const go = async () => {
+    if ((await run(input)) === undefined) return;
+    toast(done);
+    onClose();
+    onDone?.();
+  };
+  return (
+    <Confirm
+      {...{ title, deed, failure, onClose, ...(typedName !== undefined && { typedName }) }}
+      onConfirm={() => void go()}
+    >
+      {children}
+    </Confirm>
+  );
+}

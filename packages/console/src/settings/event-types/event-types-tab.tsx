@@ -1,0 +1,76 @@
+import { type EventType, eventTypes } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { mayCall, useMe } from "../../api/me.ts";
+import { useRows } from "../../api/use-rows.ts";
+import type { MenuItem } from "../../parts/menu.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
+import type { Column } from "../../parts/table.tsx";
+import { DeleteDialog } from "../delete-dialog.tsx";
+import { actionsColumn } from "../row-actions.tsx";
+import { SettingsFrame } from "../settings-frame.tsx";
+import { EventTypeForm } from "./event-type-form.tsx";
+
+type Deed = { readonly is: "make" } | { readonly is: "edit" | "delete"; readonly eventType: EventType } | undefined;
+
+/** The kinds of events, and what each is described by. */
+export function EventTypesTab() {
+  const { data: me } = useMe();
+  const may = (verb: "list" | "create" | "update" | "delete") => me !== undefined && mayCall(me, eventTypes[verb]);
+  const rows = useRows(eventTypes.list, {}, { total: undefined, isEnabled: may("list") });
+  const [deed, setDeed] = useState<Deed>();
+  const onClose = () => setDeed(undefined);
+  const items = (eventType: EventType): readonly MenuItem[] => [
+    ...(may("update") ? [{ text: "Change…", onChoose: () => setDeed({ is: "edit", eventType }) }] : []),
+    ...(may("delete")
+      ? [{ text: "Delete…", isDangerous: true, onChoose: () => setDeed({ is: "delete", eventType }) }]
+      : []),
+  ];
+  const action = may("create") && (
+    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
+      New event type
+    </button>
+  );
+  return (
+    <SettingsFrame segment="event-types" action={action}>
+      <ResourceList
+        label="Event types"
+        rows={rows}
+        columns={columnsOf(items)}
+        idOf={({ id }) => id}
+        none="There is no event type."
+      >
+        <p>A type gives events a name, a colour, and the properties that whoever marks one is asked for.</p>
+      </ResourceList>
+      {deed?.is === "make" && <EventTypeForm onClose={onClose} />}
+      {deed?.is === "edit" && <EventTypeForm eventType={deed.eventType} onClose={onClose} />}
+      {deed?.is === "delete" && (
+        <DeleteDialog
+          operation={eventTypes.delete}
+          input={{ id: deed.eventType.id }}
+          stale={[eventTypes.list]}
+          title={`Delete ${deed.eventType.name}?`}
+          deed="Delete the event type"
+          done={`${deed.eventType.name} is deleted.`}
+          onClose={onClose}
+        >
+          <p>It goes only while no event has it; otherwise it is refused. Its properties stay.</p>
+        </DeleteDialog>
+      )}
+    </SettingsFrame>
+  );
+}
+
+function columnsOf(items: (eventType: EventType) => readonly MenuItem[]): readonly Column<EventType>[] {
+  return [
+    { name: "Name", width: "minmax(120px, 1fr)", narrow: "title", cell: ({ name }) => name },
+    { name: "Colour", width: "100px", narrow: "sub-end", cell: ({ colorName }) => colorName ?? "—" },
+    {
+      name: "Properties",
+      width: "minmax(160px, 2fr)",
+      narrow: "sub",
+      cell: ({ properties }) =>
+        properties.map(({ label, required }) => `${label}${required ? " (required)" : ""}`).join(", ") || "—",
+    },
+    actionsColumn<EventType>({ nameOf: ({ name }) => name, items }),
+  ];
+}

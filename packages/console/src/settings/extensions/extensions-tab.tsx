@@ -1,0 +1,72 @@
+import { type Extension, extensions } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { may, mayCall, useMe } from "../../api/me.ts";
+import { useChange } from "../../api/use-change.ts";
+import { useRows } from "../../api/use-rows.ts";
+import { Failed } from "../../parts/failed.tsx";
+import type { MenuItem } from "../../parts/menu.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
+import type { Column } from "../../parts/table.tsx";
+import { DeleteDialog } from "../delete-dialog.tsx";
+import { actionsColumn } from "../row-actions.tsx";
+import { SettingsFrame } from "../settings-frame.tsx";
+import { PublishExtension } from "./publish-extension.tsx";
+
+/** The packages that viewers of the organization load. */
+export function ExtensionsTab() {
+  const { data: me } = useMe();
+  const isEnabled = me !== undefined && mayCall(me, extensions.list);
+  const rows = useRows(extensions.list, {}, { total: undefined, isEnabled });
+  const link = useChange(extensions.get);
+  const [deleted, setDeleted] = useState<Extension | undefined>();
+  const mayDelete = me !== undefined && mayCall(me, extensions.delete);
+  const onDownload = async (id: string) => {
+    const found = await link.run({ id });
+    if (found) location.assign(found.foxe);
+  };
+  const items = (extension: Extension): readonly MenuItem[] => [
+    { text: "Download", onChoose: () => void onDownload(extension.id) },
+    ...(mayDelete ? [{ text: "Delete…", isDangerous: true, onChoose: () => setDeleted(extension) }] : []),
+  ];
+  const action = may(me, "extensions.create") && !me?.isLimited && <PublishExtension />;
+  return (
+    <SettingsFrame segment="extensions" action={action}>
+      {link.failure && <Failed failure={link.failure} />}
+      <ResourceList
+        label="Extensions"
+        rows={rows}
+        columns={columnsOf(items)}
+        idOf={({ id }) => id}
+        none="There is no extension."
+      />
+      {deleted && (
+        <DeleteDialog
+          operation={extensions.delete}
+          input={{ id: deleted.id }}
+          stale={[extensions.list]}
+          title={`Delete ${deleted.displayName}?`}
+          deed="Delete all its versions"
+          done={`${deleted.displayName} is deleted.`}
+          typedName={deleted.name}
+          onClose={() => setDeleted(undefined)}
+        >
+          <p>All versions of it go, and viewers load it no more. This cannot be undone.</p>
+        </DeleteDialog>
+      )}
+    </SettingsFrame>
+  );
+}
+
+function columnsOf(items: (extension: Extension) => readonly MenuItem[]): readonly Column<Extension>[] {
+  return [
+    { name: "Name", width: "minmax(140px, 1fr)", narrow: "title", cell: ({ displayName }) => displayName },
+    { name: "Publisher", width: "minmax(100px, 1fr)", narrow: "sub", cell: ({ publisher }) => publisher },
+    { name: "Version", width: "100px", narrow: "sub-end", cell: ({ activeVersion }) => activeVersion ?? "—" },
+    {
+      name: "What it is",
+      width: "minmax(140px, 2fr)",
+      cell: ({ description }) => <span title={description ?? ""}>{description ?? "—"}</span>,
+    },
+    actionsColumn<Extension>({ nameOf: ({ displayName }) => displayName, items }),
+  ];
+}

@@ -1,0 +1,97 @@
+import { type Capability, EVERY_CAPABILITY } from "@downlink/protocol";
+import { capabilityGroups, PRESET_NAMES, PRESETS, type Preset, presetOf, VERBS } from "./capability-groups.ts";
+
+export type Granted = readonly (Capability | typeof EVERY_CAPABILITY)[];
+
+interface MatrixProps {
+  readonly granted: Granted;
+  /** What who looks holds, and can therefore give. */
+  readonly mayGrant: (capability: Capability | typeof EVERY_CAPABILITY) => boolean;
+  readonly onChange: (granted: Granted) => void;
+}
+
+/** What a key may do: one of the usual sets, or each thing by itself. */
+export function CapabilityMatrix({ granted, mayGrant, onChange }: MatrixProps) {
+  const isFull = granted.includes(EVERY_CAPABILITY);
+  const choose = (preset: Preset) =>
+    onChange(preset === "full" ? [EVERY_CAPABILITY] : presetOf(preset).filter(mayGrant));
+  return (
+    <fieldset class="stack">
+      <legend>What it may do</legend>
+      <div class="row">
+        {PRESETS.filter((preset) => preset !== "full" || mayGrant(EVERY_CAPABILITY)).map((preset) => (
+          <button
+            key={preset}
+            type="button"
+            class="small"
+            aria-pressed={isSame(granted, preset === "full" ? [EVERY_CAPABILITY] : presetOf(preset).filter(mayGrant))}
+            onClick={() => choose(preset)}
+          >
+            {PRESET_NAMES[preset]}
+          </button>
+        ))}
+      </div>
+      {isFull ? <p>Everything, also what later versions add.</p> : <Cells {...{ granted, mayGrant, onChange }} />}
+    </fieldset>
+  );
+}
+
+function Cells({ granted, mayGrant, onChange }: MatrixProps) {
+  const toggle = (capability: Capability) =>
+    onChange(granted.includes(capability) ? granted.filter((one) => one !== capability) : [...granted, capability]);
+  return (
+    <section class="matrix" aria-label="Capabilities">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Of</th>
+            {VERBS.map((verb) => (
+              <th key={verb} scope="col">
+                {verb}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {capabilityGroups.map(({ resource, byVerb }) => (
+            <tr key={resource}>
+              <th scope="row">{resource}</th>
+              {VERBS.map((verb) => (
+                <td key={verb}>
+                  {byVerb[verb] && (
+                    <Cell {...{ capability: byVerb[verb], granted, toggle }} isDisabled={!mayGrant(byVerb[verb])} />
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface CellProps {
+  readonly capability: Capability;
+  readonly granted: Granted;
+  readonly isDisabled: boolean;
+  readonly toggle: (capability: Capability) => void;
+}
+
+function Cell({ capability, granted, isDisabled, toggle }: CellProps) {
+  return (
+    <label title={isDisabled ? `${capability}: you do not hold it, and cannot give it` : capability}>
+      <input
+        type="checkbox"
+        aria-label={capability}
+        checked={granted.includes(capability)}
+        disabled={isDisabled}
+        onChange={() => toggle(capability)}
+      />
+    </label>
+  );
+}
+
+function isSame(a: Granted, b: Granted): boolean {
+  return a.length === b.length && a.every((one) => b.includes(one));
+}

@@ -1,0 +1,169 @@
+import { type ApiKey, apiKeys, EVERY_CAPABILITY, type Me } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { mayCall, useMe } from "../../api/me.ts";
+import { useChange } from "../../api/use-change.ts";
+import { useRows } from "../../api/use-rows.ts";
+import { Badge } from "../../parts/badge.tsx";
+import type { MenuItem } from "../../parts/menu.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import type { Column } from "../../parts/table.tsx";
+import { toast } from "../../parts/toast.tsx";
+import { tokenColumns } from "../../parts/token-columns.tsx";
+import { DeleteDialog } from "../delete-dialog.tsx";
+import { actionsColumn } from "../row-actions.tsx";
+import { SettingsFrame } from "../settings-frame.tsx";
+import { EditKey } from "./edit-key.tsx";
+import "./keys.css";
+import { NewKey } from "./new-key.tsx";
+
+type Deed = { readonly is: "make" } | { readonly is: "made"; readonly secret: string } | OfKey | undefined;
+interface OfKey {
+  readonly is: "edit" | "disable" | "delete";
+  readonly apiKey: ApiKey;
+}
+
+/** The keys by which programs call. */
+export function KeysTab() {
+  const { data: me } = useMe();
+  const rows = useRows(
+    apiKeys.list,
+    {},
+    { total: undefined, isEnabled: me !== undefined && mayCall(me, apiKeys.list) },
+  );
+  const [deed, setDeed] = useState<Deed>();
+  const enable = useChange(apiKeys.update, apiKeys.list);
+  const onEnable = async ({ id, name }: ApiKey) =>
+    (await enable.run({ id, enabled: true })) && toast(`${name} works again.`);
+  const action = me && mayCall(me, apiKeys.create) && (
+    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
+      New key
+    </button>
+  );
+  return (
+    <SettingsFrame segment="keys" action={action}>
+      <ResourceList
+        label="API keys"
+        rows={rows}
+        columns={columnsOf((apiKey) => itemsOf(apiKey, { me, setDeed, onEnable }))}
+        idOf={({ id }) => id}
+        none="There is no API key."
+      />
+      {me && <KeyDialogs {...{ me, deed, setDeed }} />}
+    </SettingsFrame>
+  );
+}
+
+interface DialogsProps {
+  readonly me: Me;
+  readonly deed: Deed;
+  readonly setDeed: (deed: Deed) => void;
+}
+
+function KeyDialogs({ me, deed, setDeed }: DialogsProps) {
+  const onClose = () => setDeed(undefined);
+  if (deed?.is === "make") return <NewKey {...{ me, onClose }} onMade={(secret) => setDeed({ is: "made", secret })} />;
+  if (deed?.is === "made")
+    return (
+      <SecretDialog title="The new key" secret={deed.secret} onClose={onClose}>
+        <p>Give it to the program that needs it, as a secret. It is sent as a bearer token.</p>
+      </SecretDialog>
+    );
+  if (deed?.is === "edit") return <EditKey {...{ me, apiKey: deed.apiKey, onClose }} />;
+  if (deed?.is === "disable") return <DisableKey {...{ apiKey: deed.apiKey, onClose }} />;
+  if (deed?.is === "delete") return <DeleteKey {...{ apiKey: deed.apiKey, onClose }} />;
+  return null;
+}
+
+interface OneKey {
+  readonly apiKey: ApiKey;
+  readonly onClose: () => void;
+}
+
+function DisableKey({ apiKey: { id, name }, onClose }: OneKey) {
+  return (
+    <DeleteDialog
+      operation={apiKeys.update}
+      input={{ id, enabled: false }}
+      stale={[apiKeys.list]}
+      title={`Disable ${name}?`}
+      deed="Disable the key"
+      done={`${name} is refused from now on.`}
+      onClose={onClose}
+    >
+      <p>
+        Who uses it is refused at once, and browsers that were signed in with it are signed out. It can be enabled
+        again.
+      </p>
+    </DeleteDialog>
+  );
+}
+
+function DeleteKey({ apiKey: { id, name, hint }, onClose }: OneKey) {
+  return (
+    <DeleteDialog
+      operation={apiKeys.delete}
+      input={{ id }}
+      stale={[apiKeys.list]}
+      title={`Delete ${name}?`}
+      deed="Delete the key"
+      done={`${name} is deleted.`}
+      onClose={onClose}
+    >
+      <p>
+        Who uses this one key{hint ? `, which ends with ${hint},` : ""} is refused at once. This cannot be undone. What
+        was done with it stays, also in the audit log.
+      </p>
+    </DeleteDialog>
+  );
+}
+
+interface ItemsOf {
+  readonly me: Me | undefined;
+  readonly setDeed: (deed: Deed) => void;
+  readonly onEnable: (apiKey: ApiKey) => unknown;
+}
+
+function itemsOf(apiKey: ApiKey, { me, setDeed, onEnable }: ItemsOf): readonly MenuItem[] {
+  const mayChange = me !== undefined && mayCall(me, apiKeys.update);
+  const mayDelete = me !== undefined && mayCall(me, apiKeys.delete);
+  const turn = apiKey.enabled
+    ? { text: "Disable…", onChoose: () => setDeed({ is: "disable", apiKey }) }
+    : { text: "Enable", onChoose: () => void onEnable(apiKey) };
+  return [
+    ...(mayChange ? [{ text: "Change…", onChoose: () => setDeed({ is: "edit", apiKey }) }, turn] : []),
+    ...(mayDelete ? [{ text: "Delete…", isDangerous: true, onChoose: () => setDeed({ is: "delete", apiKey }) }] : []),
+  ];
+}
+
+function columnsOf(items: (apiKey: ApiKey) => readonly MenuItem[]): readonly Column<ApiKey>[] {
+  return [
+    {
+      name: "Name",
+      width: "minmax(120px, 2fr)",
+      narrow: "title",
+      cell: ({ name, enabled }) => (
+        <>
+          {name} {!enabled && <Badge sign="○" tone="warn" text="disabled" />}
+        </>
+      ),
+    },
+    { name: "May do", width: "minmax(90px, 1fr)", cell: ({ capabilities }) => describe(capabilities) },
+    {
+      name: "Projects",
+      width: "70px",
+      cell: ({ projectIds }) => (projectIds.length === 0 ? "all" : String(projectIds.length)),
+    },
+    ...tokenColumns<ApiKey>(),
+    actionsColumn<ApiKey>({ nameOf: ({ name }) => name, items }),
+  ];
+}
+
+function describe(capabilities: readonly string[]) {
+  if (capabilities.includes(EVERY_CAPABILITY)) return "everything";
+  return (
+    <span title={capabilities.join(", ")}>
+      {capabilities.length === 1 ? capabilities[0] : `${capabilities.length} things`}
+    </span>
+  );
+}

@@ -1,0 +1,9 @@
+import type { Invitation, Member } from "@downlink/protocol";
+
+/** What somebody is about to do on the page of the members, in a dialog. */
+export type Deed =
+  | { readonly is: "invite" }
+  | { readonly is: "link"; readonly title: string; readonly link: string; readonly expiresAt: bigint }
+  | { readonly is: "withdraw"; readonly invitation: Invitation }
+  | { readonly is: "remove"; readonly member: Member }
+  | undefined;

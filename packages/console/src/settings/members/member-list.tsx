@@ -1,0 +1,58 @@
+import { type Me, type Member, type MemberRole, members } from "@downlink/protocol";
+import { mayCall } from "../../api/me.ts";
+import type { Rows } from "../../api/use-rows.ts";
+import type { MenuItem } from "../../parts/menu.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
+import { Age } from "../../parts/time.tsx";
+import { actionsColumn } from "../row-actions.tsx";
+import type { Deed } from "./member-deeds.ts";
+
+interface ListProps {
+  readonly me: Me | undefined;
+  readonly rows: Rows<Member>;
+  readonly setDeed: (deed: Deed) => void;
+  readonly onRole: (id: string, role: MemberRole) => void;
+  readonly onReset: (member: Member) => void;
+}
+
+export function MemberList({ me, rows, setDeed, onRole, onReset }: ListProps) {
+  const mayChange = me !== undefined && mayCall(me, members.update);
+  const mayRemove = me !== undefined && mayCall(me, members.delete);
+  const items = (member: Member): readonly MenuItem[] => [
+    ...(mayChange
+      ? [
+          member.role === "admin"
+            ? { text: "Make a user, no admin", onChoose: () => onRole(member.id, "user") }
+            : { text: "Make an admin", onChoose: () => onRole(member.id, "admin") },
+          { text: "Link for a new password", onChoose: () => onReset(member) },
+        ]
+      : []),
+    ...(mayRemove ? [{ text: "Remove…", isDangerous: true, onChoose: () => setDeed({ is: "remove", member }) }] : []),
+  ];
+  return (
+    <ResourceList
+      label="Members"
+      rows={rows}
+      idOf={({ id }) => id}
+      none="There is no member yet: only API keys."
+      columns={[
+        {
+          name: "E-mail",
+          width: "minmax(160px, 2fr)",
+          narrow: "title",
+          cell: ({ id, email }) => (
+            <>
+              {email} {id === me?.id && <span class="muted">(you)</span>}
+            </>
+          ),
+        },
+        { name: "Name", width: "minmax(100px, 1fr)", narrow: "sub", cell: ({ name }) => name ?? "—" },
+        { name: "Role", width: "80px", narrow: "sub-end", cell: ({ role }) => role },
+        { name: "Joined", width: "120px", cell: ({ createdAt }) => <Age timeNs={createdAt} /> },
+        actionsColumn<Member>({ nameOf: ({ email }) => email, items }),
+      ]}
+    >
+      <p>Invite somebody: they get a link for one use.</p>
+    </ResourceList>
+  );
+}

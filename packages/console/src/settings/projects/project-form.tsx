@@ -1,0 +1,48 @@
+import { me, type Project, projects } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useChange } from "../../api/use-change.ts";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+
+interface FormProps {
+  /** Absent for a new one. */
+  readonly project?: Project;
+  readonly onClose: () => void;
+}
+
+/** Makes a project, or changes its name and whether it is invite-only. */
+export function ProjectForm({ project, onClose }: FormProps) {
+  const [name, setName] = useState(project?.name ?? "");
+  const [isInviteOnly, setInviteOnly] = useState(project?.isInviteOnly ?? false);
+  const create = useChange(projects.create, projects.list, me.get);
+  const update = useChange(projects.update, projects.list, me.get);
+  const { isRunning, failure } = project ? update : create;
+  const save = async () => {
+    const given = { name, isInviteOnly };
+    if (await (project ? update.run({ id: project.id, ...given }) : create.run(given))) onClose();
+  };
+  return (
+    <FormDialog
+      {...{ isRunning, failure, onClose }}
+      title={project ? `Change ${project.name ?? project.id}` : "New project"}
+      deed={project ? "Change the project" : "Make the project"}
+      onSubmit={save}
+    >
+      <Field label="Name" hint={project && "Links to the project go on working: they hold its id."}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            value={name}
+            maxLength={100}
+            required
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <label class="choice">
+        <input type="checkbox" checked={isInviteOnly} onChange={() => setInviteOnly(!isInviteOnly)} />
+        Invite-only: beside the admins only chosen members see it
+      </label>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,55 @@
+import { members, type Project, projectMembers, projects } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useChange } from "../../api/use-change.ts";
+import { useQuery } from "../../api/use-query.ts";
+import { Failed } from "../../parts/failed.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { ProgressLine } from "../../parts/progress-line.tsx";
+
+interface PeopleProps {
+  readonly project: Project;
+  readonly onClose: () => void;
+}
+
+/** Who sees an invite-only project beside the admins. */
+export function ProjectPeople({ project: { id, name }, onClose }: PeopleProps) {
+  const everybody = useQuery(members.list, {});
+  const chosen = useQuery(projectMembers.get, { id });
+  const [changed, setChanged] = useState<readonly string[] | undefined>();
+  const memberIds = changed ?? chosen.data?.memberIds ?? [];
+  const { run, isRunning, failure } = useChange(projectMembers.put, projectMembers.get, projects.list);
+  const toggle = (one: string) =>
+    setChanged(memberIds.includes(one) ? memberIds.filter((other) => other !== one) : [...memberIds, one]);
+  const save = async () => {
+    if (await run({ id, memberIds: [...memberIds] })) onClose();
+  };
+  const asked = everybody.failure ?? chosen.failure;
+  return (
+    <FormDialog
+      {...{ isRunning, failure, onClose }}
+      title={`Who sees ${name ?? id}`}
+      deed="Save"
+      onSubmit={save}
+      isDisabled={chosen.data === undefined}
+    >
+      <ProgressLine isOn={everybody.isLoading || chosen.isLoading} />
+      {asked && <Failed failure={asked} again={everybody.failure ? everybody.again : chosen.again} />}
+      <fieldset>
+        <legend>Beside the admins</legend>
+        <div class="choices">
+          {everybody.data
+            ?.filter(({ role }) => role !== "admin")
+            .map(({ id: one, email }) => (
+              <label key={one} class="choice">
+                <input type="checkbox" checked={memberIds.includes(one)} onChange={() => toggle(one)} />
+                {email}
+              </label>
+            ))}
+        </div>
+      </fieldset>
+      <p class="muted">
+        Who is taken out does not see the project from then on, and links that they made to its data end.
+      </p>
+    </FormDialog>
+  );
+}

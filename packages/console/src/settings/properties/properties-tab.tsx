@@ -1,0 +1,95 @@
+import { type CustomProperty, customProperties } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { mayCall, useMe } from "../../api/me.ts";
+import { useRows } from "../../api/use-rows.ts";
+import type { MenuItem } from "../../parts/menu.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
+import type { Column } from "../../parts/table.tsx";
+import { DeleteDialog } from "../delete-dialog.tsx";
+import { actionsColumn } from "../row-actions.tsx";
+import { SettingsFrame } from "../settings-frame.tsx";
+import { PropertyForm } from "./property-form.tsx";
+
+type Deed = { readonly is: "make" } | { readonly is: "edit" | "delete"; readonly property: CustomProperty } | undefined;
+
+/** What devices, events and sessions may be described by. */
+export function PropertiesTab() {
+  const { data: me } = useMe();
+  const may = (verb: "list" | "create" | "update" | "delete") =>
+    me !== undefined && mayCall(me, customProperties[verb]);
+  const rows = useRows(customProperties.list, {}, { total: undefined, isEnabled: may("list") });
+  const [deed, setDeed] = useState<Deed>();
+  const onClose = () => setDeed(undefined);
+  const items = (property: CustomProperty): readonly MenuItem[] => [
+    ...(may("update") ? [{ text: "Change…", onChoose: () => setDeed({ is: "edit", property }) }] : []),
+    ...(may("delete")
+      ? [{ text: "Delete…", isDangerous: true, onChoose: () => setDeed({ is: "delete", property }) }]
+      : []),
+  ];
+  const action = may("create") && (
+    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
+      New property
+    </button>
+  );
+  return (
+    <SettingsFrame segment="properties" action={action}>
+      <ResourceList
+        label="Custom properties"
+        rows={rows}
+        columns={columnsOf(items)}
+        idOf={({ id }) => id}
+        none="There is no custom property."
+      >
+        <p>
+          A property, such as the site of a robot, describes devices, events or sessions, which are then found by it.
+        </p>
+      </ResourceList>
+      {deed?.is === "make" && <PropertyForm onClose={onClose} />}
+      {deed?.is === "edit" && <PropertyForm property={deed.property} onClose={onClose} />}
+      {deed?.is === "delete" && <DeleteProperty property={deed.property} onClose={onClose} />}
+    </SettingsFrame>
+  );
+}
+
+function DeleteProperty({ property, onClose }: { property: CustomProperty; onClose: () => void }) {
+  const { id, key, label, resourceType, hasAssociatedData } = property;
+  const takesValues = resourceType === "device" && hasAssociatedData;
+  return (
+    <DeleteDialog
+      operation={customProperties.delete}
+      input={{ id }}
+      stale={[customProperties.list]}
+      title={`Delete ${label}?`}
+      deed={takesValues ? "Delete the property and all its values" : "Delete the property"}
+      done={`${label} is deleted.`}
+      {...(takesValues && { typedName: key })}
+      onClose={onClose}
+    >
+      <p>
+        {takesValues
+          ? "All values that devices have, and had, of it go with it. This cannot be undone."
+          : `No ${resourceType} may have a value of it; otherwise it is refused.`}
+      </p>
+    </DeleteDialog>
+  );
+}
+
+function columnsOf(items: (property: CustomProperty) => readonly MenuItem[]): readonly Column<CustomProperty>[] {
+  return [
+    { name: "Label", width: "minmax(120px, 1fr)", narrow: "title", cell: ({ label }) => label },
+    { name: "Key", width: "minmax(100px, 1fr)", narrow: "sub", cell: ({ key }) => <code>{key}</code> },
+    { name: "Of", width: "80px", narrow: "sub-end", cell: ({ resourceType }) => `${resourceType}s` },
+    {
+      name: "Holds",
+      width: "minmax(130px, 2fr)",
+      cell: ({ valueType, enumValues }) => (
+        <span title={enumValues?.join(", ")}>
+          {valueType}
+          {enumValues ? `: ${enumValues.join(", ")}` : ""}
+        </span>
+      ),
+    },
+    { name: "In use", width: "70px", cell: ({ hasAssociatedData }) => (hasAssociatedData ? "yes" : "no") },
+    actionsColumn<CustomProperty>({ nameOf: ({ label }) => label, items }),
+  ];
+}

@@ -1,0 +1,25 @@
+import { Menu, type MenuItem } from "../parts/menu.tsx";
+import type { Column } from "../parts/table.tsx";
+
+interface ActionsOf<T> {
+  readonly nameOf: (row: T) => string;
+  readonly items: (row: T) => readonly MenuItem[];
+}
+
+/** The last column: what can be done with a row. Nothing stands there for who may do nothing. */
+export function actionsColumn<T>({ nameOf, items }: ActionsOf<T>): Column<T> {
+  return {
+    name: "Actions",
+    width: "60px",
+    narrow: "end",
+    cell: (row) => {
+      const shown = items(row);
+      if (shown.length === 0) return null;
+      return (
+        <Menu label={`Actions of ${nameOf(row)}`} class="small plain" items={shown}>
+          ⋯
+        </Menu>
+      );
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { ComponentChildren } from "preact";
+import { mayCall, useMe } from "../api/me.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import "./settings.css";
+import { type SettingsSegment, settingsTabs } from "./tabs.ts";
+
+interface FrameProps {
+  readonly segment: SettingsSegment;
+  /** What stands beside the title, such as the button that makes another one. */
+  readonly action?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** What stands around each of the settings. */
+export function SettingsFrame({ segment, action, children }: FrameProps) {
+  const { data: me } = useMe();
+  const allowed = settingsTabs.filter(({ needs }) => me === undefined || mayCall(me, needs));
+  const tab = settingsTabs.find((one) => one.segment === segment)!;
+  return (
+    <div class="settings">
+      <header class="row">
+        <h1>{tab.title}</h1>
+        {me && <span class="muted cut">{me.orgDisplayName}</span>}
+        <span class="grow" />
+        {action}
+      </header>
+      <Tabs
+        label="Settings"
+        tabs={allowed.map(({ segment: one, title: name }) => {
+          return { name, href: `/settings/${one}`, isCurrent: one === segment };
+        })}
+      />
+      {me === undefined || mayCall(me, tab.needs) ? children : <NotAllowed needs={tab.needs} />}
+    </div>
+  );
+}
+
+function NotAllowed({ needs: { access } }: { needs: (typeof settingsTabs)[number]["needs"] }) {
+  return (
+    <Empty title="You may not see this.">
+      <p>
+        {access.kind === "apiKey" && (
+          <>
+            It takes <code>{access.capability}</code>, for all projects. An admin of the organization has it.
+          </>
+        )}
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,112 @@
+import { type Me, type Webhook, type WebhookEventType, webhookEventTypes, webhooks } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useChange } from "../../api/use-change.ts";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { TextField } from "../../parts/text-field.tsx";
+
+interface FormProps {
+  readonly me: Me;
+  /** Absent for a new one. */
+  readonly webhook?: Webhook;
+  readonly onMade?: (made: { readonly id: string; readonly secret: string }) => void;
+  readonly onClose: () => void;
+}
+
+/** Makes a webhook, or changes its name, its address and what it receives. */
+export function WebhookForm({ me, webhook, onMade, onClose }: FormProps) {
+  const [name, setName] = useState(webhook?.name ?? "");
+  const [url, setUrl] = useState(webhook?.url ?? "https://");
+  const [eventTypes, setEventTypes] = useState((webhook?.eventTypes ?? []) as readonly WebhookEventType[]);
+  const [projectId, setProjectId] = useState(me.isLimited ? (me.projects[0]?.id ?? "") : "");
+  const create = useChange(webhooks.create, webhooks.list);
+  const update = useChange(webhooks.update, webhooks.list, webhooks.get);
+  const { isRunning, failure } = webhook ? update : create;
+  const save = async () => {
+    const given = { name, url, eventTypes: [...eventTypes] };
+    if (webhook) return (await update.run({ id: webhook.id, ...given })) && onClose();
+    const made = await create.run({ ...given, ...(projectId && { projectId }) });
+    if (made) onMade?.(made);
+  };
+  return (
+    <FormDialog
+      {...{ isRunning, failure, onClose }}
+      title={webhook ? `Change ${webhook.name}` : "New webhook"}
+      deed={webhook ? "Change the webhook" : "Make the webhook"}
+      onSubmit={save}
+      isDisabled={eventTypes.length === 0}
+      isWide
+    >
+      <TextInputs {...{ name, setName, url, setUrl }} />
+      {!webhook && (
+        <Field label="Project">
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={projectId}
+              onChange={({ currentTarget }) => setProjectId(currentTarget.value)}
+            >
+              {!me.isLimited && <option value="">every project</option>}
+              {me.projects.map(({ id, name: text }) => (
+                <option key={id} value={id}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+      <EventTypeChoices {...{ eventTypes, setEventTypes }} />
+    </FormDialog>
+  );
+}
+
+interface TextProps {
+  readonly name: string;
+  readonly setName: (name: string) => void;
+  readonly url: string;
+  readonly setUrl: (url: string) => void;
+}
+
+function TextInputs({ name, setName, url, setUrl }: TextProps) {
+  return (
+    <>
+      <TextField label="Name" value={name} onChange={setName} maxLength={100} isRequired />
+      <Field label="Address" hint="https, and reachable from the service. It gets a POST for each event.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="url"
+            value={url}
+            required
+            onInput={({ currentTarget }) => setUrl(currentTarget.value)}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+interface ChoicesProps {
+  readonly eventTypes: readonly WebhookEventType[];
+  readonly setEventTypes: (eventTypes: readonly WebhookEventType[]) => void;
+}
+
+function EventTypeChoices({ eventTypes, setEventTypes }: ChoicesProps) {
+  const toggle = (type: WebhookEventType) =>
+    setEventTypes(eventTypes.includes(type) ? eventTypes.filter((one) => one !== type) : [...eventTypes, type]);
+  return (
+    <fieldset>
+      <legend>What it receives</legend>
+      <div class="choices">
+        {webhookEventTypes.map((type) => (
+          <label key={type} class="choice">
+            <input type="checkbox" checked={eventTypes.includes(type)} onChange={() => toggle(type)} />
+            {type}
+          </label>
+        ))}
+      </div>
+      <p class="muted">A ping, which is sent on request, always comes.</p>
+    </fieldset>
+  );
+}

@@ -1,0 +1,135 @@
+import { type Me, type Webhook, webhooks } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { mayCall, useMe } from "../../api/me.ts";
+import { useChange } from "../../api/use-change.ts";
+import { useQuery } from "../../api/use-query.ts";
+import { Facts } from "../../parts/facts.tsx";
+import { Failed } from "../../parts/failed.tsx";
+import { Age } from "../../parts/time.tsx";
+import { toast } from "../../parts/toast.tsx";
+import { DeleteDialog } from "../delete-dialog.tsx";
+import { SettingsFrame } from "../settings-frame.tsx";
+import { DeliveryList } from "./delivery-list.tsx";
+import { WebhookForm } from "./webhook-form.tsx";
+import { WebhookState } from "./webhook-state.tsx";
+
+/** One webhook: what it receives, what is wrong with it, and what became of each delivery. */
+export function WebhookPage() {
+  const id = useRoute().params.id!;
+  const { data: me } = useMe();
+  const isEnabled = me !== undefined && mayCall(me, webhooks.list);
+  const { data: webhook, failure, again } = useQuery(webhooks.get, { id }, { isEnabled });
+  const mayChange = me !== undefined && mayCall(me, webhooks.update);
+  return (
+    <SettingsFrame segment="webhooks" action={<a href="/settings/webhooks">All webhooks</a>}>
+      {failure && <Failed {...{ failure, again }} />}
+      {webhook && me && (
+        <>
+          <header class="row">
+            <h2>{webhook.name}</h2>
+            <WebhookState webhook={webhook} />
+            <span class="grow" />
+            <Actions {...{ webhook, me, mayChange }} />
+          </header>
+          <State webhook={webhook} />
+          <section class="section" aria-label="Deliveries">
+            <h2>Deliveries</h2>
+            <DeliveryList {...{ webhook, mayChange }} />
+          </section>
+        </>
+      )}
+    </SettingsFrame>
+  );
+}
+
+function State({
+  webhook: { url, eventTypes, projectId, failingSince, disabledReason, createdAt },
+}: {
+  webhook: Webhook;
+}) {
+  return (
+    <>
+      {disabledReason && (
+        <div class="failed" role="status">
+          <p>
+            <strong>The service disabled it.</strong> {disabledReason} What happens meanwhile is never sent. Enable it
+            once the receiver works again.
+          </p>
+        </div>
+      )}
+      {failingSince !== undefined && (
+        <div class="failed" role="status">
+          <p>
+            <strong>Every attempt has failed</strong> since <Age timeNs={failingSince} />. After five days it is
+            disabled.
+          </p>
+        </div>
+      )}
+      <Facts
+        facts={[
+          ["Address", url],
+          ["Receives", eventTypes.join(", ")],
+          ["Project", projectId ?? "every project"],
+          ["Made", <Age timeNs={createdAt} />],
+        ]}
+      />
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly webhook: Webhook;
+  readonly me: Me;
+  readonly mayChange: boolean;
+}
+
+function Actions({ webhook, me, mayChange }: ActionsProps) {
+  const { id, name, enabled } = webhook;
+  const { route } = useLocation();
+  const [deed, setDeed] = useState<"edit" | "delete" | undefined>();
+  const ping = useChange(webhooks.ping, webhooks.listDeliveries, webhooks.get);
+  const turn = useChange(webhooks.update, webhooks.get, webhooks.list, webhooks.listDeliveries);
+  const failure = ping.failure ?? turn.failure;
+  const onPing = async () => (await ping.run({ id })) && toast("A ping is on its way.");
+  return (
+    <>
+      {mayChange && (
+        <>
+          {enabled && (
+            <button type="button" class="primary" disabled={ping.isRunning} onClick={() => void onPing()}>
+              Send a ping
+            </button>
+          )}
+          <button type="button" disabled={turn.isRunning} onClick={() => void turn.run({ id, enabled: !enabled })}>
+            {enabled ? "Disable" : "Enable"}
+          </button>
+          <button type="button" onClick={() => setDeed("edit")}>
+            Change…
+          </button>
+        </>
+      )}
+      {mayCall(me, webhooks.delete) && (
+        <button type="button" class="danger" onClick={() => setDeed("delete")}>
+          Delete…
+        </button>
+      )}
+      {failure && <Failed failure={failure} />}
+      {deed === "edit" && <WebhookForm {...{ me, webhook, onClose: () => setDeed(undefined) }} />}
+      {deed === "delete" && (
+        <DeleteDialog
+          operation={webhooks.delete}
+          input={{ id }}
+          stale={[webhooks.list]}
+          title={`Delete ${name}?`}
+          deed="Delete the webhook"
+          done={`${name} is deleted.`}
+          onClose={() => setDeed(undefined)}
+          onDone={() => route("/settings/webhooks")}
+        >
+          <p>It goes with the list of its deliveries. What waits is not sent any more. This cannot be undone.</p>
+        </DeleteDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import { type Webhook, webhooks } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { mayCall, useMe } from "../../api/me.ts";
+import { useRows } from "../../api/use-rows.ts";
+import { ResourceList } from "../../parts/resource-list.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import type { Column } from "../../parts/table.tsx";
+import { SettingsFrame } from "../settings-frame.tsx";
+import { WebhookForm } from "./webhook-form.tsx";
+import { WebhookState } from "./webhook-state.tsx";
+
+type Deed = { readonly is: "make" } | { readonly is: "made"; readonly secret: string; readonly id: string } | undefined;
+
+/** Where the service tells what happens. */
+export function WebhooksTab() {
+  const { data: me } = useMe();
+  const { route } = useLocation();
+  const isEnabled = me !== undefined && mayCall(me, webhooks.list);
+  const rows = useRows(webhooks.list, {}, { total: undefined, isEnabled });
+  const [deed, setDeed] = useState<Deed>();
+  const action = me && mayCall(me, webhooks.create) && (
+    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
+      New webhook
+    </button>
+  );
+  return (
+    <SettingsFrame segment="webhooks" action={action}>
+      <ResourceList
+        label="Webhooks"
+        rows={rows}
+        columns={COLUMNS}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => route(`/settings/webhooks/${encodeURIComponent(id)}`)}
+        none="There is no webhook."
+      >
+        <p>A webhook is an address of yours that is told what happens: a recording arrived, a device went offline.</p>
+      </ResourceList>
+      {deed?.is === "make" && me && (
+        <WebhookForm
+          me={me}
+          onClose={() => setDeed(undefined)}
+          onMade={({ id, secret }) => setDeed({ is: "made", id, secret })}
+        />
+      )}
+      {deed?.is === "made" && (
+        <SecretDialog
+          title="The secret of the webhook"
+          secret={deed.secret}
+          onClose={() => {
+            setDeed(undefined);
+            route(`/settings/webhooks/${encodeURIComponent(deed.id)}`);
+          }}
+        >
+          <p>
+            Every delivery is signed with it, after Standard Webhooks. Give it to the receiver, which checks the
+            signature.
+          </p>
+        </SecretDialog>
+      )}
+    </SettingsFrame>
+  );
+}
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    name: "Name",
+    width: "minmax(120px, 1fr)",
+    narrow: "title",
+    cell: ({ id, name }) => <a href={`/settings/webhooks/${encodeURIComponent(id)}`}>{name}</a>,
+  },
+  { name: "Address", width: "minmax(180px, 2fr)", narrow: "sub", cell: ({ url }) => <span title={url}>{url}</span> },
+  {
+    name: "Receives",
+    width: "minmax(110px, 1fr)",
+    cell: ({ eventTypes }) => (
+      <span title={eventTypes.join(", ")}>
+        {eventTypes.length === 1 ? eventTypes[0] : `${eventTypes.length} kinds`}
+      </span>
+    ),
+  },
+  { name: "State", width: "120px", narrow: "end", cell: (webhook) => <WebhookState webhook={webhook} /> },
+];

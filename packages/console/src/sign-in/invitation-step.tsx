@@ -1,0 +1,71 @@
+import type { SeenInvitation } from "@downlink/protocol";
+import { useLocation } from "preact-iso";
+import type { z } from "zod";
+import { forgetEverything } from "../api/queries.ts";
+import { useSend } from "../api/use-send.ts";
+import { providerHref } from "../frame/sign-in-form.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { Field } from "../parts/field.tsx";
+import { SubmitButton } from "../parts/submit-button.tsx";
+import { useLinkSecret } from "./link-secret.ts";
+import { LinkTrouble } from "./link-trouble.tsx";
+import { NewPasswordFields, OwnPasswordField } from "./password-fields.tsx";
+import { SignInCard } from "./sign-in-card.tsx";
+import { useLook } from "./use-look.ts";
+
+type Seen = Pick<z.output<typeof SeenInvitation>, "email" | "organization" | "role" | "proof">;
+
+/** Somebody was given the link of an invitation. */
+export function InvitationStep() {
+  const secret = useLinkSecret();
+  const { seen, failure, again } = useLook<Seen>("/v1/session/invitation/look", secret);
+  if (!seen || secret === undefined)
+    return (
+      <SignInCard title="Invitation">
+        <LinkTrouble {...{ secret, failure, again }} remedy="Ask an admin of the organization for a new one." />
+      </SignInCard>
+    );
+  const { organization, email, role, proof } = seen;
+  return (
+    <SignInCard title={`Join ${organization.name}`}>
+      <p>
+        <strong>{email}</strong> is invited{role === "admin" ? ", as an admin" : ""}.
+      </p>
+      {proof === "provider" ? (
+        <a class="button primary" href={providerHref("/", organization.id)}>
+          Sign in with your organization's account
+        </a>
+      ) : (
+        <AcceptForm {...{ secret, seen }} />
+      )}
+    </SignInCard>
+  );
+}
+
+function AcceptForm({ secret, seen: { proof, email } }: { secret: string; seen: Seen }) {
+  const { route } = useLocation();
+  const { send, isRunning, failure } = useSend();
+  const isNew = proof === "newPassword";
+  const accept = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const { name, password } = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
+    const given = { token: secret, password, ...(name ? { name } : {}) };
+    if (!(await send("POST", "/v1/session/invitation", given))) return;
+    forgetEverything();
+    route("/", true);
+  };
+  return (
+    <form class="stack" onSubmit={(event) => void accept(event)}>
+      {isNew && (
+        <Field label="Your name" hint="As others see it. It may stay empty.">
+          {(attributes) => <input {...attributes} name="name" autoComplete="name" maxLength={200} />}
+        </Field>
+      )}
+      {isNew ? <NewPasswordFields email={email} /> : <OwnPasswordField />}
+      {failure && <Failed failure={failure} />}
+      <div class="row">
+        <SubmitButton {...{ isRunning, failure }} text="Join" />
+      </div>
+    </form>
+  );
+}

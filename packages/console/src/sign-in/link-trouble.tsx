@@ -1,0 +1,32 @@
+import type { Failure } from "../api/failure.ts";
+import { Failed } from "../parts/failed.tsx";
+
+interface TroubleProps {
+  readonly secret: string | undefined;
+  readonly failure: Failure | undefined;
+  /** Who makes such links. */
+  readonly remedy: string;
+  readonly again: () => void;
+}
+
+/** Why a link leads nowhere: it is cut off, worth nothing any more, or the service did not answer. */
+export function LinkTrouble({ secret, failure, remedy, again }: TroubleProps) {
+  if (secret === undefined)
+    return (
+      <p>
+        The address lacks what stands behind the # of the link. It is taken away once it was read: open the link again,
+        the whole of it.
+      </p>
+    );
+  if (failure?.kind === "signedOut")
+    return (
+      <div class="failed" role="alert">
+        <p>
+          <strong>This link is worth nothing any more.</strong> It was used or withdrawn, a newer one was made, or it is
+          too old. {remedy}
+        </p>
+      </div>
+    );
+  if (failure) return <Failed {...{ failure, again }} />;
+  return <p class="muted">Looking at the link…</p>;
+}

@@ -1,0 +1,54 @@
+import { useState } from "preact/hooks";
+import { Field } from "../parts/field.tsx";
+
+export const LEAST_CHARACTERS = 12;
+
+/** A new password, typed twice. The form is not sent before both are the same. */
+export function NewPasswordFields({ email }: { email: string }) {
+  const [first, setFirst] = useState("");
+  const [second, setSecond] = useState("");
+  const problem = second !== "" && first !== second ? "This is not what stands above." : undefined;
+  return (
+    <>
+      <input type="hidden" autoComplete="username" value={email} />
+      <Field label="New password" hint={`At least ${LEAST_CHARACTERS} characters. Some words in a row are good.`}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            name="password"
+            type="password"
+            autoComplete="new-password"
+            minLength={LEAST_CHARACTERS}
+            required
+            value={first}
+            onInput={({ currentTarget }) => setFirst(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Field label="The same again" problem={problem}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            ref={(input) => input?.setCustomValidity(first === second ? "" : "Type the same password twice.")}
+            type="password"
+            autoComplete="new-password"
+            required
+            value={second}
+            onInput={({ currentTarget }) => setSecond(currentTarget.value)}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+/** The password of an account that exists. */
+export function OwnPasswordField() {
+  return (
+    <Field label="Your password" hint="You have an account here already. An invitation changes nothing of it.">
+      {(attributes) => (
+        <input {...attributes} name="password" type="password" autoComplete="current-password" required />
+      )}
+    </Field>
+  );
+}

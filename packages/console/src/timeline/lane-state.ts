@@ -1,0 +1,45 @@
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { LaneSource } from "./lane-canvas.ts";
+import { type Span, toView, type View } from "./view.ts";
+
+/** Where the keys act: a row and a time, counted from the origin of the view. */
+export interface Cursor {
+  readonly row: number;
+  readonly ms: number;
+}
+
+/** Some rows over a span of time. */
+export interface LaneSelection {
+  readonly firstRow: number;
+  /** Inclusive. */
+  readonly lastRow: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What is looked at. Signals, so that a drag redraws the picture and renders nothing. */
+export interface LaneState {
+  readonly view: Signal<View>;
+  readonly cursor: Signal<Cursor>;
+  readonly selection: Signal<LaneSelection | undefined>;
+}
+
+/** Rises when a source knows more. */
+export type ChangingSource = LaneSource & { readonly version: ReadonlySignal<number> };
+
+export function startLanes(span: Span): LaneState {
+  const view = toView(span);
+  return {
+    view: signal(view),
+    cursor: signal({ row: 0, ms: view.fromMs + view.spanMs / 2 }),
+    selection: signal<LaneSelection | undefined>(undefined),
+  };
+}
+
+/** Shows another span, from another origin. */
+export function showSpan(state: LaneState, span: Span): void {
+  const view = toView(span);
+  state.view.value = view;
+  state.cursor.value = { ...state.cursor.value, ms: view.fromMs + view.spanMs / 2 };
+  state.selection.value = undefined;
+}

@@ -1,0 +1,40 @@
+import { useLocation } from "preact-iso";
+
+const KEY = "downlink.project";
+
+/** Answers the project that the address names. Pages outside of `/p/` have none. */
+export function useProjectId(): string | undefined {
+  return projectOf(useLocation().path);
+}
+
+export function projectOf(path: string): string | undefined {
+  const [, id] = /^\/p\/([^/]+)/.exec(path) ?? [];
+  if (id === undefined) return undefined;
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id; // a percent sign that somebody typed
+  }
+}
+
+/** The address of a page of a project: `pagePath("prj_1", "recordings", "rec_2")`. */
+export function pagePath(projectId: string, ...segments: readonly string[]): string {
+  return `/p/${[projectId, ...segments].map(encodeURIComponent).join("/")}`;
+}
+
+/** The project that was looked at last is the one that the bare address leads to. */
+export function rememberProject(id: string): void {
+  try {
+    localStorage.setItem(KEY, id);
+  } catch {
+    // A browser that keeps nothing leads to the first project.
+  }
+}
+
+export function rememberedProject(): string | undefined {
+  try {
+    return localStorage.getItem(KEY) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
