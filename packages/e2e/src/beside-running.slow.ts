@@ -10,9 +10,16 @@ import { api } from "@downlink/protocol";
 import { startControlPlane } from "./processes/control-plane.ts";
 import { startProgram } from "./processes/program.ts";
 
-const commands = [["migrate"], ["admin", "sweep"], ["admin", "sweep", "--dry-run"], ["admin", "reindex", "--all"]];
+const commands = [
+  ["migrate"],
+  ["admin", "sweep"],
+  ["admin", "sweep", "--dry-run"],
+  ["admin", "reindex", "--all"],
+  ["admin", "check"],
+  ["admin", "recovery"],
+];
 
-test("every command works beside a running control plane with a Postgres of its own, and leaves it running", async (t) => {
+test("every command works beside a running control plane with its own Postgres, and leaves it running", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-beside-"));
   t.after(() => rm(dataDir, { recursive: true }));
   await using cloud = await startControlPlane({ dataDir });
@@ -20,7 +27,7 @@ test("every command works beside a running control plane with a Postgres of its 
   assert.deepEqual(await cloud.admin.call(api.devices.list, {}), []);
 });
 
-test("the same beside one with the database of somebody else", async (t) => {
+test("every command works beside a control plane whose database is somebody else's", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-beside-"));
   t.after(() => rm(dataDir, { recursive: true }));
   const env = { DATABASE_URL: await createTestDatabase(t) };
@@ -28,7 +35,7 @@ test("the same beside one with the database of somebody else", async (t) => {
   await assertCommandsWork(cloud.url, { DOWNLINK_DATA_DIR: dataDir, ...env });
 });
 
-test("a command without a control plane has a Postgres for itself, and stops it", async (t) => {
+test("a command without a control plane starts a Postgres for itself, and stops it", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-beside-"));
   t.after(() => rm(dataDir, { recursive: true }));
   const env = { DOWNLINK_DATA_DIR: dataDir };
@@ -48,7 +55,7 @@ async function assertCommandsWork(url: string, env: Readonly<Record<string, stri
   for (const command of commands) await runCommand(command, env);
 }
 
-/** To its end, which is a good one; what it printed. */
+/** Runs a command to its end, which must be a success, and returns what it printed. */
 async function runCommand(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   await using program = startProgram({ script: "cloud/src/main.ts", args, env });
   assert.equal(await program.ended, 0, `${args.join(" ")}:\n${program.output()}`);

@@ -10,7 +10,7 @@ import { startControlPlane } from "./processes/control-plane.ts";
 const MB = 1e6;
 
 test("a file of 2 GB is uploaded and imported with less than 400 MB of memory", async (t) => {
-  if (process.platform !== "linux") return t.skip("memory is told by /proc");
+  if (process.platform !== "linux") return t.skip("memory is read from /proc");
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-big-"));
   try {
     await using cloud = await startControlPlane({ dataDir });

@@ -12,11 +12,11 @@ import { startScenario } from "./processes/scenario.ts";
 
 test("cards are swapped, the agent is killed and loses its state: no recording is lost or doubled, and the request is served", async (t) => {
   const scenario = await startScenario(t, { agentEnv: { DOWNLINK_ADOPT_CARDS: "true" } });
-  // Gone before the root's folder is removed: else what is on them would be, too.
+  // The cards must be gone before the root's folder is removed: otherwise their contents would be removed too.
   await using cards = await makeCards(t, scenario.storageRoot);
   if (!cards) return;
   const { recordings } = scenario;
-  // One path, one length, one time: only the content tells them apart.
+  // Both files have one path, one length and one time: only the content distinguishes them.
   await cards.write("A", "drive.mcap", await makeMcap({ seed: 1 }));
   await cards.write("B", "drive.mcap", await makeMcap({ seed: 2, startNs: 1_770_000_000_000_000_000n }));
   cards.putIn("A");
@@ -52,7 +52,7 @@ test("cards are swapped, the agent is killed and loses its state: no recording i
   assert.match(output, /drive\.mcap +away .*which is out/);
 });
 
-/** Undefined, and skipped, where nothing can be mounted. */
+/** Returns undefined, and skips the test, if nothing can be mounted. */
 async function makeCards(t: TestContext, root: string) {
   const folder = await mkdtemp(join(tmpdir(), "downlink-cards-"));
   const mounts = new DisposableStack();

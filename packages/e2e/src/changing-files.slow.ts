@@ -24,7 +24,7 @@ async function uploadHalf(scenario: Scenario, path: string): Promise<string> {
   return id;
 }
 
-test("a recording that is deleted before anybody asked disappears from the cloud", async (t) => {
+test("a recording that is deleted before anybody requested it disappears from the cloud", async (t) => {
   const scenario = await startScenario(t);
   const path = join(scenario.storageRoot, "a.mcap");
   await writeFile(path, await makeMcap());
@@ -34,7 +34,7 @@ test("a recording that is deleted before anybody asked disappears from the cloud
   await eventually(scenario.recordings, (all) => all.length === 0);
 });
 
-test("a recording that was asked for and is deleted before its upload begins ends failed with the reason", async (t) => {
+test("a requested recording that is deleted before its upload begins fails with the reason", async (t) => {
   const scenario = await startScenario(t);
   const path = join(scenario.storageRoot, "a.mcap");
   await writeFile(path, await makeMcap());
@@ -47,7 +47,7 @@ test("a recording that was asked for and is deleted before its upload begins end
   await scenario.until("failed", id);
 });
 
-test("a recording that is deleted during its upload ends failed with the reason, never stuck", async (t) => {
+test("a recording that is deleted during its upload fails with the reason, and is never stuck", async (t) => {
   const scenario = await startScenario(t);
   const path = join(scenario.storageRoot, "a.mcap");
   const id = await uploadHalf(scenario, path);
@@ -80,7 +80,7 @@ test("a recording that is replaced during its upload is never mixed: the old one
   assert.ok(whole.includes(await sha256Of(path)));
 });
 
-test("a file that grows before it was asked for is another version, and only the grown one is listed", async (t) => {
+test("a file that grows before it is requested is another version, and only the grown one is listed", async (t) => {
   const scenario = await startScenario(t);
   const path = join(scenario.storageRoot, "a.mcap");
   await writeFile(path, await makeMcap({ durationSeconds: 1 }));
@@ -91,7 +91,7 @@ test("a file that grows before it was asked for is another version, and only the
   assert.ok(second!.size > first!.size);
 });
 
-test("a recording is renamed: it stays the same recording, and its import goes on under the new name", async (t) => {
+test("a recording that is renamed stays the same recording, and its import goes on under the new name", async (t) => {
   const scenario = await startScenario(t);
   await writeFile(join(scenario.storageRoot, "a.mcap"), await makeMcap());
   scenario.startAgent();

@@ -10,7 +10,7 @@ import { makeMcap } from "@downlink/recordings/testing";
 import { runAgentCommand, startEdgeAgent } from "./processes/edge-agent.ts";
 import { eventually } from "./processes/eventually.ts";
 
-/** A control plane whose database can be changed by hand, and a running agent whose one file it knows. */
+/** Starts a control plane whose database the test can change, and an agent whose one file it knows. */
 async function startBoth(t: TestContext) {
   const cloud = await startCloud(t);
   const folder = await mkdtemp(join(tmpdir(), "downlink-e2e-"));
@@ -36,7 +36,7 @@ async function startBoth(t: TestContext) {
   return { cloud, tokenId, program, agentRow, status };
 }
 
-test("an agent that stays up notices that the control plane was restored, and tells it everything", async (t) => {
+test("a running agent notices that the control plane was restored, and lists all its files", async (t) => {
   const { cloud, agentRow, program } = await startBoth(t);
   const before = await agentRow();
   const incarnation = randomUUID();
@@ -46,7 +46,7 @@ test("an agent that stays up notices that the control plane was restored, and te
   assert.match(program.output(), /the control plane was restored from a backup/);
 });
 
-test("an agent that stays up tells everything to a control plane that was set back and forgot its lease", async (t) => {
+test("a running agent lists all its files to a control plane that was set back and forgot its lease", async (t) => {
   const { cloud, agentRow, program } = await startBoth(t);
   const before = await agentRow();
   const { prisma } = cloud.deps.db;

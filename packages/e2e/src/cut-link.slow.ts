@@ -4,7 +4,7 @@ import { addRecording, askFor, makeBad } from "./processes/bad-link.ts";
 import { eventually } from "./processes/eventually.ts";
 import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
 
-/** What was under way when the agent was killed, and reports, polls and what names each piece. */
+/** The bytes that were in flight when the agent was killed, and those of reports, polls and the headers of each piece. */
 const LOST_BYTES = 600_000;
 
 async function assertStored(scenario: Scenario, { id, path }: { id: string; path: string }): Promise<void> {
@@ -16,8 +16,8 @@ async function assertStored(scenario: Scenario, { id, path }: { id: string; path
   );
 }
 
-// 64 kB/s cut every 40 s, ten times as fast; the link itself is in `faults/cut-link.slow.ts`.
-test("of what a slow link carries that is cut again and again most is kept", async (t) => {
+// The link carries 64 kB/s and is cut every 40 s, here ten times as fast; `faults/cut-link.slow.ts` tests the link itself.
+test("most of what a slow link carries that is cut again and again is kept", async (t) => {
   const scenario = await startScenario(t);
   scenario.startAgent();
   const added = await addRecording(scenario, { name: "drive.mcap", sizeBytes: 4_200_000 });
@@ -31,14 +31,14 @@ test("of what a slow link carries that is cut again and again most is kept", asy
   assert.ok(kept >= 0.7, `${added.bytes.byteLength} of ${carried} bytes were kept`);
 });
 
-test("an agent that is killed in the middle of a part goes on behind the last piece that was acknowledged", async (t) => {
+test("an agent that is killed in the middle of a part continues after the last piece that was acknowledged", async (t) => {
   const scenario = await startScenario(t, { agentEnv: { DOWNLINK_UPLOAD_RATE: "300kB/s" } });
   scenario.startAgent();
   const added = await addRecording(scenario, { name: "drive.mcap", sizeBytes: 2_000_000 });
   const before = scenario.proxy.sentBytes();
   const sentBytes = () => scenario.proxy.sentBytes() - before;
   await askFor(scenario, added.id);
-  // By then pieces of 64 KiB, 256 KiB and 1 MiB came through, the next one is on its way; then a short one.
+  // By then pieces of 64 KiB, 256 KiB and 1 MiB have arrived and the next one is in flight; then comes a short one.
   for (const reached of [1_500_000, 1_700_000]) {
     await eventually(
       async () => sentBytes(),

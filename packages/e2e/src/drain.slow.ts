@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
@@ -10,8 +9,9 @@ import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { startControlPlane } from "./processes/control-plane.ts";
 import { eventually } from "./processes/eventually.ts";
+import { holdPoll } from "./scenarios/held-poll.ts";
 
-test("told to stop, it says so at once, ends held polls, takes calls for the set time, finishes an upload, and closes", async (t) => {
+test("a process that is told to stop reports it at once, ends waiting polls, takes calls for the set time, finishes an upload, and closes", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-drain-"));
   t.after(() => rm(dataDir, { recursive: true }));
   const env = { DOWNLINK_DRAIN: "3s", DOWNLINK_GRACE: "60s" };
@@ -23,7 +23,7 @@ test("told to stop, it says so at once, ends held polls, takes calls for the set
   const file = await makeMcap();
   const upload = request(link, { method: "PUT", headers: { "content-type": "application/octet-stream" } });
   upload.write(file.subarray(0, 100));
-  const { answer: poll } = await holdPoll(cloud);
+  const { answer: poll } = await holdPoll(cloud, 30);
   const idle = new Agent({ keepAlive: true });
   await answerOf(request(`${cloud.url}/livez`, { agent: idle }));
   assert.equal(await statusOf("/readyz"), 200);
@@ -49,32 +49,41 @@ test("told to stop, it says so at once, ends held polls, takes calls for the set
   assert.equal(await ended, 0);
 });
 
-/** A device's agent that waits for work, which there is none of. */
-async function holdPoll({
-  url,
-  admin,
-}: {
-  url: string;
-  admin: Awaited<ReturnType<typeof startControlPlane>>["admin"];
-}) {
-  const device = await admin.call(api.devices.create, { name: "waiting" });
-  const { token } = await admin.call(api.deviceTokens.create, { deviceId: device.id });
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const hello = {
-    agentVersion: "0.0.0-test",
-    instanceId: "0".repeat(32),
-    machineId: "machine",
-    host: { hostname: "robot", platform: "linux", arch: "x64" },
-    inventory: { count: 0, digest: createHash("sha256").digest("hex") },
-    clock: new Date().toISOString(),
-  };
-  const said = await fetch(`${url}/v1/edge/hello`, { method: "POST", headers, body: JSON.stringify(hello) });
-  assert.equal(said.status, 200);
-  const { lease } = (await said.json()) as { lease: number };
-  const withLease = { ...headers, "downlink-lease": String(lease) };
-  const { etag } = (await (await fetch(`${url}/v1/edge/work`, { headers: withLease })).json()) as { etag: string };
-  return { answer: fetch(`${url}/v1/edge/work?wait=30&etag=${etag}`, { headers: withLease }) };
-}
+const CLIENTS = 24;
+
+test("under load no call fails from the signal to the end, for who looks whether the process is ready as a balancer does", async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "downlink-drain-"));
+  t.after(() => rm(dataDir, { recursive: true }));
+  await using cloud = await startControlPlane({ dataDir, env: { DOWNLINK_DRAIN: "2s", DOWNLINK_GRACE: "30s" } });
+  let isReady = true;
+  const watching = (async () => {
+    while (isReady) isReady = (await fetch(`${cloud.url}/readyz`)).ok;
+  })();
+  let [created, read] = [0, 0];
+  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let call = 0; isReady; call++) {
+      await cloud.admin.call(api.devices.create, { name: `robot-${client}-${call}` });
+      created += 1;
+      await cloud.admin.call(api.devices.list, { limit: 50 });
+      read += 1;
+    }
+  });
+  await eventually(
+    async () => created,
+    (count) => count > 5 * CLIENTS,
+  );
+  const ended = cloud.program.end("SIGTERM");
+  await Promise.all([...clients, watching]);
+  assert.equal(read, created, "every call was answered, also those that were under way");
+  assert.equal(await ended, 0);
+  await using again = await startControlPlane({ dataDir });
+  let stored = 0;
+  for (let offset = 0, rows = 2000; rows === 2000; offset += rows) {
+    rows = (await again.admin.call(api.devices.list, { offset })).length;
+    stored += rows;
+  }
+  assert.equal(stored, created, "what was answered is there");
+});
 
 async function answerOf(asked: ReturnType<typeof request>) {
   asked.end();

@@ -7,7 +7,7 @@ import { PART_BYTES, writeLargeFile } from "./processes/large-file.ts";
 import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
 
 const MIB = 1024 * 1024;
-/** Reports, polls and headers beside the file's own bytes. */
+/** The bytes of reports, polls and headers beside the file's own. */
 const CHATTER_BYTES = 2 * MIB;
 const HELD_AT = 40 * MIB;
 
@@ -34,7 +34,7 @@ async function intervene(scenario: Scenario, act: (recordingId: string) => Promi
   return { path, id };
 }
 
-/** Of the file, at most what was under way when it began. */
+/** At most those bytes of the file arrive that were in flight at the intervention. */
 function assertStopped({ proxy }: Scenario): void {
   const limit = HELD_AT + PART_BYTES + CHATTER_BYTES;
   assert.ok(proxy.sentBytes() <= limit, `${proxy.sentBytes()} bytes were sent`);
@@ -46,7 +46,7 @@ async function assertWhole(scenario: Scenario, path: string, id: string): Promis
   assert.equal(object!.sha256, await sha256Of(path));
 }
 
-test("a device that is disabled in mid-upload stops within one part, says why, and goes on once it is enabled", async (t) => {
+test("a device that is disabled in mid-upload stops within one part, shows why, and continues once it is enabled", async (t) => {
   const scenario = await startScenario(t);
   const { admin } = scenario.cloud();
   const setEnabled = (enabled: boolean) => admin.call(api.devices.update, { nameOrId: scenario.deviceId, enabled });
@@ -61,7 +61,7 @@ test("a device that is disabled in mid-upload stops within one part, says why, a
   await assertWhole(scenario, path, id);
 });
 
-test("a token that is revoked in mid-upload stops it within one part, is named, and the upload goes on once it is valid", async (t) => {
+test("a token that is revoked in mid-upload stops it within one part, the problem is named, and the upload continues once the token is valid", async (t) => {
   const scenario = await startScenario(t);
   const { admin } = scenario.cloud();
   const [token] = await admin.call(api.deviceTokens.list, { deviceId: scenario.deviceId });
@@ -76,7 +76,7 @@ test("a token that is revoked in mid-upload stops it within one part, is named, 
   await assertWhole(scenario, path, id);
 });
 
-test("a request that is cancelled in mid-upload stops it within one part; asked for again, the file comes whole", async (t) => {
+test("a request that is cancelled in mid-upload stops within one part; requested again, the file is uploaded whole", async (t) => {
   const scenario = await startScenario(t);
   const { admin } = scenario.cloud();
   const { path, id } = await intervene(scenario, (keyOrId) => admin.call(api.recordings.cancelImport, { keyOrId }));

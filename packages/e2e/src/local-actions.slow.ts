@@ -9,7 +9,7 @@ import { writeLargeFile } from "./processes/large-file.ts";
 import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
 
 const MIB = 1024 * 1024;
-/** Reports, polls and headers beside the files' own bytes. */
+/** The bytes of reports, polls and headers beside the files' own. */
 const CHATTER_BYTES = 2 * MIB;
 
 interface Explanation {
@@ -17,7 +17,7 @@ interface Explanation {
   readonly why: string;
 }
 
-/** A command of the real program, which must succeed. */
+/** Runs a command of the real program, which must succeed. */
 async function run({ agentOptions }: Scenario, ...args: string[]): Promise<string> {
   const { code, output } = await runAgentCommand(agentOptions, ...args);
   assert.equal(code, 0, output);
@@ -26,7 +26,7 @@ async function run({ agentOptions }: Scenario, ...args: string[]): Promise<strin
 
 async function explained(scenario: Scenario, file: string, state: string): Promise<string> {
   const ask = async () => JSON.parse(await run(scenario, "explain", file, "--json")) as Explanation;
-  return (await eventually(ask, (told) => told.state === state)).why;
+  return (await eventually(ask, (explained) => explained.state === state)).why;
 }
 
 async function idOf(scenario: Scenario, path: string): Promise<string> {
@@ -34,7 +34,7 @@ async function idOf(scenario: Scenario, path: string): Promise<string> {
   return found.find((one) => one.path === path)!.id;
 }
 
-test("a file that is asked for on the device comes once uploads are not paused there, and its request says who asked", async (t) => {
+test("a file that is requested on the device is uploaded once uploads are not paused there, and its request says who made it", async (t) => {
   const scenario = await startScenario(t);
   const path = await writeLargeFile(scenario);
   scenario.startAgent();
@@ -58,7 +58,7 @@ test("a file that is asked for on the device comes once uploads are not paused t
   assert.deepEqual(request!.requestedBy, { kind: "device", id: scenario.deviceId, name: "rover" });
 });
 
-test("a copy is recognized before it is sent and counts as stored; what the first's deletion means is told, and told right", async (t) => {
+test("a copy is recognized before it is sent and counts as stored; the agent hears correctly what the deletion of the first one means", async (t) => {
   const scenario = await startScenario(t);
   const { admin } = scenario.cloud();
   const path = await writeLargeFile(scenario);
@@ -71,7 +71,7 @@ test("a copy is recognized before it is sent and counts as stored; what the firs
   const sentBytes = scenario.proxy.sentBytes();
   await eventually(
     () => stat(join(scenario.storageRoot, "copy.mcap")),
-    ({ ctimeMs }) => Date.now() - ctimeMs > 2500, // Before, no hash of it proves anything.
+    ({ ctimeMs }) => Date.now() - ctimeMs > 2500, // Before that time no hash of it proves anything.
   );
   await run(scenario, "import", "copy.mcap");
   await scenario.until("failed", copyId);

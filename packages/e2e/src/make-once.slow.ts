@@ -27,7 +27,7 @@ async function create({ url, adminKey }: ControlPlane, name: string, key: string
   return { status: response.status, body, retryAfter: response.headers.get("retry-after") };
 }
 
-test("a control plane that is killed between commit and answer has made the device, and the repeat gets that answer", async (t) => {
+test("a control plane that is killed between commit and answer has created the device, and a repeat gets that answer", async (t) => {
   const dataDir = await open(t);
   for (let kill = 0; kill < KILLS; kill++) {
     const [name, key] = [`device-${kill}`, `key-${kill}`];
@@ -47,7 +47,7 @@ test("a control plane that is killed between commit and answer has made the devi
   }
 });
 
-test("while the first call is under way a repeat waits, and is told to ask again after five seconds", async (t) => {
+test("while the first call runs a repeat waits, and is asked to come back after five seconds", async (t) => {
   const dataDir = await open(t);
   await using cloud = await startControlPlane({ dataDir });
   const database = await openDatabase(dataDir);
@@ -67,15 +67,15 @@ test("while the first call is under way a repeat waits, and is told to ask again
   await Promise.all([database.end(), other.end()]);
 });
 
-/** The embedded one of a control plane that runs. */
+/** Opens the embedded database of a running control plane. */
 async function openDatabase(dataDir: string): Promise<pg.Client> {
   const client = new pg.Client({ host: join(dataDir, "postgres"), user: "postgres", database: "postgres" });
-  client.on("error", () => {}); // it goes with its control plane
+  client.on("error", () => {}); // the connection ends with its control plane
   await client.connect();
   return client;
 }
 
-/** Sends the call and reads no answer. Resolves when the connection is gone. */
+/** Sends the call and reads no answer. Resolves when the connection has ended. */
 async function send({ url, adminKey }: ControlPlane, name: string, key: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname)

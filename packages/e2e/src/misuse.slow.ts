@@ -11,7 +11,7 @@ interface StatusAnswer {
   readonly problems: readonly { code: string }[];
 }
 
-test("a second agent with the same token is refused with a plain message, and the first goes on", async (t) => {
+test("a second agent with the same token is refused with a plain message, and the first one continues", async (t) => {
   const scenario = await startScenario(t);
   await writeFile(join(scenario.storageRoot, "a.mcap"), await makeMcap());
   scenario.startAgent();
@@ -25,7 +25,7 @@ test("a second agent with the same token is refused with a plain message, and th
   await eventually(scenario.recordings, (all) => all.length === 2);
 });
 
-test("two daemons cannot share a state directory: the second says which process has it", async (t) => {
+test("two daemons cannot share a state directory: the second one names the process that has it", async (t) => {
   const scenario = await startScenario(t);
   const first = scenario.startAgent();
   await eventually(
@@ -37,7 +37,7 @@ test("two daemons cannot share a state directory: the second says which process 
   assert.match(second.output(), new RegExp(`\\b${first.pid}\\b`));
 });
 
-test("a removed card: without the root's marker nothing is reported as gone, the agent says so, and recovers when it is back", async (t) => {
+test("if a card is removed, nothing is reported as gone without the root's marker: the agent reports the problem, and recovers when the card is back", async (t) => {
   const scenario = await startScenario(t);
   await writeFile(join(scenario.storageRoot, "a.mcap"), await makeMcap());
   scenario.startAgent();
@@ -56,7 +56,7 @@ test("a removed card: without the root's marker nothing is reported as gone, the
   await eventually(scenario.recordings, (all) => all.length === 0);
 });
 
-test("status says when the daemon is not running, with exit code 4", async (t) => {
+test("status shows that the daemon is not running, with exit code 4", async (t) => {
   const scenario = await startScenario(t);
   const status = await runAgentCommand(scenario.agentOptions, "status");
   assert.equal(status.code, 4);

@@ -13,13 +13,13 @@ import { eventually } from "./processes/eventually.ts";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const CTRL_C = "\x03";
 
-/** `npm start` as a container, a supervisor or a person has it, with all that it has started. */
+/** `npm start`, as a container, a supervisor or a person runs it, with all the processes that it has started. */
 interface Tree {
-  /** Of npm, or of the terminal that it runs in. */
+  /** The process of npm, or of the terminal that it runs in. */
   readonly starter: ChildProcess;
   readonly npm: number;
   readonly bootstrap: number;
-  /** npm and all below it, Postgres too. */
+  /** The processes of npm and all below it, Postgres too. */
   readonly pids: readonly number[];
   readonly port: number;
   readonly dataDir: string;
@@ -36,7 +36,7 @@ const endings: Readonly<Record<string, (tree: Tree) => void>> = {
 };
 
 for (const [ending, end] of Object.entries(endings))
-  test(`${ending} ends the control plane and its Postgres, in order`, async (t) => {
+  test(`${ending} ends the control plane and its Postgres cleanly`, async (t) => {
     const tree = await startTree(t, ["npm", "start"]);
     end(tree);
     await assertCleanEnd(tree);
@@ -55,7 +55,7 @@ const onTerminal: Readonly<Record<string, (tree: Tree) => void>> = {
 };
 
 for (const [ending, end] of Object.entries(onTerminal))
-  test(`${ending} ends the control plane and its Postgres, in order`, async (t) => {
+  test(`${ending} ends the control plane and its Postgres cleanly`, async (t) => {
     const tree = await startTree(t, ["script", "-qfec", "npm start", "/dev/null"]);
     end(tree);
     await assertCleanEnd(tree);
@@ -63,8 +63,8 @@ for (const [ending, end] of Object.entries(onTerminal))
 
 for (const signal of ["SIGTERM", "SIGKILL"] as const)
   test(`${signal} to npm ends a demo with the control plane and the agent that it started`, async (t) => {
-    const { starter, said } = startCommand(t, ["npm", "run", "demo", "--", "--keep"]);
-    await said(/Asking for every recording/);
+    const { starter, untilPrinted } = startCommand(t, ["npm", "run", "demo", "--", "--keep"]);
+    await untilPrinted(/Asking for every recording/);
     const pids = processesOf(starter.pid!);
     assert.ok(pids.length > 5, String(pids.length));
     starter.kill(signal);
@@ -77,8 +77,11 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const)
 async function startTree(t: TestContext, command: readonly string[]): Promise<Tree> {
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-npm-"));
   t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
-  const { starter, said, output } = startCommand(t, command, { DOWNLINK_DATA_DIR: dataDir, DOWNLINK_PORT: "0" });
-  const [, port] = await said(/Downlink serves at http:\/\/127\.0\.0\.1:(\d+)/);
+  const { starter, untilPrinted, output } = startCommand(t, command, {
+    DOWNLINK_DATA_DIR: dataDir,
+    DOWNLINK_PORT: "0",
+  });
+  const [, port] = await untilPrinted(/Downlink serves at http:\/\/127\.0\.0\.1:(\d+)/);
   const pids = processesOf(starter.pid!);
   const find = (pattern: RegExp) => pids.find((pid) => pattern.test(commandLine(pid)))!;
   const tree = { starter, npm: find(/^npm/), bootstrap: find(/node scripts\/bootstrap/), pids, output, dataDir };
@@ -98,15 +101,15 @@ function startCommand(t: TestContext, [command, ...args]: readonly string[], mor
   t.after(() => {
     for (const pid of running([starter.pid!])) process.kill(pid, "SIGKILL");
   });
-  const said = (pattern: RegExp) =>
+  const untilPrinted = (pattern: RegExp) =>
     eventually(
       async () => pattern.exec(output),
       (match) => match !== null,
     ) as Promise<RegExpExecArray>;
-  return { starter, said, output: () => output };
+  return { starter, untilPrinted, output: () => output };
 }
 
-/** "In order": Postgres was shut down, not cut off; it removes this file then. */
+/** Postgres was shut down and not cut off: it removes this file only then. */
 async function assertCleanEnd({ pids, port, dataDir }: Tree): Promise<void> {
   await eventually(
     async () => running(pids).map(commandLine),
@@ -116,7 +119,7 @@ async function assertCleanEnd({ pids, port, dataDir }: Tree): Promise<void> {
   await assert.rejects(once(connect(port, "127.0.0.1"), "connect"), { code: "ECONNREFUSED" });
 }
 
-/** It and all that it has started, itself or through others. */
+/** Lists a process and all that it has started, directly or indirectly. */
 function processesOf(pid: number): number[] {
   const rows = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
   const children = Map.groupBy(
@@ -132,7 +135,7 @@ function running(pids: readonly number[]): number[] {
   return pids.filter((pid) => commandLine(pid) !== "");
 }
 
-/** Empty for one that has ended. */
+/** Returns an empty text for a process that has ended. */
 function commandLine(pid: number): string {
   try {
     const [line = ""] = execFileSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" }).split("\n");

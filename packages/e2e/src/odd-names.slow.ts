@@ -7,7 +7,7 @@ import { makeMcap } from "@downlink/recordings/testing";
 import { eventually } from "./processes/eventually.ts";
 import { startScenario } from "./processes/scenario.ts";
 
-test("files whose names are no UTF-8, or look like an escape, or hold a line break are listed, imported and deleted as any other", async (t) => {
+test("files whose names are not UTF-8, look like an escape, or hold a line break are listed, imported and deleted like any others", async (t) => {
   const scenario = await startScenario(t);
   const { admin } = scenario.cloud();
   await admin.call(api.devices.update, { nameOrId: scenario.deviceId, autoDeleteAfterImport: true });

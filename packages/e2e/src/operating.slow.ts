@@ -8,7 +8,7 @@ import { runAgentCommand } from "./processes/edge-agent.ts";
 import { eventually } from "./processes/eventually.ts";
 import { startScenario } from "./processes/scenario.ts";
 
-test("what an operator sets for a device's agent holds: paused first, then what matches is imported unasked, once", async (t) => {
+test("the settings that an operator makes for a device's agent apply: first it is paused, then matching files are imported once without a request", async (t) => {
   const scenario = await startScenario(t);
   const { admin } = scenario.cloud();
   const { deviceId: nameOrId, storageRoot } = scenario;

@@ -5,7 +5,7 @@ import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts"
 
 const MIB = 1024 * 1024;
 const PARTS_IN_FLIGHT = 3;
-/** Reports, polls and headers beside the file's own bytes. */
+/** The bytes of reports, polls and headers beside the file's own. */
 const CHATTER_BYTES = 2 * MIB;
 
 async function assertWhole(scenario: Scenario, path: string, id: string): Promise<void> {
@@ -41,7 +41,7 @@ test("an agent that is killed in mid-upload resumes: at most the parts in flight
   });
 });
 
-test("a control plane that is killed in mid-upload comes back: the upload goes on where it was", async (t) => {
+test("a control plane that is killed in mid-upload comes back, and the upload continues where it was", async (t) => {
   const scenario = await startScenario(t, { hasOwnPostgres: true });
   await interrupt(scenario, async () => {
     await scenario.killCloud();

@@ -44,13 +44,13 @@ test("what is readable of a cut recording is salvaged on request, imported, and 
   assert.ok(exported.every((message) => originals.has(toText(message))));
 });
 
-/** Salvages that are being written. */
+/** Finds salvages that are being written. */
 async function partials({ storageRoot }: Scenario): Promise<string[]> {
   const names = await readdir(storageRoot, { recursive: true });
   return names.filter((name) => name.endsWith(".partial"));
 }
 
-test("an agent that is killed while it salvages leaves nothing that counts, and makes the salvage after its next start, once", async (t) => {
+test("an agent that is killed while it salvages leaves nothing that counts, and makes the salvage once after its next start", async (t) => {
   const scenario = await startScenario(t);
   const topics = [{ topic: "/blob", kind: "blob" as const, rateHz: 20, sizeBytes: 500_000 }];
   const path = join(scenario.storageRoot, "cut.mcap");

@@ -26,6 +26,27 @@ export function coverage({ counts }: Seeded): List {
   };
 }
 
+/** A page of the coverage of a fleet, with as many bins as a screen has columns. */
+export function coverageGrid({ counts }: Seeded): List {
+  const middle = (BigInt(counts.recordings) * RECORDING_EVERY_NS) / HOUR_NS / 2n;
+  const window = (days: bigint) => ({
+    start: timeOf(middle),
+    binNs: String((days * 24n * HOUR_NS) / 1024n),
+    limit: "64", // an own limit, in place of the usual ones
+  });
+  const quiet = { offset: "100" };
+  return {
+    path: "/v1/data/coverage-grid",
+    filters: {
+      "64 devices, a day": { ...window(1n), ...quiet },
+      "64 devices, a year": { ...window(365n), ...quiet },
+      "64 devices, three years": { ...window(1096n), ...quiet, start: timeOf(0n) },
+      "64 devices with the busy one, a year": window(365n),
+      "devices of a fleet, a year": { ...window(365n), query: "properties.fleet:fleet-7" },
+    },
+  };
+}
+
 export function attachments({ projectId, primarySiteId, counts }: Seeded): List {
   return {
     path: "/v1/recording-attachments",

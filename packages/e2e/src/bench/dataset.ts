@@ -3,9 +3,9 @@ import { importTables } from "./import-dataset.ts";
 import { deviceOfSession, recordingTables } from "./recording-dataset.ts";
 import { id, idOf, owner, pick, type Size, START_NS, type Table } from "./seed-sql.ts";
 
-/** Between the starts of two events that follow each other, of whatever devices. */
+/** The time between the starts of two consecutive events, of any devices. */
 export const EVENT_EVERY_NS = 31_000_000_000n;
-/** Has every tenth event and property interval: what the busiest robot of a fleet looks like. */
+/** This device has every tenth event and property interval, like the busiest robot of a fleet. */
 export const BUSY_DEVICE_ID = deviceId(1);
 
 const reasons = ["estop", "collision", "low-battery", "lost-localization", "operator", "timeout", "fall", "slip"];
@@ -58,7 +58,7 @@ function credentials(size: Size): string {
     SELECT md5(i::text), ${id("dt", "i")} FROM generate_series(1, ${size.devices}) i`;
 }
 
-/** Those that values use, and many that none does: each of these is looked for in vain. */
+/** Properties that values use, and many that none does: a search for each of these finds nothing. */
 function customProperties(size: Size): string {
   const used = [
     ...["fleet", "serial", "autonomous", "tags", "battery"].map((key) => ["device", key]),
@@ -76,7 +76,7 @@ function customProperties(size: Size): string {
       FROM generate_series(1, ${size.unusedProperties}) i) AS defined`;
 }
 
-/** Each device has the values of three keys one after another, an hour each; the last is still in effect. */
+/** Each device has the values of three keys one after another, an hour each; the last one is still in effect. */
 function intervals({ orgId, devices: deviceCount, intervals: count }: Size): string {
   const busy = Math.floor(count / 10);
   const keys = pick(["fleet", "battery", "serial"], "n");
@@ -95,7 +95,7 @@ function eventTypes({ orgId }: Size): string {
     SELECT 'evtt_' || i, '${orgId}', 'type ' || i, ${START_NS} + i, ${START_NS} + i FROM generate_series(1, 20) i`;
 }
 
-/** Mostly of seconds, one of a thousand of up to an hour; told to the cloud within an hour, changed within two days. */
+/** Events last seconds, and one of a thousand up to an hour; they were created within an hour and changed within two days. */
 function events(size: Size): string {
   return `INSERT INTO "Event" (id, "orgId", "projectId", "deviceId", "eventTypeId", "startNs", "endNs", metadata, properties,
       "createdAtNs", "updatedAtNs")

@@ -7,20 +7,20 @@ import { itemText, type SaidFile } from "./edge-items.ts";
 export interface BenchAgent {
   readonly token: string;
   readonly lease: number;
-  /** What it said in its hello. */
+  /** The input of its hello. */
   readonly hello: CallInput<typeof api.edge.hello>;
-  /** Of the last report. */
+  /** The number of the last report. */
   sequence: number;
 }
 
-/** What goes into one report, as texts of JSON. */
+/** The contents of one report, as texts of JSON. */
 interface Said {
   readonly upserts?: readonly string[];
   readonly removals?: readonly string[];
   readonly listing?: { readonly id: string; readonly isLast: boolean; readonly count?: number };
 }
 
-/** A new device with an agent that has said hello. The project may be left out where there is only one. */
+/** Creates a device with an agent that has said hello. The project may be left out if there is only one. */
 export async function startBenchAgent(cloud: TestCloud, name: string, projectId?: string): Promise<BenchAgent> {
   const device = await cloud.admin.call(api.devices.create, { name, projectId });
   const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
@@ -36,12 +36,12 @@ export async function startBenchAgent(cloud: TestCloud, name: string, projectId?
   return { token: token!, lease, hello, sequence: 0 };
 }
 
-/** Says all files in reports of the largest size; answers how many reports that took. */
+/** Reports all files in reports of the largest size; returns the number of reports. */
 export async function sayFiles(cloud: TestCloud, agent: BenchAgent, files: readonly SaidFile[]): Promise<number> {
   return inBatches(files, (batch) => send(cloud, agent, { upserts: batch.map(itemText) }));
 }
 
-/** As a complete listing: what it does not name is gone. */
+/** Reports a complete listing: a file that it does not name is gone. */
 export async function listFiles(cloud: TestCloud, agent: BenchAgent, files: readonly SaidFile[]): Promise<number> {
   const id = randomUUID();
   const last = files.at(-1);
@@ -56,7 +56,7 @@ export async function removeFiles(cloud: TestCloud, agent: BenchAgent, files: re
   return inBatches(files, (batch) => send(cloud, agent, { removals: batch.map(({ versionId }) => versionId) }));
 }
 
-/** The card is empty: one report takes them all. */
+/** The card is empty: one report removes all files. */
 export async function listNothing(cloud: TestCloud, agent: BenchAgent): Promise<number> {
   await send(cloud, agent, { listing: { id: randomUUID(), isLast: true, count: 0 } });
   return 1;

@@ -4,12 +4,12 @@ import { formatTimestamp } from "@downlink/protocol";
 const START_NS = 1_767_225_600_000_000_000n; // 2026-01-01
 const SECOND_NS = 1_000_000_000n;
 const EVERY_NS = 60n * SECOND_NS;
-/** So many different robots' worth of topics; a file's number says which it has. */
+/** The number of robots with different topics; a file's number decides which robot's it has. */
 const VARIETY = 40;
 const ATTACHMENT_EVERY = 20;
 const topics = ["/camera/front/compressed", "/imu/data", "/odom", "/scan", "/tf"];
 
-/** One file of an agent as its report says it, as JSON: 5 topics, 1 metadata record, every 20th with an attachment. */
+/** One file of an agent in the form of its report, as JSON: 5 topics, 1 metadata record, every 20th with an attachment. */
 export interface SaidFile {
   readonly number: number;
   readonly versionId: string;
@@ -42,7 +42,7 @@ const attachment = {
   size: 2048,
 };
 
-/** What does not differ from file to file, without the brace that opens it. */
+/** Returns the fields that are the same in each file, without the opening brace. */
 function tailOf(variant: number): string {
   const item = {
     state: "indexed",

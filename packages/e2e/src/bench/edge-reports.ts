@@ -30,7 +30,7 @@ if (!agentCounts.every((count) => Number.isInteger(count) && count > 0))
   throw new RangeError("--agents must be whole numbers above 0");
 process.exitCode = (await runBenchmark()) === 0 ? 0 : 1;
 
-/** Answers how many deadlocks there were. */
+/** Returns the number of deadlocks. */
 async function runBenchmark(): Promise<number> {
   await using closing = new AsyncDisposableStack();
   if (values.durable) process.env[TEST_POSTGRES_VARIABLE] = closing.use(await startDurablePostgres()).url;
@@ -48,13 +48,13 @@ interface Run {
   readonly cloud: TestCloud;
   readonly counted: StatementCount;
   readonly agentCount: number;
-  /** Of recordings, of each agent. */
+  /** The number of recordings of each agent. */
   readonly count: number;
 }
 
 interface Variant {
   readonly name: string;
-  /** Answers how many reports it took. */
+  /** Returns the number of reports that it took. */
   readonly work: (agent: BenchAgent) => Promise<number>;
 }
 
@@ -64,7 +64,7 @@ interface Measured {
   readonly statementsPerReport: number;
 }
 
-/** Each variant by all agents at once, and the next when the last of them is done. */
+/** All agents run one variant at the same time, and the next one when the last agent is done. */
 async function runVariants({ cloud, counted, agentCount, count }: Run): Promise<Measured[]> {
   const agents = await Promise.all(
     Array.from({ length: agentCount }, (_, n) => startBenchAgent(cloud, `bench-${agentCount}-${n}`)),

@@ -8,7 +8,7 @@ import { START_NS } from "./seed-sql.ts";
 
 const DAY_NS = 86_400_000_000_000n;
 
-/** Every filter of episodes, alone and where they meet. */
+/** Every filter of episodes, alone and combined. */
 export function episodes({ projectId, counts }: Seeded): List {
   const days = (BigInt(counts.events) * EVENT_EVERY_NS) / DAY_NS;
   const day = window(days / 2n, days / 2n + 1n);

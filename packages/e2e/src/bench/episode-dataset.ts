@@ -1,10 +1,10 @@
 import type { Size, Table } from "./seed-sql.ts";
 
-/** Is in every eightieth episode: what a long recording, cut into many snippets, looks like. */
+/** This recording is in every eightieth episode, like a long recording that is cut into many snippets. */
 export const BUSY_RECORDING_NUMBER = 1;
 const BUSY_EVERY = 80;
 const MEMBERS = 3;
-/** Coprime to the counts: episodes are made in another order than that of their times. */
+/** The number is coprime to the counts, so that episodes are not created in the order of their times. */
 const SCATTER = 7919;
 
 interface Span {
@@ -12,7 +12,7 @@ interface Span {
   readonly endNs: bigint;
 }
 
-/** Each of three recordings about its time, that of the oldest tenth and some others missing. */
+/** Each episode has three recordings around its time; those of the oldest tenth and some others are missing. */
 export function episodeTables(size: Size, year: Span): Table[] {
   return [
     { table: "Episode", sql: episodes(size, year) },

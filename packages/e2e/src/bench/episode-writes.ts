@@ -12,7 +12,7 @@ export interface TimedWrite {
   readonly ms: number;
 }
 
-/** Whole batches of episodes that are new, then the same ones again. */
+/** Creates whole batches of new episodes, then the same ones again. */
 export async function timeEpisodeWrites(client: Client, { projectId, counts }: Seeded): Promise<TimedWrite[]> {
   const episodes = Array.from({ length: BATCH }, (_, at) => ({
     recordings: Array.from({ length: MEMBERS }, (_, k) => recordingId(1 + ((at * 7 + k) % counts.recordings))),

@@ -2,12 +2,12 @@ import type { TableScan } from "./query-plans.ts";
 
 interface ExpectedScan {
   readonly tables: readonly string[];
-  /** How the filter or the order begins. */
+  /** The beginning of the filter or the order. */
   readonly asked: string;
   readonly because: string;
 }
 
-/** What may read a whole large table, and why. Anything else fails the benchmark. */
+/** The calls that may read a whole large table, and why. Any other one fails the benchmark. */
 const expectedScans: readonly ExpectedScan[] = [
   {
     tables: ["Device"],

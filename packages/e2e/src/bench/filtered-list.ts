@@ -26,7 +26,7 @@ export function lateOffset(rows: number): string {
   return String(Math.floor(rows * 0.9));
 }
 
-/** That many hours after the first of all. */
+/** Returns the time so many hours after the first one. */
 export function timeOf(hour: bigint): string {
   return formatTimestamp(START_NS + hour * HOUR_NS);
 }

@@ -1,10 +1,10 @@
 import { id, idOf, pick, type Size, START_NS, type Table } from "./seed-sql.ts";
 
-/** Between the starts of two imports that follow each other. */
+/** The time between the starts of two consecutive imports. */
 export const IMPORT_EVERY_NS = 94_600_000_000n;
-/** Has a thousandth of the imports. */
+/** This project has a thousandth of the imports. */
 export const SMALL_PROJECT_ID = idOf("prj", 2);
-/** Shared by a fifth of all imports, as recorders name their files. */
+/** A fifth of all imports have this name, because recorders name their files alike. */
 export const COMMON_FILENAME = "recording.mcap";
 
 const reasons = [
@@ -18,7 +18,7 @@ export function requestId(number: number): string {
   return idOf("req", number);
 }
 
-/** The import requests, of which nine in ten are complete, and their imports. */
+/** Makes the import requests, of which nine in ten are complete, and their imports. */
 export function importTables(size: Size): Table[] {
   return [
     { table: "Project", sql: smallProject(size) },
@@ -72,7 +72,7 @@ function imports(size: Size): string {
     WHERE "orgId" = '${size.orgId}' AND state = 'complete'`;
 }
 
-/** As the devices are named. */
+/** Returns the name of a device in the form that all devices have. */
 function deviceName(device: string): string {
   return `'rover-' || substr(md5((${device})::text), 1, 4) || '-' || (${device})`;
 }

@@ -1,4 +1,4 @@
-import { attachments, coverage } from "./coverage-calls.ts";
+import { attachments, coverage, coverageGrid } from "./coverage-calls.ts";
 import { BUSY_DEVICE_ID, EVENT_EVERY_NS, eventId } from "./dataset.ts";
 import { episodes } from "./episode-calls.ts";
 import { type FilteredList, HOUR_NS, type List, lateOffset, QUIET_DEVICE_ID, timeOf } from "./filtered-list.ts";
@@ -6,12 +6,12 @@ import { importErrors, imports, pendingImports } from "./import-calls.ts";
 import { recordings, topics } from "./recording-calls.ts";
 import type { Seeded } from "./seed.ts";
 
-/** Every documented filter of every list, alone and where two meet as they do in use, with every order of it. */
+/** Every documented filter of every list, alone and in usual combinations of two, with every order of the list. */
 export function filteredLists(seeded: Seeded): FilteredList[] {
   const lists = [
     ...[...small(), devices(seeded), ...histories(), events(seeded), sessions(seeded), deviceTokens(seeded)],
     episodes(seeded),
-    ...[recordings(seeded), topics(seeded), coverage(seeded), attachments(seeded)],
+    ...[recordings(seeded), topics(seeded), coverage(seeded), coverageGrid(seeded), attachments(seeded)],
     ...[...pendingImports(seeded), importErrors(seeded), imports(seeded)],
   ];
   return lists.flatMap(({ path, filters, sortKeys = [] }) => {

@@ -27,7 +27,7 @@ const runs = Number(values.runs);
 if (!(Number.isInteger(runs) && runs > 0)) throw new RangeError("--runs must be a whole number above 0");
 process.exitCode = (await runBenchmark(values.only.split(","))) === 0 ? 0 : 1;
 
-/** Answers how many scans nobody expected. */
+/** Returns the number of unexpected scans. */
 async function runBenchmark(prefixes: readonly string[]): Promise<number> {
   await using closing = new AsyncDisposableStack();
   const cloud = await startCloud({ after: (close) => closing.defer(close) }, { works: false });

@@ -4,7 +4,7 @@ export interface Call {
   readonly list: FilteredList;
   readonly order: string;
   readonly limit: number;
-  /** Path and query. */
+  /** The path and the query. */
   readonly target: string;
 }
 
@@ -13,10 +13,10 @@ export interface Measured extends Call {
   readonly rows: number;
 }
 
-/** Answers how many rows came. Throws where the answer is no list. */
+/** Returns the number of rows. Throws if the answer is no list. */
 export type Get = (target: string) => Promise<number>;
 
-/** What takes as long needs no median of many to be called slow. */
+/** A call that takes this long is slow in any case, so it is measured once. */
 const SLOW_MS = 1000;
 
 export const REFERENCE = "/v1/projects";
@@ -27,7 +27,7 @@ export function callsOf(list: FilteredList): Call[] {
     LIMITS.map((limit) => {
       const [sortBy, sortOrder] = order.split(" ");
       const sorted: Record<string, string> = sortOrder === undefined ? {} : { sortBy: sortBy!, sortOrder };
-      const query = new URLSearchParams({ ...list.query, ...sorted, limit: String(limit) });
+      const query = new URLSearchParams({ limit: String(limit), ...list.query, ...sorted });
       return { list, order, limit, target: `${list.path}?${query}` };
     }),
   );
@@ -39,12 +39,12 @@ export function listOver({ url, adminKey }: { readonly url: string; readonly adm
     const answer = await fetch(`${url}${target}`, { headers });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`GET ${target} answered ${answer.status}: ${text}`);
-    const body = JSON.parse(text) as unknown[] | { readonly episodes: unknown[] };
-    return (Array.isArray(body) ? body : body.episodes).length;
+    const body = JSON.parse(text) as unknown[] | { readonly episodes?: unknown[]; readonly devices?: unknown[] };
+    return (Array.isArray(body) ? body : (body.episodes ?? body.devices ?? [])).length;
   };
 }
 
-/** The median of that many runs after one that is not counted; of 1 where that one took a second. */
+/** Returns the median of that many runs after one that is not counted; of a single run if that one took a second. */
 export async function measure(get: Get, target: string, runs: number): Promise<{ medianMs: number; rows: number }> {
   const [warmUpMs, rows] = await time(() => get(target));
   const counted = warmUpMs > SLOW_MS ? 1 : runs;

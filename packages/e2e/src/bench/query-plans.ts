@@ -20,10 +20,10 @@ export interface TableScan {
   readonly sql: string;
 }
 
-/** A table of as many rows must not be read whole for a page. */
+/** A table with this many rows must not be read whole for a page. */
 const LARGE_ROWS = 100_000;
 
-/** Calls each once more while Postgres tells the plan of every statement, and answers the scans of whole large tables. */
+/** Makes each call once more while Postgres reports the plan of every statement, and returns the scans of whole large tables. */
 export async function findTableScans(pool: Pool, get: Get, calls: readonly Call[]): Promise<TableScan[]> {
   const large = await findLargeTables(pool);
   const explained = await explainFromNowOn(pool);
@@ -32,13 +32,13 @@ export async function findTableScans(pool: Pool, get: Get, calls: readonly Call[
   for (const call of calls) {
     await get(call.target);
     for (const { Plan, "Query Text": sql } of explained.splice(0)) {
-      if (sql.trimStart().startsWith("EXPLAIN")) continue; // asked for, not run
+      if (sql.trimStart().startsWith("EXPLAIN")) continue; // this asks for a plan, and runs nothing
       statements += 1;
       for (const table of tablesScanned(Plan)) if (large.has(table)) scans.push({ call, table, sql });
     }
   }
   if (statements < calls.length)
-    throw new Error(`${calls.length} calls, but only ${statements} plans: some are not told`);
+    throw new Error(`${calls.length} calls, but only ${statements} plans: some are missing`);
   return scans;
 }
 
@@ -50,7 +50,7 @@ async function findLargeTables(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map(({ relname }) => relname));
 }
 
-/** As notices of the connection that runs the statement: they come before its result, so that none can be missed. */
+/** The plans are notices of the connection that runs the statement: they come before its result, so that none can be missed. */
 async function explainFromNowOn(pool: Pool): Promise<Explained[]> {
   const explained: Explained[] = [];
   pool.on("connect", (client) =>
@@ -66,14 +66,14 @@ async function explainFromNowOn(pool: Pool): Promise<Explained[]> {
     "auto_explain.log_format": "json",
   };
   const { rows } = await pool.query<{ name: string }>("SELECT current_database() AS name");
-  await pool.query("LOAD 'auto_explain'"); // else its settings are unknown
+  await pool.query("LOAD 'auto_explain'"); // otherwise its settings are unknown
   for (const [name, value] of Object.entries(settings))
     await pool.query(`ALTER DATABASE "${rows[0]!.name}" SET ${name} = '${value}'`);
   await renewConnections(pool);
   return explained;
 }
 
-/** The settings of a database are those of connections that begin after. */
+/** Settings of a database apply to connections that begin later. */
 async function renewConnections(pool: Pool): Promise<void> {
   const idle = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
   for (const client of idle) client.release(true);

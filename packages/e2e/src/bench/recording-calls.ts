@@ -48,7 +48,7 @@ function pathFilters(seeded: Seeded): List["filters"] {
   };
 }
 
-/** Where the recordings lie, and which device made them. */
+/** Filters by the place of the recordings, and by the device that made them. */
 function placeFilters(seeded: Seeded): List["filters"] {
   const { week, year } = times(seeded);
   return {
@@ -65,7 +65,7 @@ function placeFilters(seeded: Seeded): List["filters"] {
   };
 }
 
-/** What the recordings hold, how far they are imported, and to which session they belong. */
+/** Filters by the contents of the recordings, by their import status, and by their session. */
 function contentFilters(seeded: Seeded): List["filters"] {
   const { week } = times(seeded);
   return {
@@ -127,7 +127,7 @@ export function topics(seeded: Seeded): List {
   };
 }
 
-/** From the middle of all recordings. */
+/** Returns times from the middle of all recordings. */
 function times(seeded: Seeded) {
   const start = hoursOf(seeded) / 2n;
   const until = (hours: bigint) => ({ start: timeOf(start), end: timeOf(start + hours) });

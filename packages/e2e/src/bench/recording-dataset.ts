@@ -1,11 +1,11 @@
 import { id, idOf, owner, pick, type Size, START_NS, type Table } from "./seed-sql.ts";
 
-/** Between the starts of two recordings that follow each other, of whatever devices: full size takes three years. */
+/** The time between the starts of two consecutive recordings, of any devices: full size takes three years. */
 export const RECORDING_EVERY_NS = 94_600_000_000n;
 export const TOPICS = 50;
-/** Of the topics, so many changed their schema in the middle of the time. */
+/** So many topics changed their schema in the middle of the time. */
 const CHANGED_TOPICS = 10;
-/** Of all recordings, one has the topic. */
+/** Only one recording has this topic. */
 export const RARE_TOPIC = "/rare";
 export const EDGE_SITES = 3;
 
@@ -25,7 +25,7 @@ export function sessionIdOfRecording(number: number, { sessions }: Pick<Size, "s
   return idOf("sess", 1 + ((Math.floor(number / 20) * 3) % sessions));
 }
 
-/** As SQL text: the device of a session, of whose recordings too. */
+/** Returns as SQL text the device of a session, which is that of its recordings too. */
 export function deviceOfSession(session: string, { recordedDevices }: Size): string {
   return `1 + (${session}) % ${recordedDevices}`;
 }
@@ -62,9 +62,9 @@ function schemaTexts({ orgId }: Size): string {
 }
 
 /**
- * Of five seconds to an hour, told to the cloud within a day, imported within a week. A tenth is of one device, a tenth in
- * sessions, two of each; a twentieth, without a device, was uploaded. What is not `complete` is at the edge; so is half of
- * what is, and a tenth of all that at an edge site.
+ * Recordings of five seconds to an hour, reported within a day and imported within a week. A tenth is of one device, a tenth in sessions,
+ * two of each; a twentieth, without a device, was uploaded. Recordings that are not `complete` are at the edge; so is half of the others,
+ * and a tenth of those at an edge site.
  */
 function recordings(size: Size): string {
   return `INSERT INTO "Recording" (id, "orgId", "projectId", "deviceId", "sessionId", "siteId", "edgeSiteId", path, "sizeBytes",
@@ -87,7 +87,7 @@ function recordings(size: Size): string {
       (SELECT id AS primary_site FROM "Site" WHERE "orgId" = '${size.orgId}' AND type = 'service-hosted') AS site`;
 }
 
-/** The number, device, session, status and time of each recording. */
+/** Returns the number, device, session, status and time of each recording. */
 function spread(size: Size): string {
   const status = `CASE WHEN percent < 60 OR i % 20 = 7 THEN 'complete' WHEN percent < 95 THEN 'none'
     WHEN percent < 98 THEN 'failed' WHEN percent < 99 THEN 'pending' ELSE 'importing' END`;
@@ -104,7 +104,7 @@ function spread(size: Size): string {
         FROM generate_series(1::bigint, ${size.recordings}) i) AS numbered OFFSET 0) AS drawn`;
 }
 
-/** One record, and of each second recording another. */
+/** Each recording has one record, and every second one has another. */
 function metadata(): string {
   const run = `jsonb_build_object('operator', ${pick(operators, "i")}, 'run', 'run-' || i,
     'note', 'tour ' || i % 300 || ' past the ' || ${pick(places, "i / 7")})`;
@@ -121,7 +121,7 @@ function edgeFiles(): string {
     FROM "Recording" WHERE "isEdge"`;
 }
 
-/** Two or three of each recording. */
+/** Each recording has two or three topics. */
 function topics({ recordings: count }: Size): string {
   const topic = `(base + n * 17) % ${TOPICS}`;
   const version = `CASE WHEN ${topic} < ${CHANGED_TOPICS} AND i > ${count / 2} THEN ${TOPICS} ELSE 0 END + ${topic} + 1`;

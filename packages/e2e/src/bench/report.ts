@@ -11,7 +11,7 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** A row for each filter of each list: its slowest order, by page size. */
+/** Prints a row for each filter of each list: its slowest order, by page size. */
 export function reportTimes(measured: readonly Measured[], referenceMs: number): void {
   const table = makeTable([
     "list",
@@ -47,7 +47,7 @@ function cellsOf(calls: readonly Measured[], referenceMs: number): (string | num
   return [`${slowest.medianMs.toFixed(1)}${mark}`, ratio, slowest.rows, slowest.order];
 }
 
-/** Answers how many scans nobody expected. */
+/** Returns the number of unexpected scans. */
 export function reportScans(scans: readonly TableScan[]): number {
   for (const [because, found] of Map.groupBy(scans, whyExpected))
     if (because !== undefined) say(`${found.length} whole scans are expected: ${because}`);

@@ -2,7 +2,7 @@ export const START_NS = 1_767_225_600_000_000_000n; // 2026-01-01
 
 export interface Table {
   readonly table: string;
-  /** One `INSERT … SELECT`. */
+  /** One `INSERT … SELECT` statement. */
   readonly sql: string;
 }
 
@@ -11,7 +11,7 @@ export interface Counts {
   readonly intervals: number;
   readonly events: number;
   readonly sessions: number;
-  /** The first of the devices, which have all recordings and sessions. */
+  /** The number of the first devices, which have all recordings and sessions. */
   readonly recordedDevices: number;
   readonly recordings: number;
   readonly imports: number;
@@ -24,12 +24,12 @@ export interface Size extends Counts {
   readonly projectId: string;
 }
 
-/** As SQL text: one value of `words`, by the number that the SQL expression gives. */
+/** Returns as SQL text one value of `words`, by the number that the SQL expression gives. */
 export function pick(words: readonly string[], by: string): string {
   return `(ARRAY[${words.map((word) => `'${word}'`).join(",")}])[1 + (${by}) % ${words.length}]`;
 }
 
-/** As SQL text: the id that {@link idOf} gives for the number that the SQL expression gives. */
+/** Returns as SQL text the id that {@link idOf} gives for the number that the SQL expression gives. */
 export function id(prefix: string, number: string): string {
   return `'${prefix}_' || lpad((${number})::text, 26, '0')`;
 }
@@ -38,7 +38,7 @@ export function idOf(prefix: string, number: number): string {
   return `${prefix}_${String(number).padStart(26, "0")}`;
 }
 
-/** As SQL text: the first two columns of what belongs to a project. */
+/** Returns as SQL text the first two columns of a row that belongs to a project. */
 export function owner({ orgId, projectId }: Size): string {
   return `'${orgId}', '${projectId}'`;
 }

@@ -31,16 +31,16 @@ export function scaleCounts(scale: number): Counts {
 
 type Owner = Omit<Seeded, "counts">;
 
-/** Fills the only organization, the same way each time. */
-export async function seed(pool: Pool, counts: Counts, tell: (line: string) => void): Promise<Seeded> {
-  return { ...(await fillTables(pool, (owner) => dataset({ ...owner, ...counts }), tell)), counts };
+/** Fills the only organization, in the same way each time. */
+export async function seed(pool: Pool, counts: Counts, print: (line: string) => void): Promise<Seeded> {
+  return { ...(await fillTables(pool, (owner) => dataset({ ...owner, ...counts }), print)), counts };
 }
 
-/** Tables' secondary indexes are made again after the rows, which is faster. */
+/** Secondary indexes of tables are made again after the rows, which is faster. */
 export async function fillTables(
   pool: Pool,
   tablesOf: (owner: Owner) => readonly Table[],
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Owner> {
   const client = await pool.connect();
   try {
@@ -53,12 +53,12 @@ export async function fillTables(
     for (const { table, sql } of tablesOf(owner)) {
       const startedMs = performance.now();
       const rowCount = await fill(client, table, sql);
-      tell(`${rowCount} rows of ${table} in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+      print(`${rowCount} rows of ${table} in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
     }
     await client.query("VACUUM ANALYZE");
     return owner;
   } finally {
-    client.release(true); // its settings go with it
+    client.release(true); // the settings of the connection end with it
   }
 }
 

@@ -3,13 +3,13 @@ import type { TestCloud } from "@downlink/cloud/testing";
 type Pool = TestCloud["deps"]["db"]["pool"];
 
 export interface StatementCount {
-  /** That were sent, those that begin and end transactions included. */
+  /** The number of statements that were sent, including those that begin and end transactions. */
   statements: number;
-  /** That Postgres ended because of a deadlock: the control plane repeats their transactions, and nobody else would know. */
+  /** The number of transactions that Postgres ended because of a deadlock: the control plane repeats them, so nobody else would notice. */
   deadlocks: number;
 }
 
-/** Counts from now on, as the counts stand. */
+/** Counts from now on. */
 export async function countStatements(pool: Pool): Promise<StatementCount> {
   const count = { statements: 0, deadlocks: 0 };
   pool.on("connect", (client) => {
@@ -26,6 +26,6 @@ export async function countStatements(pool: Pool): Promise<StatementCount> {
     client.query = counted as typeof client.query;
   });
   const idle = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
-  for (const client of idle) client.release(true); // those that come are counted
+  for (const client of idle) client.release(true); // connections that come are counted
   return count;
 }

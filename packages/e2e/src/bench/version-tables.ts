@@ -4,16 +4,16 @@ import type { Size, Table } from "./seed-sql.ts";
 export const VERSIONS = 200;
 const NEVER = 2 ** 31 - 1;
 
-/** A dataset of all episodes; its versions are committed one a minute, after the last episode. */
+/** A dataset of all episodes; one version is committed each minute, after the last episode. */
 interface History {
   readonly datasetId: string;
-  /** SQL of the version that adds the episode of number `i` in the order of creation, and `s` in that of starts; from 0. */
+  /** SQL for the version that adds the episode of number `i` in the order of creation, and `s` in that of starts; from 0. */
   readonly addedIn: string;
-  /** SQL of the one that removes it. */
+  /** SQL for the version that removes it. */
   readonly removedIn: string;
 }
 
-/** Made of what they look like: the spec's own episodes and recordings, and nothing that no dataset needs. */
+/** The rows are made of the episodes and recordings of the benchmark alone, with nothing that no dataset needs. */
 export function versionTables(size: Size): Table[] {
   const needed = new Set(["Recording", "Episode", "EpisodeRecording", "EpisodeAvailability"]);
   return [
@@ -26,9 +26,9 @@ export function versionTables(size: Size): Table[] {
   ];
 }
 
-/** Of ten episodes in its first version, then growing evenly; of a hundred episodes one is removed some versions later. */
+/** It has ten episodes in its first version, and grows evenly; of a hundred episodes one is removed some versions later. */
 export const GROWN = "ds_grown";
-/** Nearly all are there from the first version on; the 100th is without the earliest 60 %, the 200th with 1 % alone. */
+/** Nearly all episodes are in it from the first version on; the 100th version is without the earliest 60 %, the 200th has 1 % alone. */
 export const PURGED = "ds_purged";
 
 function histories({ episodes }: Size): History[] {

@@ -10,9 +10,9 @@ export interface BigImport {
   readonly sizeBytes: number;
   readonly messageCount: number;
   readonly uploadSeconds: number;
-  /** From the stored byte to the complete recording. */
+  /** The time from the last stored byte to the complete recording. */
   readonly importSeconds: number;
-  /** What the control plane held at most, and before. Its Postgres is a process of its own. */
+  /** The most memory that the control plane held, and what it held before. Its Postgres is a process of its own. */
   readonly peakBytes: number;
   readonly beforeBytes: number;
 }
@@ -57,7 +57,7 @@ async function untilComplete({ admin }: ControlPlane, requestId: string): Promis
   }
 }
 
-/** As Linux tells it. */
+/** Reads the figures of Linux. */
 async function memoryOf(pid: number): Promise<{ nowBytes: number; peakBytes: number }> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   const bytesOf = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)![1]) * 1024;

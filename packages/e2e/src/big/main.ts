@@ -11,13 +11,13 @@ const { values } = parseArgs({ options: { gigabytes: { type: "string", default: 
 const dataDir = await mkdtemp(join(tmpdir(), "downlink-big-"));
 try {
   await using cloud = await startControlPlane({ dataDir });
-  const told = await importZeros(cloud, Number(values.gigabytes) * 1e9, "big");
+  const figures = await importZeros(cloud, Number(values.gigabytes) * 1e9, "big");
   const recording = await cloud.admin.call(api.recordings.get, { keyOrId: "big" });
-  const perSecond = (seconds: number) => `${seconds.toFixed(1)} s, ${inMB(told.sizeBytes / seconds)}/s`;
-  console.log(`file       ${inMB(recording.size)}, ${told.messageCount} messages`);
-  console.log(`upload     ${perSecond(told.uploadSeconds)}`);
-  console.log(`import     ${perSecond(told.importSeconds)}`);
-  console.log(`memory     ${inMB(told.beforeBytes)} before, ${inMB(told.peakBytes)} at most`);
+  const perSecond = (seconds: number) => `${seconds.toFixed(1)} s, ${inMB(figures.sizeBytes / seconds)}/s`;
+  console.log(`file       ${inMB(recording.size)}, ${figures.messageCount} messages`);
+  console.log(`upload     ${perSecond(figures.uploadSeconds)}`);
+  console.log(`import     ${perSecond(figures.importSeconds)}`);
+  console.log(`memory     ${inMB(figures.beforeBytes)} before, ${inMB(figures.peakBytes)} at most`);
   console.log(`on disk    ${inMB(await allocatedBelow(join(dataDir, "objects")))}`);
 } finally {
   await rm(dataDir, { recursive: true, force: true });

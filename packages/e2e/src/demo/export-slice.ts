@@ -7,7 +7,7 @@ import { say } from "./say.ts";
 const TOPICS = ["/imu", "/gps"];
 const SECOND_NS = 1_000_000_000n;
 
-/** Streams a slice of one recording, reads it back with an independent reader, and checks that it is what was asked for. */
+/** Streams a slice of one recording, reads it back with an independent reader, and checks that it is the requested slice. */
 export async function exportSlice(client: Client, path: string): Promise<void> {
   const [recording] = await client.call(api.recordings.list, { path });
   const start = recording!.start + 5n * SECOND_NS;

@@ -5,25 +5,25 @@ import { MultiBar, Presets } from "cli-progress";
 import { eventually } from "../processes/eventually.ts";
 import { say } from "./say.ts";
 
-/** Requests every import and follows them to their ends: how far each recording has come, and the bytes that are here. */
+/** Requests every import and follows them to their ends: it shows how far each recording has come, and the stored bytes. */
 export async function importEverything(client: Client, recordings: readonly Recording[]): Promise<void> {
   for (const { id } of recordings) await client.call(api.recordings.requestImport, { keyOrId: id });
   const bars = new MultiBar(
     {
-      ...{ format: "  {name} {bar} {percentage} %  {told}", hideCursor: true, noTTYOutput: true },
+      ...{ format: "  {name} {bar} {percentage} %  {progress}", hideCursor: true, noTTYOutput: true },
       ...{ notTTYSchedule: 60_000, stream: barStream() },
     },
     Presets.shades_grey,
   );
   const totalBytes = recordings.reduce((sum, { size }) => sum + size, 0);
-  const files = bars.create(recordings.length, 0, { name: "recordings", told: "" });
-  const bytes = bars.create(totalBytes, 0, { name: "bytes     ", told: "" });
+  const files = bars.create(recordings.length, 0, { name: "recordings", progress: "" });
+  const bytes = bars.create(totalBytes, 0, { name: "bytes     ", progress: "" });
   const ask = () => client.call(api.recordings.list, { sortBy: "path" });
   const ended = await eventually(ask, (now) => {
     const done = now.filter(({ importStatus }) => importStatus === "complete" || importStatus === "failed");
-    files.update(done.length, { told: `${done.length} of ${now.length}` });
+    files.update(done.length, { progress: `${done.length} of ${now.length}` });
     const doneBytes = done.reduce((sum, { size }) => sum + size, 0);
-    bytes.update(doneBytes, { told: `${(doneBytes / 1e6).toFixed(1)} of ${(totalBytes / 1e6).toFixed(1)} MB` });
+    bytes.update(doneBytes, { progress: `${(doneBytes / 1e6).toFixed(1)} of ${(totalBytes / 1e6).toFixed(1)} MB` });
     return done.length === now.length;
   });
   bars.stop();
@@ -31,7 +31,7 @@ export async function importEverything(client: Client, recordings: readonly Reco
   say(`${imported.length} of ${ended.length} imported; the cloud checked the SHA-256 of each against the robot's`);
 }
 
-/** A terminal that obeys nothing is written to as a file is. */
+/** A terminal that understands no control sequences is written to like a file. */
 function barStream(): NodeJS.WritableStream {
   if (process.env.TERM !== "dumb") return process.stderr;
   const lines = new PassThrough();

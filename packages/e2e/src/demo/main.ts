@@ -1,19 +1,22 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { api } from "@downlink/protocol";
-import { startControlPlane } from "../processes/control-plane.ts";
+import { api, type Recording } from "@downlink/protocol";
+import { type ControlPlane, startControlPlane } from "../processes/control-plane.ts";
 import { startEdgeAgent } from "../processes/edge-agent.ts";
 import { exportSlice } from "./export-slice.ts";
+import { furnish } from "./furnish.ts";
 import { importEverything } from "./import-everything.ts";
+import { drawCoverage, printFiles } from "./print-files.ts";
 import { writeRecordings } from "./recordings.ts";
 import { say, sayStep } from "./say.ts";
-import { drawCoverage, tellFiles } from "./tell.ts";
+import { showSite } from "./show-site.ts";
 import { waitForFiles } from "./wait-for-files.ts";
 
 const args = process.argv.slice(2);
 const isKept = args.includes("--keep");
-const files = args.filter((arg) => arg !== "--keep" && arg !== "--");
+const showsSite = args.includes("--sites");
+const files = args.filter((arg) => !["--keep", "--sites", "--"].includes(arg));
 const startedMs = performance.now();
 
 const folder = await mkdtemp(join(tmpdir(), "downlink-demo-"));
@@ -38,24 +41,29 @@ async function run(): Promise<void> {
   sayStep("Starting the agent, a second process that watches this folder");
   await using agent = startEdgeAgent({ url: cloud.url, token: token!, storageRoot, stateDir: join(folder, "agent") });
   const found = await waitForFiles(cloud.admin, { count: written.length, agent });
-  await tellFiles(cloud.admin, found);
+  await printFiles(cloud.admin, found);
 
   sayStep("Coverage: when is there data? (still on the robot)");
   await drawCoverage(cloud.admin, device.id);
 
   sayStep("Asking for every recording");
   await importEverything(cloud.admin, found.recordings);
-  await tellFiles(cloud.admin, await waitForFiles(cloud.admin, { count: written.length, agent }));
+  await printFiles(cloud.admin, await waitForFiles(cloud.admin, { count: written.length, agent }));
 
   sayStep("Exporting two seconds of two topics");
   await exportSlice(cloud.admin, written[0]!);
 
+  if (showsSite) await showSite(cloud, folder);
+
   sayStep(`Done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
-  if (isKept) await keep(cloud);
-  else tellWhatNext();
+  if (isKept) await keep(cloud, found.recordings[0]!);
+  else printWhatNext();
 }
 
-async function keep({ url, adminKey }: { url: string; adminKey: string }): Promise<void> {
+async function keep({ url, admin, adminKey }: ControlPlane, recording: Recording): Promise<void> {
+  await furnish(admin, recording);
+  say(`The console: ${url}`);
+  say(`  sign in with the API key ${adminKey}`);
   say(`It stays up until Ctrl-C. The robot's folder is ${storageRoot}: put a recording there.`);
   say(`  export KEY=${adminKey}`);
   say(`  curl -H "Authorization: Bearer $KEY" ${url}/v1/recordings`);
@@ -64,9 +72,12 @@ async function keep({ url, adminKey }: { url: string; adminKey: string }): Promi
   await rm(folder, { recursive: true });
 }
 
-function tellWhatNext(): void {
+function printWhatNext(): void {
   say("What to try next:");
-  say("  npm run demo -- --keep                  the same, and it stays up: URL, key and folder are printed");
+  say(
+    "  npm run demo -- --keep                  the same with a fleet, and it stays up: console, key and folder are printed",
+  );
+  say("  npm run demo -- --sites                 with a self-hosted site beside the control plane");
   say("  npm run demo -- path/to/*.mcap *.bag    with your own recordings");
   say("  npm start                               a control plane that keeps its data in ./.data");
 }

@@ -6,7 +6,7 @@ import { say } from "./say.ts";
 const MINUTE_NS = 60_000_000_000n;
 const START_NS = 1_767_323_045_000_000_000n; // 2026-01-02T03:04:05Z
 
-/** Fills a robot's folder: four recordings, one that was cut off, and the files of the caller. Returns their paths below it. */
+/** Fills a robot's folder with four recordings, one that was cut off, and the files of the caller. Returns their paths in the folder. */
 export async function writeRecordings(storageRoot: string, files: readonly string[]): Promise<string[]> {
   const whole = await makeMcap({ startNs: START_NS, durationSeconds: 20, compression: "zstd" });
   const made: [path: string, bytes: Uint8Array][] = [

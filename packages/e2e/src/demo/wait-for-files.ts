@@ -8,7 +8,7 @@ export interface Found {
   readonly others: readonly EdgeFile[];
 }
 
-/** Waits until the cloud knows every file for what it is. */
+/** Waits until the cloud has the right state of every file. */
 export async function waitForFiles(
   client: Client,
   { count, agent }: { count: number; agent: Program },

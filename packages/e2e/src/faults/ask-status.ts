@@ -10,7 +10,7 @@ interface Status {
   readonly problems: readonly { readonly code: string; readonly detail: string }[];
 }
 
-/** What `agent status` says to a person on the device, as a program reads it; undefined where it cannot be asked yet. */
+/** Returns the output of `agent status --json` on the device; undefined if the agent cannot be asked yet. */
 export async function askStatus(options: EdgeAgentOptions): Promise<Status | undefined> {
   const { output } = await runAgentCommand(options, "status", "--json");
   return output.startsWith("{") ? (JSON.parse(output) as Status) : undefined;
@@ -19,7 +19,7 @@ export async function askStatus(options: EdgeAgentOptions): Promise<Status | und
 /** A call that waits for work is given up 15 s after the longest time that it may wait. */
 const PATIENCE_MS = (edgeLimits.longPollSeconds + 15 + 30) * 1000;
 
-/** Waits until the status names the problem, with such a text. */
+/** Waits until the status shows the problem, with a text that matches. */
 export async function untilProblem({ agentOptions }: Robot, code: string, text: RegExp): Promise<void> {
   const isNamed = (status: Status | undefined) =>
     status?.problems.some((problem) => problem.code === code && text.test(problem.detail)) ?? false;

@@ -10,11 +10,11 @@ import { type Scenario, sha256Of, startScenario } from "../processes/scenario.ts
 const CHATTER_BYTES = 50_000;
 const blob = [{ topic: "/blob", kind: "blob" as const, rateHz: 10, sizeBytes: 12_000 }];
 
-test("a slow link and a bit that turns over cost time, and never a byte", async (t) => {
+test("a slow link and a flipped bit cost time, and never a byte", async (t) => {
   const scenario = await startScenario(t);
   scenario.startAgent();
 
-  await t.test("at 32 kB/s a file comes through in one go", async () => {
+  await t.test("at 32 kB/s a file is uploaded in one go", async () => {
     const before = scenario.proxy.sentBytes();
     scenario.proxy.throttle(32_000);
     const sizeBytes = await deliver(scenario, "slow.mcap", 1);
@@ -23,14 +23,14 @@ test("a slow link and a bit that turns over cost time, and never a byte", async 
     assert.ok(sent < sizeBytes + CHATTER_BYTES, `${sent} bytes were sent of ${sizeBytes}`);
   });
 
-  await t.test("a part with a wrong bit is refused and sent again: what is stored is the file", async () => {
+  await t.test("a part with a wrong bit is refused and sent again: the stored object is the file", async () => {
     const isCorrupted = scenario.proxy.corrupt(16_000);
     await deliver(scenario, "disturbed.mcap", 5);
     await isCorrupted;
   });
 });
 
-/** Answers the file's size. */
+/** Delivers a file and returns its size. */
 async function deliver(scenario: Scenario, name: string, durationSeconds: number): Promise<number> {
   const path = join(scenario.storageRoot, name);
   const bytes = await makeMcap({ topics: blob, durationSeconds, compression: "" });

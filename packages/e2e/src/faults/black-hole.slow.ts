@@ -7,10 +7,10 @@ import { requireNetwork } from "./require-network.ts";
 import { liveThrough, makeRobot, type Robot } from "./robot.ts";
 import { untilMoving } from "./until-moving.ts";
 
-/** What an agent waits for at most before it gives up a call, a part, and a connection. */
+/** The messages with which an agent gives up a call, a part, and a connection. */
 const GIVEN_UP = /no answer within|no progress for|Connect Timeout/;
 
-test("connections that carry nothing any more and never end are given up by the agent itself, and all else goes on", {
+test("the agent itself gives up connections that carry nothing any more and never end, and everything else goes on", {
   concurrency: 2,
 }, async (t) => {
   await using network = await requireNetwork(t);
@@ -33,7 +33,7 @@ test("connections that carry nothing any more and never end are given up by the 
 
 type Strike = (robot: Robot, agent: KeptAgent) => Promise<void>;
 
-/** A life that is struck while the large file is on its way. */
+/** Runs a robot's life in which a fault strikes while the large file is being sent. */
 async function liveOn(bed: FaultBed, extras: Parameters<typeof makeRobot>[1], strike: Strike): Promise<void> {
   await using robot = await makeRobot(bed, extras);
   await using agent = keepRunning(robot.agentOptions);

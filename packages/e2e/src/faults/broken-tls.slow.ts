@@ -11,7 +11,7 @@ import { keepRunning } from "./keep-running.ts";
 import { liveThrough, makeRobot } from "./robot.ts";
 import { untilMoving } from "./until-moving.ts";
 
-/** What is wrong with the connection, and how `status` names it. */
+/** The fault of the connection, and how `status` names it. */
 const troubles: readonly [TlsTrouble, string, RegExp][] = [
   ["expired", "TlsFailed", /certificate has expired/],
   ["wrong name", "TlsFailed", /Host: localhost\. is not in the cert's altnames/],
@@ -19,7 +19,7 @@ const troubles: readonly [TlsTrouble, string, RegExp][] = [
   ["cut handshake", "CloudUnreachable", /before secure TLS connection was established/],
 ];
 
-test("broken TLS is named, nothing is said to whom cannot be trusted, and the upload goes on where it was", async (t) => {
+test("broken TLS is named, nothing is sent to a server that cannot be trusted, and the upload continues where it was", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "downlink-tls-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const authorityFile = join(folder, "authority.pem");

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { crashAt } from "./crash-points.ts";
 import { openFaultBed } from "./fault-bed.ts";
 
-/** Where a crash tears most apart; `npm run faults` tries every step of a life, and kills at any instant. */
+/** The points at which a crash separates most; `npm run faults` tries every step of a life, and kills at any instant. */
 const chosen = ["after part #1", "after call /v1/edge/imports/{requestId}/upload/{uploadId}/complete #1"];
 
-test("an agent that is killed between two durable steps goes on where it was: one recording a file, stored once, nothing stuck", async () => {
+test("an agent that is killed between two durable steps continues where it was: each file is one recording, stored once, and nothing is stuck", async () => {
   await using bed = await openFaultBed();
   const crashes = await Promise.all(chosen.map((point) => crashAt(bed, point)));
   assert.deepEqual(crashes, ["killed", "killed"]);

@@ -6,7 +6,7 @@ import { liveThrough, makeRobot, type Robot } from "./robot.ts";
 
 export type Crash = "killed" | "not reached";
 
-/** Every point at which a crash is worth trying: before and after each durable step of a life without faults, in its order. */
+/** Lists every point at which a crash is tried: before and after each durable step of a life without faults, in its order. */
 export async function listCrashPoints(bed: FaultBed): Promise<string[]> {
   await using robot = await makeRobot(bed);
   await using agent = keepRunning(robot.agentOptions);
@@ -17,15 +17,15 @@ export async function listCrashPoints(bed: FaultBed): Promise<string[]> {
   return lines.map((line) => line.split("\t")[0]!).filter((point) => !noPoint.test(point));
 }
 
-/** Calls that failed, and those that only ask. */
+/** Calls that failed, and those that only ask for something, are no points. */
 const noPoint = /^failed|\/edge\/work /;
 
-/** Not every life comes to every step: what two commit together, another does apart. */
+/** Not every life reaches every step: two steps that one life commits together are separate in another. */
 const MOST_LIVES = 3;
 
 /**
- * The same life with an agent that is killed at that point, and begun anew. Fails where an invariant does not hold. Lives
- * differ in how often they do a thing, so that only the first time of each step is looked for in more than one.
+ * Repeats the life with an agent that is killed at that point and started again. Fails if an invariant does not hold. Lives differ in how
+ * often they do a step, so that only the first time of each step is tried in more than one life.
  */
 export async function crashAt(bed: FaultBed, point: string): Promise<Crash> {
   for (let life = 1; life < MOST_LIVES && point.endsWith(" #1"); life += 1)

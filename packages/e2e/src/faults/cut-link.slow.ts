@@ -12,7 +12,7 @@ const links: readonly (BadLink & { name: string; sizeBytes: number })[] = [
 ];
 
 for (const { name, sizeBytes, ...link } of links)
-  test(`of what a link of ${name} carries, 70 % and more is kept`, async (t) => {
+  test(`70 % and more of what a link of ${name} carries is kept`, async (t) => {
     const scenario = await startScenario(t);
     scenario.startAgent();
     const { id, path, bytes } = await addRecording(scenario, { name: "drive.mcap", sizeBytes });

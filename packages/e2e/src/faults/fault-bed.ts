@@ -1,58 +1,69 @@
-import { glob, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises";
+import { glob, mkdtemp, readFile, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ApiCallError, type Client, NetworkError } from "@downlink/client";
+import { readStoredObjects } from "@downlink/cloud/testing";
 import { type ControlPlane, startControlPlane } from "../processes/control-plane.ts";
 import { eventually } from "../processes/eventually.ts";
-import { sha256Of } from "../processes/scenario.ts";
 import { startTcpProxy, type TcpProxy } from "../processes/tcp-proxy.ts";
 
-/** Where robots live. */
-export interface Ground {
-  /** Each in a folder below. */
+/** The surroundings of robots. */
+export interface Surroundings {
+  /** The folder that has a folder for each robot. */
   readonly folder: string;
-  /** The control plane, as the agents reach it. */
+  /** The address at which agents reach the control plane. */
   readonly url: string;
-  /** After a start of the control plane another one: it is somewhere else then. */
+  /** A client of the control plane; after a restart it is another one, because the address changes. */
   readonly admin: Client;
 }
 
-/** One control plane for many robots, which may be killed and begun anew while they work. */
-export interface FaultBed extends Ground, AsyncDisposable {
-  /** Everything between agents and cloud goes through here. */
+/** One control plane for many robots, which may be killed and started again while they work. */
+export interface FaultBed extends Surroundings, AsyncDisposable {
+  /** All traffic between agents and cloud goes through this proxy. */
   readonly proxy: TcpProxy;
-  /** Kills the control plane and waits until it serves again. */
-  crashCloud(): Promise<void>;
-  /** Kills its Postgres, which it starts again by itself. */
+  /** The data folder of the control plane. */
+  readonly dataDir: string;
+  /** Kills the control plane, does something meanwhile, and waits until it serves again. */
+  crashCloud(meanwhile?: () => Promise<void>): Promise<void>;
+  /** Kills the control plane's Postgres, which the control plane starts again. */
   crashPostgres(): Promise<void>;
-  /** How many stored objects have each SHA-256. */
+  /** Counts the stored objects by SHA-256. */
   countObjects(): Promise<Map<string, number>>;
 }
 
 const IN_MEMORY = "/dev/shm";
 const NEEDED_BYTES = 2 * 1024 ** 3;
-/** While many lives kill one control plane, each waits for it again and again. */
-const PATIENCE_MS = 240_000;
+/**
+ * While many lives kill one control plane, each of them waits for it again and again. An agent whose token a database that was set back does not
+ * know waits up to five minutes before it tries again.
+ */
+const PATIENCE_MS = 660_000;
 
 interface Options {
-  /** At which address the proxy listens. */
+  /** The address at which the proxy listens. */
   readonly host?: string;
-  /** By which URL the agents know it. */
+  /** Returns the URL by which agents know the proxy. */
   readonly reachedAs?: (proxyUrl: string) => string;
   readonly cloudEnv?: Readonly<Record<string, string>>;
+  /** Kills the Postgres of `DATABASE_URL`, if `cloudEnv` has one. */
+  readonly crashPostgres?: () => Promise<void>;
 }
 
-export async function openFaultBed({ host, reachedAs = (url) => url, cloudEnv }: Options = {}): Promise<FaultBed> {
+export async function openFaultBed({
+  host,
+  reachedAs = (url) => url,
+  cloudEnv,
+  crashPostgres,
+}: Options = {}): Promise<FaultBed> {
   await using stack = new AsyncDisposableStack();
-  const folder = await mkdtemp(join((await hasRoom()) ? IN_MEMORY : tmpdir(), "downlink-faults-"));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const folder = await makeFolder(stack);
   const dataDir = join(folder, "cloud");
   const proxy = stack.use(await startTcpProxy({ host }));
   const url = reachedAs(proxy.url);
   const start = async () => {
     const started = await startControlPlane({ dataDir, env: { DOWNLINK_PUBLIC_URL: url, ...cloudEnv } });
     proxy.leadTo(started.url);
-    void tellOfEnd(started, () => isClosing);
+    void reportEnd(started, () => isClosing);
     return started;
   };
   let isClosing = false;
@@ -70,26 +81,37 @@ export async function openFaultBed({ host, reachedAs = (url) => url, cloudEnv }:
     get admin() {
       return cloud.admin;
     },
-    crashCloud: () =>
+    dataDir,
+    crashCloud: (meanwhile = async () => {}) =>
       restarts(async () => {
         proxy.leadTo(undefined);
         await cloud.program.end("SIGKILL");
+        await meanwhile();
         cloud = await start();
       }),
-    crashPostgres: () => restarts(() => killPostgres(dataDir)),
-    countObjects: createObjectCount(join(dataDir, "objects")),
+    crashPostgres: () => restarts(crashPostgres ?? (() => killPostgres(dataDir))),
+    countObjects: createObjectCount(dataDir),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** A control plane that ends by itself would only be missed, minutes later, by lives that have no part in it. */
-async function tellOfEnd({ program }: ControlPlane, isClosing: () => boolean): Promise<void> {
+/** Makes a folder, in memory if there is room, that is removed with the stack. */
+export async function makeFolder(stack: AsyncDisposableStack): Promise<string> {
+  const folder = await mkdtemp(join((await hasRoom()) ? IN_MEMORY : tmpdir(), "downlink-faults-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/**
+ * Reports a control plane that ends by itself: otherwise it would only be missed minutes later, by lives that have nothing to do with it.
+ */
+async function reportEnd({ program }: ControlPlane, isClosing: () => boolean): Promise<void> {
   const how = await program.ended;
   if (how === "SIGKILL" || isClosing()) return;
   process.stderr.write(`the control plane ended by itself with ${how}:\n${program.output()}\n`);
 }
 
-/** Asks again while the cloud does not answer, and until the answer is as wanted. */
+/** Asks again while the cloud does not answer, until the answer is the expected one. */
 export async function untilAnswered<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
   const answered = async () => {
     try {
@@ -106,14 +128,14 @@ export async function untilAnswered<T>(ask: () => Promise<T>, isWanted: (answer:
 
 async function killPostgres(dataDir: string): Promise<void> {
   const [path] = await Array.fromAsync(glob(join(dataDir, "**/postmaster.pid")));
-  if (path === undefined) return; // It is being started anew already.
+  if (path === undefined) return; // it is being started again already
   const [pid] = (await readFile(path, "utf8")).split("\n");
-  // A number that was left behind may be another process by now.
+  // A process id that was left behind may belong to another process by now.
   const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
   if (command.includes(dirname(path))) process.kill(Number(pid), "SIGKILL");
 }
 
-/** One after the other, in the order of the calls. */
+/** Runs one task after the other, in the order of the calls. */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return (work: () => Promise<void>): Promise<void> => {
@@ -123,19 +145,12 @@ function createTurns() {
   };
 }
 
-/** An object never changes: each is read once. */
-function createObjectCount(directory: string) {
-  const known = new Map<string, string>();
+/** An object never changes, so each is read once. */
+function createObjectCount(dataDir: string) {
+  const known = new Map();
   return async () => {
-    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-    const whole = entries.filter((entry) => entry.isFile() && !entry.name.includes("."));
     const counts = new Map<string, number>();
-    for (const { parentPath, name } of whole) {
-      const path = join(parentPath, name);
-      const sha256 = known.get(path) ?? (await sha256Of(path));
-      known.set(path, sha256);
-      counts.set(sha256, (counts.get(sha256) ?? 0) + 1);
-    }
+    for (const { sha256 } of await readStoredObjects(dataDir, known)) counts.set(sha256, (counts.get(sha256) ?? 0) + 1);
     return counts;
   };
 }

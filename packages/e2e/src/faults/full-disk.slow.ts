@@ -12,7 +12,7 @@ import { eventually } from "../processes/eventually.ts";
 
 const DEGRADED = 3;
 
-test("with a full disk under its state the agent stays up, says so, and catches up once there is room", async (t) => {
+test("with a full disk under its state the agent keeps running, reports the problem, and catches up once there is room", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "downlink-full-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const [storageRoot, stateDir] = [join(folder, "root"), join(folder, "state")];

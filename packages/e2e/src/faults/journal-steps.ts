@@ -1,9 +1,9 @@
-// Loaded into an agent before it begins (`node --import`): writes down every durable step, and kills the process at one of them.
+// Loaded into an agent before it begins (`node --import`): writes every durable step into a journal, and kills the process at one of them.
 
 import { tracingChannel } from "node:diagnostics_channel";
 import { appendFileSync } from "node:fs";
 
-/** As `packages/agent/src/durable/durable-steps.ts` describes them. */
+/** A step in the form of `packages/agent/src/durable/durable-steps.ts`. */
 interface Step {
   readonly what: "inventory" | "fact" | "file" | "call" | "part" | "piece";
   readonly steps?: readonly { readonly do: string; readonly event?: string }[];
@@ -35,14 +35,14 @@ function pass(step: Step, when: "before" | "after" | "failed"): void {
   if (point === crashAt) process.kill(process.pid, "SIGKILL");
 }
 
-/** Of what was sent, so that nothing is sent twice. */
+/** Names the place of what was sent, to check that nothing is sent twice. */
 function placeOf({ what, uploadId, number, offset }: Step): string {
   if (what !== "part" && what !== "piece") return "";
   return ` ${[uploadId, number, offset].filter((each) => each !== undefined).join("/")}`;
 }
 
 function nameOf({ what, steps = [], name, path, operation }: Step): string {
-  // Whether a hash is noted as well depends on how much time passed: the step is the same.
+  // Whether a hash is noted in the same write depends on timing, and makes no other step.
   const named = steps.filter((each) => each.do !== "noteHash" || steps.length === 1);
   const kinds = new Set(named.map((each) => each.event ?? each.do));
   const detail = [...kinds, name, path?.split("/").at(-1), operation].filter((text) => text !== undefined);

@@ -1,16 +1,16 @@
 import { type EdgeAgentOptions, startEdgeAgent } from "../processes/edge-agent.ts";
 import type { Program } from "../processes/program.ts";
 
-/** An agent that is begun anew whenever it was killed, as its service manager does. */
+/** An agent that is started again whenever it was killed, as a service manager does. */
 export interface KeptAgent extends AsyncDisposable {
-  /** Resolves when it ends by itself, which it never should: with what it printed. */
+  /** Rejects when the agent ends by itself, which it never should, with what it printed. */
   readonly fell: Promise<never>;
   kills(): number;
-  /** The first line that matches of what the present process prints. */
+  /** Resolves with the first line that the present process prints and that matches. */
   line(pattern: RegExp): Promise<string>;
-  /** Ends it; it is begun anew. Resolves when the old process is gone. */
+  /** Kills the process, which is then started again. Resolves when the old process has ended. */
   kill(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
-  /** Ends it for good by SIGTERM; fails where that takes more than ten seconds or is no clean end. */
+  /** Ends it for good by SIGTERM; fails if that takes more than ten seconds or is no clean end. */
   stop(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ async function requireCleanEnd(program: Program): Promise<void> {
   if (!isOurDoing(end)) throw new Error(`SIGTERM ended the agent with ${end}:\n${program.output()}`);
 }
 
-/** A clean end, or a kill; SIGTERM itself where the agent had not got as far as to listen to it. */
+/** The test caused this end: it is clean, or a kill, or a SIGTERM that came before the agent listened for it. */
 function isOurDoing(end: number | string): boolean {
   return end === 0 || end === "SIGKILL" || end === "SIGTERM";
 }

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startCloud, type TestCloud } from "@downlink/cloud/testing";
 import { makeMcap } from "@downlink/recordings/testing";
-import { type Ground, untilAnswered } from "./fault-bed.ts";
+import { type Surroundings, untilAnswered } from "./fault-bed.ts";
 import { keepRunning } from "./keep-running.ts";
 import { liveThrough, makeRobot, type Robot, recordingsOf } from "./robot.ts";
 
-/** What is done to the state directory; `before` is a copy of it from before the imports. */
+/** What happens to the state directory; `before` is a copy of it from before the imports. */
 type Loss = (stateDir: string, before: string) => Promise<void>;
 
 const losses: Readonly<Record<string, Loss>> = {
@@ -37,33 +37,33 @@ test("an agent whose state was lost converges: the same recordings, and nothing 
   const folder = await mkdtemp(join(tmpdir(), "downlink-lost-"));
   const cloud = await startCloud(t);
   t.after(() => rm(folder, { recursive: true }));
-  const ground = { folder, url: cloud.url, admin: cloud.admin };
+  const surroundings = { folder, url: cloud.url, admin: cloud.admin };
   const cases = Object.entries(losses);
-  await Promise.all(cases.map(([loss, lose]) => t.test(loss, () => loseState(ground, { cloud, lose }))));
+  await Promise.all(cases.map(([loss, lose]) => t.test(loss, () => loseState(surroundings, { cloud, lose }))));
 });
 
-async function loseState(ground: Ground, { cloud, lose }: { cloud: TestCloud; lose: Loss }): Promise<void> {
-  await using robot = await makeRobot(ground);
+async function loseState(surroundings: Surroundings, { cloud, lose }: { cloud: TestCloud; lose: Loss }): Promise<void> {
+  await using robot = await makeRobot(surroundings);
   const { stateDir, journal } = robot;
   const before = `${stateDir}-before`;
   await run(robot, () =>
     untilAnswered(
-      () => recordingsOf(ground, robot),
+      () => recordingsOf(surroundings, robot),
       (all) => all.length === 4,
     ),
   );
   await cp(stateDir, before, { recursive: true });
-  await run(robot, () => liveThrough(ground, robot));
-  const known = await fatesOf(ground, robot);
+  await run(robot, () => liveThrough(surroundings, robot));
+  const known = await fatesOf(surroundings, robot);
 
   await lose(stateDir, before);
   await writeFile(join(robot.root, "new.mcap"), await makeMcap({ durationSeconds: 0.2 }));
   await writeFile(journal, "");
-  // Who does not know the lease has to wait for its end: a minute.
+  // An agent that does not know the lease has to wait for its end, which takes a minute.
   await cloud.deps.db.prisma.agent.updateMany({ where: { deviceId: robot.deviceId }, data: { leaseExpiresAtNs: 0n } });
-  // A file that the old state still knows is told of again, until two scans did not find it.
+  // A file that the old state still knows is reported again, until two scans did not find it.
   const isAsBefore = (fates: readonly string[]) => fates.length === known.length + 1 && isSubset(known, fates);
-  await run(robot, () => untilAnswered(() => fatesOf(ground, robot), isAsBefore));
+  await run(robot, () => untilAnswered(() => fatesOf(surroundings, robot), isAsBefore));
   assert.doesNotMatch(await readFile(journal, "utf8"), /before part/);
 }
 
@@ -77,7 +77,7 @@ async function run(robot: Robot, work: () => Promise<unknown>): Promise<void> {
   await agent.stop();
 }
 
-async function fatesOf(ground: Ground, robot: Robot): Promise<string[]> {
-  const all = await recordingsOf(ground, robot);
+async function fatesOf(surroundings: Surroundings, robot: Robot): Promise<string[]> {
+  const all = await recordingsOf(surroundings, robot);
   return all.map(({ id, path, importStatus }) => `${path} ${importStatus} ${id}`).sort();
 }

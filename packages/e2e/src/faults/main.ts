@@ -1,27 +1,32 @@
-// Kills an agent at every durable step and breaks whatever there is at random instants, and checks the invariants after each life:
+// Kills an agent at every durable step and breaks everything else at random instants, and checks the invariants after each life:
 //
-//   npm run faults [-- --kills 1000] [--seed 1] [--no-points]
+// npm run faults [-- --kills 1000] [--seed 1] [--no-points] [--restored 0.1] [--first "store set back"]
 //
-// Ends by itself with a table; exits 1 where an invariant did not hold.
+// Ends by itself with a table; exits 1 if an invariant did not hold.
 
 import { parseArgs } from "node:util";
 import { seededRandom } from "@downlink/recordings/testing";
 import { makeTable } from "../terminal/make-table.ts";
 import { crashAt, listCrashPoints } from "./crash-points.ts";
 import { type FaultBed, openFaultBed } from "./fault-bed.ts";
-import { surviveFaults } from "./random-faults.ts";
+import { surviveFaults, surviveRestores } from "./random-faults.ts";
 
 const { values } = parseArgs({
   options: {
     kills: { type: "string", default: "1000" },
     seed: { type: "string", default: "1" },
     points: { type: "boolean", default: true },
+    /** The share of lives in which the database and the object store are set back. */
+    restored: { type: "string", default: "0.1" },
+    /** The fault with which each such life begins; without it, all are drawn. */
+    first: { type: "string" },
   },
   allowNegative: true,
 });
-/** Lives at the same time. */
+/** The number of lives at the same time. */
 const PARALLEL = 2;
-/** Of a life without faults: fewer means that steps are no longer told of. */
+const restored = Number(values.restored);
+/** A life without faults has at least this many points: fewer means that steps are not announced any more. */
 const FEWEST_POINTS = 80;
 
 process.once("SIGINT", stop).once("SIGTERM", stop);
@@ -40,7 +45,7 @@ process.exitCode = failures.length === 0 ? 0 : 1;
 async function crashEverywhere(bed: FaultBed): Promise<void> {
   const points = await listCrashPoints(bed);
   say(`${points.length} crash points`);
-  if (points.length < FEWEST_POINTS) failures.push(`only ${points.length} durable steps were told of`);
+  if (points.length < FEWEST_POINTS) failures.push(`only ${points.length} durable steps were reported`);
   const tryOne = async (point: string) => {
     const crash = await crashAt(bed, point);
     count(`crash point: ${crash}`);
@@ -56,10 +61,11 @@ async function strikeAtRandom(bed: FaultBed, wanted: number): Promise<void> {
     for (let life = 0; struck < wanted; life += 1) yield life;
   }
   await inParallel(lives(), async () => {
-    const { faults } = await surviveFaults(bed, random);
+    const isRestored = random() < restored;
+    const { faults } = isRestored ? await surviveRestores(random, values.first) : await surviveFaults(bed, random);
     for (const fault of faults) count(fault);
     struck += faults.length;
-    count("life with random faults");
+    count(isRestored ? "life with random faults and restores" : "life with random faults");
   });
 }
 
@@ -74,7 +80,7 @@ async function inParallel<T>(tasks: Iterator<T>, work: (task: T) => Promise<void
   await Promise.all(Array.from({ length: PARALLEL }, worker));
 }
 
-/** The lives under way come to their end, and everything is put away. */
+/** The running lives come to their end, and everything is removed. */
 function stop(): void {
   failures.push("it was interrupted");
 }

@@ -12,7 +12,7 @@ import { eventually } from "../processes/eventually.ts";
 const FILES = 1500;
 const PER_DIRECTORY = 100;
 
-test("1,500 files that appear at once, in directories that appear with them, are all recordings, each once", async (t) => {
+test("1,500 files that appear at once, in directories that appear with them, become one recording each", async (t) => {
   const storageRoot = await mkdtemp(join(tmpdir(), "downlink-many-"));
   t.after(() => rm(storageRoot, { recursive: true, force: true }));
   const cloud = await startCloud(t);

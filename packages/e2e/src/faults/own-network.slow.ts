@@ -12,7 +12,7 @@ import { untilMoving } from "./until-moving.ts";
 
 const NAME = "cloud.downlink.example";
 
-test("a name that does not resolve, or to another address, and a link that loses packets cost time, and nothing else", async (t) => {
+test("a name that does not resolve or resolves to another address, and a link that loses packets, cost only time", async (t) => {
   await using network = await requireNetwork(t);
   if (!network) return t.skip("it needs root, Linux, iproute2 and util-linux");
   const [first, second] = network.addresses;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type OwnNetwork, openOwnNetwork } from "../processes/own-network.ts";
 
-/** A network for the test's agent alone; where none can be had, undefined, and the test's report says why. */
+/** Opens a network for the test's agent alone; returns undefined if none can be had, and the test's report says why. */
 export async function requireNetwork(t: TestContext): Promise<OwnNetwork | undefined> {
   const folder = await mkdtemp(join(tmpdir(), "downlink-network-"));
   t.after(() => rm(folder, { recursive: true }));

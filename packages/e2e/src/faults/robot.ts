@@ -5,25 +5,28 @@ import { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
 import { makeMcap, makeZeroMcap } from "@downlink/recordings/testing";
 import type { EdgeAgentOptions } from "../processes/edge-agent.ts";
-import { type Ground, untilAnswered } from "./fault-bed.ts";
+import { sha256Of } from "../processes/scenario.ts";
+import { type Surroundings, untilAnswered } from "./fault-bed.ts";
 import { createShiftedClock } from "./shifted-clock.ts";
 import { touchFiles } from "./touch-files.ts";
 
-/** A device with recordings of every fate on it, and the settings of its agent. */
+/** A device with recordings for every course of events, and the settings of its agent. */
 export interface Robot extends AsyncDisposable {
   readonly deviceId: string;
   readonly root: string;
   readonly stateDir: string;
-  /** Where its agents write down their durable steps. */
+  /** The file into which its agents write their durable steps. */
   readonly journal: string;
   readonly agentOptions: EdgeAgentOptions;
-  /** From now on its agent's wall clock is off by so much. */
+  /** The SHA-256 of each file that is requested, by its path. */
+  readonly contents: ReadonlyMap<string, string>;
+  /** Sets its agent's wall clock wrong by this much, from now on. */
   setClock(shiftMs: number): Promise<void>;
   /** Does something with its files while nobody else does. */
   withFiles<T>(work: (root: string) => Promise<T>): Promise<T>;
 }
 
-/** What becomes of the files on it. `large` takes two parts. */
+/** The files on the device, named for what happens to them. `large` takes two parts. */
 export const files = {
   small: "small.mcap",
   large: "deep/large.mcap",
@@ -36,17 +39,17 @@ export const files = {
 const LARGE_BYTES = 17 * 1024 * 1024;
 const journalSteps = new URL("./journal-steps.ts", import.meta.url).href;
 
-/** What the agent gets besides. */
+/** Further options of the agent. */
 type Extras = Pick<EdgeAgentOptions, "env" | "within">;
 
-export async function makeRobot(ground: Ground, extras: Extras = {}): Promise<Robot> {
-  const folder = join(ground.folder, randomName());
+export async function makeRobot(surroundings: Surroundings, extras: Extras = {}): Promise<Robot> {
+  const folder = join(surroundings.folder, randomName());
   const [root, stateDir, journal] = [join(folder, "root"), join(folder, "state"), join(folder, "journal")];
   await mkdir(join(root, "deep"), { recursive: true });
   await writeFiles(root);
   const clock = await createShiftedClock(join(folder, "clock"));
   const { deviceId, token } = await untilAnswered(
-    () => enrollDevice(ground),
+    () => enrollDevice(surroundings),
     () => true,
   );
   const env = {
@@ -58,20 +61,21 @@ export async function makeRobot(ground: Ground, extras: Extras = {}): Promise<Ro
     ...extras.env,
   };
   const nodeArgs = ["--import", journalSteps, "--import", clock.module];
-  const place = { url: ground.url, token, storageRoot: root, stateDir };
+  const place = { url: surroundings.url, token, storageRoot: root, stateDir };
   return {
     deviceId,
     root,
     stateDir,
     journal,
     agentOptions: { ...place, env, nodeArgs, within: extras.within },
+    contents: await readContents(root),
     setClock: clock.set,
     withFiles: createTurns(root),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
-/** One after the other, in the order of the calls. */
+/** Runs one task after the other, in the order of the calls. */
 function createTurns(root: string): Robot["withFiles"] {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -81,8 +85,13 @@ function createTurns(root: string): Robot["withFiles"] {
   };
 }
 
-/** Under a name of its own at each try: an answer may be lost. */
-async function enrollDevice({ admin }: Ground): Promise<{ deviceId: string; token: string }> {
+async function readContents(root: string): Promise<Map<string, string>> {
+  const paths = [files.small, files.large, files.deleted];
+  return new Map(await Promise.all(paths.map(async (path) => [path, await sha256Of(join(root, path))] as const)));
+}
+
+/** Each attempt uses a new name, because the answer of an earlier one may have been lost. */
+async function enrollDevice({ admin }: Surroundings): Promise<{ deviceId: string; token: string }> {
   const device = await admin.call(api.devices.create, { name: randomName() });
   const { token } = await admin.call(api.deviceTokens.create, { deviceId: device.id });
   return { deviceId: device.id, token: token! };
@@ -100,7 +109,7 @@ async function writeFiles(root: string): Promise<void> {
   await writeLarge(join(root, files.large), seed);
 }
 
-/** Every file has content of its own: where it is stored twice, it was sent twice. */
+/** Every file has content of its own: a content that is stored twice was sent twice. */
 async function makeSmall(seed: number): Promise<Uint8Array> {
   const metadata = [{ name: "made", metadata: { seed: String(seed) } }];
   return await makeMcap({ durationSeconds: 0.5, seed, metadata });
@@ -118,32 +127,33 @@ async function writeLarge(path: string, seed: number): Promise<void> {
   await file.write(mark, 0, mark.byteLength, Math.floor(sizeBytes / 2));
 }
 
-export async function recordingsOf({ admin }: Ground, { deviceId }: Robot): Promise<Recording[]> {
+export async function recordingsOf({ admin }: Surroundings, { deviceId }: Robot): Promise<Recording[]> {
   return await admin.call(api.recordings.list, { deviceId });
 }
 
-/** Asks for files, deletes one that was asked for, renames another, touches some, and waits until nothing more is to come. */
-export async function liveThrough(ground: Ground, robot: Robot): Promise<void> {
-  const list = () => recordingsOf(ground, robot);
+/** Requests files, deletes one of them, renames another, touches some, and waits until nothing more is expected. */
+export async function liveThrough(surroundings: Surroundings, robot: Robot): Promise<void> {
+  const list = () => recordingsOf(surroundings, robot);
   const listed = await untilAnswered(list, (all) => all.length === 4);
   await robot.withFiles((root) => rm(join(root, files.deleted)));
   for (const path of [files.deleted, files.small, files.large])
-    await requestImport(ground, robot, listed.find((one) => one.path === path)!.id);
+    await requestImport(surroundings, robot, listed.find((one) => one.path === path)!.id);
   await robot.withFiles((root) => rename(join(root, files.renamedFrom), join(root, files.renamedTo)));
   await robot.withFiles(touchFiles);
   await untilAnswered(list, isSettled);
   await untilAnswered(
-    () => ground.admin.call(api.edgeFiles.list, { deviceId: robot.deviceId }),
+    () => surroundings.admin.call(api.edgeFiles.list, { deviceId: robot.deviceId }),
     (all) => all.length === 1 && all[0]?.state === "incomplete",
   );
 }
 
-/** The deleted one may be known to be gone by now. */
-async function requestImport(ground: Ground, robot: Robot, id: string): Promise<void> {
+/** The deleted file may be reported as gone by now. */
+async function requestImport(surroundings: Surroundings, robot: Robot, id: string): Promise<void> {
   const ask = async () => {
-    const all = await recordingsOf(ground, robot);
+    const all = await recordingsOf(surroundings, robot);
     const status = all.find((one) => one.id === id)?.importStatus;
-    if (status === "none") await ground.admin.call(api.recordings.requestImport, { keyOrId: id }).catch(ignoreGone);
+    if (status === "none")
+      await surroundings.admin.call(api.recordings.requestImport, { keyOrId: id }).catch(ignoreGone);
     return status;
   };
   await untilAnswered(ask, (status) => status !== "none");
@@ -153,7 +163,7 @@ function ignoreGone(failure: unknown): void {
   if (!(failure instanceof ApiCallError && failure.code === "NotFound")) throw failure;
 }
 
-function isSettled(all: readonly Recording[]): boolean {
+export function isSettled(all: readonly Recording[]): boolean {
   const statusOf = (path: string) => all.find((one) => one.path === path)?.importStatus;
   const isDelivered = statusOf(files.small) === "complete" && statusOf(files.large) === "complete";
   const fate = statusOf(files.deleted);

@@ -16,10 +16,10 @@ import { untilMoving, untilSent } from "./until-moving.ts";
 
 const YEAR_MS = 365 * 86_400_000;
 const DAY_SECONDS = 86_400;
-/** The recordings are years old, and stay for a day after they were told of. */
+/** The recordings are years old, and stay for a day after they were reported. */
 const kept = [files.small, files.large, files.renamedTo, files.cut];
 
-test("clocks that are set by a year in mid-upload, the robot's and the cloud's, delete nothing early and give nothing up", async (t) => {
+test("clocks of the robot and of the cloud that are set by a year in mid-upload delete nothing early and give nothing up", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "downlink-clocks-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const cloudClock = await createShiftedClock(join(folder, "clock"));
@@ -44,7 +44,7 @@ test("clocks that are set by a year in mid-upload, the robot's and the cloud's, 
   }
   await agent.kill("SIGKILL");
   await cloudClock.set(YEAR_MS);
-  await eventually(status, (told) => told?.deletions.heldUntil != null);
+  await eventually(status, (shown) => shown?.deletions.heldUntil != null);
   await robot.setClock(0);
   await cloudClock.set(0);
   bed.proxy.throttle(Number.POSITIVE_INFINITY);

@@ -1,15 +1,15 @@
 import { rename, writeFile } from "node:fs/promises";
 
-/** A wall clock for the programs that are given these. */
+/** A wall clock for the programs that get these settings. */
 export interface ShiftedClock {
   readonly env: Readonly<Record<string, string>>;
-  /** For Node. */
+  /** The module that Node must load. */
   readonly module: string;
-  /** From now on the clock is off by so much. */
+  /** Sets the clock wrong by this much, from now on. */
   set(shiftMs: number): Promise<void>;
 }
 
-/** Right at first. `path` is its own. */
+/** The clock is right at first. The file at `path` belongs to it. */
 export async function createShiftedClock(path: string): Promise<ShiftedClock> {
   const set = async (shiftMs: number) => {
     await writeFile(`${path}.new`, String(shiftMs));

@@ -7,11 +7,11 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** The agent's own, for moments only. */
+/** The agent's own folder, in which files lie only for moments. */
 const TRASH = ".downlink-trash";
 const OUT_MS = 500;
 
-/** Changes everything about all files but their content: mode, owner, links, times, and which entries of the file system they are. */
+/** Changes everything about all files but their content: mode, owner, links, times, and inode numbers. */
 export async function touchFiles(root: string): Promise<void> {
   const touches = [touchMode, touchOwner, touchLinks, touchTime, touchInode];
   for (const path of await listFiles(root)) await touches[randomInt(touches.length)]!(path);
@@ -26,7 +26,7 @@ async function touchOwner(path: string): Promise<void> {
   await chown(path, mayGiveAway ? 1000 + randomInt(1000) : process.getuid!(), process.getgid!());
 }
 
-/** Under a name that is none of a recording. */
+/** Makes a link under a name that is not one of a recording, and removes it. */
 async function touchLinks(path: string): Promise<void> {
   await link(path, `${path}.kept`);
   await rm(`${path}.kept`);
@@ -42,14 +42,14 @@ async function touchInode(path: string): Promise<void> {
   await rename(`${path}.copy`, path);
 }
 
-/** For a moment nothing is where the root was. */
+/** For a moment nothing is at the root's path. */
 export async function takeOutCard(root: string): Promise<void> {
   await rename(root, `${root}.out`);
   await setTimeout(OUT_MS);
   await rename(`${root}.out`, root);
 }
 
-/** Another one with the same files takes its place, as it does where a file system numbers its files anew at each mount. */
+/** Another root with the same files takes its place, as when a file system gives its files new numbers at each mount. */
 export async function copyCard(root: string): Promise<void> {
   const card = `${root}.new`;
   await mkdir(card);

@@ -14,12 +14,12 @@ import { askStatus } from "./ask-status.ts";
 
 const isLinux = process.platform === "linux";
 
-test("an overflow of the kernel's queue of notifications loses no file, and none that comes later", {
+test("an overflow of the kernel's queue of notifications loses no file, nor any later one", {
   skip: !isLinux && "inotify is Linux's",
 }, async (t) => {
   const { options, untilFound } = await setUp(t);
   mkdirSync(join(options.storageRoot, "day"));
-  // Whatever is found below is found because the system told of something.
+  // Every file that is found below is found because of a notification.
   await using agent = startEdgeAgent({ ...options, env: { DOWNLINK_WATCH_SCAN_INTERVAL: "1h" } });
   await writeRecording(options, "day/before.mcap");
   await untilFound("day/before.mcap");
@@ -36,7 +36,7 @@ test("an overflow of the kernel's queue of notifications loses no file, and none
   assert.equal(await agent.end("SIGTERM"), 0);
 });
 
-/** Each rename is two events, none of which is the same as the one before it. */
+/** Each rename is two events, and no event equals the one before it. */
 function overflowQueue({ storageRoot }: EdgeAgentOptions): void {
   const limit = Number(readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8"));
   const [here, there] = [join(storageRoot, "day/here"), join(storageRoot, "day/there")];
@@ -52,13 +52,13 @@ const limits = [
   { name: "max_inotify_instances", value: 0, error: /EMFILE/ },
 ];
 
-test("an agent that may not watch all directories says so, finds everything by scanning, and watches once it may", {
+test("an agent that may not watch all directories reports it, finds everything by scanning, and watches once it may", {
   concurrency: true,
 }, async (t) => {
   await Promise.all(limits.map((limit) => t.test(limit.name, (sub) => meetLimit(sub, limit))));
 });
 
-/** The limit holds for one user namespace only, which is the agent's. */
+/** The limit holds only for one user namespace, which is the agent's. */
 async function meetLimit(t: TestContext, { name, value, error }: (typeof limits)[number]): Promise<void> {
   const path = `/proc/sys/user/${name}`;
   const within = [
@@ -78,11 +78,11 @@ async function meetLimit(t: TestContext, { name, value, error }: (typeof limits)
   await using agent = startEdgeAgent({ ...options, within });
   const isNamed = ({ code, detail }: { code: string; detail: string }) => code === "WatchLimit" && error.test(detail);
   const status = () => askStatus(options);
-  await eventually(status, (told) => told?.problems.some(isNamed) ?? false);
+  await eventually(status, (shown) => shown?.problems.some(isNamed) ?? false);
   for (const path of names) await writeRecording(options, path);
   await untilFound(...names);
   assert.ok(canRun(["nsenter", "--target", String(agent.pid), "--user", "--", "sh", "-c", `echo 1000 > ${path}`]));
-  await eventually(status, (told) => told?.health === "healthy");
+  await eventually(status, (shown) => shown?.health === "healthy");
   assert.equal(await agent.end("SIGTERM"), 0);
 }
 

@@ -11,7 +11,7 @@ export interface BadLink {
   readonly cutEveryMs: number;
 }
 
-/** Slow, and cut again and again, until it is disposed of. */
+/** Makes the link slow, and cuts it again and again, until this is disposed of. */
 export function makeBad(proxy: TcpProxy, { bytesPerSecond, cutEveryMs }: BadLink): Disposable {
   proxy.throttle(bytesPerSecond);
   const cuts = setInterval(proxy.cut, cutEveryMs);
@@ -23,7 +23,7 @@ export function makeBad(proxy: TcpProxy, { bytesPerSecond, cutEveryMs }: BadLink
   };
 }
 
-/** A recording of about that size, which the cloud knows of; not asked for yet. */
+/** Adds a recording of about that size, and waits until the cloud knows it; nobody has requested it yet. */
 export async function addRecording(
   { storageRoot, recordings }: Pick<Scenario, "storageRoot" | "recordings">,
   { name, sizeBytes }: { name: string; sizeBytes: number },

@@ -7,7 +7,7 @@ import { exportBytes, type ReadMessage, readIndexedMessages, readMessages } from
 import { request } from "undici";
 import type { Scenario } from "./scenario.ts";
 
-/** What is exported of a recording has the messages of the file on the robot, each byte of them. */
+/** Checks that the export of a recording has the messages of the file on the robot, each byte of them. */
 export async function assertExportedExactly(scenario: Scenario, recording: Recording): Promise<void> {
   const exported = await exportOf(scenario, recording);
   const inFile = await digestOfFile(join(scenario.storageRoot, recording.path));
@@ -22,14 +22,14 @@ async function exportOf({ cloud }: Scenario, { id }: Recording): Promise<Uint8Ar
   return bytes;
 }
 
-/** Of an MCAP by an independent reader; of a bag by way of a conversion on this side of the network. */
+/** An independent reader reads an MCAP; a bag is converted first. */
 async function digestOfFile(path: string) {
   const bytes = await readFile(path);
   if (path.endsWith(".mcap")) return digestByTopic(readMessages(bytes));
   return digestByTopic(readMessages(await exportBytes(bytes, { fileName: path, compression: "" })));
 }
 
-/** Count and content of each topic's messages, in order of time. */
+/** Counts and hashes each topic's messages in the order of time. */
 function digestByTopic(messages: readonly ReadMessage[]): Record<string, string> {
   const digests: Record<string, string> = {};
   for (const [topic, inTopic] of Map.groupBy(messages, (message) => message.topic)) {

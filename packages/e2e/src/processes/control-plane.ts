@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, createClient } from "@downlink/client";
 import { undiciTransport } from "@downlink/client/node";
+import { storeSettings } from "@downlink/cloud/testing";
 import { type Program, startProgram } from "./program.ts";
 
 export interface ControlPlane extends AsyncDisposable {
@@ -14,16 +15,24 @@ export interface ControlPlane extends AsyncDisposable {
 interface Options {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** For Node itself. */
+  /** Arguments for Node itself. */
   readonly nodeArgs?: readonly string[];
+  /** What it does; undefined: everything. */
+  readonly mode?: "all" | "serve";
 }
 
-/** `downlink all` with its own Postgres under `dataDir`, ready when this resolves. */
-export async function startControlPlane({ dataDir, env = {}, nodeArgs }: Options): Promise<ControlPlane> {
+/** Starts `downlink all`, or another mode, with its own Postgres under `dataDir`; it is ready when this resolves. */
+export async function startControlPlane({ dataDir, env = {}, nodeArgs, mode = "all" }: Options): Promise<ControlPlane> {
   const program = startProgram({
     script: "cloud/src/main.ts",
-    args: ["all"],
-    env: { DOWNLINK_PORT: "0", DOWNLINK_DATA_DIR: dataDir, DOWNLINK_LOG_LEVEL: "warn", ...env },
+    args: [mode],
+    env: {
+      DOWNLINK_PORT: "0",
+      DOWNLINK_DATA_DIR: dataDir,
+      DOWNLINK_LOG_LEVEL: "warn",
+      ...storeSettings(dataDir),
+      ...env,
+    },
     ...(nodeArgs && { nodeArgs }),
   });
   const url = (await program.line(/^Downlink serves at /)).replace("Downlink serves at ", "");

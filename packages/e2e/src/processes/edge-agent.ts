@@ -6,13 +6,13 @@ export interface EdgeAgentOptions {
   readonly storageRoot: string;
   readonly stateDir: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** For Node itself. */
+  /** Arguments for Node itself. */
   readonly nodeArgs?: readonly string[];
   /** The command that becomes the agent, as `nsenter` does. */
   readonly within?: readonly string[];
 }
 
-/** `agent run`, with short waits, so that a test ends soon. */
+/** Starts `agent run` with short waits, so that a test ends soon. */
 export function startEdgeAgent(options: EdgeAgentOptions): Program {
   return startProgram({
     script: "agent/src/main.ts",
@@ -23,7 +23,7 @@ export function startEdgeAgent(options: EdgeAgentOptions): Program {
   });
 }
 
-/** Any other command of the agent, to its end. */
+/** Runs any other command of the agent to its end. */
 export async function runAgentCommand(
   options: EdgeAgentOptions,
   ...args: string[]

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 150_000;
 const PAUSE_MS = 50;
 
-/** Asks again until the answer is as wanted; fails with the last answer when patience ends. */
+/** Asks again until the answer is the expected one; after too long a time it fails with the last answer. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   isWanted: (answer: T) => boolean,

@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 
 export interface NameServer extends AsyncDisposable {
-  /** What it says from now on, whatever name it is asked for: an IPv4 address, or none for one of these reasons. */
+  /** The answer from now on, for any name: an IPv4 address, or one of these reasons for none. */
   answer: string | "no such name" | "failure" | "silence";
 }
 
@@ -12,7 +12,7 @@ const HEADER_BYTES = 12;
 const REPLY_FLAGS = 0x8180;
 const codes: Readonly<Record<string, number>> = { failure: 2, "no such name": 3 };
 
-/** A DNS server over UDP for one name (RFC 1035). */
+/** Starts a DNS server over UDP for one name (RFC 1035). */
 export async function startNameServer(address: string): Promise<NameServer> {
   const socket = createSocket("udp4");
   const server: NameServer = {
@@ -39,7 +39,7 @@ function reply(query: Buffer, answer: string): Buffer {
   return Buffer.concat([words(header), question, ...(hasAnswer ? [addressRecord(answer)] : [])]);
 }
 
-/** For the name in the question, good for a second. */
+/** Makes the record for the name in the question, valid for a second. */
 function addressRecord(address: string): Buffer {
   const [nameAt, type, internet, seconds, length] = [0xc000 | HEADER_BYTES, TYPE_A, 1, 1, 4];
   return Buffer.concat([

@@ -4,39 +4,39 @@ import { writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
 const execute = promisify(execFile);
-/** Where `tc` is, and not every path leads. */
+/** `tc` may be in a directory that is not in everybody's PATH. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
 const run = (command: string, args: readonly string[]) => execute(command, args, { env });
 
 export type LinkState = "as it is" | "loses packets" | "carries nothing";
 
-/** A network that a process has to itself, with one link to this machine, which is its name server. */
+/** A network that a process has for itself, with one link to this machine, which is its name server. */
 export interface OwnNetwork extends AsyncDisposable {
-  /** At which this machine is reached from there. The first is the name server's. */
+  /** The addresses at which this machine is reached from there. The first one is the name server's. */
   readonly addresses: readonly [string, string];
-  /** The command that puts a program there. */
+  /** The command that runs a program in this network. */
   readonly within: readonly string[];
-  /** What becomes of packets, in both directions. Resolves with how many were lost under the state that ends. */
+  /** Decides what happens to packets, in both directions. Resolves with the number of packets lost under the state that ends. */
   shape(state: LinkState): Promise<number>;
-  /** So many bytes a second pass in each direction, headers included; Infinity: as fast as it goes. */
+  /** Lets so many bytes a second pass in each direction, headers included; Infinity sets no limit. */
   limit(bytesPerSecond: number): Promise<void>;
 }
 
 const RESOLVER_OPTIONS = "options timeout:1 attempts:1";
 const disciplines: Readonly<Record<LinkState, readonly string[]>> = {
   "as it is": ["pfifo", "limit", "1000"],
-  // A queue that is shorter than what TCP sends at once: what does not fit is lost.
+  // The queue is shorter than what TCP sends at once: packets that do not fit are lost.
   "loses packets": ["tbf", "rate", "40mbit", "burst", "5kb", "limit", "20kb"],
   // No packet is that small.
   "carries nothing": ["tbf", "rate", "8kbit", "burst", "10", "limit", "10"],
 };
-/** What passes at once: the kernel looks so often at least, and hands over packets of up to 64 KiB. */
+/** How much passes at once: the kernel checks at least this often, and passes on packets of up to 64 KiB. */
 const BURSTS_PER_SECOND = 100;
 const SMALLEST_BURST_BYTES = 65_536;
-/** Where the kernel has it. */
+/** Random loss, if the kernel has the module for it. */
 const RANDOM_LOSS = ["netem", "loss", "30%"];
 
-/** Needs root, Linux, iproute2 and util-linux: rejects with what is missing. `resolvFile` is written for it. */
+/** Needs root, Linux, iproute2 and util-linux; rejects with what is missing. It writes `resolvFile`. */
 export async function openOwnNetwork(resolvFile: string): Promise<OwnNetwork> {
   await using stack = new AsyncDisposableStack();
   await run("tc", ["-Version"]);
@@ -64,12 +64,12 @@ export async function openOwnNetwork(resolvFile: string): Promise<OwnNetwork> {
   };
 }
 
-/** RFC 2544 keeps 198.18.0.0/15 for tests. Those that run at the same time have different ones. */
+/** RFC 2544 reserves 198.18.0.0/15 for tests. Networks that exist at the same time have different subnets. */
 function subnetOf(pid: number): string {
   return `198.${18 + ((pid >> 8) & 1)}.${pid & 0xff}`;
 }
 
-/** A process that keeps the namespaces; whatever happens to this one, it ends with it, and the link with it. */
+/** Starts a process that keeps the namespaces; it ends with this one in any case, and the link ends with it. */
 async function holdNamespaces(): Promise<AsyncDisposable & { readonly pid: number }> {
   const flags = ["--net", "--mount", "--propagation", "private"];
   const child: ChildProcess = spawn("unshare", [...flags, "--", "sh", "-c", "echo ready; exec cat"]);

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Lost packets as the two ends of a TCP connection see them: nothing is missing or out of order, but it comes late. */
+/** Lost packets as the two ends of a TCP connection notice them: nothing is missing or out of order, but it comes late. */
 export interface PacketLoss {
-  /** In [0, 1): how likely each piece, and each repeat of it, is lost. */
+  /** Sets in [0, 1) how likely each piece, and each repeat of it, is lost. */
   set(share: number): void;
-  /** Ends when the next piece of a connection has come through. */
+  /** Resolves when the next piece of a connection may pass. */
   pass(): Promise<void>;
 }
 
-/** How long Linux waits at least before it sends again; twice as long each further time. */
+/** Linux waits at least this long before it sends again, and twice as long each further time. */
 const RETRANSMISSION_MS = 200;
 const LONGEST_MS = 3200;
 

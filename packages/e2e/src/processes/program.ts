@@ -4,37 +4,39 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const PACKAGES = new URL("../../../", import.meta.url);
-/** What is started here ends with this process, also when that is killed. */
+/** A program that is started here ends with this process, even when this process is killed. */
 const END_WITH_PARENT = new URL("../scripts/end-with-parent.mjs", PACKAGES).href;
 
 export interface Program extends AsyncDisposable {
   readonly pid: number;
-  /** What it printed so far, both streams. */
+  /** Returns what the program has printed so far, on both streams. */
   output(): string;
-  /** Resolves with the first line that matches; fails with the output when the program ends first. */
+  /** Resolves with the first line that matches; fails with the output if the program ends first. */
   line(pattern: RegExp): Promise<string>;
-  /** Resolves once it has ended, with its exit code or the signal's name. */
+  /** Sends the signal and resolves once the program has ended, with its exit code or the signal's name. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
 interface Start {
-  /** Below `packages/`. */
+  /** The path below `packages/`. */
   readonly script: string;
+  /** The `packages/` of another checkout; undefined: those of this one. */
+  readonly packages?: URL | undefined;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For Node itself. */
+  /** Arguments for Node itself. */
   readonly nodeArgs?: readonly string[];
-  /** The command that becomes it, as `nsenter` does: nothing, if it is started as it is. */
+  /** The command that becomes the program, as `nsenter` does; empty if the program is started directly. */
   readonly within?: readonly string[];
 }
 
-/** Starts one of our programs as a user does: a process of its own, on the Node that runs this. */
-export function startProgram({ script, args, env, nodeArgs = [], within = [] }: Start): Program {
+/** Starts one of our programs as a user does: a process of its own, on the same Node as this one. */
+export function startProgram({ script, packages = PACKAGES, args, env, nodeArgs = [], within = [] }: Start): Program {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(DOWNLINK_|DATABASE_URL|NODE_TEST)/.test(name)),
   );
-  const path = fileURLToPath(new URL(script, PACKAGES));
+  const path = fileURLToPath(new URL(script, packages));
   const flags = ["--disable-warning=ExperimentalWarning", "--import", END_WITH_PARENT, ...nodeArgs];
   const [command, ...commandArgs] = [...within, process.execPath, ...flags, path, ...args];
   const child = spawn(command!, commandArgs, {
@@ -64,7 +66,7 @@ function collectLines(child: ChildProcess) {
   for (const stream of [child.stdout!, child.stderr!])
     createInterface({ input: stream }).on("line", (line) => {
       seen.push(line);
-      for (const tell of waiting) tell(line);
+      for (const check of waiting) check(line);
     });
   return {
     seen,
@@ -72,10 +74,10 @@ function collectLines(child: ChildProcess) {
       const known = seen.find((line) => pattern.test(line));
       if (known !== undefined) return known;
       const { promise, resolve, reject } = Promise.withResolvers<string>();
-      const tell = (line: string) => pattern.test(line) && resolve(line);
-      waiting.add(tell);
+      const check = (line: string) => pattern.test(line) && resolve(line);
+      waiting.add(check);
       void ended.then(() => reject(new Error(`it ended before it printed ${pattern}:\n${seen.join("\n")}`)));
-      return promise.finally(() => waiting.delete(tell));
+      return promise.finally(() => waiting.delete(check));
     },
   };
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What is answered in the control plane's place. */
+/** The answer in the control plane's place. */
 export interface RefusalError {
   readonly status: number;
   readonly retryAfterSeconds?: number;
@@ -10,11 +10,11 @@ export interface RefusalError {
 
 export interface RefusingFront extends AsyncDisposable {
   readonly url: string;
-  /** Asked for every request; undefined lets it through. */
+  /** Called for every request; undefined lets it through. */
   refuse: (method: string, path: string) => RefusalError | undefined;
 }
 
-/** Stands before a control plane as a gateway does, and answers in its place where it is told to. Loopback only. */
+/** Stands before a control plane as a gateway does, and answers in its place if `refuse` says so. Loopback only. */
 export async function startRefusingFront(target: () => string): Promise<RefusingFront> {
   const front = { refuse: (() => undefined) as RefusingFront["refuse"] };
   const server = createServer((incoming, outgoing) => {
@@ -33,7 +33,7 @@ export async function startRefusingFront(target: () => string): Promise<Refusing
   });
 }
 
-/** As a gateway says it: a page, not the service's own words. */
+/** Answers as a gateway does: with a page, not in the service's format. */
 function answer(
   { status, retryAfterSeconds }: RefusalError,
   incoming: IncomingMessage,

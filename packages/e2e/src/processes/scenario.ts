@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
-import { createTestDatabase } from "@downlink/cloud/testing";
+import { createTestDatabase, readStoredObjects } from "@downlink/cloud/testing";
 import { api, type Recording } from "@downlink/protocol";
 import { type ControlPlane, startControlPlane } from "./control-plane.ts";
 import { type EdgeAgentOptions, startEdgeAgent } from "./edge-agent.ts";
@@ -13,9 +12,13 @@ import type { Program } from "./program.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 export interface Scenario {
-  /** Everything between agent and cloud goes through here. */
+  /** All traffic between agent and cloud goes through this proxy. */
   readonly proxy: TcpProxy;
   readonly deviceId: string;
+  /** Of the control plane. */
+  readonly dataDir: string;
+  /** Undefined where the control plane runs its own Postgres. */
+  readonly databaseUrl: string | undefined;
   readonly storageRoot: string;
   readonly agentOptions: EdgeAgentOptions;
   cloud(): ControlPlane;
@@ -26,25 +29,27 @@ export interface Scenario {
   /** Starts the control plane again on its data. */
   restartCloud(): Promise<void>;
   recordings(): Promise<Recording[]>;
-  /** Waits until the only recording is known, asks for it, and answers its id. */
+  /** Waits until the only recording is known, requests it, and returns its id. */
   requestOnly(): Promise<string>;
   /** Waits until a recording has the status. */
   until(status: Recording["importStatus"], id?: string): Promise<Recording>;
-  /** Size and SHA-256 of every object that was uploaded; the verified indexes beside them are not told. */
+  /** Returns size and SHA-256 of every uploaded object, without the verified indexes beside them. */
   storedObjects(): Promise<{ sizeBytes: number; sha256: string }[]>;
 }
 
 interface Options {
-  /** The control plane runs a Postgres itself, as durable as in earnest; without it it uses one that tests share. */
+  /** The control plane runs its own Postgres, as durable as in production; otherwise it uses one that tests share. */
   readonly hasOwnPostgres?: boolean;
   readonly agentEnv?: Readonly<Record<string, string>>;
   readonly cloudEnv?: Readonly<Record<string, string>>;
+  /** Starts another kind of control plane, over a database of its own. */
+  readonly startCloud?: typeof startControlPlane;
 }
 
-/** A control plane and a robot's folder on this machine, all real, closed with the test. The agent is started by the test. */
+/** Starts a control plane and makes a robot's folder on this machine, all real, closed with the test. The test starts the agent. */
 export async function startScenario(
-  t: TestContext,
-  { agentEnv, cloudEnv, hasOwnPostgres = false }: Options = {},
+  t: { after(close: () => Promise<unknown>): void },
+  { agentEnv, cloudEnv, startCloud, hasOwnPostgres = startCloud !== undefined }: Options = {},
 ): Promise<Scenario> {
   const stack = new AsyncDisposableStack();
   t.after(() => stack.disposeAsync());
@@ -58,7 +63,7 @@ export async function startScenario(
     : { DATABASE_URL: await createTestDatabase(t) };
   const start = async () => {
     const env = { DOWNLINK_PUBLIC_URL: proxy.url, ...database, ...cloudEnv };
-    const started = stack.use(await startControlPlane({ dataDir, env }));
+    const started = stack.use(await (startCloud ?? startControlPlane)({ dataDir, env }));
     proxy.leadTo(started.url);
     return started;
   };
@@ -67,7 +72,7 @@ export async function startScenario(
   const { deviceId, token } = await createDevice(cloud);
   const agentOptions: EdgeAgentOptions = { url: proxy.url, token, storageRoot, stateDir, env: agentEnv };
   return {
-    ...{ proxy, deviceId, storageRoot, agentOptions },
+    ...{ proxy, deviceId, dataDir, databaseUrl: database.DATABASE_URL, storageRoot, agentOptions },
     ...askFor(() => cloud),
     cloud: () => cloud,
     agent: () => agent!,
@@ -82,7 +87,7 @@ export async function startScenario(
     restartCloud: async () => {
       cloud = await start();
     },
-    storedObjects: () => storedObjects(join(dataDir, "objects")),
+    storedObjects: () => storedObjects(dataDir),
   };
 }
 
@@ -92,7 +97,7 @@ async function createDevice({ admin }: ControlPlane): Promise<{ deviceId: string
   return { deviceId, token: token! };
 }
 
-/** What a person asks of the control plane that runs at that moment. */
+/** The requests that a person makes to the control plane that runs at that moment. */
 function askFor(cloud: () => ControlPlane): Pick<Scenario, "recordings" | "requestOnly" | "until"> {
   const recordings = () => cloud().admin.call(api.recordings.list, {});
   return {
@@ -116,9 +121,8 @@ export async function sha256Of(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-async function storedObjects(directory: string) {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const whole = entries.filter((entry) => entry.isFile() && !/\.|\+idx_/.test(entry.name));
-  const files = whole.map((entry) => join(entry.parentPath, entry.name));
-  return Promise.all(files.map(async (path) => ({ sizeBytes: (await stat(path)).size, sha256: await sha256Of(path) })));
+/** Size and SHA-256 of every object that was uploaded to the control plane with this data folder. */
+export async function storedObjects(dataDir: string): Promise<{ sizeBytes: number; sha256: string }[]> {
+  const uploaded = (await readStoredObjects(dataDir)).filter(({ key }) => !key.includes("/idx_"));
+  return uploaded.map(({ sizeBytes, sha256 }) => ({ sizeBytes, sha256 }));
 }

@@ -5,23 +5,23 @@ import { createPacketLoss } from "./packet-loss.ts";
 
 export interface TcpProxy extends AsyncDisposable {
   readonly url: string;
-  /** Where connections go from now on, by its URL; undefined: nowhere, as before the first call. */
+  /** Sets the URL to which connections go from now on; undefined: nowhere, as before the first call. */
   leadTo(url: string | undefined): void;
-  /** Bytes that went through towards the target so far. */
+  /** Returns how many bytes went through towards the target so far. */
   sentBytes(): number;
-  /** From this many bytes on nothing goes through towards the target; Infinity lets all through. */
+  /** From this many bytes on nothing goes through towards the target; Infinity lets everything through. */
   holdAfter(bytes: number): void;
   /** Resolves once that many bytes were held up. */
   held(): Promise<void>;
-  /** So many bytes a second go through towards the target, of all connections together; Infinity: as fast as it goes. */
+  /** Lets so many bytes a second through towards the target, of all connections together; Infinity sets no limit. */
   throttle(bytesPerSecond: number): void;
-  /** So much of what goes through, in both directions, is lost on its way and sent again by TCP: in [0, 1). */
+  /** Loses this share, in [0, 1), of what goes through in both directions; TCP sends it again. */
   lose(share: number): void;
-  /** Turns one bit over in the next piece towards the target that is at least so long. Resolves once that is done. */
+  /** Flips one bit in the next piece towards the target that is at least this long. Resolves once that is done. */
   corrupt(minPieceBytes: number): Promise<void>;
-  /** Drops every connection with what is under way on it, as a cut link does. */
+  /** Drops every connection with what is in flight on it, as a cut link does. */
   cut(): void;
-  /** No connection that there is carries anything any more, for ever, and neither side hears of that. New ones work. */
+  /** Existing connections carry nothing any more, for ever, and neither side is informed. New ones work. */
   swallow(): void;
 }
 
@@ -31,7 +31,7 @@ interface Tunnel {
   isSwallowed: boolean;
 }
 
-/** A link between an agent and the cloud that can be held up, slowed down, disturbed and cut. Loopback, if not told otherwise. */
+/** Starts a link between an agent and the cloud that can be held up, slowed down, disturbed and cut. It is on the loopback by default. */
 export async function startTcpProxy({ port = 0, host = "127.0.0.1" } = {}): Promise<TcpProxy> {
   let target: NetConnectOpts | undefined;
   const tunnels = new Set<Tunnel>();
@@ -52,7 +52,8 @@ export async function startTcpProxy({ port = 0, host = "127.0.0.1" } = {}): Prom
   await once(server, "listening");
   const cut = () => {
     forget();
-    // Not resetAndDestroy: a socket with a write under way then never closes, and Node waits for it at its own end for ever.
+    // This does not use resetAndDestroy: a socket with a pending write then never closes, and Node would wait for it at its own end for
+    // ever.
     for (const { near, far } of tunnels) for (const socket of [near, far]) socket.destroy();
   };
   return {
@@ -76,7 +77,7 @@ function targetOf(url: string): NetConnectOpts {
   return { host: hostname, port: Number(port) };
 }
 
-/** Kept until both sides are closed: one that is swallowed closes on one side only. */
+/** A tunnel is kept until both sides are closed: a swallowed one closes on one side only. */
 function openTunnel(tunnels: Set<Tunnel>, near: Socket, far: Socket): Tunnel {
   const tunnel = { near, far, isSwallowed: false };
   tunnels.add(tunnel);
@@ -93,14 +94,14 @@ function swallow(tunnel: Tunnel): void {
 interface Direction {
   readonly from: Socket;
   readonly to: Socket;
-  /** What goes on at once. */
+  /** Splits a piece into slices that go on at once. */
   readonly slicesOf: (piece: Buffer) => Buffer[];
   /** What a slice waits for before it goes on, and what the next one waits for after it. */
   readonly before: (slice: Buffer) => Promise<void>;
   readonly after: (slice: Buffer) => Promise<void> | undefined;
 }
 
-/** Piece by piece, in their order. The end of one side is the end of the other. */
+/** Passes pieces on in their order. The end of one side ends the other. */
 function carry(tunnel: Tunnel, { from, to, slicesOf, before, after }: Direction): void {
   from.on("data", async (piece: Buffer) => {
     from.pause();
@@ -119,14 +120,14 @@ function carry(tunnel: Tunnel, { from, to, slicesOf, before, after }: Direction)
   from.on("close", end);
 }
 
-/** What a timer that comes late may cost: so much is caught up, or the link would be slower than it is said to be. */
+/** How much a late timer may cost: so much is caught up, or the link would be slower than it should be. */
 const LATE_MS = 20;
 
-/** What a slow link carries in so long goes on at once: nothing arrives before its time, and little is lost with a cut. */
+/** A slow link passes on at once what it carries in this time: nothing arrives too early, and little is lost with a cut. */
 const SLICE_MS = 50;
 const SMALLEST_SLICE_BYTES = 256;
 
-/** What is done to the bytes towards the target. */
+/** Controls what happens to the bytes towards the target. */
 function createUploadControl() {
   const { hold, forget, ...holding } = createHold();
   const disturbance = createDisturbance();
@@ -160,25 +161,25 @@ function createUploadControl() {
 function createHold() {
   let sent = 0;
   let limit = Number.POSITIVE_INFINITY;
-  let tellHeld = Promise.withResolvers<void>();
+  let whenHeld = Promise.withResolvers<void>();
   let limitChanged = Promise.withResolvers<void>();
   return {
     sentBytes: () => sent,
-    held: () => tellHeld.promise,
+    held: () => whenHeld.promise,
     holdAfter(bytes: number): void {
       limit = bytes;
-      tellHeld = Promise.withResolvers();
+      whenHeld = Promise.withResolvers();
       limitChanged.resolve();
       limitChanged = Promise.withResolvers();
     },
     async hold(piece: Buffer): Promise<void> {
       while (sent + piece.length > limit) {
-        tellHeld.resolve();
+        whenHeld.resolve();
         await limitChanged.promise;
       }
       sent += piece.length;
     },
-    /** Whatever is held up never goes on. */
+    /** Everything that is held up never goes on. */
     forget(): void {
       limitChanged = Promise.withResolvers();
     },

@@ -7,11 +7,11 @@ import { type Authority, type Certificate, createAuthority } from "@downlink/cli
 export type TlsTrouble = "none" | "expired" | "wrong name" | "unknown authority" | "cut handshake" | "plain HTTP";
 
 export interface TlsFront extends AsyncDisposable {
-  /** Begins to pass on what comes to it; answers its own URL. */
+  /** Begins to pass on everything to the target; returns its own URL. */
   standBefore(target: string): string;
-  /** From now on, and on all connections: those that there are end. */
+  /** Applies the fault from now on, to all connections: existing ones end. */
   suffer(trouble: TlsTrouble): void;
-  /** What was sent to it by whoever trusted a certificate that nobody should. */
+  /** Returns what clients sent to it that trusted a certificate which nobody should trust. */
   betrayedBytes(): number;
 }
 
@@ -82,7 +82,7 @@ function serveUntrusted(
   };
 }
 
-/** One server each: a session of one of them is not resumed at another, and so its certificate is looked at. */
+/** Each fault has a server of its own: sessions are not resumed at another one, so that its certificate is checked. */
 function serveTls({ cert, key }: Certificate, onSecure: (socket: TLSSocket) => void): Server {
   const server = createTlsServer({ cert, key }, (socket) => {
     socket.on("error", () => socket.destroy());

@@ -5,21 +5,21 @@ import { api } from "@downlink/protocol";
 import type { ControlPlane } from "../../processes/control-plane.ts";
 import { type Program, startProgram } from "../../processes/program.ts";
 
-/** An agent with a device of its own, with its settings as they are by default. */
+/** An agent with a device of its own and default settings. */
 export interface AgentUnderTest extends AsyncDisposable {
   readonly deviceId: string;
   readonly root: string;
   start(options?: StartOptions): Program;
-  /** What `agent status --json` says; undefined where it does not answer. */
+  /** Returns the output of `agent status --json`; undefined if the agent does not answer. */
   status(): Promise<AgentStatus | undefined>;
-  /** Asks until the status is as wanted. */
+  /** Asks until the status is the expected one. */
   until(isWanted: (status: AgentStatus) => boolean): Promise<AgentStatus>;
 }
 
 export interface StartOptions {
-  /** Instead of those that all have. */
+  /** Settings that replace the default ones. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The command that puts it where it is to run, instead of the link's. */
+  /** The command that runs the program in its place, instead of the link's. */
   readonly within?: readonly string[] | undefined;
 }
 
@@ -32,13 +32,13 @@ const POLL_MS = 1000;
 
 export async function makeAgent(options: {
   readonly cloud: ControlPlane;
-  /** The command that puts it at the far end of a link; nothing: it is at this one. */
+  /** The command that runs the program at the far end of a link; undefined: at this end. */
   readonly within?: readonly string[] | undefined;
-  /** Of the agent's program. */
+  /** The path of the agent's program. */
   readonly script: string;
-  /** On a file system in memory, so that the disk is not what is measured. */
+  /** A folder on a file system in memory, so that the disk is not measured. */
   readonly parent: string;
-  /** Compiled code is kept between starts: as `npm run agent` does, an installation does not. */
+  /** Compiled code is kept between starts, as `npm run agent` does and an installation does not. */
   readonly keepsCompiled: boolean;
 }): Promise<AgentUnderTest> {
   const { cloud, script } = options;

@@ -30,7 +30,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "1" },
   },
 });
-/** Of a link's full speed: long enough that the beginning does not count. */
+/** The time for which a link is fully used, so long that its beginning does not matter. */
 const LINK_SECONDS = 10;
 const isUploadAlone = values.only === "upload";
 const counts = isUploadAlone ? [] : values.files.split(",").filter(Boolean).map(Number);
@@ -49,14 +49,14 @@ for (const files of counts) {
   await using agent = await makeAgent({ cloud, ...installed });
   measured.push(await measureFiles(agent, cloud, files));
 }
-if (measured.length > 0) tellFiles(measured);
-if (counts.length > 0) await tellLimited(Math.max(...counts));
-if (Number(values.gigabytes) > 0) await tellUploads(Number(values.gigabytes));
+if (measured.length > 0) printFiles(measured);
+if (counts.length > 0) await reportLimited(Math.max(...counts));
+if (Number(values.gigabytes) > 0) await reportUploads(Number(values.gigabytes));
 
-function tellFiles(all: readonly FilesFigures[]): void {
+function printFiles(all: readonly FilesFigures[]): void {
   const table = makeTable(["", ...all.map(({ files }) => `${files} files`), "wanted"]);
-  const row = (name: string, wanted: string, tell: (figures: FilesFigures) => string) =>
-    table.push([name, ...all.map(tell), wanted]);
+  const row = (name: string, wanted: string, show: (figures: FilesFigures) => string) =>
+    table.push([name, ...all.map(show), wanted]);
   row("first indexing and reporting", "minutes", ({ firstSeconds }) => `${firstSeconds.toFixed(0)} s`);
   row("  CPU of it", "", ({ firstCpuSeconds }) => `${firstCpuSeconds.toFixed(1)} s`);
   row("  RSS at most", "", ({ peakMB }) => inMB(peakMB));
@@ -79,15 +79,15 @@ function tellFiles(all: readonly FilesFigures[]): void {
   say(table.toString());
 }
 
-/** As the unit's limit would, and a fifth less than it: over a disk, because there the state does not count as memory. */
-async function tellLimited(files: number): Promise<void> {
+/** Measures with the unit's limit, and with a fifth less memory, over a disk, because a state in memory would count as memory. */
+async function reportLimited(files: number): Promise<void> {
   await using agent = await makeAgent({ cloud, ...installed, parent: values.disk });
   const { limitMB, seconds, kills } = await measureLimited(agent, files);
   const outcome = kills === 0 ? `done in ${seconds.toFixed(0)} s` : `killed after ${seconds.toFixed(0)} s`;
   say(`first indexing of ${files} files with ${inMB(limitMB)} of memory, a fifth less than the unit's: ${outcome}`);
 }
 
-/** With a link whose packets the kernel holds back: it takes none of the time that is measured, as a link between programs would. */
+/** Opens a network whose link the kernel slows down: a link between programs would take time of what is measured. */
 async function openNetwork(): Promise<OwnNetwork | undefined> {
   try {
     return stack.use(await openOwnNetwork(join(folder, "resolv.conf")));
@@ -97,8 +97,8 @@ async function openNetwork(): Promise<OwnNetwork | undefined> {
   }
 }
 
-/** Over links that are slower than both ends, of so many seconds' worth each, and at last over one that holds nobody up. */
-async function tellUploads(gigabytes: number): Promise<void> {
+/** Measures over links that are slower than both ends, each for so many seconds, and at last over one without a limit. */
+async function reportUploads(gigabytes: number): Promise<void> {
   for (const megabits of network && !isUploadAlone ? [10, 100, 400, 1000] : []) {
     const bytesPerSecond = megabits * 125_000;
     const sizeMB = Math.min(gigabytes * 1000, (bytesPerSecond * LINK_SECONDS) / 1e6);
@@ -109,10 +109,10 @@ async function tellUploads(gigabytes: number): Promise<void> {
     );
   }
   for (let round = 0; round < Number(values.rounds); round += 1)
-    tellUpload(await uploadOver(Infinity, gigabytes * 1000));
+    printUpload(await uploadOver(Infinity, gigabytes * 1000));
 }
 
-function tellUpload({ sizeMB, seconds, rawSeconds, ...figures }: UploadFigures): void {
+function printUpload({ sizeMB, seconds, rawSeconds, ...figures }: UploadFigures): void {
   const rate = (inSeconds: number) => `${(sizeMB / inSeconds).toFixed(0)} MB/s`;
   const cpu = ({ total, system }: CpuSeconds) => `${total.toFixed(2)} s (the kernel's: ${system.toFixed(2)})`;
   const { agentCpu, receivingCpu, rawReceivingCpu, importingCpu, importSeconds, peakMB } = figures;

@@ -12,7 +12,7 @@ interface Manifest {
   readonly publishConfig?: object;
 }
 
-/** Builds the agent and lays it out as an installation does, without its sources. Answers the path of its program. */
+/** Builds the agent and lays it out as an installation does, without its sources. Returns the path of its program. */
 export async function installAgent(folder: string): Promise<string> {
   const { status } = spawnSync("tsc", ["--build", join(PACKAGES, "agent")], { stdio: "inherit" });
   if (status !== 0) throw new Error("the agent does not build");

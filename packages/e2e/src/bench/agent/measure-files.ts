@@ -18,35 +18,35 @@ export interface FilesFigures {
   readonly files: number;
   readonly firstSeconds: number;
   readonly firstCpuSeconds: number;
-  /** Until all was reported the first time. */
+  /** The highest value until everything was reported the first time. */
   readonly peakMB: number;
   readonly idleAfterFirstMB: number;
-  /** As it is from the second start on. */
+  /** The value from the second start on. */
   readonly idleMB: number;
   readonly idleCpuPercent: number;
   readonly rescanMs: number;
   readonly peakRescanningMB: number;
-  /** From the second start until the first scan is over. */
+  /** The highest value from the second start until the first scan is over. */
   readonly peakStartingMB: number;
   readonly watches: number;
   readonly touched: TouchedFigures;
-  /** Median of closing a file until the cloud lists it. */
+  /** The median time from closing a file until the cloud lists it. */
   readonly visibleSeconds: number;
 }
 
-/** What it takes to hear that every file has another mode, and nothing else. */
+/** The cost of noticing that every file has another mode, and nothing else. */
 export interface TouchedFigures {
-  /** Of the scan that finds it, with what is recorded of it. */
+  /** The time of the scan that finds it, with what it records. */
   readonly scanMs: number;
-  /** More than as long a time without it. */
+  /** The CPU time above that of an equally long time without it. */
   readonly cpuSeconds: number;
-  /** Of all that it read meanwhile, and what it wrote. */
+  /** All that the agent read meanwhile, and what it wrote. */
   readonly readMB: number;
   readonly writtenMB: number;
   readonly peakMB: number;
 }
 
-/** How an agent fares with so many small recordings. */
+/** Measures an agent with so many small recordings. */
 export async function measureFiles(agent: AgentUnderTest, cloud: ControlPlane, files: number): Promise<FilesFigures> {
   await writeTree(agent.root, files);
   const startedMs = performance.now();
@@ -85,7 +85,7 @@ export async function measureFiles(agent: AgentUnderTest, cloud: ControlPlane, f
   };
 }
 
-/** As a nightly `chown -R` does it. */
+/** Changes the files as a nightly `chown -R` does. */
 async function measureTouched(agent: AgentUnderTest, pid: number, idleCpuSeconds: number): Promise<TouchedFigures> {
   await resetPeak(pid);
   const [before, io] = [await figuresOf(pid), await ioOf(pid)];

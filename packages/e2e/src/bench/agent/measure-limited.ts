@@ -2,21 +2,21 @@ import { openMemoryCgroup, unitMemoryBytes } from "@downlink/agent/testing/memor
 import type { AgentUnderTest } from "./agent-under-test.ts";
 import { writeTree } from "./measure-files.ts";
 
-/** Of the memory that the agent's unit allows, the part that is to stay free. */
+/** The share of the unit's memory that should stay free. */
 const SPARE = 0.2;
 
 export interface LimitedFigures {
   readonly files: number;
   readonly limitMB: number;
   readonly seconds: number;
-  /** How often the kernel ended it for want of memory; the first time is the last, for nobody starts it again. */
+  /** How often the kernel killed it for its memory; it is not started again, so this is 1 at most. */
   readonly kills: number;
 }
 
 /**
- * Whether a first indexing of so many files goes through with a fifth less memory than the unit allows. RSS does not tell that:
- * it counts pages of the program's own files too, which the kernel takes back where they are in the way. The agent's state must
- * lie on a disk: what lies in memory counts as memory.
+ * Checks whether a first indexing of so many files succeeds with a fifth less memory than the unit allows. RSS does not show that: it
+ * includes pages of the program's own files, which the kernel takes back when it needs them. The agent's state must be on a disk, because a
+ * state in memory counts as memory.
  */
 export async function measureLimited(agent: AgentUnderTest, files: number): Promise<LimitedFigures> {
   await writeTree(agent.root, files);
@@ -33,7 +33,7 @@ export async function measureLimited(agent: AgentUnderTest, files: number): Prom
   };
 }
 
-/** The kernel takes limits of whole pages. */
+/** The kernel accepts limits of whole pages. */
 function toPages(bytes: number): number {
   return Math.floor(bytes / 4096) * 4096;
 }

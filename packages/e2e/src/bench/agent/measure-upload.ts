@@ -9,7 +9,7 @@ import { startProgram } from "../../processes/program.ts";
 import type { AgentUnderTest } from "./agent-under-test.ts";
 import { figuresOf, type ProcessFigures, resetPeak } from "./process-figures.ts";
 
-/** So seldom that the questions take no CPU time to speak of. */
+/** The polls are so rare that they take hardly any CPU time. */
 const POLL_MS = 200;
 const PATIENCE_MS = 600_000;
 const MESSAGE_BYTES = 1_000_000;
@@ -17,14 +17,14 @@ const underWay: ReadonlySet<string> = new Set(["pending", "importing"]);
 
 export interface UploadFigures {
   readonly sizeMB: number;
-  /** From the request until the bytes are stored, every part verified. */
+  /** The time from the request until the bytes are stored, with every part verified. */
   readonly seconds: number;
-  /** From then on until their hash is taken once more and the recording is imported. */
+  /** The time from then on until they were hashed once more and the recording is imported. */
   readonly importSeconds: number;
   readonly rawSeconds: number;
-  /** For 1 GB, as the others. Of the agent: */
+  /** The agent's CPU time for 1 GB, as are the others. */
   readonly agentCpu: CpuSeconds;
-  /** Of the control plane, while it receives the agent's parts, the plain PUT, and while it imports the former. */
+  /** The control plane's CPU time while it receives the agent's parts, the plain PUT, and while it imports the former. */
   readonly receivingCpu: CpuSeconds;
   readonly rawReceivingCpu: CpuSeconds;
   readonly importingCpu: CpuSeconds;
@@ -33,24 +33,24 @@ export interface UploadFigures {
 
 export interface CpuSeconds {
   readonly total: number;
-  /** Of them, the kernel's. */
+  /** The kernel's share of them. */
   readonly system: number;
 }
 
 interface Way {
   readonly cloud: ControlPlane;
-  /** The command that puts a sender at the other end of the link; nothing: it is at this one. */
+  /** The command that runs a sender at the other end of the link; undefined: at this end. */
   readonly within: readonly string[] | undefined;
 }
 
 interface LargeFile {
-  /** To which the plain PUT gives it: one that has no such content yet. */
+  /** The device of the plain PUT, which has no such content yet. */
   readonly device: string;
   readonly path: string;
   readonly size: number;
 }
 
-/** An upload by the agent, hashing on, and a plain PUT of the same file to the same control plane, over the same link. */
+/** Measures an upload by the agent, with hashing, and a plain PUT of the same file to the same control plane over the same link. */
 export async function measureUpload(agent: AgentUnderTest, way: Way, sizeMB: number): Promise<UploadFigures> {
   await mkdir(agent.root, { recursive: true });
   const path = join(agent.root, "large.mcap");
@@ -62,7 +62,7 @@ export async function measureUpload(agent: AgentUnderTest, way: Way, sizeMB: num
 }
 
 async function sendByAgent(agent: AgentUnderTest, { cloud }: Way, size: number) {
-  await using program = agent.start({ settings: { DOWNLINK_LOG_LEVEL: "info" } }); // that it says when it has uploaded the file
+  await using program = agent.start({ settings: { DOWNLINK_LOG_LEVEL: "info" } }); // at this level it logs when it has uploaded the file
   await agent.until(({ files }) => files.reported === 1);
   const [{ id } = { id: "" }] = await cloud.admin.call(api.recordings.list, { deviceId: agent.deviceId });
   await resetPeak(program.pid);
@@ -86,7 +86,7 @@ async function sendByAgent(agent: AgentUnderTest, { cloud }: Way, size: number) 
   };
 }
 
-/** As one stream through an upload link; over once it is imported, so that nothing else is measured while it is. */
+/** Sends one stream through an upload link; ends once the file is imported, so that nothing else is measured meanwhile. */
 async function putRaw({ cloud, within }: Way, { path, size, device }: LargeFile) {
   const body = { filename: "raw.mcap", deviceName: device, key: device };
   const { link } = await cloud.admin.call(api.uploads.create, body);
@@ -108,7 +108,7 @@ async function untilImported(cloud: ControlPlane, keyOrId: string): Promise<void
   throw new Error(`${keyOrId} was not imported`);
 }
 
-/** A recording that is uploaded exists from its import on. */
+/** An uploaded recording exists from its import on. */
 function orNone(error: unknown): undefined {
   if (error instanceof ApiCallError && error.code === "NotFound") return undefined;
   throw error;

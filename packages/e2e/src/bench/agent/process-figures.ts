@@ -2,13 +2,13 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 
 const TICKS_PER_SECOND = 100;
 
-/** What Linux tells of a process. */
+/** The figures that Linux has of a process. */
 export interface ProcessFigures {
   readonly rssMB: number;
-  /** Since the start, or since {@link resetPeak}. */
+  /** The highest value since the start, or since {@link resetPeak}. */
   readonly peakRssMB: number;
   readonly cpuSeconds: number;
-  /** Of `cpuSeconds`, those of the kernel on its behalf. */
+  /** The part of `cpuSeconds` that the kernel spent for the process. */
   readonly systemCpuSeconds: number;
   readonly inotifyWatches: number;
 }
@@ -28,7 +28,7 @@ export async function figuresOf(pid: number): Promise<ProcessFigures> {
   };
 }
 
-/** Of all that it read and wrote by system calls, also of the page cache and of sockets. */
+/** Returns all that it read and wrote by system calls, including the page cache and sockets. */
 export async function ioOf(pid: number): Promise<{ readonly readMB: number; readonly writtenMB: number }> {
   const io = await readFile(`/proc/${pid}/io`, "utf8");
   const megabytesOf = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(io)![1]) / 1e6;

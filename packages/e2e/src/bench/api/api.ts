@@ -46,12 +46,12 @@ async function runBenchmark(): Promise<void> {
   const sides = {
     load,
     reference,
-    cloud: await startMeasuredCloud(closing, { databaseUrl, adminKey: cloud.adminKey }),
+    cloud: await startMeasuredCloud(closing, { databaseUrl, dataDir: cloud.dataDir, adminKey: cloud.adminKey }),
   };
   await printAll(sides, operations);
 }
 
-/** Fills the database, and answers what to ask of it. */
+/** Fills the database, and returns the operations to measure. */
 async function setTheScene(cloud: TestCloud): Promise<MeasuredOperation[]> {
   const { pool } = cloud.deps.db;
   const { projectId } = await seed(pool, scaleCounts(Number(values.scale)), () => {});

@@ -3,7 +3,7 @@ import type { Sides } from "./measure-operation.ts";
 import type { MeasuredOperation } from "./operations.ts";
 import { RawConnection } from "./raw-connection.ts";
 
-/** The reference must do the same work, or it says nothing: it fails where the answers differ. */
+/** The reference must do the same work, or the comparison is worthless: it fails if the answers differ. */
 export async function requireSameAnswer(
   { cloud, reference }: Sides,
   { name, request, isSame }: MeasuredOperation,
@@ -22,7 +22,7 @@ async function ask(port: number, request: string): Promise<string> {
   return body;
 }
 
-/** The names, and those within, in order. */
+/** Lists the names of all fields, at any depth, in order. */
 function fieldsOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fieldsOf);
   if (typeof value !== "object" || value === null) return typeof value;

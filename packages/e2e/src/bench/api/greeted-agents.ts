@@ -8,13 +8,13 @@ export interface GreetedAgent {
   readonly lease: number;
   /** The body of its hello. */
   readonly hello: object;
-  /** A file that it has told of, as JSON. */
+  /** A file that it has reported, as JSON. */
   readonly item: string;
 }
 
 const FILES = 20;
 
-/** Agents that have said hello and told of a few files. */
+/** Starts agents that have said hello and reported a few files. */
 export async function greetAgents(
   cloud: TestCloud,
   { projectId, count }: { projectId: string; count: number },

@@ -3,7 +3,7 @@ import { RawConnection } from "./raw-connection.ts";
 
 export interface Order {
   readonly port: number;
-  /** One for each connection, as it goes over the wire. */
+  /** One request for each connection, as it is sent. */
   readonly requests: readonly string[];
   readonly durationMs: number;
 }

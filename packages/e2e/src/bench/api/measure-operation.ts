@@ -9,7 +9,7 @@ export interface Sides {
   readonly reference: MeasuredServer;
 }
 
-/** Of a median round. */
+/** The figures of a median round. */
 interface MeasuredSide extends Load {
   /** Statements and microseconds of the processor for each request. */
   readonly statements: number;
@@ -17,7 +17,7 @@ interface MeasuredSide extends Load {
 }
 
 export interface MeasuredTurns {
-  /** Of the control plane's requests a second to the reference's. */
+  /** The ratio of the control plane's requests a second to the reference's. */
   readonly ratio: number;
   readonly cloud: MeasuredSide;
   readonly reference: MeasuredSide;
@@ -31,7 +31,7 @@ interface Measurement {
 
 const WARM_UP_MS = 1000;
 
-/** Both take turns, so that what else happens on the machine happens to both. */
+/** Both run by turns, so that other load of the machine affects both. */
 export async function measureOperation(sides: Sides, measurement: Measurement): Promise<MeasuredTurns> {
   const { requests, rounds } = measurement;
   for (const { port } of [sides.reference, sides.cloud])
@@ -58,7 +58,7 @@ async function measureSide(
   return { ...answered, statements, us: (after.us - before.us) / answered.count };
 }
 
-/** To the process of `load.ts`. */
+/** Sends an order to the process of `load.ts`. */
 export async function order(load: ChildProcess, given: Order): Promise<Load> {
   load.send(given);
   const [answer] = (await once(load, "message")) as [{ load?: Load; failure?: string }];

@@ -7,18 +7,18 @@ import { SEQUENCE_MARK } from "./raw-connection.ts";
 
 export interface MeasuredOperation {
   readonly name: string;
-  /** Of the connection with this number, as it goes over the wire. */
+  /** Returns the request of the connection with this number, as it is sent. */
   readonly request: (connection: number) => string;
-  /** Both servers must answer the same text; else, as with what has new ids, the same fields. */
+  /** Both servers must answer the same text; otherwise, if there are new ids, the same fields. */
   readonly isSame: boolean;
-  /** The least ratio that is wanted; absent: it is told, and that is all. */
+  /** The least ratio that is accepted; absent: the ratio is only reported. */
   readonly wanted?: number;
 }
 
 interface Scene {
   readonly adminKey: string;
   readonly agents: readonly GreetedAgent[];
-  /** Imported, with a verified index. */
+  /** Recordings that are imported, with a verified index. */
   readonly importedIds: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export function measuredOperations({ adminKey, agents, importedIds }: Scene): Me
   ];
 }
 
-/** One file that is known as it is, as in a listing that is told again. */
+/** Reports one file that is known already, as in a repeated listing. */
 function reportBody({ item }: GreetedAgent): string {
   return `{"sequence":${SEQUENCE_MARK},"upserts":[${item}]}`;
 }

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** In a request's body, a number of as many digits that rises with each request. */
+/** A mark in a request's body; a number with as many digits replaces it, and rises with each request. */
 export const SEQUENCE_MARK = "SEQUENCE_MARK";
 
 export interface Answer {
   readonly status: number;
-  /** The status line and the headers, as they came. */
+  /** The status line and the headers, unchanged. */
   readonly head: string;
   readonly body: string;
 }
@@ -14,7 +14,7 @@ export interface Answer {
 const HEAD_END = "\r\n\r\n";
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
-/** HTTP/1.1 over one socket, one request at a time, with as little work as possible: the servers need the processor. */
+/** HTTP/1.1 over one socket, one request at a time, with as little work as possible, because the servers need the processor. */
 export class RawConnection {
   readonly #socket: Socket;
   #received: Buffer = Buffer.alloc(0);
@@ -30,7 +30,7 @@ export class RawConnection {
     socket.on("close", () => this.#failed?.(new Error("the server closed the connection")));
   }
 
-  /** From an address of its own, where one is given. */
+  /** Uses an address of its own, if one is given. */
   static async open(port: number, localAddress?: string): Promise<RawConnection> {
     const socket = connect({ port, host: "127.0.0.1", ...(localAddress !== undefined && { localAddress }) });
     await once(socket, "connect");
@@ -60,7 +60,7 @@ export class RawConnection {
   }
 }
 
-/** Undefined while something is missing. */
+/** Returns undefined while a part is missing. */
 function readAnswer(received: Buffer): Answer | undefined {
   const headEnd = received.indexOf(HEAD_END);
   if (headEnd === -1) return undefined;

@@ -1,4 +1,4 @@
-// Loaded into a server by `node --import`: at SIGUSR2 it says how many statements it has sent and how long its processor worked.
+// Loaded into a server by `node --import`: at SIGUSR2 it reports how many statements it has sent and how long its processor worked.
 import pg from "pg";
 
 const usage = { statements: 0, asked: 0 };

@@ -1,30 +1,25 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Program, startProgram } from "../../processes/program.ts";
 
 export interface Usage {
   readonly statements: number;
-  /** Of the processor. */
+  /** Microseconds of the processor. */
   readonly us: number;
 }
 
 export interface MeasuredServer {
   readonly port: number;
-  /** Since its start. */
+  /** Returns the usage since the server's start. */
   usage(): Promise<Usage>;
 }
 
 const nodeArgs = ["--import", fileURLToPath(new URL("report-usage.ts", import.meta.url))];
 
-/** The control plane as `downlink serve` starts it. */
+/** Starts the control plane as `downlink serve` does, over the database and the objects of a running one. */
 export async function startMeasuredCloud(
   closing: AsyncDisposableStack,
-  { databaseUrl, adminKey }: { databaseUrl: string; adminKey: string },
+  { databaseUrl, dataDir, adminKey }: { databaseUrl: string; dataDir: string; adminKey: string },
 ): Promise<MeasuredServer> {
-  const dataDir = await mkdtemp(join(tmpdir(), "downlink-bench-api-"));
-  closing.defer(() => rm(dataDir, { recursive: true }));
   const env = {
     DATABASE_URL: databaseUrl,
     DOWNLINK_ADMIN_KEY: adminKey,

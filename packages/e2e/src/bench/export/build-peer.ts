@@ -6,10 +6,10 @@ import { say } from "../report.ts";
 
 const SOURCES = join(import.meta.dirname, "peer");
 const CACHE = fileURLToPath(new URL("../../../../../node_modules/.cache/downlink/", import.meta.url));
-/** The first that there is. */
+/** The first one that exists is used. */
 const COMPILERS = ["c++", "g++", "clang++"];
 
-/** Answers the path of the reference in C++, built anew where its sources changed; undefined, and says why, where it cannot be built. */
+/** Returns the path of the reference in C++, built anew if its sources changed; undefined, with a message, if it cannot be built. */
 export async function buildPeer(): Promise<string | undefined> {
   const program = join(CACHE, "mcap-peer");
   if ((await changedMs([program])) > (await changedMs(await listSources()))) return program;
@@ -27,7 +27,7 @@ async function listSources(): Promise<string[]> {
   return (await readdir(SOURCES)).map((name) => join(SOURCES, name));
 }
 
-/** Of the youngest; of what is not there 0. */
+/** Returns the time of the youngest file; 0 for files that do not exist. */
 async function changedMs(paths: readonly string[]): Promise<number> {
   const times = await Promise.all(paths.map((path) => stat(path).then(({ mtimeMs }) => mtimeMs, orAbsent)));
   return Math.max(...times);
@@ -38,7 +38,7 @@ function orAbsent(error: NodeJS.ErrnoException): number {
   throw error;
 }
 
-/** Answers why not. */
+/** Returns the reason of a failure. */
 function compile(output: string): string | undefined {
   const flags = ["-std=c++17", "-O3", "-march=native", "-Wall", "-Wextra"];
   const args = [...flags, "-o", output, join(SOURCES, "mcap-peer.cpp"), "-lzstd", "-llz4"];

@@ -6,19 +6,19 @@ import type { PeerReads } from "./measure-child.ts";
 export type Reference = "cp" | Peer;
 export type Peer = "cpp" | "library";
 
-/** What is exported, and in which time compared with what. */
+/** An export, and the highest ratio of its time to a reference. */
 export interface Case {
   name: string;
   file: "sensors-zstd" | "sensors-none" | "small-zstd" | "small-none";
   compression: "" | "lz4" | "zstd";
   reference: "cp" | "peer";
-  /** Absent: only reported. */
+  /** Absent: the ratio is only reported. */
   mostRatio: Partial<Record<Reference, number>>;
   peerReads?: PeerReads;
   selection: ExportSelection;
 }
 
-/** In every chunk, so that none can be passed on. */
+/** These topics are in every chunk, so that no chunk can be passed on. */
 const allButImu = [
   "/camera",
   "/cloud",
@@ -121,7 +121,7 @@ function smallTopics(): Case[] {
   ];
 }
 
-/** 10 s of 60. */
+/** The window has 10 of 60 seconds. */
 function windowOfSixth(scale: number): Case {
   const at = (second: number): bigint => DRIVE_START_NS + BigInt(Math.round(second * scale * 1e9));
   return {

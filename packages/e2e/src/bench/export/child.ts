@@ -1,6 +1,7 @@
 // One measurement in a process of its own, so that its memory is its own: node child.ts JOB; prints what was measured as JSON.
 import { execFileSync } from "node:child_process";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { type FileHandle, open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import {
   type ExportSelection,
   type ExportSource,
@@ -8,18 +9,22 @@ import {
   FileSource,
   indexRecording,
   type RandomAccessSource,
+  splitRecording,
 } from "@downlink/recordings";
 import type { TopicDigest } from "@downlink/recordings/testing";
 
 /** Times are decimal texts of nanoseconds, because JSON has no large numbers. */
 export interface Job extends Task {
-  what: "cp" | "library" | "export" | "export8" | "huge" | "digest" | "index";
+  what: "cp" | "library" | "export" | "export8" | "huge" | "digest" | "index" | "split";
   hugeBytes?: number;
-  /** A smaller recording of the same kind that is exported before the clock starts: a server's threads run already, and know their code. */
+  /**
+   * A smaller recording of the same kind that is exported before the clock starts: the threads of a server run already, and have compiled
+   * their code.
+   */
   warmBy?: string;
 }
 
-/** What is exported from where to where. */
+/** The export: from where to where, and what. */
 export interface Task {
   from: string;
   to: string;
@@ -34,9 +39,11 @@ export interface Measured {
   firstByteMs: number;
   bytes: number;
   maxRssBytes: number;
-  /** Of all threads: tells more than the time where the machine does other things too. */
+  /** What all threads read of files, also of those in memory. */
+  readBytes: number;
+  /** The CPU time of all threads, which says more than the time if the machine does other things too. */
   cpuMs: number;
-  /** When each of several exports was done. */
+  /** The time at which each of several exports ended. */
   endsMs: number[];
 }
 
@@ -45,6 +52,7 @@ const job: Job = JSON.parse(process.argv[2]!);
 const fileSource = makeFileSource(job.from);
 if (job.warmBy !== undefined) await warmUp(makeFileSource(job.warmBy));
 const startedMs = performance.now();
+const startReadBytes = await countRead();
 const startCpuMs = process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000;
 const elapsed = (): number => performance.now() - startedMs;
 process.stdout.write(JSON.stringify(await answer()));
@@ -59,7 +67,7 @@ async function runDigest(): Promise<Record<string, TopicDigest>> {
   return digestMessages(job.from);
 }
 
-/** What an import makes of a recording, beside it. */
+/** Makes the index as an import does, beside the recording. */
 async function runIndex(): Promise<{ state: string }> {
   await using file = await FileSource.open(job.from);
   await using index = await open(indexPathOf(job.from), "w");
@@ -68,7 +76,7 @@ async function runIndex(): Promise<{ state: string }> {
   return { state };
 }
 
-/** Two at once, for both threads; several times, as in a server that has exported before. */
+/** Exports two at once, for both threads, and several times, as in a server that has exported before. */
 async function warmUp(source: ExportSource): Promise<void> {
   const { topics, compression } = job;
   const exportOnce = async (): Promise<void> => {
@@ -81,8 +89,15 @@ async function measure(): Promise<Measured> {
   const measured = await run();
   const ms = elapsed();
   const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
-  const own = { maxRssBytes: maxRSS * 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 - startCpuMs };
+  const cpuMs = (userCPUTime + systemCPUTime) / 1000 - startCpuMs;
+  const own = { maxRssBytes: maxRSS * 1024, readBytes: (await countRead()) - startReadBytes, cpuMs };
   return { ms, firstByteMs: 0, bytes: 0, endsMs: [], ...own, ...measured };
+}
+
+/** Linux counts what a process reads; elsewhere it is not known. */
+async function countRead(): Promise<number> {
+  const text = await readFile("/proc/self/io", "utf8").catch(() => "");
+  return Number(/^rchar: (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
 }
 
 async function run(): Promise<Partial<Measured>> {
@@ -91,10 +106,11 @@ async function run(): Promise<Partial<Measured>> {
   if (job.what === "export") return runExport(fileSource, job.to);
   if (job.what === "export8") return runEight();
   if (job.what === "huge") return runHuge();
+  if (job.what === "split") await runSplit();
   return {};
 }
 
-/** The shell knows what its children cost: the second line of `times`, such as `0m0.01s 0m0.42s`. */
+/** The shell knows the CPU time of its children: the second line of `times`, such as `0m0.01s 0m0.42s`. */
 function runCp(): Partial<Measured> {
   const output = execFileSync("sh", ["-c", 'cp "$0" "$1" && times', job.from, job.to], { encoding: "utf8" });
   const seconds = Array.from(
@@ -110,7 +126,7 @@ async function runLibrary(): Promise<void> {
   await exportByLibrary({ from, to, compression, ...selection() });
 }
 
-/** To files, or to nowhere. */
+/** Exports to files, or discards the output. */
 async function runExport(source: ExportSource, to: string | undefined): Promise<Partial<Measured>> {
   await using target = to === undefined ? undefined : await open(to, "w");
   let firstByteMs = 0;
@@ -126,7 +142,7 @@ async function runExport(source: ExportSource, to: string | undefined): Promise<
   return { firstByteMs, bytes };
 }
 
-/** A piece's memory is the consumer's, who gives it back here. */
+/** The consumer owns the memory of a piece, and gives it back here. */
 async function consume(piece: Uint8Array, target: FileHandle | undefined): Promise<void> {
   await target?.write(piece);
   if (piece.byteLength >= FREED_BYTES) (piece.buffer as ArrayBuffer).transfer(0);
@@ -142,6 +158,17 @@ async function runEight(): Promise<Partial<Measured>> {
     }),
   );
   return { endsMs };
+}
+
+async function runSplit(): Promise<void> {
+  await using split = await splitRecording(fileSource, { spillPath: join(job.to, "spill") });
+  for (const { topic, open: openFile } of split.topics)
+    await writeAll(join(job.to, `${topic.slice(1).replaceAll("/", "-")}.mcap`), openFile());
+}
+
+async function writeAll(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  await using target = await open(path, "w");
+  for await (const piece of pieces) await consume(piece, target);
 }
 
 async function runHuge(): Promise<Partial<Measured>> {

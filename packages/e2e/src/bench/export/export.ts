@@ -1,6 +1,7 @@
 // How fast exports are, as ratios to a reference in the same run, each in a process of its own:
 //
 //   npm run bench:export [-- --scale 0.1] [--runs 3] [--folder /dev/shm] [--only "small topic"] [--peer library]
+//   npm run bench:export -- --only "by topic"           one topic from its file at a site that splits
 //   npm run bench:export -- --only http                 through a control plane, beside a plain download
 //   npm run bench:export -- --huge [--gigabytes 50]     memory for a source that is larger than it
 //
@@ -13,6 +14,7 @@ import { parseArgs } from "node:util";
 import { writeDrive } from "@downlink/recordings/testing";
 import { say } from "../report.ts";
 import { buildPeer } from "./build-peer.ts";
+import { byTopicName, measureByTopic } from "./by-topic.ts";
 import { type Case, casesOf, type Reference } from "./cases.ts";
 import type { Measured } from "./child.ts";
 import { digestByChild, indexByChild, measureChild, measurePeer } from "./measure-child.ts";
@@ -31,7 +33,6 @@ const { values } = parseArgs({
   },
 });
 if (values.peer !== "cpp" && values.peer !== "library") throw new Error(`--peer ${values.peer}: cpp or library`);
-const files = ["sensors-zstd", "sensors-none", "small-zstd", "small-none"] as const;
 const warmScale = 0.1;
 const eightName = "8 exports at once";
 const isWanted = (name: string): boolean => name.includes(values.only);
@@ -42,7 +43,7 @@ else await measureAll(await mkdtemp(join(values.folder, "downlink-bench-")));
 async function measureAll(folder: string): Promise<void> {
   try {
     const cases = casesOf(scale).filter(({ name }) => isWanted(name));
-    if (cases.length > 0 || isWanted(eightName)) await measureFiles(folder, cases);
+    if (cases.length > 0 || isWanted(eightName) || isWanted(byTopicName)) await measureFiles(folder, cases);
     if (isWanted(httpName)) await measureOverHttp({ folder, scale, runs });
   } finally {
     await rm(folder, { recursive: true });
@@ -51,7 +52,8 @@ async function measureAll(folder: string): Promise<void> {
 
 async function measureFiles(folder: string, cases: readonly Case[]): Promise<void> {
   const peer = values.peer === "cpp" ? await buildPeer() : undefined;
-  for (const file of files) {
+  const needed = new Set(cases.map(({ file }) => file).concat("sensors-zstd"));
+  for (const file of needed) {
     await makeFile(pathOf(folder, file), file, scale);
     await makeFile(warmPathOf(folder, file), file, warmScale);
   }
@@ -64,7 +66,11 @@ async function measureFiles(folder: string, cases: readonly Case[]): Promise<voi
     const job = { from: pathOf(folder, "sensors-zstd"), to: join(folder, "out"), compression: "lz4" } as const;
     reportEight(await measureChild({ ...job, what: "export8" }));
   }
-  for (const file of files) await rm(pathOf(folder, file));
+  if (isWanted(byTopicName)) {
+    const file = "sensors-zstd";
+    await measureByTopic({ from: pathOf(folder, file), warmBy: warmPathOf(folder, file), folder, runs });
+  }
+  for (const file of needed) await rm(pathOf(folder, file));
 }
 
 async function makeFile(path: string, file: Case["file"], scale: number): Promise<void> {
@@ -73,7 +79,7 @@ async function makeFile(path: string, file: Case["file"], scale: number): Promis
   await indexByChild(path);
 }
 
-/** Reference and export take turns, so that what else the machine does meets both. */
+/** Reference and export run by turns, so that other load of the machine affects both. */
 async function measureCase(each: Case, folder: string, peer: string | undefined): Promise<Result> {
   const { compression, selection } = each;
   const reference = toReference(each, peer);
@@ -121,7 +127,7 @@ function pathOf(folder: string, file: string): string {
   return join(folder, `${file}.mcap`);
 }
 
-/** A tenth of the recording: a server that has exported so much has compiled what it needs. */
+/** A tenth of the recording is enough: a server that has exported so much has compiled what it needs. */
 function warmPathOf(folder: string, file: string): string {
   return pathOf(folder, `${file}-warm`);
 }

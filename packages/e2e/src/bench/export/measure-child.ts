@@ -10,7 +10,7 @@ export async function measureChild(job: Job): Promise<Measured> {
   return (await runChild(job)) as Measured;
 }
 
-/** What a written file holds, by topic; not by us. */
+/** Digests a written file by topic, with an independent reader. */
 export async function digestByChild(path: string): Promise<Record<string, TopicDigest>> {
   return (await runChild({ what: "digest", from: path, to: "", compression: "" })) as Record<string, TopicDigest>;
 }
@@ -26,7 +26,7 @@ async function runChild(job: Job): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** What the reference in C++ tells besides. */
+/** Further figures of the reference in C++. */
 export interface PeerMeasured extends Measured {
   messages: number;
   /** How it read: by chunks, or single messages by the message indexes of an uncompressed file. */
@@ -34,10 +34,13 @@ export interface PeerMeasured extends Measured {
   positionalReads: number;
 }
 
-/** How the reference in C++ reads an uncompressed file: chunks as the library for C++ does, by message indexes, or what it thinks faster. */
+/**
+ * How the reference in C++ reads an uncompressed file: by chunks as the library for C++ does, by message indexes, or in the way that it
+ * considers faster.
+ */
 export type PeerReads = "chunk" | "index" | "auto";
 
-/** The same by the reference in C++, timed from the beginning of its `main`. */
+/** Measures the reference in C++, from the beginning of its `main`. */
 export async function measurePeer(program: string, task: Task, reads: PeerReads = "auto"): Promise<PeerMeasured> {
   const { topics = [], startNs, endNs } = task;
   const { stdout } = await run(program, [
@@ -47,5 +50,6 @@ export async function measurePeer(program: string, task: Task, reads: PeerReads 
     ...(startNs === undefined ? [] : ["--start", startNs]),
     ...(endNs === undefined ? [] : ["--end", endNs]),
   ]);
-  return { firstByteMs: 0, endsMs: [], ...(JSON.parse(stdout) as Omit<PeerMeasured, "firstByteMs" | "endsMs">) };
+  const measured = JSON.parse(stdout) as Omit<PeerMeasured, "firstByteMs" | "endsMs" | "readBytes">;
+  return { firstByteMs: 0, endsMs: [], readBytes: Number.NaN, ...measured };
 }

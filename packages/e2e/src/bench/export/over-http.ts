@@ -12,7 +12,7 @@ import { type Downloaded, type HttpResult, reportDownloads } from "./report-down
 export const httpName = "over http";
 
 interface Setting {
-  /** On a file system in memory: the control plane's data too. */
+  /** A folder on a file system in memory, for the control plane's data too. */
   readonly folder: string;
   readonly scale: number;
   readonly runs: number;
@@ -23,7 +23,7 @@ const POLL_MS = 100;
 const compressions = ["zstd", ""] as const;
 type Compression = (typeof compressions)[number];
 
-/** A stored recording by export link, whole and unchanged, beside the same server's plain download of the same bytes. */
+/** Measures a stored recording by export link, whole and unchanged, beside the same server's plain download of the same bytes. */
 export async function measureOverHttp({ folder, scale, runs }: Setting): Promise<void> {
   const dataDir = join(folder, "cloud");
   const results: HttpResult[] = [];
@@ -41,7 +41,7 @@ export async function measureOverHttp({ folder, scale, runs }: Setting): Promise
   reportDownloads(results);
 }
 
-/** Answers the recording that is exported, and the one that carries the same file as an attachment. */
+/** Returns the recording that is exported, and the one that has the same file as an attachment. */
 async function uploadDrive(
   cloud: ControlPlane,
   { path, compression, scale }: { path: string; compression: Compression; scale: number },
@@ -57,7 +57,7 @@ async function uploadDrive(
   return { recordingId, carrierId };
 }
 
-/** As one stream; answers the id of the imported recording. */
+/** Uploads one stream; returns the id of the imported recording. */
 async function upload(cloud: ControlPlane, path: string, key: string): Promise<string> {
   const body = { filename: "drive.mcap", deviceName: "bench", key };
   const { link, requestId } = await cloud.admin.call(api.uploads.create, body);
@@ -82,8 +82,8 @@ async function upload(cloud: ControlPlane, path: string, key: string): Promise<s
 }
 
 /**
- * Bytes out of the store with nothing done to them. No route serves a whole stored recording yet: once one does, such as
- * `GET /v1/data/pending-imports/{requestId}/file`, it belongs in here, and the carrier goes.
+ * Makes a link to unchanged bytes of the store. No route serves a whole stored recording yet: once one does, such as `GET
+ * /v1/data/pending-imports/{requestId}/file`, it can be used here, and the recording with the attachment can be removed.
  */
 async function plainLink({ admin, adminKey, url }: ControlPlane, recordingId: string): Promise<string> {
   const [attachment] = await admin.call(api.attachments.list, { recordingId });
@@ -98,7 +98,7 @@ async function exportLink({ admin }: ControlPlane, recordingId: string, compress
   return (await admin.call(api.exports.create, { recordingId, compressionFormat: compression })).link;
 }
 
-/** To nowhere. */
+/** Downloads and discards the bytes. */
 async function download({ program }: ControlPlane, link: string): Promise<Downloaded> {
   const before = await figuresOf(program.pid);
   const startedMs = performance.now();

@@ -45,12 +45,12 @@ async function compare({ path, compression, selection }: Comparison): Promise<vo
   const { topics, startNs, endNs } = selection;
   const times = { startNs: startNs?.toString(), endNs: endNs?.toString() };
   const to = `${path}.out`;
-  const told = await measurePeer(program!, { from: path, to, compression, topics, ...times });
+  const measured = await measurePeer(program!, { from: path, to, compression, topics, ...times });
   const theirs = await readFile(to);
   const ours = readMessages(await exportByUs({ path, compression, selection })).map(withoutId);
   assert.deepEqual(readMessages(theirs).map(withoutId), ours);
   assert.deepEqual((await readIndexedMessages(theirs)).map(withoutId), ours, "its indexes are true");
-  assert.deepEqual([told.messages, told.bytes], [ours.length, theirs.byteLength]);
+  assert.deepEqual([measured.messages, measured.bytes], [ours.length, theirs.byteLength]);
   const { state } = await inspectRecording(bytesSource(theirs), { fileName: to, verifyChunks: true });
   assert.equal(state, ours.length > 0 ? "finished" : "empty");
 }
@@ -60,7 +60,7 @@ async function exportByUs({ path, compression, selection }: Comparison): Promise
   return Buffer.concat(await Array.fromAsync(exportMcap([source], { compression, ...selection })));
 }
 
-/** Who writes a file gives the numbers. */
+/** Each writer gives its own ids. */
 function withoutId({ channelId: _, ...message }: ReadMessage): Omit<ReadMessage, "channelId"> {
   return message;
 }

@@ -6,7 +6,7 @@ export interface Downloaded {
   ms: number;
   firstByteMs: number;
   bytes: number;
-  /** Of the control plane. */
+  /** The CPU time of the control plane. */
   cpuMs: number;
 }
 

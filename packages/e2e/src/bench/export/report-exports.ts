@@ -7,11 +7,11 @@ import type { PeerMeasured } from "./measure-child.ts";
 
 export interface Result extends Omit<Case, "reference" | "mostRatio"> {
   reference: Reference;
-  /** Infinity: only reported. */
+  /** Infinity: the ratio is only reported. */
   mostRatio: number;
   references: (Measured | PeerMeasured)[];
   exports: Measured[];
-  /** The same in a process whose threads start with the export. */
+  /** The same exports in a process whose threads start with the export. */
   coldExports: Measured[];
 }
 
@@ -57,7 +57,7 @@ export function reportCases(results: readonly Result[]): void {
   say(`on ${cpus().length} × ${cpus()[0]?.model}`);
 }
 
-/** Which of two ways the reference in C++ found faster, where there are two. */
+/** Shows which of two ways the reference in C++ found faster, if there are two. */
 function reportReads(name: string, reference: Measured | PeerMeasured): void {
   if (!("positionalReads" in reference) || reference.positionalReads === 0) return;
   const { wholeChunks, positionalReads } = reference;
@@ -81,7 +81,7 @@ function medianOf(measured: readonly Measured[], key: Exclude<keyof Measured, "e
   return values[values.length >> 1]!;
 }
 
-/** Less disturbed by what else the machine does. */
+/** The fastest run is the one that other load of the machine disturbed least. */
 function fastestOf(measured: readonly Measured[]): number {
   return Math.min(...measured.map(({ ms }) => ms));
 }

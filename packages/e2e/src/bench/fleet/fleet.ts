@@ -18,7 +18,7 @@ import pg from "pg";
 import { type ControlPlane, startControlPlane } from "../../processes/control-plane.ts";
 import { figuresOf } from "../agent/process-figures.ts";
 import { say } from "../report.ts";
-import { readMemory, tellingMemory } from "./memory-parts.ts";
+import { memoryReporting, readMemory } from "./memory-parts.ts";
 import { postgresCpuSeconds } from "./postgres-cpu.ts";
 import { Reader } from "./reader.ts";
 import { type FleetRun, reportFleet, type Span } from "./report-fleet.ts";
@@ -35,13 +35,13 @@ const { values } = parseArgs({
 const agentCount = Number(values.agents);
 if (!Number.isInteger(agentCount) || agentCount < 2) throw new RangeError("--agents must be a whole number above 1");
 const PROCESSES = 2;
-/** All begin within that time: a fleet does not, but a benchmark has to end. */
+/** All agents begin within this time: a fleet does not, but a benchmark has to end. */
 const RAMP_MS_PER_AGENT = 6;
 const WARM_UP_AGENTS = 500;
 const WARM_UP_RAMP_MS = 5000;
 const QUIET_MS = 10_000;
 const MOST_BEGINNING_S = 600;
-/** What is read beside the agents. */
+/** The calls of the reader beside the agents. */
 const TARGETS = ["/v1/devices/dev_fleet_1", "/v1/devices?limit=50", "/v1/recordings?limit=50"];
 
 await using closing = new AsyncDisposableStack();
@@ -63,7 +63,7 @@ async function makeBed(): Promise<Bed> {
   closing.defer(() => rm(dataDir, { recursive: true, force: true }));
   const port = await freePort();
   const env = { DATABASE_URL: databaseUrl, DOWNLINK_PORT: String(port) };
-  const startCloud = async () => closing.use(await startControlPlane({ dataDir, env, nodeArgs: tellingMemory }));
+  const startCloud = async () => closing.use(await startControlPlane({ dataDir, env, nodeArgs: memoryReporting }));
   return { database, port, startCloud };
 }
 
@@ -94,7 +94,7 @@ async function runBenchmark(): Promise<FleetRun> {
   return { agentCount, quiet, spans, resting, figures: total(parts), settled: settledOf(parts) };
 }
 
-/** What is compiled and kept once, however many agents there are, is not theirs. */
+/** Memory that is used once, however many agents there are, does not count for them. */
 async function warmUp(tokens: readonly string[], port: number): Promise<void> {
   await using part = startPart({ port, tokens, firstNumber: agentCount + 1, rampMs: WARM_UP_RAMP_MS });
   await untilSettled([part], tokens.length, MOST_BEGINNING_S);
@@ -173,7 +173,7 @@ async function untilSettled(parts: readonly RunningPart[], count: number, mostSe
   while (settledOf(parts) < count && performance.now() < deadlineMs) await delay(250);
 }
 
-/** They notice within a second. */
+/** The agents notice it within a second. */
 async function untilUnsettled(parts: readonly RunningPart[]): Promise<void> {
   const deadlineMs = performance.now() + 5000;
   while (settledOf(parts) === agentCount && performance.now() < deadlineMs) await delay(100);

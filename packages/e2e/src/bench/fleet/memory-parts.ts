@@ -2,25 +2,25 @@ import { fileURLToPath } from "node:url";
 import type { Program } from "../../processes/program.ts";
 import { figuresOf } from "../agent/process-figures.ts";
 
-/** For a control plane that is asked by {@link readMemory}. */
-export const tellingMemory: readonly string[] = [
+/** Arguments for a control plane whose memory {@link readMemory} reads. */
+export const memoryReporting: readonly string[] = [
   "--expose-gc",
   "--import",
   fileURLToPath(new URL("report-memory.ts", import.meta.url)),
 ];
 
-/** Megabytes. */
+/** The memory in megabytes. */
 export interface MemoryParts {
   readonly rss: number;
-  /** What V8 has taken for its heap. */
+  /** The memory that V8 has taken for its heap. */
   readonly heap: number;
-  /** What of it something still refers to. */
+  /** The part of the heap that is still in use. */
   readonly live: number;
-  /** Buffers and the like, which objects of the heap own. */
+  /** Buffers and others that objects of the heap own. */
   readonly external: number;
 }
 
-/** The `time`th time that this process is asked. It collects garbage after RSS was read. */
+/** Reads the memory for the `time`th time. The process collects garbage after RSS was read. */
 export async function readMemory(program: Program, time: number): Promise<MemoryParts> {
   const { rssMB: rss } = await figuresOf(program.pid);
   process.kill(program.pid, "SIGUSR2");

@@ -3,7 +3,7 @@ import type { Client } from "pg";
 
 const TICKS_PER_SECOND = 100;
 
-/** Of the server and all its processes, also those that have ended. It must be on this machine. */
+/** Returns the CPU time of the server and all its processes, including those that have ended. It must be on this machine. */
 export async function postgresCpuSeconds(database: Client): Promise<number> {
   const { rows } = await database.query<{ pid: string }>(
     "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid",
@@ -14,7 +14,9 @@ export async function postgresCpuSeconds(database: Client): Promise<number> {
   return ticks.reduce((sum, one) => sum + one, 0) / TICKS_PER_SECOND;
 }
 
-/** Of the process, if it is the server or a child of it; the server's own with those of its children that have ended. */
+/**
+ * Returns the ticks of the process, if it is the server or a child of it; the server's own include those of its children that have ended.
+ */
 async function ticksOf(id: number, postmaster: number): Promise<number> {
   const stat = await readFile(`/proc/${id}/stat`, "utf8").catch(() => undefined);
   if (stat === undefined) return 0; // it has ended meanwhile

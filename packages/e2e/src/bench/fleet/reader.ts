@@ -5,7 +5,7 @@ export interface ReadTimes {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Answers that were no success, and connections that broke. */
+  /** The number of answers that were no success, and of broken connections. */
   readonly failed: number;
 }
 
@@ -17,7 +17,7 @@ interface Options {
 
 const PAUSE_MS = 20;
 
-/** Somebody who reads the API the whole time, one request after another. */
+/** A client that reads the API the whole time, one request after another. */
 export class Reader {
   readonly #options: Options;
   #connection: RawConnection | undefined;
@@ -31,7 +31,7 @@ export class Reader {
     this.#running = this.#run();
   }
 
-  /** Since the last time that it was asked. */
+  /** Returns the times since the last call. */
   takeTimes(): ReadTimes {
     const sorted = this.#timesMs.sort((a, b) => a - b);
     const quantile = (part: number) =>

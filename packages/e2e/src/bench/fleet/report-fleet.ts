@@ -8,26 +8,26 @@ import type { FleetCounts } from "./simulated-agent.ts";
 export interface Span {
   readonly name: string;
   readonly seconds: number;
-  /** Of who reads the API beside it. */
+  /** The times of the client that reads the API beside it. */
   readonly times: ReadTimes;
-  /** Processors at work. */
+  /** The number of busy processors. */
   readonly cpu: { readonly cloud: number; readonly postgres: number; readonly agents: number };
 }
 
 export interface FleetRun {
   readonly agentCount: number;
   readonly quiet: { readonly times: ReadTimes; readonly memory: MemoryParts };
-  /** All begin, they rest, all come back. */
+  /** The spans in which all begin, rest, and come back. */
   readonly spans: readonly [Span, Span, Span];
   readonly resting: MemoryParts;
   readonly figures: FleetCounts;
-  /** How many had come back in the end. */
+  /** How many had come back at the end. */
   readonly settled: number;
 }
 
 const WANTED = { p99Ms: 100, stormSeconds: 120, kilobytes: 30 };
 
-/** False where a lease was lost, a call failed, or an agent did not come back. */
+/** Returns false if a lease was lost, a call failed, or an agent did not come back. */
 export function reportFleet({ agentCount, quiet, spans, resting, figures, settled }: FleetRun): boolean {
   const table = makeTable(["", "s", "API p50 ms", "p99", "max", "failed", "CPUs: control plane", "Postgres", "agents"]);
   table.push(["nobody", "", ...timesOf(quiet.times), "", "", ""]);

@@ -1,4 +1,4 @@
-// Loaded into a control plane by `node --expose-gc --import`: at SIGUSR2 it says what its heap holds, before and after a collection.
+// Loaded into a control plane by `node --expose-gc --import`: at SIGUSR2 it reports what its heap holds, before and after a collection.
 import { memoryUsage } from "node:process";
 
 let asked = 0;

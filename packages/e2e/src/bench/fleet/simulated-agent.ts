@@ -5,16 +5,16 @@ import { api, edgeLimits, LEASE_HEADER } from "@downlink/protocol";
 import { RawConnection } from "../api/raw-connection.ts";
 import { itemText, type SaidFile } from "../edge-items.ts";
 
-/** What all agents of a process have done so far. */
+/** The counts of all agents of a process so far. */
 export interface FleetCounts {
   hellos: number;
   polls: number;
   heartbeats: number;
   reports: number;
-  /** Answers that asked for patience: 429 and 503. */
+  /** The number of answers that asked to wait: 429 and 503. */
   postponed: number;
   leasesLost: number;
-  /** Any other answer that is no success, and what the last one said. */
+  /** The number of other answers that were no success, and the text of the last one. */
   failures: number;
   lastFailure: string;
 }
@@ -27,16 +27,16 @@ export function noCounts(): FleetCounts {
 interface Options {
   readonly port: number;
   readonly token: string;
-  /** Of the loopback network, its own: a fleet has many. */
+  /** The agent's own address of the loopback network, because a fleet has many. */
   readonly localAddress: string;
   readonly counts: FleetCounts;
-  /** It has said hello and heard its work, and waits for more. */
+  /** Called when it has said hello and received its work, and waits for more. */
   readonly onSettled: (isSettled: boolean) => void;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** The protocol of an agent on a robot that rests: one socket, one call after another, and now and then a new file. */
+/** The protocol of an agent on a resting robot: one socket, one call after another, and now and then a new file. */
 export class SimulatedAgent {
   readonly #options: Options;
   readonly #instanceId = randomUUID();
@@ -54,7 +54,7 @@ export class SimulatedAgent {
     this.#options = options;
   }
 
-  /** For ever. An agent that loses its way to the cloud begins with a hello again: more than a real one would. */
+  /** Runs for ever. An agent that loses its way to the cloud begins with a hello again, which is more than a real one would do. */
   async run(): Promise<never> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -75,7 +75,7 @@ export class SimulatedAgent {
     }
   }
 
-  /** False where the cloud asks for patience. */
+  /** Returns false if the cloud asks to wait. */
   async #step(): Promise<boolean> {
     const nowMs = performance.now();
     try {
@@ -112,7 +112,7 @@ export class SimulatedAgent {
     this.#pollSeconds = longPollSeconds ?? edgeLimits.formerLongPollSeconds;
   }
 
-  /** By number, as both sides compare it. */
+  /** Returns the digest and the count that both sides compare. */
   #inventory() {
     const lines = this.#files.map(({ versionId }) => `${versionId} indexed\n`).sort();
     return { count: lines.length, digest: createHash("sha256").update(lines.join("")).digest("hex") };

@@ -1,13 +1,13 @@
-// A process of its own with a part of the fleet. It is told whom to be, and tells every second how they fare.
+// A process of its own with a part of the fleet. It is sent the agents that it has to be, and reports every second how they fare.
 import { setTimeout as delay } from "node:timers/promises";
 import { type FleetCounts, noCounts, SimulatedAgent } from "./simulated-agent.ts";
 
 export interface Part {
   readonly port: number;
   readonly tokens: readonly string[];
-  /** Of the first agent in the whole fleet. */
+  /** The number of its first agent in the whole fleet. */
   readonly firstNumber: number;
-  /** Within so long all have begun. */
+  /** All of its agents begin within this time. */
   readonly rampMs: number;
 }
 

@@ -10,7 +10,7 @@ import type { ControlPlane } from "../../processes/control-plane.ts";
 
 export interface Nuisance {
   readonly name: string;
-  /** Goes on until it is disposed of. */
+  /** Begins, and goes on until it is disposed of. */
   begin(): Promise<AsyncDisposable>;
 }
 
@@ -71,7 +71,7 @@ async function greet(cloud: ControlPlane, deviceId: string): Promise<Record<stri
   return { authorization: `Bearer ${token}`, [LEASE_HEADER]: String(lease) };
 }
 
-/** Larger than what is on the way to a receiver that reads nothing. */
+/** The file is larger than what is buffered on the way to a receiver that reads nothing. */
 async function importFile({ admin }: ControlPlane): Promise<string> {
   const topics = [{ topic: "/camera", kind: "blob" as const, rateHz: 10, sizeBytes: 500_000 }];
   const body = (await makeMcap({ durationSeconds: 10, topics, compression: "" })) as Uint8Array<ArrayBuffer>;
@@ -90,7 +90,7 @@ interface Burst {
   readonly sent: RequestInit;
 }
 
-/** As many calls at once, and every second as many again, once they are answered. */
+/** Sends as many calls at once, and every second as many again, once they are answered. */
 async function repeatBurst({ url }: ControlPlane, { count, path, sent }: Burst): Promise<AsyncDisposable> {
   const stopping = new AbortController();
   const headers = { "content-type": "application/json", ...sent.headers };
@@ -113,7 +113,7 @@ async function repeatBurst({ url }: ControlPlane, { count, path, sent }: Burst):
   };
 }
 
-/** Each says the text, and reads nothing. */
+/** Opens sockets that each send the text, and read nothing. */
 async function openSockets({ url }: ControlPlane, count: number, text: string): Promise<AsyncDisposable> {
   const sockets: Socket[] = Array.from({ length: count }, () => {
     const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" }).pause();

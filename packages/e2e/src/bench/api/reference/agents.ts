@@ -51,7 +51,7 @@ interface Reported {
   readonly unknownSchemas: readonly string[];
 }
 
-/** Of files that are known as they are: the others take more statements. */
+/** This is for files that are known already: the others take more statements. */
 const report = statement<Reported>(
   "report",
   `WITH agent AS (

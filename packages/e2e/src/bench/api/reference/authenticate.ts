@@ -12,7 +12,7 @@ export interface Bearer {
   readonly deviceId: string;
 }
 
-/** The same lookup as the control plane's, by the same hash, in one statement. */
+/** Does the same lookup as the control plane, by the same hash, in one statement. */
 const findBearer = statement<Bearer>(
   "bearer",
   `SELECT coalesce(k.id, d.id, t.id) AS "keyId", coalesce(k."orgId", d."orgId", t."orgId") AS "orgId", k.capabilities,

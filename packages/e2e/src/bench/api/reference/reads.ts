@@ -108,7 +108,7 @@ interface RangeRow {
 const TOLERANCE_NS = 14_000_000_000n;
 const DAY_NS = 24n * 3600n * 1_000_000_000n;
 
-/** Ranges of the imported recordings of one device. */
+/** Selects ranges of the imported recordings of one device. */
 const listCoverage = statement<RangeRow>(
   "coverage",
   `WITH reached AS (

@@ -73,10 +73,11 @@ export interface EventRow {
   readonly updatedAtNs: Int8;
   readonly eventTypeId: string | null;
   readonly properties: object;
+  readonly createdBy: { readonly kind: string; readonly id: string; readonly name: string } | null;
 }
 
 export const EVENT_COLUMNS = `e.id, e."projectId", e."startNs", e."endNs", e."deviceId", d.name AS "deviceName", e.metadata,
-  e."createdAtNs", e."updatedAtNs", e."eventTypeId", e.properties`;
+  e."createdAtNs", e."updatedAtNs", e."eventTypeId", e.properties, e."createdBy"`;
 export const EVENT_TABLES = `"Event" e JOIN "Device" d ON d.id = e."deviceId"`;
 
 export function toEvent(row: EventRow): object {
@@ -88,6 +89,7 @@ export function toEvent(row: EventRow): object {
     deviceId: row.deviceId,
     device: { id: row.deviceId, name: row.deviceName },
     metadata: row.metadata,
+    createdBy: row.createdBy ? { kind: row.createdBy.kind, id: row.createdBy.id, name: row.createdBy.name } : undefined,
     createdAt: time(row.createdAtNs),
     updatedAt: time(row.updatedAtNs),
     eventTypeId: row.eventTypeId ?? undefined,
@@ -139,7 +141,7 @@ export function toRecording(row: RecordingRow): object {
     start: time(row.startNs),
     end: time(row.endNs),
     importStatus: row.importStatus,
-    site: row.siteId === null ? undefined : { id: row.siteId, name: row.siteName, indexingStrategy: "split-files" },
+    site: row.siteId === null ? undefined : { id: row.siteId, name: row.siteName, indexingStrategy: "whole-files" },
     edgeSite: row.edgeSiteId === null ? undefined : { id: row.edgeSiteId, name: row.edgeSiteName },
     device: row.deviceId === null ? undefined : { id: row.deviceId, name: row.deviceName },
     key: row.key ?? undefined,

@@ -1,5 +1,5 @@
-// What bench:api measures the control plane against: Hono and pg, named prepared statements, no more of them than it takes, the
-// same lookup of the token, the same rows, the same bytes, and no log. It checks nothing of what it is sent.
+// The server that bench:api compares the control plane with: Hono and pg, as few named prepared statements as possible, the same lookup of
+// the token, the same rows, the same bytes, and no log. It checks nothing of what it receives.
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,7 +10,7 @@ import { agentRoutes } from "./agents.ts";
 import { readRoutes } from "./reads.ts";
 import { writeRoutes } from "./writes.ts";
 
-const POOL_SIZE = 20; // that of the control plane
+const POOL_SIZE = 20; // the size of the control plane's pool
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: POOL_SIZE });
 const app = new Hono();

@@ -7,5 +7,5 @@ export function statement<Row extends QueryResultRow>(name: string, text: string
   return async (pool, values) => (await pool.query<Row>({ name, text, values: [...values] })).rows;
 }
 
-/** BIGINT as pg gives it. */
+/** A BIGINT as pg returns it. */
 export type Int8 = string;

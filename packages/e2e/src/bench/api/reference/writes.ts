@@ -8,15 +8,18 @@ import { authenticate } from "./authenticate.ts";
 import { type EventRow, toEvent } from "./rows.ts";
 import { type Int8, statement } from "./statement.ts";
 
-/** With what others hear of it, as the control plane writes it. */
+/** The event is inserted with its row of the outbox, as the control plane does. */
 const createEvent = statement<EventRow>(
   "create event",
   `WITH device AS (SELECT id, name, "projectId" FROM "Device" WHERE "orgId" = $1 AND id = $2 FOR KEY SHARE),
     event AS (
-      INSERT INTO "Event" (id, "orgId", "projectId", "deviceId", "startNs", "endNs", metadata, properties, "createdAtNs", "updatedAtNs")
-      SELECT $3, $1, d."projectId", d.id, $4, $5, $6, '{}', $7, $7 FROM device d RETURNING *
+      INSERT INTO "Event" (id, "orgId", "projectId", "deviceId", "startNs", "endNs", metadata, properties, "createdBy", "createdAtNs",
+        "updatedAtNs")
+      SELECT $3, $1, d."projectId", d.id, $4, $5, $6, '{}',
+        json_build_object('kind', 'apiKey', 'id', k.id, 'name', k.name), $7, $7
+      FROM device d JOIN "ApiKey" k ON k.id = $9 RETURNING *
     ),
-    told AS (
+    published AS (
       INSERT INTO "OutboxEvent" (id, "orgId", "projectId", type, payload, "occurredAtNs")
       SELECT $8, $1, "projectId", 'event.created', json_build_object('event', json_build_object('id', id)), $7 FROM event
     )
@@ -53,10 +56,10 @@ const findSources = statement<Source>(
 
 export function writeRoutes(app: Hono, pool: Pool): void {
   app.post("/v1/events", async (c) => {
-    const { orgId } = await authenticate(pool, c, "events.create");
+    const { orgId, keyId } = await authenticate(pool, c, "events.create");
     const body = await c.req.json<{ deviceId: string; start: string; end: string; metadata: object }>();
     const span = [parseTimestamp(body.start), parseTimestamp(body.end)];
-    const values = [orgId, body.deviceId, randomUUID(), ...span, body.metadata, now(), randomUUID()];
+    const values = [orgId, body.deviceId, randomUUID(), ...span, body.metadata, now(), randomUUID(), keyId];
     return c.json(toEvent(only(await createEvent(pool, values))));
   });
   app.post("/v1/data/upload", async (c) => {

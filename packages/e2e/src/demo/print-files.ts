@@ -7,8 +7,8 @@ import type { Found } from "./wait-for-files.ts";
 const WIDTH = 72;
 const MS_PER_NS = 1_000_000n;
 
-/** Every file with its span, size, topics and status; those that are no recording with their reason. */
-export async function tellFiles(client: Client, { recordings, others }: Found): Promise<void> {
+/** Prints every file with its span, size, topics and status; files that are no recording with their reason. */
+export async function printFiles(client: Client, { recordings, others }: Found): Promise<void> {
   const table = makeTable(["device", "path", "start (UTC)", "span", "size", "topics", "status"]);
   for (const recording of recordings) {
     const topics = await client.call(api.topics.list, { recordingId: recording.id });
@@ -27,10 +27,10 @@ export async function tellFiles(client: Client, { recordings, others }: Found): 
     ]);
   process.stdout.write(`${table.toString()}\n`);
   for (const { path, reason } of others)
-    say(`${path}: ${reason ? `${reason.text} (${reason.code})` : "no reason told"}`);
+    say(`${path}: ${reason ? `${reason.text} (${reason.code})` : "no reason is given"}`);
 }
 
-/** The device's time line: a row a day, an arrow for what is only on the device, a block for what is imported. */
+/** Draws the device's time line: one row for each day, an arrow for data that is only on the device, a block for imported data. */
 export async function drawCoverage(client: Client, deviceId: string): Promise<void> {
   const window = { start: 0n, end: 4_000_000_000_000_000_000n };
   const ranges = await client.call(api.coverage.list, { ...window, deviceId, includeEdgeRecordings: true });

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { findBarriers } from "./testing/axe.ts";
+import { whyNoBrowser } from "./testing/browser.ts";
+import { startConsole } from "./testing/start-console.ts";
+
+const skip = whyNoBrowser();
+/** Each begins a minute after the one before. */
+const files = { "run-1.mcap": 30, "run-2.mcap": 30, "dock.mcap": 1 };
+const RANGE = "from=2025-10-09T08:53:00Z&to=2025-10-09T08:58:00Z";
+
+/** What the line below the lanes says of the cursor, once it says so. */
+async function waitForStatus(page: Page, wanted: string): Promise<void> {
+  await page.locator(".lanes-status").filter({ hasText: wanted }).waitFor();
+}
+
+/** A place in the first row, at a share of the width of the range. */
+async function placeAt(page: Page, share: number): Promise<{ x: number; y: number }> {
+  const box = (await page.locator(".lanes-bars").boundingBox())!;
+  return { x: box.x + box.width * share, y: box.y + 14 };
+}
+
+test("what is on a robot alone is seen in its lane, asked for there, and seen to be imported", { skip }, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page, complaints } = await open(`/coverage?${RANGE}`);
+  await page.locator(".row-share").first().waitFor();
+  const onTheRobot = await placeAt(page, 40 / 300);
+  await page.mouse.click(onTheRobot.x, onTheRobot.y);
+  await waitForStatus(page, "on the device only");
+  const inspector = page.getByRole("region", { name: "At the cursor" });
+  await inspector.getByText(/1 on the device only/).waitFor();
+  await inspector.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  await inspector.getByRole("button", { name: "Import 1" }).click();
+  await page.getByRole("menuitem", { name: "Import, first" }).click();
+  await page.getByText("1 requested.").waitFor();
+  await page.reload();
+  for (let tries = 0; tries < 100; tries++) {
+    await page.locator(".row-share").first().waitFor();
+    await page.mouse.click(onTheRobot.x, onTheRobot.y);
+    await page.locator(".lanes-status").filter({ hasText: ": " }).waitFor();
+    if (/: imported/.test((await page.locator(".lanes-status").textContent()) ?? "")) break;
+    await page.reload();
+  }
+  await waitForStatus(page, "imported");
+  assert.deepEqual(complaints, []);
+});
+
+test("lanes are used with the keyboard alone: to an edge, closer, an event from here, and what is there as a list", {
+  skip,
+}, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page, complaints } = await open(`/coverage?${RANGE}`);
+  const lanes = page.getByRole("region", { name: /^Coverage of 1 devices?/ });
+  await page.locator(".row-share").first().waitFor();
+  await lanes.focus();
+  await page.keyboard.press("Home");
+  await waitForStatus(page, "08:53:00 UTC: no data");
+  await page.keyboard.press("Control+ArrowRight");
+  await waitForStatus(page, "on the device only");
+  await page.keyboard.press("Control+ArrowRight");
+  await waitForStatus(page, "no data");
+  await page.keyboard.press("Control+ArrowLeft");
+  await page.keyboard.press("ArrowRight");
+  await waitForStatus(page, "on the device only");
+  const before = page.url();
+  await page.keyboard.press("+");
+  await page.waitForURL((url) => url.href !== before);
+  await waitForStatus(page, "on the device only");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "run-2.mcap" }).count(), 0);
+  await page.goBack();
+  await page.locator(".row-share").first().waitFor();
+  await lanes.focus();
+  await page.keyboard.press("e");
+  await page.getByRole("dialog").waitFor();
+  assert.match(page.url(), /\/events\?/);
+  assert.deepEqual(complaints, []);
+});
+
+test("where nothing is in the range the nearest data is one click away, and all of it fits", { skip }, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page, complaints } = await open("/coverage?from=2025-12-01T00:00:00Z&to=2025-12-02T00:00:00Z");
+  await page.getByText("Nothing in this range.").waitFor();
+  await page.getByRole("button", { name: /^Latest before: 2025-10-09/ }).click();
+  await page.getByText("Nothing in this range.").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Fit" }).click();
+  await page.waitForURL(/from=2025-10-09T08:5/);
+  await page.getByRole("button", { name: "As table" }).click();
+  const cells = page.getByRole("row").filter({ hasText: "on the device only" });
+  await cells.first().waitFor();
+  assert.equal(await cells.count(), 3);
+  assert.deepEqual(complaints, []);
+});
+
+test("dragging pans, Ctrl with the wheel zooms at the pointer, Shift selects, and the address follows", {
+  skip,
+}, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page, complaints } = await open(`/coverage?${RANGE}`);
+  await page.locator(".row-share").first().waitFor();
+  const [left, right] = [await placeAt(page, 0.25), await placeAt(page, 0.75)];
+  await page.mouse.move(right.x, right.y);
+  await page.mouse.down();
+  await page.mouse.move(left.x, left.y, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForURL(/from=2025-10-09T08:55:30/);
+  await page.goto(page.url().replace(/\?.*/, `?${RANGE}`));
+  await page.locator(".row-share").first().waitFor();
+  await page.mouse.move(left.x, left.y);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -400);
+  await page.keyboard.up("Control");
+  await page.waitForURL((url) => !url.search.includes("08:53:00Z"));
+  const query = new URL(page.url()).searchParams;
+  const [from, to] = [Date.parse(query.get("from")!), Date.parse(query.get("to")!)];
+  assert.ok(to - from < 300_000);
+  const pointed = from + (to - from) * 0.25;
+  assert.ok(Math.abs(pointed - Date.parse("2025-10-09T08:54:15Z")) < 1500, new Date(pointed).toISOString());
+  await page.keyboard.down("Shift");
+  await page.mouse.down();
+  await page.mouse.move(right.x, right.y, { steps: 5 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await page.locator(".lane-selection").waitFor();
+  await page.keyboard.press("Escape");
+  assert.deepEqual(complaints, []);
+});
+
+test("tiles that the service cannot give are named and asked for again, and are never shown as no data", {
+  skip,
+}, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page } = await open("/recordings");
+  let refused = 0;
+  await page.route("**/v1/data/coverage-grid**", (route) => {
+    refused += 1;
+    return route.fulfill({
+      status: 503,
+      headers: { "retry-after": "600" },
+      contentType: "application/json",
+      body: '{"error":"too many expensive calls","code":"Unavailable"}',
+    });
+  });
+  await page.goto(page.url().replace(/recordings.*/, `coverage?${RANGE}`));
+  await page.getByRole("alert").first().waitFor();
+  await waitForStatus(page, "not loaded yet");
+  assert.ok(refused > 0);
+  await page.unroute("**/v1/data/coverage-grid**");
+  await page.getByRole("button", { name: "Try again" }).first().click();
+  await page.getByRole("alert").first().waitFor({ state: "detached" });
+  await page.getByRole("region", { name: /^Coverage of/ }).focus();
+  await page.keyboard.press("Home");
+  await waitForStatus(page, "no data");
+});
+
+test("axe finds nothing, in both themes, on a desk and on a phone, as lanes and as a table", { skip }, async (t) => {
+  const { open } = await startConsole(t, { files });
+  for (const theme of ["light", "dark"] as const)
+    for (const width of [390, 1280]) {
+      const { page, complaints, context } = await open(`/coverage?${RANGE}`, { theme, width });
+      await page.locator(".dot").first().waitFor();
+      const place = await placeAt(page, 40 / 300);
+      await page.mouse.click(place.x, place.y);
+      await page.getByRole("region", { name: "At the cursor" }).getByRole("link", { name: "run-1.mcap" }).waitFor();
+      assert.deepEqual(await findBarriers(page), [], `${theme}, ${width} px`);
+      await page.getByRole("button", { name: "As table" }).click();
+      await page.getByRole("row").nth(1).waitFor();
+      assert.deepEqual(await findBarriers(page), [], `table, ${theme}, ${width} px`);
+      assert.deepEqual(complaints, []);
+      await context.close();
+    }
+});

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { api } from "@downlink/protocol";
+import type { Page } from "playwright-core";
+import { eventually } from "../processes/eventually.ts";
+import { findBarriers } from "./testing/axe.ts";
+import { whyNoBrowser } from "./testing/browser.ts";
+import { type ConsoleScenario, startConsole } from "./testing/start-console.ts";
+
+const skip = whyNoBrowser();
+const files = { "run-1.mcap": 3, "run-2.mcap": 3 };
+
+async function importAll({ recordings, cloud }: ConsoleScenario): Promise<void> {
+  const recordingIds = (await recordings()).map(({ id }) => id);
+  await cloud().admin.call(api.importRequests.create, { recordingIds });
+  await eventually(recordings, (all) => all.every(({ importStatus }) => importStatus === "complete"));
+}
+
+async function markEvent(
+  page: Page,
+  { start, end, metadata }: { start: string; end: string; metadata: string },
+): Promise<void> {
+  await page.locator("#page").focus();
+  await page.keyboard.press("e");
+  const dialog = page.getByRole("dialog", { name: "Mark an event" });
+  await dialog.getByLabel("Device").fill("rover");
+  await dialog.getByLabel("Start").fill(start);
+  await dialog.getByLabel("End").fill(end);
+  await dialog.getByLabel("Metadata").fill(metadata);
+  await dialog.getByRole("button", { name: "Mark" }).click();
+  await dialog.waitFor({ state: "detached" });
+}
+
+test("events are marked, changed and become episodes, and these a dataset with versions", { skip }, async (t) => {
+  const console = await startConsole(t, { files });
+  await importAll(console);
+  const { page, complaints } = await console.open("/events");
+  await page.getByText("No event is marked yet.").waitFor();
+  await markEvent(page, { start: "2025-10-09 08:53:20", end: "2025-10-09 08:53:22", metadata: "reason: estop" });
+  await markEvent(page, {
+    start: "2025-10-09 08:54:20.000000001",
+    end: "2025-10-09 08:54:21",
+    metadata: "reason: fall",
+  });
+  await changeEvent(page, console);
+  await makeEpisodes(page, console.home);
+  await commitTwoVersions(page, console.home);
+  await restoreOverStaged(page);
+  assert.deepEqual(await findBarriers(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+/** What was typed wrong stays in the dialog; the start keeps its last nanosecond. */
+async function changeEvent(page: Page, { cloud }: ConsoleScenario): Promise<void> {
+  await page.getByRole("row").filter({ hasText: "reason: estop" }).waitFor();
+  const { admin } = cloud();
+  const [, { id, start } = assert.fail()] = await admin.call(api.events.list, { sortBy: "start" });
+  assert.equal(start, 1_760_000_060_000_000_001n);
+  await page.getByRole("row").filter({ hasText: "reason: fall" }).getByRole("link").click();
+  await page.getByRole("button", { name: "Change" }).click();
+  await page.getByRole("dialog").getByLabel("Metadata").fill("no metadata");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("is not written as key: value").waitFor();
+  await page.getByRole("dialog").getByLabel("Metadata").fill("reason: stumble");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("stumble").waitFor();
+  assert.equal((await admin.call(api.events.get, { id })).start, start);
+}
+
+async function makeEpisodes(page: Page, home: string): Promise<void> {
+  await page.goto(`${home}/events`);
+  await page.getByRole("checkbox", { name: "Select" }).nth(1).waitFor();
+  for (const box of await page.getByRole("checkbox", { name: "Select" }).all()) await box.check();
+  await page.getByRole("button", { name: "Make episodes of these events" }).click();
+  await page.getByText("2 episodes made, 0 were there already.").waitFor();
+}
+
+async function commitTwoVersions(page: Page, home: string): Promise<void> {
+  await page.goto(`${home}/datasets`);
+  await page.getByRole("button", { name: "New dataset" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("stumbles");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "stumbles" }).waitFor();
+  await addEpisodes(page, home, 2);
+  await page.goto(`${home}/datasets`);
+  await page.getByRole("link", { name: "stumbles" }).click();
+  await page.getByRole("button", { name: "Commit version 1" }).click();
+  await page.getByText("Version 1 is committed.").waitFor();
+  await stageRemoval(page);
+  await page.getByRole("button", { name: "Commit version 2" }).click();
+  await page.getByText("Version 2 is committed.").waitFor();
+  await page.getByLabel("compared with").selectOption("1");
+  await page.getByText("From version 1 to version 2: +0 −1 episodes").waitFor();
+  await page.getByLabel("compared with").selectOption("0");
+}
+
+async function restoreOverStaged(page: Page): Promise<void> {
+  await stageRemoval(page);
+  await page.getByText(/Staged: \+0 −1/).waitFor();
+  await page.getByLabel("Show").selectOption("1");
+  await page.getByRole("button", { name: "Restore version 1" }).click();
+  await page.getByText("You have 1 staged changes, which would be lost.").waitFor();
+  await page.getByRole("button", { name: "Overwrite what is staged" }).click();
+  await page.getByText(/Staged: \+1 −0/).waitFor();
+}
+
+async function stageRemoval(page: Page): Promise<void> {
+  await page.getByRole("checkbox", { name: "Select" }).first().check();
+  await page.getByRole("button", { name: "Stage their removal" }).click();
+}
+
+async function addEpisodes(page: Page, home: string, count: number): Promise<void> {
+  await page.goto(`${home}/episodes`);
+  const boxes = page.getByRole("checkbox", { name: "Select" });
+  await boxes.nth(count - 1).waitFor();
+  for (const box of await boxes.all()) await box.check();
+  await page.getByLabel("Dataset").selectOption({ label: "stumbles" });
+  await page.getByRole("button", { name: "Add to it" }).click();
+  await page.getByText(`${count} staged, 0 were there already.`).waitFor();
+}
+
+test("axe finds nothing on these pages, in both themes, on a desk and on a phone", { skip }, async (t) => {
+  const console = await startConsole(t, { files });
+  await importAll(console);
+  const { admin } = console.cloud();
+  const [{ start, projectId, id } = assert.fail()] = await console.recordings();
+  const event = await admin.call(api.events.create, {
+    deviceName: "rover",
+    start,
+    end: start,
+    metadata: { reason: "estop" },
+  });
+  const recorded = [{ recordings: [id], metadata: { task: "pick" } }];
+  const { episodes } = await admin.call(api.episodes.getOrCreate, { projectId, episodes: recorded });
+  const episodeIds = episodes.map((episode) => episode.id);
+  const dataset = await admin.call(api.datasets.create, { projectId, name: "picks", episodeIds });
+  const pages = [
+    "/events",
+    `/events/${event.id}`,
+    "/datasets",
+    `/datasets/${dataset.id}`,
+    "/episodes",
+    `/episodes/${episodeIds[0]}`,
+  ];
+  for (const theme of ["light", "dark"] as const)
+    for (const width of [390, 1280]) {
+      const { page, complaints, context } = await console.open("", { theme, width });
+      for (const path of pages) {
+        await page.goto(`${console.home}${path}`);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        await page.waitForLoadState("networkidle");
+        assert.deepEqual(await findBarriers(page), [], `${path}, ${theme}, ${width} px`);
+      }
+      assert.deepEqual(complaints, []);
+      await context.close();
+    }
+});

@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { api } from "@downlink/protocol";
+import { makeBag, readMessages } from "@downlink/recordings/testing";
+import type { Page } from "playwright-core";
+import { eventually } from "../processes/eventually.ts";
+import { findBarriers } from "./testing/axe.ts";
+import { whyNoBrowser } from "./testing/browser.ts";
+import { makeSensorRecording, PICTURE } from "./testing/sensor-recording.ts";
+import { type ConsoleScenario, startConsole } from "./testing/start-console.ts";
+
+const skip = whyNoBrowser();
+
+test("a recording is looked into: what it has, its lines, a picture, a way and a message, and an exact part of it is fetched", {
+  skip,
+  timeout: 240_000,
+}, async (t) => {
+  const scenario = await startWithRecordings(t);
+  const { page, complaints } = await scenario.open("/recordings");
+  await page.getByRole("link", { name: "sensors.mcap" }).click();
+
+  const row = page.getByRole("row").filter({ hasText: "/ros2/motion" });
+  await row.waitFor();
+  assert.match((await row.textContent()) ?? "", /2,301\s*76\.7 Hz[\s\S]*7 s/);
+  assert.match((await page.locator(".recording-state").textContent()) ?? "", /Imported/);
+  await page.getByText("operator").waitFor();
+
+  await row.getByRole("link").click();
+  await page.getByRole("checkbox", { name: "x", exact: true }).check();
+  await page.locator(".plot canvas").waitFor();
+  await page.getByText("1 gap, the longest of 7.00 s").waitFor();
+  assert.match(
+    page.url(),
+    /topics=\/ros2\/motion&lines=\/ros2\/motion@\/x|topics=\/ros2\/motion&lines=\/ros2\/motion%40\/x/,
+  );
+  await page.getByText("20 s of 30 s").waitFor();
+  await page.getByRole("button", { name: "Widen" }).click();
+  await page.getByText("30 s of 30 s").waitFor();
+
+  await onlyTopic(page, "/ros2/camera");
+  await page.getByText(`${PICTURE.width} × ${PICTURE.height}`).waitFor();
+  assert.deepEqual(await pixelOf(page), [...PICTURE.color, 255]);
+  await page.getByRole("button", { name: "Next picture" }).click();
+  await page.getByText("2 of 150").waitFor();
+
+  await onlyTopic(page, "/json/fix");
+  await page.getByText(/^30 positions, 3\.\d+ km|^30 positions, \d+ m/).waitFor();
+  assert.equal(await page.locator("svg.track polyline").count(), 1);
+
+  await onlyTopic(page, "/protobuf/speed");
+  await page.locator(".tree").getByText("metres_per_second").waitFor();
+  await exportPart(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("messages of a ROS 1 bag are looked into, and keys lead to the neighbours", {
+  skip,
+  timeout: 240_000,
+}, async (t) => {
+  const scenario = await startWithRecordings(t);
+  const { page, complaints } = await scenario.open("/recordings");
+  await page.getByRole("link", { name: "drive.bag" }).click();
+  await page.getByRole("row").filter({ hasText: "/imu" }).getByRole("link").click();
+  await page.getByRole("checkbox", { name: "linear_acceleration.x" }).check();
+  await page.locator(".plot canvas").waitFor();
+  await page.locator(".tree").getByText("imu_link").waitFor();
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.getByRole("link", { name: "before" }).waitFor();
+  await page.keyboard.press("[");
+  await page.getByRole("heading", { name: "sensors.mcap" }).waitFor();
+  await page.getByRole("link", { name: "next" }).waitFor();
+  await page.keyboard.press("]");
+  await page.getByRole("heading", { name: "drive.bag" }).waitFor();
+
+  await page.getByRole("button", { name: "Delete data" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete imported data" });
+  await dialog.getByRole("button", { name: "Keep it" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Delete data" }).click();
+  await dialog.getByRole("button", { name: /^Delete / }).click();
+  await page.getByText("was deleted").waitFor();
+  await page.getByRole("link", { name: "drive.bag" }).click();
+  await page.getByText("On the device rover only.").waitFor();
+  await page.keyboard.press("i");
+  await page.getByText("Its import was requested").first().waitFor();
+  await scenario.until("complete");
+  assert.deepEqual(complaints, []);
+});
+
+test("axe finds nothing on any tab, in both themes, on a desk and on a phone", {
+  skip,
+  timeout: 400_000,
+}, async (t) => {
+  const scenario = await startWithRecordings(t);
+  const [sensors] = (await scenario.recordings()).filter(({ path }) => path === "sensors.mcap");
+  for (const theme of ["light", "dark"] as const)
+    for (const width of [390, 1280])
+      for (const query of ["", LOOK, "?tab=attachments", "?tab=history"])
+        await lookAt(scenario, `/recordings/${sensors!.id}${query}`, { theme, width });
+});
+
+/** Where pictures of the pages are written for somebody to look at. */
+const SHOTS = process.env.CONSOLE_SHOTS;
+
+async function lookAt(
+  { open }: ConsoleScenario,
+  path: string,
+  look: { theme: "light" | "dark"; width: number },
+): Promise<void> {
+  const { page, complaints, context } = await open(path, look);
+  const name = `${look.theme}-${look.width}-${/tab=(\w+)/.exec(path)?.[1] ?? "overview"}`;
+  await page.getByRole("heading", { name: "sensors.mcap" }).waitFor();
+  if (name.endsWith("overview")) await page.getByRole("row").nth(3).waitFor();
+  if (name.endsWith("preview")) await page.getByText("1 of 101").waitFor();
+  await page.waitForLoadState("networkidle");
+  if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+  assert.deepEqual(await findBarriers(page), [], name);
+  if (name.endsWith("overview")) await lookAtExport(page, SHOTS && join(SHOTS, `${name}-export.png`));
+  assert.deepEqual(complaints, []);
+  await context.close();
+}
+
+const LOOK = "?tab=preview&topics=/ros2/motion,/ros2/camera,/json/fix&lines=/ros2/motion@/x,/ros2/motion@/y";
+
+async function lookAtExport(page: Page, shot: string | undefined): Promise<void> {
+  await page.getByRole("button", { name: "Export…" }).click();
+  await page.getByRole("dialog", { name: "Export" }).getByText("curl", { exact: true }).click();
+  if (shot) await page.screenshot({ path: shot });
+  assert.deepEqual(await findBarriers(page), [], "export dialog");
+}
+
+async function startWithRecordings(t: Parameters<typeof startConsole>[0]): Promise<ConsoleScenario> {
+  const scenario = await startConsole(t);
+  await writeFile(join(scenario.storageRoot, "sensors.mcap"), await makeSensorRecording());
+  await writeFile(join(scenario.storageRoot, "drive.bag"), await makeBag());
+  scenario.startAgent();
+  const found = await eventually(scenario.recordings, (all) => all.length === 2);
+  const { admin } = scenario.cloud();
+  for (const { id } of found) await admin.call(api.recordings.requestImport, { keyOrId: id });
+  await eventually(scenario.recordings, (all) => all.every(({ importStatus }) => importStatus === "complete"));
+  return scenario;
+}
+
+async function onlyTopic(page: Page, topic: string): Promise<void> {
+  const picker = page.locator(".topic-picker");
+  await picker.getByRole("checkbox", { name: topic }).check();
+  for (const label of await picker.locator("label").all()) {
+    const box = label.getByRole("checkbox");
+    if (!(await label.textContent())!.includes(topic) && (await box.isChecked())) await box.uncheck();
+  }
+}
+
+function pixelOf(page: Page): Promise<number[]> {
+  return page.locator("canvas.image").evaluate((canvas: never) => {
+    const context = (
+      canvas as { getContext(kind: "2d"): { getImageData(...at: number[]): { data: Iterable<number> } } }
+    ).getContext("2d");
+    return [...context.getImageData(1, 1, 1, 1).data];
+  });
+}
+
+async function exportPart(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Export…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Export" });
+  await dialog.getByRole("button", { name: "None" }).click();
+  await dialog.getByRole("checkbox", { name: "/protobuf/speed" }).check();
+  await dialog.getByLabel("From (UTC)").fill("2025-10-09T08:53:22Z");
+  await dialog.getByLabel("To (UTC)").fill("2025-10-09T08:53:22.5Z");
+  await dialog.getByLabel("Compression").selectOption("");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    dialog.getByRole("button", { name: "Download" }).click(),
+  ]);
+  assert.match(download.suggestedFilename(), /^rover_.*\.mcap$/);
+  const messages = readMessages(await readFile(await download.path()));
+  assert.deepEqual(
+    messages.map(({ topic, logTimeNs }) => [topic, logTimeNs]),
+    Array.from({ length: 6 }, (_, index) => [
+      "/protobuf/speed",
+      1_760_000_002_000_000_000n + BigInt(index) * 100_000_000n,
+    ]),
+  );
+  await page.keyboard.press("Escape");
+}

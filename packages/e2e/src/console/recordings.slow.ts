@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findBarriers } from "./testing/axe.ts";
+import { openPage, whyNoBrowser } from "./testing/browser.ts";
+import { startConsole } from "./testing/start-console.ts";
+
+const skip = whyNoBrowser();
+const files = { "run-1.mcap": 3, "run-2.mcap": 2, "dock.mcap": 1 };
+
+test("files of a robot are found, filtered, asked for together, and seen to arrive", { skip }, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page, complaints } = await open("/recordings");
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  assert.equal(await page.getByRole("row").filter({ hasText: "on the device" }).count(), 3);
+
+  await page.getByRole("checkbox", { name: "Select" }).first().check();
+  await page.getByText("1 selected").waitFor();
+  await page.getByPlaceholder("Path contains").fill("run");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "dock.mcap" }).waitFor({ state: "detached" });
+  assert.match(page.url(), /\?path=run$/);
+  assert.equal(await page.getByText("1 selected").count(), 0, "what is out of sight does not stay selected");
+
+  await page.getByRole("checkbox", { name: "Select" }).first().check();
+  await page.getByRole("button", { name: /^Select all 2/ }).click();
+  await page.getByRole("button", { name: "Import" }).click();
+  await page.getByRole("menuitem", { name: "Import first" }).click();
+  await page.getByText("2 requested").waitFor();
+  await page.reload();
+  const imported = page.getByRole("row").filter({ hasText: "imported" });
+  for (let tries = 0; (await imported.count()) < 2 && tries < 100; tries++) {
+    await page.waitForTimeout(200);
+    await page.reload();
+    await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  }
+  assert.equal(await imported.count(), 2);
+  assert.deepEqual(complaints, []);
+});
+
+test("the list is used with the keyboard alone", { skip }, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page, complaints } = await open("/recordings?sort=path&order=asc");
+  await page.getByRole("link", { name: "dock.mcap" }).waitFor();
+  await page.locator('[role="row"][data-index="0"]').focus();
+  for (const key of ["x", "j", "x"]) await page.keyboard.press(key);
+  await page.getByText("2 selected").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByText("2 selected").waitFor({ state: "detached" });
+  await page.keyboard.press("/");
+  await page.keyboard.type("nowhere");
+  await page.keyboard.press("Enter");
+  await page.getByText("Nothing fits all filters.").waitFor();
+  await page.getByRole("button", { name: "✕ path: nowhere" }).click();
+  await page.getByRole("link", { name: "run-2.mcap" }).waitFor();
+  await page.locator("#page").focus();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+test("without a session the page asks who it is, goes on where it was, and shows nothing before", {
+  skip,
+}, async (t) => {
+  const { browser, home, cloud } = await startConsole(t, { files });
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${home}/recordings?path=run`);
+  const dialog = page.getByRole("dialog", { name: "Sign in" });
+  await dialog.waitFor();
+  assert.equal(await page.getByRole("link", { name: "run-1.mcap" }).count(), 0);
+  await dialog.getByRole("button", { name: "With an API key" }).click();
+  await dialog.getByLabel("API key").fill("wrong");
+  await page.keyboard.press("Enter");
+  await dialog.getByRole("alert").waitFor();
+  await dialog.getByLabel("API key").fill(cloud().adminKey);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  assert.match(page.url(), /path=run$/);
+  assert.deepEqual(complaints, []);
+  const kept = await page.evaluate<string>("JSON.stringify([{ ...localStorage }, document.cookie])");
+  assert.ok(!kept.includes("dl_"), kept);
+});
+
+test("axe finds nothing, in both themes, on a desk and on a phone", { skip }, async (t) => {
+  const { open } = await startConsole(t, { files });
+  for (const theme of ["light", "dark"] as const)
+    for (const width of [390, 1280]) {
+      const { page, complaints, context } = await open("/recordings?from=soon", { theme, width });
+      await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+      await page.getByRole("checkbox", { name: "Select" }).first().check();
+      assert.deepEqual(await findBarriers(page), [], `${theme}, ${width} px`);
+      assert.deepEqual(complaints, []);
+      await context.close();
+    }
+});

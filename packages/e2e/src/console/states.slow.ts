@@ -1,0 +1,141 @@
+// What a network and a busy service do to pages: every page is opened under each fault, none is blank, each says what is wrong, and works
+// again once the fault is over.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page, Route } from "playwright-core";
+import { whyNoBrowser } from "./testing/browser.ts";
+import { type ConsoleScenario, startConsole } from "./testing/start-console.ts";
+
+const skip = whyNoBrowser();
+const PAGES = ["/recordings", "/events", "/datasets", "/episodes"];
+
+const refuse = (status: number, body: { code: string; error: string }) => (route: Route) =>
+  route.fulfill({
+    status,
+    headers: { "retry-after": "1" },
+    contentType: "application/json",
+    body: JSON.stringify(body),
+  });
+
+interface Fault {
+  readonly name: string;
+  readonly answer: (route: Route) => Promise<void>;
+  /** What the page says. */
+  readonly says: RegExp;
+}
+
+const FAULTS: readonly Fault[] = [
+  { name: "no connection", answer: (route) => route.abort("connectionrefused"), says: /not reachable/i },
+  {
+    name: "a page of somebody else",
+    answer: (route) => route.fulfill({ status: 200, contentType: "text/html", body: "<h1>Welcome to the hotel</h1>" }),
+    says: /not reachable/i,
+  },
+  {
+    name: "not allowed",
+    answer: refuse(403, { code: "MissingCapability", error: "the API key lacks the capability x.list" }),
+    says: /Not allowed\. The API key lacks/,
+  },
+  {
+    name: "too busy",
+    answer: refuse(503, { code: "NotReady", error: "the database does not answer" }),
+    says: /Too busy/,
+  },
+  { name: "too many calls", answer: refuse(429, { code: "RateLimited", error: "too many calls" }), says: /Too busy/ },
+  {
+    name: "a fault of the service",
+    answer: refuse(500, { code: "Internal", error: "something broke" }),
+    says: /Failed\. Something broke/,
+  },
+];
+
+/** Faults touch the lists of the page and not who is signed in, because the frame would hide the page otherwise. */
+const isList = (url: URL) => url.pathname.startsWith("/v1/") && !url.pathname.startsWith("/v1/me");
+
+for (const fault of FAULTS)
+  test(`${fault.name}: every page says so, and is whole again afterwards`, { skip }, async (t) => {
+    const console = await startConsole(t, { files: { "run-1.mcap": 1 } });
+    const { page, complaints } = await console.open("/recordings");
+    await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+    for (const path of PAGES) await breakAndHeal(page, console, { fault, path });
+    assert.deepEqual(
+      complaints.filter((complaint) => !/^50[03] /.test(complaint)),
+      [],
+    );
+  });
+
+async function breakAndHeal(page: Page, { home }: ConsoleScenario, { fault, path }: { fault: Fault; path: string }) {
+  await page.route(isList, fault.answer);
+  await page.goto(home + path);
+  await page.getByText(fault.says).first().waitFor({ timeout: 60_000 });
+  assert.notEqual((await page.getByRole("heading", { level: 1 }).textContent())?.trim(), "", `${path} is not blank`);
+  await page.unroute(isList);
+  const tries = page.getByRole("button", { name: /^Try (again|now)$/ });
+  // A page may have healed by itself before anybody pressed anything.
+  if ((await tries.count()) > 0)
+    await tries
+      .first()
+      .click({ timeout: 5000 })
+      .catch(() => undefined);
+  await page.getByText(fault.says).first().waitFor({ state: "detached" });
+}
+
+test("a session that ends in the middle of typing loses nothing of what was typed", { skip }, async (t) => {
+  const console = await startConsole(t, { files: { "run-1.mcap": 1 } });
+  const { page, context } = await console.open("/events");
+  await page.getByRole("button", { name: "Mark an event" }).click();
+  const dialog = page.getByRole("dialog", { name: "Mark an event" });
+  await dialog.getByLabel("Device").fill("rover");
+  await dialog.getByLabel("Start").fill("2025-10-09 08:53:20");
+  await dialog.getByLabel("Metadata").fill("note: typed for a while");
+  await context.clearCookies();
+  await dialog.getByRole("button", { name: "Mark", exact: true }).click();
+  const signIn = page.getByRole("dialog", { name: "Sign in" });
+  await signIn.getByRole("button", { name: "With an API key" }).click();
+  await signIn.getByLabel("API key").fill(console.cloud().adminKey);
+  await page.keyboard.press("Enter");
+  await signIn.waitFor({ state: "detached" });
+  assert.equal(await dialog.getByLabel("Metadata").inputValue(), "note: typed for a while");
+  await dialog.getByRole("button", { name: "Mark", exact: true }).click();
+  await page.getByRole("row").filter({ hasText: "typed for a while" }).waitFor();
+});
+
+test("where somebody else answers a list and the service the rest, the list is not asked for again and again", {
+  skip,
+}, async (t) => {
+  const console = await startConsole(t, { files: { "run-1.mcap": 1 } });
+  const { page } = await console.open("/events");
+  let asked = 0;
+  await page.route(isList, async (route) => {
+    asked += 1;
+    await route.fulfill({ status: 200, contentType: "text/html", body: "<h1>Welcome to the hotel</h1>" });
+  });
+  await page.goto(`${console.home}/datasets`);
+  await page
+    .getByText(/not reachable/i)
+    .first()
+    .waitFor();
+  await page.getByRole("button", { name: "Try now" }).click();
+  const before = asked;
+  await page.waitForTimeout(4000);
+  assert.ok(asked - before <= 5, `${asked - before} calls in four seconds`);
+});
+
+test("whoever signs out without reaching the service reads that the session goes on", { skip }, async (t) => {
+  const console = await startConsole(t, { files: { "run-1.mcap": 1 } });
+  const { page, complaints } = await console.open("/recordings");
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  await page.route("**/v1/session", (route) => route.abort("connectionrefused"));
+  const signOut = async () => {
+    await page.getByRole("button", { name: /^Account/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+  };
+  await signOut();
+  await page.getByText("You are still signed in.").waitFor();
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  await page.unroute("**/v1/session");
+  await signOut();
+  await page.getByRole("dialog", { name: "Sign in" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "run-1.mcap" }).count(), 0, "nothing of before is shown");
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+const CHROMIUM = "/usr/bin/chromium";
+/** Without these it looks for hosts of its maker at every start. */
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Says why nothing can be tested in a browser here; undefined: it can. In a build that is a failure, because nobody reads what was skipped. */
+export function whyNoBrowser(): string | undefined {
+  if (existsSync(CHROMIUM)) return undefined;
+  const why = `there is no ${CHROMIUM}: apt-get install chromium`;
+  if (process.env.CI) throw new Error(why);
+  console.error(`NOT TESTED: ${why}`);
+  return why;
+}
+
+export async function startBrowser(): Promise<Browser & AsyncDisposable> {
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
+export interface Watched {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page complained of: errors of scripts, violations of its policy, requests that failed on our side. */
+  readonly complaints: string[];
+}
+
+interface Look {
+  readonly theme?: "light" | "dark";
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/** Opens a tab in which nothing that goes wrong is overlooked. */
+export async function openPage(
+  browser: Browser,
+  { theme = "light", width = 1280, height = 800 }: Look = {},
+): Promise<Watched> {
+  const context = await browser.newContext({
+    colorScheme: theme,
+    viewport: { width, height },
+    reducedMotion: "reduce",
+  });
+  await context.grantPermissions(["clipboard-write", "clipboard-read"]);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(`error: ${error.stack ?? error.message}`));
+  page.on("console", (message) => {
+    // A refused call is logged by the browser itself; tests that provoke one expect it.
+    if (message.type() === "error" && !/^Failed to load resource/.test(message.text())) complaints.push(message.text());
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 500) complaints.push(`${response.status()} ${response.url()}`);
+  });
+  return { page, context, complaints };
+}
+
+/** Signs in with an API key, which is exchanged for a session. */
+export async function signIn(page: Page, url: string, apiKey: string): Promise<void> {
+  const answer = await page.request.post(`${url}/v1/session`, { data: { apiKey }, headers: { origin: url } });
+  if (!answer.ok()) throw new Error(`sign-in: ${answer.status()} ${await answer.text()}`);
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createTestDatabase, storeSettings } from "@downlink/cloud/testing";
+import { startProgram } from "../processes/program.ts";
+import { whyNotInCi } from "./why-not-in-ci.ts";
+
+test("a worker whose Postgres went silent ends all the same once it is stopped, and says what did not close", {
+  skip: whyNotInCi(),
+}, async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "downlink-stuck-"));
+  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  const postgres = await startLink(t, await createTestDatabase(t));
+  const settings = { DATABASE_URL: postgres.url, DOWNLINK_WORK_PORT: "0", DOWNLINK_GRACE: "0s" };
+  const env = { DOWNLINK_DATA_DIR: dataDir, ...storeSettings(dataDir), ...settings };
+  await using worker = startProgram({ script: "cloud/src/main.ts", args: ["work"], env });
+  await worker.line(/^Downlink works/);
+  postgres.goSilent();
+  assert.equal(await worker.end("SIGTERM"), 3, worker.output());
+  assert.match(worker.output(), /"step":"the [^"]+".*one step does not end/);
+});
+
+/** A link to a database that can go silent, as that of a machine that lost its power does: nothing is passed on, and nothing is closed. */
+async function startLink(t: TestContext, databaseUrl: string) {
+  const database = new URL(databaseUrl);
+  const socketPath = join(database.searchParams.get("host")!, `.s.PGSQL.${database.port}`);
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(socketPath);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) sockets.add(socket.on("error", () => {}));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  database.searchParams.delete("host");
+  database.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: database.href,
+    goSilent: () => {
+      server.removeAllListeners("connection").on("connection", (near) => sockets.add(near.pause()));
+      for (const socket of sockets) socket.unpipe().pause(); // what comes, also an end, is not read
+    },
+  };
+}

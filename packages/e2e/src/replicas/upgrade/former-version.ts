@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** The version before the first migration of buckets, replicas, backup and restore. */
+const FORMER = "34999c780417";
+const ROOT = join(import.meta.dirname, "../../../../..");
+
+/**
+ * Returns why there is no former version here; undefined if the history has it. It also prints the reason, because skipped tests prove
+ * nothing.
+ */
+export function whyNoFormerVersion(): string | undefined {
+  try {
+    execFileSync("git", ["cat-file", "-e", `${FORMER}^{commit}`], { cwd: ROOT, stdio: "ignore" });
+    return undefined;
+  } catch {
+    const reason = `NOT TESTED beside a former version: the history here does not have ${FORMER}`;
+    console.error(reason);
+    return reason;
+  }
+}
+
+/** Checks the former version out into a folder, with the packages that it was pinned to. Returns its `packages/`. */
+export function checkOutFormerVersion(folder: string): URL {
+  mkdirSync(folder);
+  const archive = execFileSync("git", ["archive", FORMER], { cwd: ROOT, maxBuffer: 1024 ** 3 });
+  execFileSync("tar", ["-x", "-C", folder], { input: archive });
+  const environment = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/.test(name));
+  const env = Object.fromEntries(environment);
+  execFileSync(process.execPath, [join(folder, "scripts/bootstrap.mjs"), "--generate"], { env, stdio: "inherit" });
+  return pathToFileURL(join(folder, "packages/"));
+}
