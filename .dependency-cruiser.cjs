@@ -5,6 +5,9 @@
 const FOR_TESTS = String.raw`\.(slow|suite|test)\.ts$|/testing(/|\.ts$)`;
 const CLOUD = "^packages/cloud/src/";
 
+const CONSOLE = "^packages/console/src/";
+const PAGES = "coverage|recordings|sessions|imports|devices|events|datasets|episodes|sites|settings|sign-in";
+
 /** A package may import itself and the named ones. */
 function between(name, { allowed = [], forTests = allowed }) {
   const rule = (suffix, from, names) => ({
@@ -23,10 +26,41 @@ module.exports = {
   forbidden: [
     ...between("protocol", {}),
     ...between("recordings", {}),
+    ...between("tracing", {}),
     ...between("client", { allowed: ["protocol"] }),
-    ...between("agent", { allowed: ["protocol", "client", "recordings"] }),
-    ...between("cloud", { allowed: ["protocol", "recordings"], forTests: ["protocol", "recordings", "client"] }),
-    ...between("console", { allowed: ["protocol", "client"] }),
+    ...between("agent", { allowed: ["protocol", "client", "recordings", "tracing"] }),
+    ...between("cloud", {
+      allowed: ["protocol", "recordings", "tracing"],
+      forTests: ["protocol", "recordings", "tracing", "client"],
+    }),
+    ...between("console", { allowed: ["protocol", "client"], forTests: ["protocol", "client", "recordings"] }),
+    {
+      name: "console-is-a-page",
+      comment: "It runs in a browser.",
+      severity: "error",
+      from: { path: CONSOLE, pathNot: FOR_TESTS },
+      to: { path: "^(node:|(assert|buffer|fs|http|https|net|os|path|stream|url|util)$)" },
+    },
+    {
+      name: "console-calls-in-one-place",
+      comment: "Only api/ knows the client: it decides what happens when a call fails.",
+      severity: "error",
+      from: { path: CONSOLE, pathNot: [FOR_TESTS, `${CONSOLE}api/`] },
+      to: { path: "^packages/client/" },
+    },
+    {
+      name: "console-pages-apart",
+      comment: "A page leads to another one by its address, so that each is loaded when it is opened.",
+      severity: "error",
+      from: { path: `${CONSOLE}(${PAGES})/`, pathNot: FOR_TESTS },
+      to: { path: `${CONSOLE}(${PAGES})/`, pathNot: `${CONSOLE}$1/` },
+    },
+    {
+      name: "console-parts-name-no-page",
+      severity: "error",
+      from: { path: `${CONSOLE}(api|url|time|parts|timeline|preview)/`, pathNot: FOR_TESTS },
+      to: { path: `${CONSOLE}(${PAGES})/` },
+    },
     {
       name: "protocol-is-plain",
       comment: "The contract runs in a browser: zod, and nothing of Node.",
@@ -63,7 +97,7 @@ module.exports = {
       name: "cloud-one-object-storage",
       severity: "error",
       from: { path: CLOUD, pathNot: [FOR_TESTS, `${CLOUD}blobs/`] },
-      to: { path: "@aws-sdk/" },
+      to: { path: "@aws-sdk/|@azure/" },
     },
     {
       name: "cloud-hono-stays-outside",

@@ -1,6 +1,8 @@
 // Sets up what is missing, then runs a program of this checkout on the pinned Node:
 //
-//   node scripts/bootstrap.mjs [--generate | --bin NAME] <script.ts> [arguments…]
+//   node scripts/bootstrap.mjs [--generate | --console | --bin NAME] <script.ts> [arguments…]
+//
+// With --console the pages of the control plane are built, too, unless those of these sources are there.
 //
 // Plain JavaScript for Node ≥ 18 without any package, because it runs before there is any.
 import { spawn, spawnSync } from "node:child_process";
@@ -28,16 +30,17 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const STATE = join(ROOT, "node_modules", ".cache", "downlink");
 const GENERATED = join(ROOT, "packages", "cloud", "src", "db", "generated", "client.ts");
 const NAME_STATES = join("scripts", "name-states.ts");
+const CONSOLE = join(ROOT, "packages", "console");
 const END_WITH_PARENT = new URL("end-with-parent.mjs", import.meta.url).href;
 const SIGNALS = ["SIGINT", "SIGHUP", "SIGTERM"];
 
 class SetupError extends Error {}
-/** A signal ended what was being done; the message is its name. */
+/** A signal ended the current step; the message is the signal's name. */
 class Interrupted extends Error {}
 
 try {
   const { mode, target, args } = readArguments(process.argv.slice(2));
-  await setUp(mode === "generate");
+  await setUp(mode);
   if (target !== undefined) await run(mode, target, args);
 } catch (error) {
   if (error instanceof Interrupted) endBy(error.message);
@@ -49,38 +52,45 @@ try {
 
 function readArguments([first, ...rest]) {
   if (first === "--generate") return { mode: "generate", target: undefined, args: [] };
-  const mode = first === "--bin" ? "bin" : "script";
-  const [target, ...args] = mode === "bin" ? rest : [first, ...rest];
+  const mode = { "--bin": "bin", "--console": "console" }[first] ?? "script";
+  const [target, ...args] = mode === "script" ? [first, ...rest] : rest;
   if (target === undefined)
-    throw new SetupError("usage: bootstrap.mjs [--generate | --bin NAME] <script.ts> [arguments…]");
+    throw new SetupError("usage: bootstrap.mjs [--generate | --console | --bin NAME] <script.ts> [arguments…]");
   return { mode, target, args };
 }
 
-async function setUp(mustGenerate) {
-  if (!mustGenerate && isInstalled() && isGenerated()) return;
+async function setUp(mode) {
+  const mustGenerate = mode === "generate";
+  const lacksConsole = () => mode === "console" && !isConsoleBuilt();
+  if (!mustGenerate && isInstalled() && isGenerated() && !lacksConsole()) return;
   makeStateFolder();
   const release = await takeLock(join(STATE, "lock"));
   try {
     if (!isInstalled()) await install();
     if (mustGenerate || !isGenerated()) await generate();
+    if (lacksConsole()) await buildConsole();
   } finally {
     release();
   }
 }
 
-// ---- the two steps
+// ---- the steps
 
 function isInstalled() {
   return readStamp("installed").hash === installHash() && existsSync(runtimePath());
 }
 
-/** The Node that was found to run here; kept relative, so that a checkout may be moved. */
+/** Returns the Node that was found to run here; its path stays relative, so that a checkout may be moved. */
 function runtimePath() {
   return resolve(ROOT, readStamp("installed").runtime);
 }
 
 function isGenerated() {
   return readStamp("generated").hash === schemaHash() && existsSync(GENERATED);
+}
+
+function isConsoleBuilt() {
+  return readStamp("console").hash === consoleHash() && existsSync(join(CONSOLE, "dist", "index.html"));
 }
 
 async function install() {
@@ -95,7 +105,7 @@ async function install() {
 
 async function generate() {
   const runtime = runtimePath();
-  // A schema engine that is never called: without one Prisma tries to download its own.
+  // This path is never executed: without one Prisma tries to download its own schema engine.
   const env = {
     ...setupEnvironment(),
     PATH: pathWith(runtime),
@@ -112,7 +122,15 @@ async function generate() {
   writeStamp("generated", { hash: schemaHash() });
 }
 
-/** The pinned Node where it runs on this machine, else the Node that runs this, if it is new enough. */
+async function buildConsole() {
+  const runtime = runtimePath();
+  const vite = join(CONSOLE, "node_modules", "vite", "bin", "vite.js");
+  const env = { ...setupEnvironment(), PATH: pathWith(runtime) };
+  await step("building the console", { command: runtime, args: [vite, "build", CONSOLE, "--logLevel", "warn"], env });
+  writeStamp("console", { hash: consoleHash() });
+}
+
+/** Finds the pinned Node if it runs on this machine, or else the Node that runs this, if it is new enough. */
 function findRuntime() {
   const name = `node-${process.platform}-${process.arch}`;
   const pinned = join(ROOT, "node_modules", name, "bin", "node");
@@ -138,6 +156,19 @@ function schemaHash() {
     .map((name) => join("prisma", "schema", String(name)))
     .filter((path) => path.endsWith(".prisma"));
   return hashFiles([...schema, "prisma.config.ts", "pnpm-lock.yaml", NAME_STATES], "");
+}
+
+/** The pages are made of the sources of three packages. */
+function consoleHash() {
+  const sources = ["console", "client", "protocol"].flatMap((name) => filesBelow(join("packages", name, "src")));
+  const own = ["index.html", "package.json", "vite.config.ts"].map((name) => join("packages", "console", name));
+  return hashFiles([...sources, ...filesBelow(join("packages", "console", "public")), ...own, "pnpm-lock.yaml"], "");
+}
+
+function filesBelow(folder) {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath ?? entry.path, entry.name)));
 }
 
 function hashFiles(paths, salt) {
@@ -173,24 +204,27 @@ async function step(title, program) {
   const result = await runQuietly(program).finally(() => clearInterval(ticker));
   if (isTerminal) say("");
   process.stderr.write(result.code === 0 ? `${seconds()}\n` : "failed\n");
-  if (result.told !== undefined) throw new Interrupted(result.told);
+  if (result.signal !== undefined) throw new Interrupted(result.signal);
   if (result.code !== 0) throw new SetupError(explain(title, program.command, result));
 }
 
-/** Runs a command to its end and keeps the last 8,000 characters that it printed. A signal to us ends it with all that it started. */
+/**
+ * Runs a command to its end and keeps the last 8,000 characters that it printed. A signal to this process ends the command with all that it
+ * started.
+ */
 function runQuietly({ command, args, env }) {
   return new Promise((finish) => {
     let output = "";
-    let told;
+    let received;
     const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
     const stopListening = onSignals((signal) => {
-      told = signal;
+      received = signal;
       const isRunning = child.exitCode === null && child.signalCode === null;
-      if (isRunning) process.kill(-child.pid, "SIGTERM"); // its group: npx starts others, and passes nothing on
+      if (isRunning) process.kill(-child.pid, "SIGTERM"); // its process group, because npx starts others and passes no signal on
     });
     const done = (result) => {
       stopListening();
-      finish({ ...result, told });
+      finish({ ...result, signal: received });
     };
     const keep = (chunk) => {
       output = (output + chunk).slice(-8000);
@@ -214,7 +248,7 @@ function explain(title, command, { code, output }) {
   return `${title} failed (${code}):\n${output.trim()}${hint}`;
 }
 
-/** npm and pnpm keep caches at home: where home cannot be written they get a folder inside the checkout. */
+/** npm and pnpm keep caches in the home directory: if that cannot be written they get a folder inside the checkout. */
 function setupEnvironment() {
   const { NODE_ENV: _, ...environment } = process.env; // "production" would leave the tools out
   const home = process.env.HOME || homedir();
@@ -253,7 +287,7 @@ function run(mode, target, args) {
       ? [join(ROOT, "node_modules", ".bin", target), ...args]
       : [runtime, "--import", END_WITH_PARENT, resolve(ROOT, target), ...args];
   const nodeOptions = [process.env.NODE_OPTIONS, "--disable-warning=ExperimentalWarning"].filter(Boolean).join(" ");
-  // What was stripped of its types once is read from there: a quicker start, and 23 MB less in what stays up.
+  // Files whose types were stripped once are read from this cache: programs start more quickly and take 23 MB less memory.
   const compiled = process.env.NODE_COMPILE_CACHE ?? join(STATE, "compiled");
   const env = {
     ...process.env,
@@ -276,43 +310,44 @@ function run(mode, target, args) {
   });
 }
 
-/** The pinned Node before the shims of .bin: a signal sent to a shim would not reach the program. */
+/** The pinned Node stands before the shims of .bin, because a signal sent to a shim would not reach the program. */
 function pathWith(runtime) {
   return [dirname(runtime), join(ROOT, "node_modules", ".bin"), process.env.PATH ?? "/usr/bin:/bin"].join(delimiter);
 }
 
 /**
- * Calls `tell` for every signal that asks us to end. npm killed by force is one, too: it has passed nothing on, and nobody would
- * end us any more. Not so another parent: a shell may go and leave a program of its own running. Returns how to stop listening.
+ * Calls `onSignal` for every signal that asks this process to end. The end of a killed npm counts as one, too: it passed nothing on, and nobody
+ * else would end this process. Another parent does not count: a shell may end and leave a program of its own running. Returns how to stop
+ * listening.
  */
-function onSignals(tell) {
-  let isTold = false;
+function onSignals(onSignal) {
+  let isSignalled = false;
   const listener = (signal) => {
-    isTold = true;
-    tell(signal);
+    isSignalled = true;
+    onSignal(signal);
   };
   for (const signal of SIGNALS) process.on(signal, listener);
-  if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(() => isTold || listener("SIGTERM"));
+  if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(() => isSignalled || listener("SIGTERM"));
   return () => {
-    isTold = true;
+    isSignalled = true;
     for (const signal of SIGNALS) process.off(signal, listener);
   };
 }
 
-/** Then Ctrl-C and a hang-up have reached the child already, as a member of the terminal's foreground group. */
+/** In a terminal's foreground, Ctrl-C and a hang-up have reached the child already, because it is in the same process group. */
 function isTerminalForeground() {
   try {
     const fields = readFileSync("/proc/self/stat", "latin1")
       .replace(/^.*\) /s, "")
       .split(" ");
-    return fields[2] === fields[5]; // process group, foreground group of the terminal
+    return fields[2] === fields[5]; // the process group, and the foreground group of the terminal
   } catch (error) {
     if (error.code !== "ENOENT") throw error;
     return isatty(0) || isatty(1) || isatty(2);
   }
 }
 
-/** Ends the way the child did, so that a shell or a supervisor sees the same. */
+/** Ends the way the child did, so that a shell or a supervisor sees the same end. */
 function endBy(signal) {
   for (const forwarded of SIGNALS) process.removeAllListeners(forwarded);
   process.kill(process.pid, signal);

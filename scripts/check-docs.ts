@@ -1,10 +1,10 @@
-// Every path that a README, a page beside it or CONTRIBUTING names, in backticks or as a link, exists.
+// Checks that every path exists which a README, a page of its package or CONTRIBUTING names in backticks or as a link.
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const DOCS = ["README.md", "CONTRIBUTING.md", "packages/*/*.md"];
-/** A name with one of these endings is a file of ours wherever it stands; others are paths when their first folder exists. */
+const DOCS = ["README.md", "CONTRIBUTING.md", "packages/*/*.md", "packages/*/docs/*.md"];
+/** A name with one of these endings is a source file wherever it stands; other names are paths if their first folder exists. */
 const SOURCE_FILE = /\w\.(ts|tsx|mjs|cjs|prisma|md)$/;
 const PATH = /^[\w@.*{},-]+(\/[\w@.*{},-]+)*\/?$/;
 
@@ -30,12 +30,14 @@ function isPath(name: string, here: string): boolean {
   return name.includes("/") && /\w/.test(first) && basesOf(here).some((base) => existsSync(join(base, first)));
 }
 
-/** A bare file name may stand anywhere below; a longer path starts at the document, at its sources or at the root. */
+/** A bare file name may be anywhere below; a longer path starts at the document, at its sources or at the root. */
 function isThere(name: string, here: string): boolean {
   if (basesOf(here).some((base) => globSync(name, { cwd: base }).length > 0)) return true;
   return globSync(`**/${name}`, { cwd: here, exclude: ["**/node_modules", "**/dist"] }).length > 0;
 }
 
+/** A page in `docs/` names paths of its package as the README beside that folder does. */
 function basesOf(here: string): string[] {
-  return [here, join(here, "src"), ROOT];
+  const home = basename(here) === "docs" ? dirname(here) : here;
+  return [here, home, join(home, "src"), ROOT];
 }

@@ -1,4 +1,5 @@
-// The rules of .dependency-cruiser.cjs hold, they are asked about every source file, and each of them catches a violation.
+// Checks that the rules of .dependency-cruiser.cjs hold, that they were applied to every source file, and that each of them catches a
+// violation.
 import { execFile } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -30,6 +31,8 @@ const PLANTED: Record<string, Record<string, string>> = {
   "packages-protocol-tests": { "packages/protocol/src/a.test.ts": "packages/client/src/a.ts" },
   "packages-recordings": { "packages/recordings/src/b.ts": "packages/protocol/src/b.ts" },
   "packages-recordings-tests": { "packages/recordings/src/testing/a.ts": "packages/protocol/src/b.ts" },
+  "packages-tracing": { "packages/tracing/src/a.ts": "packages/protocol/src/a.ts" },
+  "packages-tracing-tests": { "packages/tracing/src/a.test.ts": "packages/protocol/src/a.ts" },
   "packages-client": { "packages/client/src/b.ts": "packages/recordings/src/c.ts" },
   "packages-client-tests": { "packages/client/src/b.test.ts": "packages/cloud/src/app.ts" },
   "packages-agent": { "packages/agent/src/a.ts": `${CLOUD}/config.ts` },
@@ -38,6 +41,10 @@ const PLANTED: Record<string, Record<string, string>> = {
   "packages-cloud-tests": { [`${CLOUD}/a.test.ts`]: "packages/agent/src/b.ts" },
   "packages-console": { "packages/console/src/a.ts": `${CLOUD}/config.ts` },
   "packages-console-tests": { "packages/console/src/a.test.ts": `${CLOUD}/config.ts` },
+  "console-is-a-page": { "packages/console/src/api/a.ts": "node:fs" },
+  "console-calls-in-one-place": { "packages/console/src/parts/a.ts": "packages/client/src/c.ts" },
+  "console-pages-apart": { "packages/console/src/recordings/a.tsx": "packages/console/src/devices/a.tsx" },
+  "console-parts-name-no-page": { "packages/console/src/parts/b.tsx": "packages/console/src/devices/a.tsx" },
   "protocol-is-plain": { "packages/protocol/src/c.ts": "node:fs", "packages/protocol/src/d.ts": "hono" },
   "recordings-know-no-network-and-no-database": {
     "packages/recordings/src/d.ts": "node:http",
@@ -50,7 +57,7 @@ const PLANTED: Record<string, Record<string, string>> = {
   "cloud-hono-stays-outside": { [`${CLOUD}/devices/e.ts`]: "hono" },
 };
 
-/** Circles that must be told: siblings, parent and child, the root, files, each by a type alone. */
+/** Circles that must be found: siblings, parent and child, the root, files, each through a type alone. */
 const PLANTED_CIRCLES: readonly Record<string, string>[] = [
   { "packages/x/src/a/one.ts": "packages/x/src/b/two.ts", "packages/x/src/b/three.ts": "packages/x/src/a/four.ts" },
   { "packages/x/src/a/one.ts": "packages/x/src/a/c/two.ts", "packages/x/src/a/c/two.ts": "packages/x/src/a/four.ts" },
@@ -70,7 +77,7 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 async function checkSources(): Promise<string[]> {
   const report = await cruise(ROOT, ["packages", "scripts"]);
   const cruised = new Set(report.modules.map((module) => module.source));
-  const expected = globSync(["packages/*/src/**/*.ts", "scripts/*.ts"], { cwd: ROOT });
+  const expected = globSync(["packages/*/src/**/*.{ts,tsx}", "scripts/**/*.ts"], { cwd: ROOT });
   const blind = expected.filter((path) => !cruised.has(path)).map((path) => `${path} was not looked at`);
   return [
     ...blind,
@@ -85,9 +92,9 @@ function modulesOf({ modules }: Report): Module[] {
   });
 }
 
-/** Plants imports of types, which the compiler takes out, each circle in a checkout of its own. */
+/** Plants imports of types, which the compiler removes, each circle in a checkout of its own. */
 async function checkCircles(): Promise<string[]> {
-  const untold = await Promise.all(
+  const missed = await Promise.all(
     PLANTED_CIRCLES.map(async (planted) => {
       const folder = mkdtempSync(join(tmpdir(), "import-circle-"));
       try {
@@ -98,7 +105,7 @@ async function checkCircles(): Promise<string[]> {
       }
     }),
   );
-  return untold.flat().map((planted) => `a circle was planted and not told: ${planted}`);
+  return missed.flat().map((planted) => `a circle was planted and not found: ${planted}`);
 }
 
 async function checkPlanted(): Promise<string[]> {
@@ -134,7 +141,10 @@ function plantAll(folder: string, imports: readonly [string, string][], verb: st
     write(folder, from, `${verb}"${to.startsWith("packages/") ? toRelative(from, to) : to}";\n`);
 }
 
-/** Where what is imported must stand for the import to resolve; what must not resolve, and what Node has itself, stands nowhere. */
+/**
+ * Returns where the imported file must be for the import to resolve; an import that must not resolve, and one of Node itself, needs no
+ * file.
+ */
 function pathOf(to: string): string | undefined {
   if (to.startsWith("packages/")) return to;
   return /^(node:|\.)/.test(to) ? undefined : `node_modules/${to}/index.js`;
@@ -151,7 +161,7 @@ function write(folder: string, path: string | undefined, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-/** It exits with the number of violations: what counts is its report. */
+/** dependency-cruiser exits with the number of violations, so only its report counts. */
 function cruise(cwd: string, folders: string[]): Promise<Report> {
   const program = join(ROOT, "node_modules", "dependency-cruiser", "bin", "dependency-cruiser.mjs");
   const args = [program, ...folders, "--config", CONFIG, "--output-type", "json"];

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { api, toOpenApi } from "@downlink/protocol";
+import { documentedApi, toOpenApi } from "@downlink/protocol";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "downlink-openapi-"));
@@ -15,7 +15,7 @@ try {
     description: "Checked",
     serverUrl: "https://downlink.internal",
   };
-  writeFileSync(file, JSON.stringify(toOpenApi(api, service), null, 2));
+  writeFileSync(file, JSON.stringify(toOpenApi(documentedApi, service), null, 2));
   const args = ["lint", file, "--config", join(ROOT, "redocly.yaml"), "--max-problems", "20", "--format", "stylish"];
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const { status } = spawnSync("redocly", args, { cwd: ROOT, env, stdio: "inherit" });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../packages/cloud/src/db/embedded-postgres.ts";
 
-/** Does the work on a new database: on the server that DATABASE_URL names, else on one of its own. Neither outlives the work. */
+/** Does the work on a new database: on the server that DATABASE_URL names, or else on one of its own. Both are removed after the work. */
 export async function withEmptyDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const given = process.env.DATABASE_URL;
   if (given) return withDatabaseOn(given, work);

@@ -1,4 +1,4 @@
-// Loaded before a program (`node --import`) that nobody but its starter would ever end: when that one is killed, it is told to stop.
+// Loaded before a program (`node --import`) that only its starter would ever end: when the starter is killed, the program is told to stop.
 import { isMainThread } from "node:worker_threads";
 import { whenParentIsGone } from "./parent.mjs";
 

@@ -1,19 +1,19 @@
 import { dirname } from "node:path";
 
-/** A source file and what it imports, types included; paths from the root of the checkout. */
+/** A source file and its imports, types included; paths start at the root of the checkout. */
 export interface Module {
   readonly source: string;
   readonly imports: readonly string[];
 }
 
-/** Tests, what is written for them, and what a generator writes may know anybody. */
+/** Tests, code that is written for them, and generated code may import anything. */
 const OUTSIDE = /\.(slow|suite|test)\.ts$|\/testing(\/|\.ts$)|\/generated\/|\/dist\//;
-/** What only files of the root know: who is imported from below would make the root a part of every circle. */
+/** Only files of the root import these: a root file that is imported from below would make the root a part of every circle. */
 const ROOT_FILE = /^packages\/[^/]+\/src\/[^/]+$/;
 
 /**
- * The one rule of rooms: no circle between folders, be they siblings, parent and child or the root, and none between files; and the
- * root of a package holds only what nothing in a folder imports. One sentence for each violation.
+ * The one rule of rooms: there is no circle between folders, be they siblings, parent and child or the root, and none between files; and
+ * the root of a package holds only files that nothing in a folder imports. Returns one sentence for each violation.
  */
 export function findCircles(modules: readonly Module[]): string[] {
   const files = new Map<string, Set<string>>();
@@ -43,19 +43,19 @@ function addArrow(arrows: Map<string, Set<string>>, from: string, to: string): v
   arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
 }
 
-/** Of each knot one shortest way around: where it is cut, the next run tells the next. */
+/** Finds one shortest circle in each knot: once it is cut, the next run finds the next one. */
 function circlesOf(what: string, arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] {
-  const told = new Set<string>();
+  const found = new Set<string>();
   return [...arrows.keys()].flatMap((start) => {
-    if (told.has(start)) return [];
+    if (found.has(start)) return [];
     const way = wayBack(start, arrows);
     if (!way) return [];
-    for (const step of way) told.add(step);
+    for (const step of way) found.add(step);
     return [`a circle of ${what}: ${[...way, start].join(" → ")}`];
   });
 }
 
-/** From `start` to itself, breadth first; undefined where no arrow leads back. */
+/** Finds a way from `start` back to itself, breadth first; undefined if no arrow leads back. */
 function wayBack(start: string, arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
   const ways = [[start]];
   const seen = new Set<string>();

@@ -3,23 +3,24 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const FILES_PER_PROCESS = 8;
-/** By its name a test says that it changes its process, or asks what that takes. A slow test would hold up those behind it. */
+/** The name says that a test changes its process or measures it, so that it runs alone. A slow test would block those behind it. */
 const ALONE = /\.(alone\.test|slow)\.ts$/;
 
-/** Each takes minutes. They begin first, or the last of them would run while a processor has nothing to do. */
-const LONGEST = /\/(large-exports|odd-files|races|lease-races|lost-state|cut-link)\.slow\.ts$/;
+/** These tests take minutes each. They begin first, because otherwise the last of them would run alone at the end. */
+const LONGEST =
+  /\/(continued-backup|damaged-backup|distant-backup|large-exports|odd-files|races|lease-races|lost-state|cut-link|scenarios)\.slow\.ts$/;
 
 interface Place {
-  /** Of the checkout. */
+  /** The root of the checkout. */
   readonly root: string;
-  /** Is made anew. */
+  /** The directory for generated files, which is emptied first. */
   readonly directory: string;
 }
 
 /**
- * The files to run, each in a process of its own, for tests given by their paths below the root. Most tests take less than
- * loading the code does: those share a process, some at a time. They share nothing else, each has its own database, folder and
- * port. The packages take turns, so that what waits runs beside what computes; what takes longest comes first.
+ * Returns the files to run, each in a process of its own, for tests that are given by their paths below the root. Most tests take less time
+ * than loading the code, so that some of them share a process. They share nothing else: each has its own database, folder and port. The
+ * packages take turns, so that tests that wait run beside tests that compute. The longest come first.
  */
 export function groupTests(paths: readonly string[], { root, directory }: Place): string[] {
   rmSync(directory, { recursive: true, force: true });
@@ -33,22 +34,24 @@ export function groupTests(paths: readonly string[], { root, directory }: Place)
     const { sharing = [], alone = [] } = Object.groupBy(inPackage, (path) => (ALONE.test(path) ? "alone" : "sharing"));
     const groups = chunk(sharing, FILES_PER_PROCESS).map((group, index) => {
       const entry = join(directory, `${name}-${index + 1}.test.mjs`);
-      writeFileSync(entry, loadAll(group.map((path) => pathToFileURL(join(root, path)).href)));
+      writeFileSync(entry, loadAll(group.map((path) => ({ path, url: pathToFileURL(join(root, path)).href }))));
       return entry;
     });
     return [...groups, ...alone.map((path) => join(root, path))];
   }
 }
 
-/** No test begins before the last file is loaded: the runner would take the first ones' end for the end of all. */
-function loadAll(urls: readonly string[]): string {
-  return [
-    'import { before } from "node:test";',
-    "const loaded = Promise.withResolvers();",
-    "before(() => loaded.promise);",
-    ...urls.map((url) => `await import(${JSON.stringify(url)});`),
-    "loaded.resolve();\n",
-  ].join("\n");
+/**
+ * Makes a file in which the tests of one file begin once those of the file before it have ended, so that no more than one control plane of
+ * each process is open. A suite takes the tests that are made while its function runs, and what is done after all of them; a test around
+ * it loads the file when its turn comes.
+ */
+function loadAll(files: readonly { readonly path: string; readonly url: string }[]): string {
+  const inTurns = files.map(({ path, url }) => {
+    const load = `() => import(${JSON.stringify(url)})`;
+    return `test(${JSON.stringify(path)}, () => void suite(${JSON.stringify(`tests of ${path}`)}, ${load}));`;
+  });
+  return ['import { suite, test } from "node:test";', ...inTurns, ""].join("\n");
 }
 
 function chunk<T>(items: readonly T[], size: number): T[][] {
@@ -56,7 +59,7 @@ function chunk<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
 }
 
-/** The first of each list, then the second of each, and so on. */
+/** Returns the first item of each list, then the second of each, and so on. */
 function takeTurns<T>(lists: readonly (readonly T[])[]): T[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();

@@ -9,7 +9,7 @@ const MIGRATE = join(import.meta.dirname, "migrate.ts");
 const PRISMA = join(import.meta.dirname, "..", "prisma");
 const MODEL = "model Robot {\n  id String @id\n  bornNs BigInt\n  tags String[]\n}\n";
 
-test("a schema of many files becomes a migration, after which there is no drift", (t) => {
+test("a schema of many files becomes a migration, and afterwards there is no drift", (t) => {
   const prisma = makeSchema(t);
   writeFileSync(join(prisma, "schema", "robot.prisma"), MODEL);
   const drift = migrate(prisma, "drift");
@@ -21,7 +21,7 @@ test("a schema of many files becomes a migration, after which there is no drift"
   assert.equal(migrate(prisma, "drift").status, 0);
 });
 
-test("a field that was added is the whole of the next migration, and what SQL alone can say is no drift", (t) => {
+test("a field that was added makes up the whole next migration, and what only SQL can express is no drift", (t) => {
   const prisma = makeSchema(t);
   mkdirSync(join(prisma, "migrations", "1_robots"));
   const sql =
@@ -44,7 +44,7 @@ test("a name that is no file name is refused, and so is a schema that does not p
   assert.match(broken.stderr, /Strong/);
 });
 
-/** A schema folder with this project's generators and no model. */
+/** Makes a schema folder with this project's generators and no model. */
 function makeSchema(t: TestContext): string {
   const prisma = mkdtempSync(join(tmpdir(), "schema-"));
   t.after(() => rmSync(prisma, { recursive: true }));

@@ -47,7 +47,7 @@ async function reportDrift(): Promise<void> {
   process.exitCode = DRIFT_EXIT_CODE;
 }
 
-/** What the migrations lack, as SQL. They are applied the way production does it. */
+/** Returns what the migrations lack, as SQL. They are applied in the same way as in production. */
 async function findDifference(): Promise<string | undefined> {
   const files = await readSchema();
   return withEmptyDatabase(async (url) => {

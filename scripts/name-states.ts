@@ -47,7 +47,7 @@ export type StateFilter<State> =
 `;
 }
 
-/** Prisma writes its types with one property a line. */
+/** Prisma writes its types with one property on each line. */
 function nameStates(model: string, ofModel: readonly Column[]): void {
   const path = join(GENERATED, "models", `${model}.ts`);
   let text = readFileSync(path, "utf8");

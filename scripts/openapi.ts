@@ -1,5 +1,5 @@
 // Writes the interface as OpenAPI 3.1 to standard output: node scripts/openapi.ts
-import { api, toOpenApi } from "@downlink/protocol";
+import { documentedApi, toOpenApi } from "@downlink/protocol";
 
 const service = {
   title: "Downlink",
@@ -7,4 +7,4 @@ const service = {
   description: "Recordings of robots",
   serverUrl: "http://127.0.0.1:8080",
 };
-process.stdout.write(`${JSON.stringify(toOpenApi(api, service), null, 2)}\n`);
+process.stdout.write(`${JSON.stringify(toOpenApi(documentedApi, service), null, 2)}\n`);

@@ -3,7 +3,8 @@
 #   apt-get install --no-install-recommends ceph-mon ceph-osd ceph-common radosgw
 # usage: run-ceph.sh DIR GATEWAY_PORT MONITOR_PORT
 # Says "ready" once it serves, and runs until its standard input ends, which it also does when whoever started it is
-# killed. Then it ends the daemons that it started, and removes DIR. Users: "ci", and "reader", who owns nothing.
+# killed. A line "stop-gateway" there kills the gateway, "restart-gateway" kills it and starts it again, and either is answered
+# by another "ready". At the end it ends the daemons that it started, and removes DIR. Users: "ci", and "reader", who owns nothing.
 set -euo pipefail
 dir=${1:?DIR}
 port=${2:?GATEWAY_PORT}
@@ -58,7 +59,7 @@ ms mon cluster mode = crc
 paxos propose interval = 0.05
 paxos min wait = 0.01
 osd mon heartbeat interval = 1
-rgw init timeout = 60
+rgw init timeout = 120
 rgw frontends = beast endpoint=127.0.0.1:$port tcp_nodelay=1
 rgw data = $dir/rgw
 rgw enable usage log = false
@@ -79,21 +80,31 @@ ceph-mon -i a --mkfs --monmap "$dir/monmap" --keyring "$dir/keyring" > /dev/null
 ceph-mon -i a -f < /dev/null > "$dir/log/mon.out" 2>&1 &
 daemons+=($!)
 osd=$(cat /proc/sys/kernel/random/uuid)
-ceph --connect-timeout 20 osd new "$osd" > /dev/null
-ceph-osd -i 0 --mkfs --osd-uuid "$osd" > /dev/null 2>&1
+timeout 90 ceph --connect-timeout 60 osd new "$osd" > /dev/null
+timeout 60 ceph-osd -i 0 --mkfs --osd-uuid "$osd" > /dev/null 2>&1
 ceph-osd -i 0 -f < /dev/null > "$dir/log/osd.out" 2>&1 &
 daemons+=($!)
-radosgw -n client.rgw.a -f < /dev/null > "$dir/log/rgw.out" 2>&1 &
-daemons+=($!)
-for _ in $(seq 200); do
-  curl -s -o /dev/null "http://127.0.0.1:$port/" && break
-  kill -0 "${daemons[2]}" 2> /dev/null || break
-  sleep 0.1
-done
-curl -s -o /dev/null "http://127.0.0.1:$port/" || { tail -n 5 "$dir"/log/*.out >&2; exit 1; }
+start_gateway() {
+  radosgw -n client.rgw.a -f < /dev/null > "$dir/log/rgw.out" 2>&1 &
+  daemons[2]=$!
+  local deadline=$((SECONDS + 120))
+  while [ $SECONDS -lt $deadline ]; do
+    curl -s -m 10 -o /dev/null "http://127.0.0.1:$port/" && break
+    kill -0 "${daemons[2]}" 2> /dev/null || break
+    sleep 0.1
+  done
+  curl -s -m 10 -o /dev/null "http://127.0.0.1:$port/" || { tail -n 5 "$dir"/log/*.out >&2; exit 1; }
+}
+start_gateway
 for user in ci reader; do
-  radosgw-admin user create --uid=$user --display-name=$user --access-key=${user}accesskey \
-    --secret-key=${user}secretkey012345 > /dev/null 2>&1
+  timeout 90 radosgw-admin user create --uid=$user --display-name=$user --access-key=${user}accesskey \
+    --secret-key=${user}secretkey012345 > /dev/null 2> "$dir/log/admin.out" || { tail -n 5 "$dir"/log/*.out >&2; exit 1; }
 done
 echo ready
-cat > /dev/null
+while read -r command; do
+  [[ "$command" =~ ^(stop|restart)-gateway$ ]] || { echo "no such command: $command" >&2; exit 1; }
+  kill -9 "${daemons[2]}" 2> /dev/null || true
+  wait "${daemons[2]}" 2> /dev/null || true
+  [ "$command" = stop-gateway ] || start_gateway
+  echo ready
+done

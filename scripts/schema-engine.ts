@@ -11,14 +11,14 @@ import {
 import type { SchemaContainer, SchemaEngine } from "@prisma/schema-engine-wasm";
 import pg from "pg";
 
-/** The OID of `"char"`, all over the system catalogue; Prisma's adapter refuses columns of that type. */
+/** The OID of `"char"`, which occurs all over the system catalogue; Prisma's adapter refuses columns of that type. */
 const CHAR = 18;
 const TEXT = 25;
 const FILTERS = { externalTables: [], externalEnums: [] };
 
 /**
- * The SQL that turns the database into what the schema files say; undefined when it is that already.
- * Prisma's own schema engine, the one compiled to WebAssembly: the native one must be downloaded from elsewhere.
+ * Returns the SQL that turns the database into what the schema files describe; undefined if it is the same already. It uses the WebAssembly
+ * build of Prisma's own schema engine, because the native one would have to be downloaded from elsewhere.
  */
 export async function diffToSchema(url: string, files: SchemaContainer[]): Promise<string | undefined> {
   const pool = new CatalogPool({ connectionString: url, max: 1 });
@@ -33,7 +33,7 @@ export async function diffToSchema(url: string, files: SchemaContainer[]): Promi
   }
 }
 
-/** What wasm-bindgen's glue exports beside the classes: it is meant for a bundler, and Node is none. */
+/** The exports of wasm-bindgen's glue code beside the classes: it is written for a bundler, and Node is none. */
 interface Glue {
   SchemaEngine: typeof SchemaEngine;
   __wbg_set_wasm(exports: WebAssembly.Exports): void;
@@ -53,7 +53,7 @@ async function loadEngine(files: SchemaContainer[], factory: PrismaPg): Promise<
   return glue.SchemaEngine.new({ datamodels }, () => {}, bindMigrationAwareSqlAdapterFactory(factory));
 }
 
-/** Remembers which columns of the last result were of type `"char"`, and passes them on as text. The engine asks one thing at a time. */
+/** Remembers which columns of the last result were of type `"char"`, and passes them on as text. The engine sends one query at a time. */
 class CatalogPool extends pg.Pool {
   charColumns: number[] = [];
 

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 const HEARTBEAT_MS = 2000;
 const STALE_MS = 20_000;
 
-/** Returns how to give the lock back. Its holder touches it; one that is not touched any more was left by a killed process. */
+/** Returns how to release the lock. Its holder touches it regularly; a lock that is not touched any more was left by a killed process. */
 export async function takeLock(lock) {
   for (let attempt = 0; !tryLock(lock); attempt++) {
     if (attempt === 0) process.stderr.write("setup: waiting for another set-up of this checkout to end …\n");
@@ -36,7 +36,7 @@ function lockAgeMs(lock) {
   }
 }
 
-/** Renamed first: of several that find it stale, one succeeds. */
+/** The lock is renamed first: of several processes that find it stale, one succeeds. */
 function dropStaleLock(lock) {
   const aside = `${lock}.${process.pid}`;
   try {
@@ -49,6 +49,6 @@ function dropStaleLock(lock) {
 }
 
 function touchLock(lock) {
-  mkdirSync(lock, { recursive: true }); // an install may clear the folder around it
+  mkdirSync(lock, { recursive: true }); // an install may remove the folder around it
   utimesSync(lock, new Date(), new Date());
 }

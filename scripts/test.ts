@@ -1,26 +1,54 @@
-// Runs the tests: node scripts/test.ts [--slow] [--shard i/n] [part of a path …]
+// Runs the tests: node scripts/test.ts [--slow] [--without path]… [--store s3|azure] [--shard i/n] [part of a path …]
+//
+// With --store s3 the control planes of the tests keep their objects in a bucket of a Ceph that is run for them, with --store azure in a
+// container of an Azurite.
 import { globSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { availableParallelism } from "node:os";
+import { join, relative, resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
+import { runAzurite, whyNoAzurite } from "../packages/cloud/src/bucket-uploads/testing/run-azurite.ts";
+import { runCeph, whyNoCeph } from "../packages/cloud/src/bucket-uploads/testing/run-ceph.ts";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../packages/cloud/src/testing/test-database.ts";
-import { giveUpSilent } from "./give-up-silent.ts";
+import { TEST_BUCKET_VARIABLE } from "../packages/cloud/src/testing/test-store.ts";
+import { endSilent, REPORTING } from "./end-silent.ts";
+import { type FailedTest, filesToRunAgain, findFlaky, logFlaky, noteFailures } from "./failed-files.ts";
 import { groupTests } from "./group-tests.ts";
+import { watchSilence } from "./watch-silence.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
-/** More than there are processors at least: much of what tests do is wait. */
-const CONCURRENCY = 3;
-const GROUPS = join(ROOT, "node_modules", ".cache", "downlink", "tests");
-/** Of one test: a hang fails here instead of blocking a build for ever. */
+/** See there: it keeps a failed test from taking the machine down. */
+const SHORT_DIFFERENCES = import.meta.resolve("./short-differences.ts");
+const CACHE = join(ROOT, "node_modules", ".cache", "downlink");
+const GROUPS = join(CACHE, "tests");
+const FLAKY_LOG = join(CACHE, "flaky.log");
+/** A test that takes longer has failed, so that one that hangs does not block a build for ever. */
 const TIMEOUT_MS = 600_000;
-const SILENCE_MS = TIMEOUT_MS + 30_000;
+/** None of the tests that a build has time for takes as long as this. */
+const SILENCE_MS = process.env.CI ? 400_000 : TIMEOUT_MS + 30_000;
+/** With the usual 16 MB an eighth of the processors' time goes into collecting what tests throw away. */
+const YOUNG_MB = 32;
 
 const { values, positionals } = parseArgs({
-  options: { shard: { type: "string" }, slow: { type: "boolean", default: false } },
+  options: {
+    shard: { type: "string" },
+    slow: { type: "boolean", default: false },
+    store: { type: "string" },
+    without: { type: "string", multiple: true, default: [] },
+  },
   allowPositionals: true,
 });
-const files = takeShard(findTests(positionals), values.shard);
+const stores: Readonly<Record<string, { whyNot(): string | undefined; open(): Promise<AsyncDisposable> }>> = {
+  s3: { whyNot: whyNoCeph, open: openTestBucket },
+  azure: { whyNot: whyNoAzurite, open: openTestContainer },
+};
+const store = values.store === undefined ? undefined : stores[values.store];
+if (values.store !== undefined && !store) throw new Error(`--store ${values.store}: expected s3 or azure`);
+if (store?.whyNot() !== undefined) process.exit();
+/** Most tests wait for more than half of their time, above all those of agents. */
+const concurrency = Math.max(3, Math.min(6, Math.round(2.5 * availableParallelism())));
+const files = takeShard(leaveOut(findTests(positionals), values.without), values.shard);
 if (files.length === 0) {
   console.error(`no test file matches ${positionals.join(" ")}${values.slow ? "" : "; the long ones need --slow"}`);
   process.exit(1);
@@ -31,16 +59,26 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(sign
 
 await using server = files.some(needsPostgres) ? await startTestPostgres() : undefined;
 if (server) process.env[TEST_POSTGRES_VARIABLE] = server.url;
-process.exitCode = (await runTests(files, interrupted.signal)) ? 0 : 1;
+await using _store = await store?.open();
+const results = await Promise.all(lanesOf(files).map((lane) => runTests(lane, interrupted.signal)));
+process.exitCode = (await endGreen(results)) ? 0 : 1;
 
-/** In a fixed order; those whose path contains one of the given texts, or all. */
+/** Returns the files whose path contains one of the given texts, or all files, in a fixed order. */
 function findTests(parts: string[]): string[] {
   const kind = values.slow ? "slow" : "test";
-  const patterns = [`packages/*/src/**/*.${kind}.ts`, `scripts/*.${kind}.ts`];
+  const patterns = [`packages/*/src/**/*.${kind}.ts`, `scripts/**/*.${kind}.ts`];
   const found = globSync(patterns, { cwd: ROOT });
   const isWanted = (path: string) =>
     parts.length === 0 || parts.some((part) => path.includes(part.replace(/^\.\//, "")));
   return found.filter(isWanted).sort();
+}
+
+/** What a build has no time for is printed, so that nobody takes it for tested. A path that is no test is a mistake. */
+function leaveOut(paths: string[], without: readonly string[]): string[] {
+  const unknown = without.find((path) => !paths.includes(path));
+  if (unknown !== undefined) throw new Error(`--without ${unknown}: there is no such test`);
+  if (without.length > 0) console.error(`NOT TESTED here: npm test -- --slow ${without.join(" ")}`);
+  return paths.filter((path) => !without.includes(path));
 }
 
 function takeShard(paths: string[], shard = "1/1"): string[] {
@@ -53,20 +91,93 @@ function needsPostgres(path: string): boolean {
   return path.startsWith("packages/cloud/") || path.startsWith("packages/e2e/");
 }
 
-async function runTests(paths: string[], signal: AbortSignal): Promise<boolean> {
+/** Makes one bucket for the run, in which each control plane uses a prefix of its own. */
+async function openTestBucket(): Promise<AsyncDisposable> {
+  const ceph = await runCeph();
+  const { endpoint, owner } = ceph;
+  process.env[TEST_BUCKET_VARIABLE] = JSON.stringify({ kind: "s3", endpoint, bucket: await ceph.makeBucket() });
+  process.env.AWS_ACCESS_KEY_ID = owner.accessKeyId;
+  process.env.AWS_SECRET_ACCESS_KEY = owner.secretAccessKey;
+  return ceph;
+}
+
+/** Makes one container for the run, in the same way. */
+async function openTestContainer(): Promise<AsyncDisposable> {
+  const azurite = await runAzurite();
+  const { account, endpoint, accountKey } = azurite;
+  const container = await azurite.makeContainer();
+  process.env[TEST_BUCKET_VARIABLE] = JSON.stringify({ kind: "azure", account, endpoint, accountKey, container });
+  process.env.AZURE_STORAGE_KEY = accountKey;
+  return azurite;
+}
+
+/** Tests that run at the same time in processes of their own, and how many of these. */
+interface Lane {
+  readonly files: readonly string[];
+  readonly concurrency: number;
+}
+
+interface LaneResult {
+  readonly isGreen: boolean;
+  readonly failed: readonly FailedTest[];
+}
+
+/**
+ * Slow tests of agents and of whole programs wait, for leases, links and ends. Other slow tests compute, and some measure that, so that few
+ * of them run at once. Both run beside each other: the former leave the processors to the latter.
+ */
+function lanesOf(paths: readonly string[]): Lane[] {
+  const grouped = groupTests(paths, { root: ROOT, directory: GROUPS });
+  if (!values.slow) return [{ files: grouped, concurrency }];
+  const { waiting = [], computing = [] } = Object.groupBy(grouped, (path) =>
+    /\/packages\/(agent|e2e)\//.test(path) ? "waiting" : "computing",
+  );
+  const computes = Math.floor(concurrency / 2);
+  return [
+    { files: waiting, concurrency: concurrency - computes },
+    { files: computing, concurrency: computes },
+  ].filter((lane) => lane.files.length > 0);
+}
+
+async function runTests(lane: Lane, signal: AbortSignal): Promise<LaneResult> {
   const hanging = new AbortController();
   const options = {
-    files: groupTests(paths, { root: ROOT, directory: GROUPS }),
-    concurrency: CONCURRENCY,
+    files: lane.files,
+    concurrency: lane.concurrency,
     timeout: TIMEOUT_MS,
     signal: AbortSignal.any([signal, hanging.signal]),
+    execArgv: [`--max-semi-space-size=${YOUNG_MB}`, ...REPORTING, "--import", SHORT_DIFFERENCES],
   };
   const events = run(options);
-  giveUpSilent(events, SILENCE_MS, (reason) => hanging.abort(reason));
+  watchSilence(events, SILENCE_MS, (files) => {
+    console.error(`NOTHING WAS HEARD OF for ${SILENCE_MS / 1000} s; this is ended: ${files.join(" ")}`);
+    endSilent(files).then((waits) => {
+      for (const wait of waits) console.error(wait);
+      if (waits.length === 0) hanging.abort(new Error("what is silent cannot be ended"));
+    }, hanging.abort.bind(hanging));
+  });
+  const failed = noteFailures(events);
   let isGreen = false;
   events.on("test:summary", ({ file, success }) => {
     if (file === undefined) isGreen = success;
   });
   for await (const text of events.compose(new spec())) process.stdout.write(text);
-  return isGreen && !signal.aborted;
+  return { isGreen: isGreen && !signal.aborted, failed };
+}
+
+/**
+ * Resolves to whether the tests passed. In a build, files that failed are run once more, one after the other; a test that then passes is
+ * printed and logged as flaky, because either the product or the test has a race, and somebody has to find out which.
+ */
+async function endGreen(lanes: readonly LaneResult[]): Promise<boolean> {
+  if (lanes.every(({ isGreen }) => isGreen)) return true;
+  const failed = lanes.flatMap((lane) => lane.failed);
+  const again = process.env.CI && !interrupted.signal.aborted ? filesToRunAgain(failed) : [];
+  if (again.length === 0) return false;
+  console.error(`RUN AGAIN, alone: ${again.map((file) => relative(ROOT, file)).join(" ")}`);
+  const second = await runTests({ files: again, concurrency: 1 }, interrupted.signal);
+  const flaky = findFlaky(failed, second.failed).map((test) => ({ ...test, file: relative(ROOT, test.file) }));
+  logFlaky(FLAKY_LOG, flaky);
+  for (const { file, title } of flaky) console.error(`flaky: ${file}: ${title}`);
+  return second.isGreen;
 }

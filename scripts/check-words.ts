@@ -1,0 +1,63 @@
+// Checks that sources and documents do without the words that only their authors used, because a reader who learnt English at school stops
+// at them. Words that the field does not have, and that remain, are explained in `packages/cloud/glossary.md`.
+import { globSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const DOCS = ["{README,CONTRIBUTING}.md", "scripts/*.md", "packages/*/{,docs/,monitoring/}*.md"];
+const SOURCES = ["packages/*/src/**/*.ts", "prisma/schema/*.prisma", "scripts/**/*.{ts,mjs}"];
+/** This file lists the words, and generated files repeat names of the database. */
+const OUTSIDE = /\/generated\/|^scripts\/check-words\.ts$/;
+
+/** Names are separated into their words before: `tellFiles(` is read as "tell files(". */
+const DIALECT: readonly { readonly words: RegExp; readonly instead: string }[] = [
+  { words: /\b(un)?told(?! (to|apart)\b)|\btells? of\b|\btelling\b/, instead: "reported, listed or stated" },
+  { words: /\btell( \w+)*\(|\b(const|let|function) tell\b/, instead: "notify, publish, report or print" },
+  { words: /\bwish(es|ed)?\b/, instead: "request" },
+  { words: /\bbells?\b/, instead: "signal" },
+  { words: /\bgrounds?\b/, instead: "core" },
+];
+/** These names are in the state of agents and in migrations, which are never renamed. */
+const STORED = /\b(TABLE|FROM|INTO|JOIN) wishes\b|\bwishes\.version_id\b|\bautoImportTold\b|\w+_tells_of_\w+/g;
+
+const PLANTED = [
+  "const untold = 1;",
+  "tellFiles(all);",
+  "ask(openWish);",
+  "/** Rings the bell. */",
+  "// as told by it",
+];
+const ALLOWED = [
+  "until it is told to stop",
+  "the message tells a person what to do",
+  "in the background",
+  "FROM wishes",
+];
+
+const paths = globSync([...DOCS, ...SOURCES], { cwd: ROOT }).filter((path) => !OUTSIDE.test(path));
+const problems = [
+  ...paths.sort().flatMap(findInFile),
+  ...PLANTED.filter((line) => findWord(line) === undefined).map((line) => `planted and not found: ${line}`),
+  ...ALLOWED.filter((line) => findWord(line) !== undefined).map((line) => `plain English and refused: ${line}`),
+];
+console.log(problems.length === 0 ? `${paths.length} files are in the field's words` : problems.join("\n"));
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function findInFile(path: string): string[] {
+  const lines = readFileSync(resolve(ROOT, path), "utf8").split("\n");
+  return lines.flatMap((line, index) => {
+    const found = findWord(line);
+    return found === undefined ? [] : [`${path}:${index + 1}: ${found}: ${line.trim()}`];
+  });
+}
+
+/** Returns what the line says in dialect, and what to write instead; undefined if there is nothing. */
+function findWord(line: string): string | undefined {
+  const separated = line.replace(STORED, "").replace(/([a-z])([A-Z])/g, "$1 $2");
+  const text = separated.replaceAll("_", " ").toLowerCase();
+  for (const { words, instead } of DIALECT) {
+    const [found] = words.exec(text) ?? [];
+    if (found !== undefined) return `"${found}" instead of ${instead}`;
+  }
+  return undefined;
+}
