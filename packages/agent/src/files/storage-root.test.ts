@@ -4,11 +4,12 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { flagsFor, makeDevice, untilStatus } from "../testing/run-daemon.ts";
-import { startAgent } from "../testing/start-agent.ts";
+import { startAgent, whyNotAsNobody } from "../testing/start-agent.ts";
 import { MARKER_NAME } from "./root-marker.ts";
 
 test("a root that is there and may not be used is not called missing, and works as soon as it may", async (t) => {
-  if (process.getuid?.() !== 0) return t.skip("needs root, to become somebody else");
+  const why = whyNotAsNobody();
+  if (why !== undefined) return t.skip(why);
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   mkdirSync(device.stateDir);

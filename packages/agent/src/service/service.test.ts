@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { type Device, flagsFor, makeDevice } from "../testing/run-daemon.ts";
-import { runAgent, startAgent } from "../testing/start-agent.ts";
+import { runAgent, startAgent, whyNotAsNobody } from "../testing/start-agent.ts";
 import { runServiceLoop } from "./service-loop.ts";
 import { makeUnit } from "./unit.ts";
 
@@ -165,7 +165,8 @@ async function install(device: Device, path: string, user: string) {
 }
 
 test("install-service makes user and group, gives them settings, state and the recordings' folder, and reloads", async (t) => {
-  if (process.getuid?.() !== 0) return t.skip("needs root");
+  const why = whyNotAsNobody();
+  if (why !== undefined) return t.skip(why);
   using device = makeDevice();
   chmodSync(dirname(device.root), 0o755);
   const { path, calls } = makePrograms(t);

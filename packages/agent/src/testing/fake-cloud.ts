@@ -195,7 +195,7 @@ export class FakeCloud implements AsyncDisposable {
   }
 
   /** Waits for a condition on what the cloud knows; fails after `timeoutMs` and says what it waited for. */
-  async until(what: string, isTrue: () => boolean, timeoutMs = 10_000): Promise<void> {
+  async until(what: string, isTrue: () => boolean, timeoutMs = 120_000): Promise<void> {
     const deadline = AbortSignal.timeout(timeoutMs);
     while (!isTrue()) {
       if (deadline.aborted) throw new Error(`waited in vain until ${what}`);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
@@ -50,6 +50,16 @@ export function startAgent(
 function becoming({ uid, gid, groups = [] }: NonNullable<StartOptions["user"]>): string[] {
   const others = groups.length === 0 ? "--clear-groups" : `--groups=${groups.join(",")}`;
   return ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, others];
+}
+
+const nobody = { uid: 65_534, gid: 65_534 };
+
+/** Returns why the program cannot run as the user nobody here, for tests that are then skipped. */
+export function whyNotAsNobody(): string | undefined {
+  if (process.getuid?.() !== 0) return "needs root, to become somebody else";
+  const asks = ["test", "-x", process.execPath, "-a", "-r", main];
+  const [program, ...args] = [...becoming(nobody), ...asks] as [string, ...string[]];
+  return spawnSync(program, args).status === 0 ? undefined : "other users may not enter the folder of this checkout";
 }
 
 /** Runs one command to its end. */

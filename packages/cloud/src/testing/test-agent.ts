@@ -172,7 +172,7 @@ export function brokenItem(more: Partial<EdgeOtherItem> = {}): EdgeOtherItem {
 
 /** Asks again until the condition holds; fails after 20 seconds with the last answer. */
 export async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const deadlineMs = performance.now() + 60_000;
+  const deadlineMs = performance.now() + 120_000;
   for (;;) {
     const value = await ask();
     if (holds(value)) return value;
