@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { reconcile } from "../ingest/reconcile.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { askForFile, deliver, eventually, sha256 } from "../testing/test-agent.ts";
 
@@ -63,6 +64,24 @@ test("an upload resumes with the parts that are durable, and completing twice is
   assert.deepEqual(await complete(), await complete());
 });
 
+test("completing is success if the reconciler has found the whole object first", async (context) => {
+  const { agent, item, requestId, version } = await askForFile(cloud, "overtaken");
+  const bytes = randomBytes(item.size);
+  const { uploadId, ...upload } = await agent.call(api.edge.openUpload, version);
+  await agent.sendParts({ requestId, uploadId, ...upload }, bytes);
+  const { blobs } = cloud.deps;
+  const complete = blobs.completeUpload.bind(blobs);
+  context.mock.method(blobs, "completeUpload", async (...given: Parameters<typeof complete>) => {
+    const completed = await complete(...given);
+    await reconcile(cloud.deps);
+    return completed;
+  });
+  const completion = { requestId, uploadId, parts: [], sha256: sha256(bytes) };
+  assert.equal(typeof (await agent.call(api.edge.completeUpload, completion)).recordingId, "string");
+  const jobs = await cloud.deps.db.prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
+  assert.notEqual(jobs.state, "awaiting");
+});
+
 test("a file that was only touched is the same version: its upload goes on with the parts that are durable", async () => {
   const { agent, item, requestId, version } = await askForFile(cloud, "toucher");
   const first = await agent.call(api.edge.openUpload, version);
@@ -97,6 +116,15 @@ test("a file that cannot be delivered ends its request with the reason, and may 
     work.imports.map(({ stage }) => stage),
     ["deliver"],
   );
+});
+
+test("a file that its agent has just declared gone cannot be requested again: 404 at once", async () => {
+  const { agent, item, recordingId, requestId } = await askForFile(cloud, "loser");
+  const { versionId } = item;
+  await agent.call(api.edge.failImport, { requestId, versionId, code: "FileGone", text: "The file is gone." });
+  await assert.rejects(admin.call(api.recordings.requestImport, { keyOrId: recordingId }), refusedWith("NotFound"));
+  await agent.report([], { removals: [versionId] });
+  await assert.rejects(admin.call(api.recordings.requestImport, { keyOrId: recordingId }), refusedWith("NotFound"));
 });
 
 test("other bytes under a part that is stored already are never mixed in: the upload is given up for a new one", async () => {

@@ -31,7 +31,7 @@ import { settingsOf } from "./work.ts";
 type Permits = typeof api.edge.askPermits;
 type Item = Input<Permits>["items"][number];
 
-const PERMIT_NS = BigInt(edgeLimits.permitSeconds) * 1_000_000_000n;
+export const PERMIT_NS = BigInt(edgeLimits.permitSeconds) * 1_000_000_000n;
 
 /**
  * Gives permits to delete files on the device. The recordings are locked before anything is checked, as in every import request and

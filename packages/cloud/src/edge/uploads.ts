@@ -16,6 +16,7 @@ import { contextOf } from "../jobs/transaction-context.ts";
 import { writeBegun } from "../manifests/write-manifests.ts";
 import { requireRoom } from "../quotas/require-room.ts";
 import { checkPart, partSizeFor, planOf } from "./part-plans.ts";
+import { PERMIT_NS } from "./permits.ts";
 import { goesToSite, openSiteUpload } from "./site-uploads.ts";
 import { digestFields, digestFor, toPiece } from "./upload-digests.ts";
 
@@ -159,8 +160,18 @@ export async function failImport(
   return withLease(ctx, async (tx, agent) => {
     const request = await wantedRequest(tx, { agent, ...input });
     await failDelivery(contextOf(tx, ctx), { request, reason: { code: input.code, text: input.text } });
+    if (input.code === "FileGone") await countAsGone(tx, { agentId: agent.id, ...input }, ctx.clock.nowNs());
     return { recordingId: request.recordingId };
   });
+}
+
+/** The agent reports the removal soon. Until then a new request for the file would only fail again. */
+async function countAsGone(
+  tx: Transaction,
+  { agentId, versionId }: { agentId: string; versionId: string },
+  nowNs: bigint,
+): Promise<void> {
+  await tx.edgeFile.updateMany({ where: { agentId, versionId }, data: { permitExpiresAtNs: nowNs + PERMIT_NS } });
 }
 
 /** The file's bytes changed under one version: the stored parts can never be continued. */

@@ -9,15 +9,23 @@ import { lockRecording } from "./lock-recording.ts";
 import { publishFailure } from "./publish-failure.ts";
 import { uploadStatesBefore } from "./upload-state.ts";
 
-/** The bytes of an import are durable: the request becomes received and its processing is queued, in one transaction. */
+/**
+ * The bytes of an import are durable: the request becomes received and its processing is queued, in one transaction. It changes nothing if
+ * the upload is stored already, because the reconciler or a repeat of the call may have been faster.
+ */
 export async function storeDelivery({ tx, jobs, nowNs }: TransactionContext, upload: UploadModel): Promise<void> {
   const { recordingId } = await tx.importRequest.findUniqueOrThrow({ where: { id: upload.requestId } });
-  if (recordingId !== null) await moveRecording(tx, recordingId, { event: "stored" });
+  if (recordingId !== null) await lockRecording(tx, recordingId); // before its uploads, as everywhere
   const { count } = await tx.upload.updateMany({
     where: { id: upload.id, state: { in: uploadStatesBefore("store") } },
     data: { state: "stored", updatedAtNs: nowNs },
   });
-  if (count === 0) refuse("RequestSuperseded", `upload ${upload.id} is no longer wanted`);
+  if (count === 0) {
+    const { state } = await tx.upload.findUniqueOrThrow({ where: { id: upload.id } });
+    if (state === "stored") return;
+    refuse("RequestSuperseded", `upload ${upload.id} is no longer wanted`);
+  }
+  if (recordingId !== null) await moveRecording(tx, recordingId, { event: "stored" });
   const { blobKey, sizeBytes, announcedSha256 } = upload;
   const data = { blobKey, sizeBytes, announcedSha256, pipelineStage: "Waiting to be processed" };
   const received = await changeRequest({ tx, nowNs }, { id: upload.requestId, event: "store", data });
