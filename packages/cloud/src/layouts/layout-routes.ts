@@ -74,10 +74,16 @@ async function answerOne<O extends Operation>(
 ): Promise<Response> {
   const ctx = await openContext(c, deps, operation.access);
   const bodyText = operation.body ? await readJsonText(c, operation) : "";
-  const input = { ...parseWithBody(c, operation, bodyText), data: memberText(bodyText, "data") };
+  const input = { ...parseWithBody(c, operation, bodyText), data: dataText(bodyText) };
   const answerIn = async (inside: Ctx) => layoutJson(await answer(inside, input as WithText<Input<O>>));
   if (!makesOne(operation)) return c.body(await answerIn(ctx), 200, JSON_TYPE);
   const again = async (inside: Ctx, id: string | null) =>
     layoutJson(await getLayout(inside, { id: id!, includeData: true }));
   return answerOnce(c, ctx, { operation, input, answer: answerIn, again });
+}
+
+/** A null is absent. The schema has refused it where the data is required. */
+function dataText(bodyText: string): string | undefined {
+  const text = memberText(bodyText, "data");
+  return text === "null" ? undefined : text;
 }

@@ -43,7 +43,7 @@ const opaque: [what: string, text: string][] = [
   ["escapes as they were written, NUL and lone surrogates too", '{"a":"\\u0000\\ud800\\/\\u00e9é😀"}'],
   ["space and line breaks", '{\n  "a" : [ 1 ,\t2 ]\r\n}'],
   ["the empty object", "{}"],
-  ["values nested deeper than a stack", `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
+  ["values nested as deep as a body may be", `{"a":${"[".repeat(198)}${"]".repeat(198)}}`],
 ];
 for (const [what, data] of opaque)
   test(`data is opaque and is returned to the character: ${what}`, async () => {
@@ -72,6 +72,21 @@ test("a layout of nearly 4 MiB is stored, a larger one is 413, and a list of lar
   );
   const tooLarge = { ...shared, data: { text: "x".repeat(4 * 1024 * 1024) } };
   await assert.rejects(org.call(api.layouts.create, tooLarge), refusedWith("BodyTooLarge"));
+});
+
+test("data that is nested too deep for other readers of the list is refused: 413", async () => {
+  const deep = `{"a":${"[".repeat(199)}${"]".repeat(199)}}`;
+  const refused = await send("POST", "/v1/layouts", `{"data":${deep},"name":"deep","permission":"ORG_READ"}`);
+  assert.equal(refused.status, 413);
+  assert.match(refused.text, /nested deeper than 200 levels/);
+});
+
+test("null data of an update is absent: the layout keeps its data", async () => {
+  const { id } = await admin.call(api.layouts.create, shared);
+  const answer = await send("PATCH", `/v1/layouts/${id}`, '{"name":"renamed","data": null }');
+  assert.equal(answer.status, 200);
+  const { name, data } = await admin.call(api.layouts.get, { id, includeData: true });
+  assert.deepEqual([name, data], ["renamed", shared.data]);
 });
 
 test("ids have 1 to 36 characters; name, permission and data are required, and data is an object: 400", async () => {

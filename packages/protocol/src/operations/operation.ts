@@ -32,7 +32,8 @@ export type Access =
  */
 export const bodyLimits = {
   ordinary: { bytes: 1024 * 1024, values: 10_000 },
-  large: { bytes: 4 * 1024 * 1024, containers: 250_000, values: 500_000 },
+  // Ordinary JSON parsers of other languages stop at some 500 to 1000 levels, and a list has the bodies of others in it.
+  large: { bytes: 4 * 1024 * 1024, containers: 250_000, values: 500_000, depth: 200 },
 } as const satisfies Record<string, JsonLimits>;
 
 /** The most parameters of a query. More are answered 400. */

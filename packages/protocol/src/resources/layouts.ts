@@ -8,7 +8,7 @@ import { TimeBound, Timestamp } from "../shapes/time.ts";
 const FolderName = StorableText.max(256).regex(/^[^/]*$/, "may not hold a slash");
 export const LayoutPermission = z.enum(["CREATOR_WRITE", "ORG_READ", "ORG_WRITE"]);
 export type LayoutPermission = z.infer<typeof LayoutPermission>;
-/** An object whose content is unknown, of any depth. */
+/** An object whose content is unknown. The limits of a large body hold: 4 MiB, and 200 levels of nesting. */
 const LayoutData = z
   .record(z.string(), z.unknown())
   .meta({ description: "Opaque: what was sent comes back the same, to the character" });
