@@ -97,6 +97,10 @@ test("the list is filtered by recording, site, device, session and project, and 
     { sessionKey: "morning", deviceId: robot!.id, recordingKey: "first", siteId, projectId: robot!.projectId },
   ])
     assert.deepEqual(await list(query), [map, ofFirst], JSON.stringify(query));
+  const [{ id: importId } = { id: "" }] = await admin.call(api.imports.list, { deviceName: "robot" });
+  assert.deepEqual(await list({ importId }), [map, ofFirst]);
+  assert.deepEqual(await list({ importId, deviceId: twin!.id }), []);
+  assert.deepEqual(await list({ importId: "imp_unknown" }), []);
   assert.deepEqual(await list({ deviceId: twin!.id }), [ofSecond]);
   assert.deepEqual(await list({ siteId }), [map, ofSecond, ofFirst]);
   assert.deepEqual(await list({ deviceId: twin!.id, sessionKey: "morning" }), []);

@@ -40,7 +40,9 @@ async function whereAttachments(ctx: Ctx, query: ListQuery): Promise<Prisma.Reco
     AND: [
       { ...(await visibleIn(ctx, query.projectId)), ...isHeld },
       { ...(device && { deviceId: device.id }), ...(site && { siteId: site.id }) },
-      { ...(recording && { recordingId: recording.id }), ...(session && { recording: { sessionId: session.id } }) },
+      recording ? { recordingId: recording.id } : {},
+      session ? { recording: { sessionId: session.id } } : {},
+      query.importId ? { recording: { importId: query.importId } } : {},
     ],
   };
 }

@@ -3,7 +3,7 @@ import { apiKey, operation } from "../operations/operation.ts";
 import { page, sorting } from "../shapes/list.ts";
 import { byDevice, byRecording, bySession, inProject } from "../shapes/selectors.ts";
 import { ByteCount } from "../shapes/summaries.ts";
-import { Id } from "../shapes/text.ts";
+import { Id, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 
 export const RecordingAttachment = z
@@ -37,6 +37,7 @@ export const attachments = {
     query: z.object({
       ...byRecording,
       siteId: Id.optional(),
+      importId: StorableText.optional().meta({ deprecated: true, description: "The attachments of this import" }),
       ...byDevice,
       ...bySession,
       ...inProject,
