@@ -44,7 +44,7 @@ export async function findDevices(ctx: Ctx, query: Sought): Promise<{ id: string
     ...(query.nameMatches ? [hasPart(Prisma.sql`d.name`, query.nameMatches).where] : []),
     ...(terms.length === 0
       ? []
-      : [jsonbWhere(Prisma.sql`d.properties`, terms, await narrowingOf(ctx, "Device", terms))]),
+      : [jsonbWhere(Prisma.sql`d.properties`, terms, { narrowing: await narrowingOf(ctx, "Device", terms) })]),
   ];
   const { from, keys } = orderOf(query);
   return readingFrom(ctx.db)(Prisma.sql`

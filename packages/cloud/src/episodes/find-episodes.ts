@@ -32,7 +32,7 @@ export function contentConditions(
   const terms = parseQuery(metadataQuery, { parameter: "metadataQuery" });
   return [
     ...(recordingId === undefined ? [] : [hasRecording(recordingId)]),
-    ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`e.metadata`, terms, narrowing)]),
+    ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`e.metadata`, terms, { narrowing, readsNumbers: true })]),
   ];
 }
 

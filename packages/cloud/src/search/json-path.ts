@@ -1,4 +1,4 @@
-import { parseNumberText } from "./number-text.ts";
+import { parseNumberText, spellingsOf } from "./number-text.ts";
 import type { Term } from "./terms.ts";
 
 export type KeyedTerm = Exclude<Term, { readonly kind: "contains" }>;
@@ -11,11 +11,17 @@ export function isKeyed(term: Term): term is KeyedTerm {
  * Makes of a term a jsonpath predicate over the object `@`. In lax mode a comparison looks into arrays, so one predicate serves texts and
  * multi-enums. A jsonpath string literal is a JSON string: nothing in a key or value can break out of it.
  */
-export function toPredicate(term: KeyedTerm): string {
+export function toPredicate(term: KeyedTerm, { readsNumbers = false }: Comparison = {}): string {
   const member = term.key === null ? "@.*" : `@.${JSON.stringify(term.key)}`;
   if (term.kind === "present") return `exists(${member})`;
-  const literals = new Set(term.values.flatMap(toLiterals));
+  const spelled = readsNumbers ? term.values.flatMap(spellingsOf) : [];
+  const literals = new Set([...term.values.flatMap(toLiterals), ...spelled.map((text) => JSON.stringify(text))]);
   return `(${[...literals].map((literal) => `${member} == ${literal}`).join(" || ")})`;
+}
+
+export interface Comparison {
+  /** Stored texts that read as numbers are compared by value, because the metadata of recordings knows no other type than texts. */
+  readonly readsNumbers?: boolean;
 }
 
 /** Returns all that a value's text may stand for: the text itself, a number, a boolean. */

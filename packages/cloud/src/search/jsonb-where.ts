@@ -1,10 +1,15 @@
 import { Prisma } from "../db/generated/client.ts";
 import { patternOfPart } from "../db/text-sql.ts";
-import { isKeyed, type KeyedTerm, toPredicate } from "./json-path.ts";
+import { type Comparison, isKeyed, type KeyedTerm, toPredicate } from "./json-path.ts";
 import { hasPairs, hasTrigram } from "./letter-pairs.ts";
 import type { Term } from "./terms.ts";
 
 type Sql = Prisma.Sql;
+
+export interface Search extends Comparison {
+  /** The default is trigrams. */
+  readonly narrowing?: Narrowing;
+}
 
 /** What narrows the rows for a bare text: trigrams, or also pairs of letters, for a column that has an index of them and a rare text. */
 export type Narrowing = "trigrams" | "pairs";
@@ -19,8 +24,8 @@ export type Narrowing = "trigrams" | "pairs";
  * - `GIN (lower(c::text) gin_trgm_ops)`: bare text, but not one or two letters or digits alone
  * - `GIN (downlink_letter_pairs(c))`: these too; without it all rows are read for them
  */
-export function jsonbWhere(column: Sql, terms: readonly Term[], narrowing: Narrowing = "trigrams"): Sql {
-  return allOf(terms.map((term) => termWhere(column, term, narrowing)));
+export function jsonbWhere(column: Sql, terms: readonly Term[], search: Search = {}): Sql {
+  return allOf(terms.map((term) => termWhere(column, term, search)));
 }
 
 /**
@@ -31,7 +36,8 @@ export function jsonbWhere(column: Sql, terms: readonly Term[], narrowing: Narro
 export function metadataRecordsWhere(column: Sql, terms: readonly Term[], narrowing: Narrowing = "trigrams"): Sql {
   if (terms.length === 0) return ALWAYS;
   const keyed = terms.filter(isKeyed);
-  const path = `$[*].metadata${keyed.length > 0 ? ` ? (${keyed.map(toPredicate).join(" && ")})` : ""}`;
+  const predicates = keyed.map((term) => toPredicate(term, { readsNumbers: true }));
+  const path = `$[*].metadata${keyed.length > 0 ? ` ? (${predicates.join(" && ")})` : ""}`;
   const texts = terms.flatMap((term) => (term.kind === "contains" ? [term.text] : []));
   const present = keyed.flatMap((term) => (term.kind === "present" && term.key !== null ? [term.key] : []));
   const json = Prisma.sql`${column}::text`;
@@ -45,7 +51,7 @@ export function metadataRecordsWhere(column: Sql, terms: readonly Term[], narrow
   const isDecidedByNames =
     only !== undefined && isInOnePart(only) && !isInRecordKey(only) && !isForPairs(only, narrowing);
   return allOf([
-    ...keyed.map((term) => Prisma.sql`${column} @? ${`$[*].metadata ? (${toPredicate(term)})`}::jsonpath`),
+    ...predicates.map((predicate) => Prisma.sql`${column} @? ${`$[*].metadata ? (${predicate})`}::jsonpath`),
     ...mayMatch,
     isDecidedByNames ? Prisma.sql`(${isInNoName(column, only)} OR ${exactly})` : exactly,
   ]);
@@ -57,7 +63,13 @@ export function eventWhere<Field extends "metadata" | "properties">(
   terms: readonly Term[],
   { queryFields, narrowing }: { readonly queryFields: readonly Field[]; readonly narrowing: Narrowing },
 ): Sql {
-  return allOf(terms.map((term) => anyOf(queryFields.map((field) => termWhere(columns[field], term, narrowing)))));
+  return allOf(
+    terms.map((term) =>
+      anyOf(
+        queryFields.map((field) => termWhere(columns[field], term, { narrowing, readsNumbers: field === "metadata" })),
+      ),
+    ),
+  );
 }
 
 /**
@@ -74,10 +86,10 @@ export function hasShortText(terms: readonly Term[]): boolean {
 
 const ALWAYS = Prisma.sql`TRUE`;
 
-function termWhere(column: Sql, term: Term, narrowing: Narrowing): Sql {
+function termWhere(column: Sql, term: Term, { narrowing = "trigrams", readsNumbers = false }: Search): Sql {
   if (term.kind === "contains") return objectContains(column, term.text, narrowing);
   if (term.kind === "present") return presentWhere(column, term.key);
-  return Prisma.sql`${column} @? ${`$ ? (${toPredicate(term)})`}::jsonpath`;
+  return Prisma.sql`${column} @? ${`$ ? (${toPredicate(term, { readsNumbers })})`}::jsonpath`;
 }
 
 /** The exact comparison takes ten times as long as that of the JSON text, which nearly always decides. */

@@ -57,6 +57,27 @@ const cases: [query: string, isMatch: boolean, why: string][] = [
 for (const [query, isMatch, why] of cases)
   test(`${query || "an empty query"}: ${why}`, () => assert.equal(matchTerms(parseQuery(query), robot), isMatch));
 
+const read: [stored: string, asked: string, isMatch: boolean][] = [
+  ["1.5", "1.50", true],
+  ["1.500", "1.5", true],
+  ["7", "7.0", true],
+  ["7.0", "7", true],
+  ["007", "7", true],
+  ["+7", "7", true],
+  ["-7.00", "-7", true],
+  ["0.5", ".5", true],
+  ["1500", "1.5e3", true],
+  ["1.5e+3", "1500", true],
+  ["1.5", "1.51", false],
+  ["7", "-7", false],
+  [" 7", "7", false],
+  ["0x7", "7", false],
+  ["12345678901234567890", "12345678901234567891", false],
+];
+for (const [stored, asked, isMatch] of read)
+  test(`metadata that holds ${stored} ${isMatch ? "matches" : "does not match"} n:${asked}`, () =>
+    assert.equal(matchTerms(parseQuery(`n:${asked}`), { n: stored }, { readsNumbers: true }), isMatch));
+
 test("an object without keys matches no term for presence", () =>
   assert.equal(matchTerms(parseQuery("*:*"), {}), false));
 

@@ -1,19 +1,28 @@
-import { parseNumberText, printNumber } from "./number-text.ts";
+import type { Comparison } from "./json-path.ts";
+import { parseNumberText, printNumber, spellingsOf } from "./number-text.ts";
 import type { Term } from "./terms.ts";
 
 export type Searchable = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 /** Says whether all terms match: a simple implementation of what {@link jsonbWhere} answers in the database. spec: wire contract §3 */
-export function matchTerms(terms: readonly Term[], object: Searchable): boolean {
-  return terms.every((term) => matchTerm(term, object));
+export function matchTerms(terms: readonly Term[], object: Searchable, comparison?: Comparison): boolean {
+  return terms.every((term) => matchTerm(term, object, comparison));
 }
 
-export function matchTerm(term: Term, object: Searchable): boolean {
+export function matchTerm(term: Term, object: Searchable, { readsNumbers = false }: Comparison = {}): boolean {
   const entries = Object.entries(object);
   if (term.kind === "contains") return entries.some((entry) => contains(entry, term.text));
   const ofKey = entries.filter(([key]) => term.key === null || key === term.key);
   if (term.kind === "present") return ofKey.length > 0;
-  return ofKey.some(([, stored]) => term.values.some((text) => isEqual(stored, text)));
+  const isSame = (stored: Searchable[string], text: string) =>
+    isEqual(stored, text) || (readsNumbers && isSameNumber(stored, text));
+  return ofKey.some(([, stored]) => term.values.some((text) => isSame(stored, text)));
+}
+
+function isSameNumber(stored: Searchable[string], text: string): boolean {
+  const texts = typeof stored === "string" || typeof stored === "object" ? [stored].flat() : [];
+  const spelled = spellingsOf(text);
+  return texts.some((one) => spelled.includes(one));
 }
 
 function isEqual(stored: Searchable[string], text: string): boolean {

@@ -51,7 +51,7 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Sql[]> {
     ...(query.keyMatches ? [hasPart(Prisma.sql`r.key`, query.keyMatches).where] : []),
     ...(terms.length === 0
       ? []
-      : [jsonbWhere(Prisma.sql`r.properties`, terms, await narrowingOf(ctx, "Session", terms))]),
+      : [jsonbWhere(Prisma.sql`r.properties`, terms, { narrowing: await narrowingOf(ctx, "Session", terms) })]),
   ];
 }
 
