@@ -16,6 +16,7 @@ export function answerError(c: Context<Env>, error: Error, log: Logger): Respons
   if (!known) log.error({ requestId: c.get("requestId"), err: error }, "request failed");
   const answer = known ?? new ApiError("Internal", `internal error; quote the request id ${c.get("requestId")}`);
   if (answer.retryAfterSeconds !== undefined) c.header("Retry-After", String(answer.retryAfterSeconds));
+  if (answer.status === 408) c.header("Connection", "close"); // the rest of the body may still come, and is no request
   if (answer.status === 401) c.header("WWW-Authenticate", 'Bearer realm="downlink"');
   return c.json(answer.toBody(), answer.status as ContentfulStatusCode);
 }

@@ -15,7 +15,9 @@ test("a body that stops arriving is answered 408, and its connection ends", asyn
   await using served = await serveBodies({ ...unhurried, stallMs: 50 });
   await using sender = await beginPost(served.url, 100);
   sender.socket.write('{"name":');
-  assert.match(await sender.answer(), /^HTTP\/1\.1 408 .*"code":"BodyTimeout"/s);
+  const answer = await sender.answer();
+  assert.match(answer, /^HTTP\/1\.1 408 .*"code":"BodyTimeout"/s);
+  assert.match(answer, /^connection: close\r$/im);
 });
 
 test("a body that never stops arriving, but is not whole in time, is answered 408", async () => {
