@@ -1,10 +1,11 @@
-import { glob, mkdtemp, readFile, rm, statfs } from "node:fs/promises";
+import { glob, readFile, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ApiCallError, type Client, NetworkError } from "@downlink/client";
 import { readStoredObjects } from "@downlink/cloud/testing";
 import { type ControlPlane, startControlPlane } from "../processes/control-plane.ts";
 import { eventually } from "../processes/eventually.ts";
+import { makeFolderUntilExit } from "../processes/folder-until-exit.ts";
 import { startTcpProxy, type TcpProxy } from "../processes/tcp-proxy.ts";
 
 /** The surroundings of robots. */
@@ -97,7 +98,7 @@ export async function openFaultBed({
 
 /** Makes a folder, in memory if there is room, that is removed with the stack. */
 export async function makeFolder(stack: AsyncDisposableStack): Promise<string> {
-  const folder = await mkdtemp(join((await hasRoom()) ? IN_MEMORY : tmpdir(), "downlink-faults-"));
+  const folder = await makeFolderUntilExit((await hasRoom()) ? IN_MEMORY : tmpdir(), "downlink-faults-");
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

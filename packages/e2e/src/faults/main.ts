@@ -29,6 +29,7 @@ const restored = Number(values.restored);
 /** A life without faults has at least this many points: fewer means that steps are not announced any more. */
 const FEWEST_POINTS = 80;
 
+const interrupted = Promise.withResolvers<void>();
 process.once("SIGINT", stop).once("SIGTERM", stop);
 
 const counts = new Map<string, number>();
@@ -36,11 +37,15 @@ const failures: string[] = [];
 const startedMs = performance.now();
 {
   await using bed = await openFaultBed();
+  await Promise.race([liveAll(bed), interrupted.promise]);
+}
+printTable();
+process.exit(failures.length === 0 ? 0 : 1); // lives that were interrupted still wait for something
+
+async function liveAll(bed: FaultBed): Promise<void> {
   if (values.points) await crashEverywhere(bed);
   await strikeAtRandom(bed, Number(values.kills));
 }
-printTable();
-process.exitCode = failures.length === 0 ? 0 : 1;
 
 async function crashEverywhere(bed: FaultBed): Promise<void> {
   const points = await listCrashPoints(bed);
@@ -80,9 +85,10 @@ async function inParallel<T>(tasks: Iterator<T>, work: (task: T) => Promise<void
   await Promise.all(Array.from({ length: PARALLEL }, worker));
 }
 
-/** The running lives come to their end, and everything is removed. */
+/** The control plane is ended, and the folders are removed; the agents of the running lives end because their starter is gone. */
 function stop(): void {
   failures.push("it was interrupted");
+  interrupted.resolve();
 }
 
 function count(what: string): void {

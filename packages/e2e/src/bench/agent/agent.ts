@@ -5,11 +5,11 @@
 // Measures the built program as it is installed; `--checkout` the sources as `npm run agent` runs them. `--only upload` measures
 // nothing but uploads as fast as both ends are, `--rounds` of them. Linux only. Never fails for a figure.
 
-import { mkdtemp, rm } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startControlPlane } from "../../processes/control-plane.ts";
+import { makeFolderUntilExit } from "../../processes/folder-until-exit.ts";
 import { type OwnNetwork, openOwnNetwork } from "../../processes/own-network.ts";
 import { makeTable } from "../../terminal/make-table.ts";
 import { say } from "../report.ts";
@@ -36,8 +36,7 @@ const isUploadAlone = values.only === "upload";
 const counts = isUploadAlone ? [] : values.files.split(",").filter(Boolean).map(Number);
 
 await using stack = new AsyncDisposableStack();
-const folder = await mkdtemp(join(values.parent, "downlink-bench-"));
-stack.defer(() => rm(folder, { recursive: true, force: true }));
+const folder = await makeFolderUntilExit(values.parent, "downlink-bench-");
 const script = values.checkout ? "agent/src/main.ts" : await installAgent(folder);
 const installed = { script, parent: values.parent, keepsCompiled: values.checkout };
 const network = await openNetwork();

@@ -8,10 +8,11 @@
 // The reference of partial exports is a program in C++ where it can be built, else the MCAP library in JavaScript.
 // Prints tables; fails where an export is not what its reference wrote, never for a time.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { writeDrive } from "@downlink/recordings/testing";
+import { makeFolderUntilExit } from "../../processes/folder-until-exit.ts";
 import { say } from "../report.ts";
 import { buildPeer } from "./build-peer.ts";
 import { byTopicName, measureByTopic } from "./by-topic.ts";
@@ -38,7 +39,7 @@ const eightName = "8 exports at once";
 const isWanted = (name: string): boolean => name.includes(values.only);
 const [scale, runs] = [Number(values.scale), Number(values.runs)];
 if (values.huge) await measureHuge(Number(values.gigabytes) * 1e9);
-else await measureAll(await mkdtemp(join(values.folder, "downlink-bench-")));
+else await measureAll(await makeFolderUntilExit(values.folder, "downlink-bench-"));
 
 async function measureAll(folder: string): Promise<void> {
   try {

@@ -4,12 +4,12 @@
 //
 // The listing is computed (`many-objects-child.ts`), the rows are real, in a durable Postgres. The database lacks one recording of a thousand.
 // The task runs for so many turns and is suspended for one: calls are timed beside it and without it in one run. Never fails for a time.
-import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startControlPlane } from "../../processes/control-plane.ts";
 import { startExternalPostgres } from "../../processes/external-postgres.ts";
+import { makeFolderUntilExit } from "../../processes/folder-until-exit.ts";
 import { startProgram } from "../../processes/program.ts";
 import { makeTable } from "../../terminal/make-table.ts";
 import { say } from "../report.ts";
@@ -28,8 +28,7 @@ const TASKS = ["sweep", "check", "adoption"];
 const MOST_BYTES = 300e6;
 
 await using stack = new AsyncDisposableStack();
-const folder = await mkdtemp(join(values.folder, "downlink-objects-"));
-stack.defer(() => rm(folder, { recursive: true, force: true }));
+const folder = await makeFolderUntilExit(values.folder, "downlink-objects-");
 const postgres = stack.use(await startExternalPostgres(join(folder, "postgres")));
 const env = { DATABASE_URL: postgres.url, DOWNLINK_RATE_LIMIT: "100000000" };
 const cloud = stack.use(await startControlPlane({ dataDir: join(folder, "cloud"), env, mode: "serve" }));

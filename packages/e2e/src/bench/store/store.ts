@@ -5,12 +5,13 @@
 // The bucket is one of Ceph's, in memory, as `scripts/run-ceph.sh` starts it. The recording is the drive of `bench:export`: a scale of 1 is 1 GB
 // of 60 s. Both sides take turns, and the first run of each is not counted. Latency is added between the control plane and the bucket to
 // each request. Prints tables; never fails for a time.
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runCeph, whyNoCeph } from "@downlink/cloud/testing/run-ceph";
 import { writeDrive } from "@downlink/recordings/testing";
+import { makeFolderUntilExit } from "../../processes/folder-until-exit.ts";
 import { say } from "../report.ts";
 import { type Compared, reportCompared } from "./compared.ts";
 import { measureExports } from "./measure-exports.ts";
@@ -28,8 +29,7 @@ const why = whyNoCeph();
 if (why !== undefined) throw new Error(why);
 
 await using stack = new AsyncDisposableStack();
-const folder = await mkdtemp(join(values.folder, "downlink-bench-"));
-stack.defer(() => rm(folder, { recursive: true, force: true }));
+const folder = await makeFolderUntilExit(values.folder, "downlink-bench-");
 const ceph = stack.use(await runCeph());
 const bucket = { ceph, bucket: await ceph.makeBucket(), folder };
 const path = join(folder, "drive.mcap");
