@@ -72,7 +72,7 @@ const hostile: readonly [what: string, status: number, Sent][] = [
   ["a body of more brackets", 413, post("/v1/devices", nested(ordinary.bytes / 4))],
   [
     "a layout of brackets",
-    200,
+    413,
     post("/v1/layouts", `{"name":"deep","permission":"ORG_WRITE","data":{"a":${nested(large.containers - 2)}}}`),
   ],
   ["metadata of many entries", 413, post("/v1/events", `{${event},"metadata":{${members(80_000)}}}`)],
