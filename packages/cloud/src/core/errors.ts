@@ -9,6 +9,7 @@ const MAX_DETAILS = 20;
 interface More {
   readonly details?: Details;
   readonly organizations?: ErrorBody["organizations"];
+  readonly missing?: ErrorBody["missing"];
   readonly retryAfterSeconds?: number;
   /** The status, if it is another one than the code's own. */
   readonly status?: number | undefined;
@@ -21,6 +22,8 @@ export class ApiError extends Error {
   readonly details: Details;
   /** Present with `OrganizationRequired`. */
   readonly organizations: ErrorBody["organizations"];
+  /** Present with `Incomplete`, and with `NoStreamableRecordings` if something was selected. */
+  readonly missing: ErrorBody["missing"];
   readonly retryAfterSeconds: number | undefined;
   readonly status: number;
 
@@ -30,13 +33,20 @@ export class ApiError extends Error {
     this.code = code;
     this.details = more.details ?? (code === "InvalidRequest" ? [{ path: "", message }] : undefined);
     this.organizations = more.organizations;
+    this.missing = more.missing;
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.status = more.status ?? errorCodes[code].status;
   }
 
   toBody(): ErrorBody {
-    const { message: error, code, details, organizations } = this;
-    return { error, code, ...(details && { details }), ...(organizations && { organizations }) };
+    const { message: error, code, details, organizations, missing } = this;
+    return {
+      error,
+      code,
+      ...(details && { details }),
+      ...(organizations && { organizations }),
+      ...(missing && { missing }),
+    };
   }
 }
 

@@ -1,12 +1,12 @@
 // Pages of other origins may use links in browsers if `DOWNLINK_LINK_ORIGINS` names these origins, without cookies. Export links are open
 // to every page, because their holder may have the exported data and the links end after 15 seconds; view links, which last, are not.
 
-import { DAMAGE_HEADER } from "@downlink/protocol";
+import { DAMAGE_HEADER, MISSING_HEADER } from "@downlink/protocol";
 import type { Hono } from "hono";
 import type { Env } from "../http/env.ts";
 
 /** The headers of an answer that a page may read, and those that it may send. */
-const EXPOSED = `accept-ranges, content-disposition, content-range, etag, ${DAMAGE_HEADER}`;
+const EXPOSED = `accept-ranges, content-disposition, content-range, etag, ${DAMAGE_HEADER}, ${MISSING_HEADER}`;
 const ASKED = "content-type, if-none-match, if-range, range";
 const PREFLIGHT_SECONDS = "3600";
 

@@ -1,4 +1,4 @@
-import { DAMAGE_HEADER } from "@downlink/protocol";
+import { DAMAGE_HEADER, MISSING_HEADER } from "@downlink/protocol";
 import type { Hono } from "hono";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { verifyLink } from "../blobs/signed-link.ts";
@@ -13,7 +13,7 @@ export const EXPORT_PATH = "/data-plane/exports";
 /** A viewer on another page may read the stream too, because the holder of a link may have the data behind it. */
 const OPEN_TO_PAGES = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": `content-disposition, ${DAMAGE_HEADER}`,
+  "access-control-expose-headers": `content-disposition, ${DAMAGE_HEADER}, ${MISSING_HEADER}`,
 };
 
 /** `GET link`: streams the selection that the link carries or names. spec: wire contract §5 */

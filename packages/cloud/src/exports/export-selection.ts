@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { DataDamage } from "@downlink/protocol";
+import { DataDamage, MissingData } from "@downlink/protocol";
 import { z } from "zod";
 
 /** A stored recording, with the span of its messages in decimal nanoseconds. */
@@ -31,6 +31,8 @@ const ExportSelection = z.object({
   topicSets: z.array(z.array(z.tuple([z.string(), z.string()]))),
   /** The damage of all recordings together, for the header of the stream. */
   damage: DataDamage.optional(),
+  /** What was selected and is not here, for the header of the stream. */
+  missing: MissingData.omit({ recordingIds: true }).optional(),
   topics: z.array(z.string()),
   /** Decimal nanoseconds; both ends are inclusive. */
   startNs: z.string().optional(),

@@ -1,4 +1,4 @@
-import { type api, type DataDamage, type Input, MAX_UNKNOWN_TOPICS } from "@downlink/protocol";
+import { type api, type DataDamage, type Input, MAX_UNKNOWN_TOPICS, type MissingData } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import { invalid } from "../core/errors.ts";
 import { withTransaction } from "../db/transaction.ts";
@@ -24,13 +24,18 @@ export interface PreparedExport {
   /** The number of recordings from which the export reads. */
   readonly recordingCount: number;
   /** Facts about the export for the answer. */
-  readonly facts: { fileName: string; damage: DataDamage | undefined; unknownTopics: string[] | undefined };
+  readonly facts: {
+    fileName: string;
+    damage: DataDamage | undefined;
+    missing: MissingData | undefined;
+    unknownTopics: string[] | undefined;
+  };
 }
 
 /** Prepares everything that the stream of a selection needs, so that the data plane looks nothing up. spec: Export */
 export async function prepareExport(ctx: Ctx, body: Body): Promise<PreparedExport> {
   const selected = await selectSources(ctx, body);
-  const { recordings, sources, window, siteId } = selected;
+  const { recordings, sources, window, siteId, missing } = selected;
   const topics = body.topics ?? [];
   const damage = sumDamage(recordings);
   const unknownTopics = await findUnknownTopics(ctx, { recordingIds: recordings.map(({ id }) => id), topics });
@@ -42,6 +47,7 @@ export async function prepareExport(ctx: Ctx, body: Body): Promise<PreparedExpor
     siteId,
     ...(await withTopicSets(ctx, body, selected)),
     damage,
+    missing: missing && { recordings: missing.recordings, reasons: missing.reasons },
     topics,
     startNs: window.startNs?.toString(),
     endNs: window.endNs?.toString(),
@@ -57,7 +63,7 @@ export async function prepareExport(ctx: Ctx, body: Body): Promise<PreparedExpor
     siteId,
     projectId,
     recordingCount: sources.length,
-    facts: { fileName, damage, unknownTopics: shown },
+    facts: { fileName, damage, missing, unknownTopics: shown },
   };
 }
 

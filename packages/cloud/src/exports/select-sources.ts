@@ -1,4 +1,11 @@
-import { type api, FIRST_TIME_NS, type Input, LAST_TIME_NS, MAX_EXPORT_RECORDINGS } from "@downlink/protocol";
+import {
+  type api,
+  FIRST_TIME_NS,
+  type Input,
+  LAST_TIME_NS,
+  MAX_EXPORT_RECORDINGS,
+  type MissingData,
+} from "@downlink/protocol";
 import { recordingFormatOf } from "@downlink/recordings";
 import type { Ctx } from "../context/context.ts";
 import { ApiError, invalid, notFound, refuse } from "../core/errors.ts";
@@ -11,6 +18,7 @@ import { inProjects } from "../projects/scope-sql.ts";
 import { whereSelected } from "../recordings/select-recordings.ts";
 import { findSession } from "../sessions/find-session.ts";
 import type { StoredSource } from "./export-selection.ts";
+import { describeMissing, findMissing, isStreamable, missingOne } from "./find-missing.ts";
 
 type Body = Input<(typeof api.exports)["create"]>;
 type Where = Prisma.RecordingWhereInput;
@@ -23,6 +31,8 @@ export interface Selected {
   readonly window: Window;
   /** The self-hosted site that has all of them; undefined: they are here. */
   readonly siteId: string | undefined;
+  /** Selected recordings within the window that the stream cannot hold. */
+  readonly missing: MissingData | undefined;
 }
 
 export interface SelectedRecording {
@@ -59,15 +69,25 @@ const columns = {
   device: { select: { name: true } },
 } as const;
 
-/** Returns the imported recordings to read, and the window. 404 if nothing that was selected is imported. spec: Export */
+/**
+ * Returns the imported recordings to read, and the window. 404 if nothing that was selected is imported; 409 if anything is not, and all
+ * was required. spec: Export
+ */
 export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
   requireBounds(body);
-  const { reached, recordings, window } = isOfOneById(body) ? await readOne(ctx, body) : await readAll(ctx, body);
-  if (recordings.length === 0)
-    throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
+  const found = isOfOneById(body) ? await readOne(ctx, body) : await readAll(ctx, body);
+  const { reached, recordings, window, missing } = found;
+  if (recordings.length === 0) throw nothingToStream(missing);
+  if (body.requireComplete && missing) throw new ApiError("Incomplete", describeMissing(missing), { missing });
   if (body.outputFormat === "bag1") requireBags(recordings);
   const siteId = await requireOneSite(ctx, recordings);
-  return { sources: reached.map(toSource), recordings, window, siteId };
+  return { sources: reached.map(toSource), recordings, window, siteId, missing };
+}
+
+function nothingToStream(missing: MissingData | undefined): ApiError {
+  const sentence = "the selection holds no imported recording";
+  const why = missing ? `: ${describeMissing(missing)}` : "";
+  return new ApiError("NoStreamableRecordings", `${sentence}${why}`, { ...(missing && { missing }) });
 }
 
 /** Bytes of several sites are never joined, because each site sends only its own. Returns the self-hosted site, if it is one. */
@@ -84,10 +104,12 @@ interface Found {
   readonly reached: readonly Row[];
   readonly recordings: readonly Row[];
   readonly window: Window;
+  readonly missing: MissingData | undefined;
 }
 
 async function readAll(ctx: Ctx, body: Body): Promise<Found> {
-  const { where, window } = await selection(ctx, body);
+  const { named, window, episode } = await selection(ctx, body);
+  const where = { AND: [named, isStreamable] };
   const reached = { AND: [where, ...reaching(earliestOf(body, window), window.endNs)] };
   const rows = await ctx.db.prisma.recording.findMany({
     where: reached,
@@ -99,7 +121,8 @@ async function readAll(ctx: Ctx, body: Body): Promise<Found> {
     refuse("InvalidRequest", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
   // With a device alone, recordings outside of its bounds were not selected.
   const recordings = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
-  return { reached: rows, recordings, window };
+  const within = { AND: [named, ...reaching(window.startNs, window.endNs)] };
+  return { reached: rows, recordings, window, missing: await findMissing(ctx, { where: within, episode, window }) };
 }
 
 /** Says whether the selection is one recording named by its id, or a window of it: the most frequent request. */
@@ -114,12 +137,14 @@ async function readOne(ctx: Ctx, body: Body): Promise<Found> {
   const [found] = await selectStored(ctx.db, [ctx.caller.orgId, body.recordingId, projectsToSee(ctx)]);
   const { importStatus, deviceName, ...row } = found ?? notFound(`recording "${body.recordingId}"`);
   const isHeld = row.blobKey !== null || row.siteObjectKey !== null;
-  const recordings = importStatus === "complete" && isHeld ? [withDevice(row, deviceName)] : [];
+  const isHere = importStatus === "complete" && isHeld;
+  const recordings = isHere ? [withDevice(row, deviceName)] : [];
+  const missing = isHere ? undefined : missingOne(row.id, importStatus);
   const window = { startNs: body.start, endNs: body.end };
   const [fromNs, toNs] = [earliestOf(body, window), window.endNs];
   const isReached = ({ startNs, endNs }: Row) =>
     (fromNs === undefined || endNs >= fromNs) && (toNs === undefined || startNs <= toNs);
-  return { reached: recordings.filter(isReached), recordings, window };
+  return { reached: recordings.filter(isReached), recordings, window, missing };
 }
 
 function withDevice(row: Omit<Row, "device">, deviceName: string | null): Row {
@@ -165,21 +190,23 @@ function requireBounds(body: Body): void {
     invalid("includeAttachments", "must be false where more than a single recording is selected");
 }
 
-async function selection(ctx: Ctx, body: Body): Promise<{ where: Where; window: Window }> {
+interface Selection {
+  /** Selects the recordings, imported or not. */
+  readonly named: Where;
+  readonly window: Window;
+  readonly episode: { readonly id: string } | undefined;
+}
+
+async function selection(ctx: Ctx, body: Body): Promise<Selection> {
   const { recordingId, recordingKey, importId, deviceId, deviceName, projectId } = body;
   const named = await whereSelected(ctx, { recordingId, recordingKey, importId, deviceId, deviceName, projectId });
   const keyOrId = body.sessionId ?? body.sessionKey;
   const session = keyOrId === undefined ? undefined : await findSession(ctx, { keyOrId, projectId });
   const episode = body.episodeId === undefined ? undefined : await findEpisode(ctx, body.episodeId);
-  const where: Where = {
-    AND: [
-      named,
-      { importStatus: "complete", OR: [{ blobKey: { not: null } }, { siteObjectKey: { not: null } }] },
-      session ? { sessionId: session.id } : {},
-      episode ? { id: { in: episode.recordingIds } } : {},
-    ],
+  const all: Where = {
+    AND: [named, session ? { sessionId: session.id } : {}, episode ? { id: { in: episode.recordingIds } } : {}],
   };
-  return { where, window: narrow({ startNs: body.start, endNs: body.end }, episode) };
+  return { named: all, window: narrow({ startNs: body.start, endNs: body.end }, episode), episode };
 }
 
 function narrow({ startNs, endNs }: Window, within: { startNs: bigint; endNs: bigint } | undefined): Window {

@@ -1,4 +1,4 @@
-import { DAMAGE_HEADER } from "@downlink/protocol";
+import { DAMAGE_HEADER, MISSING_HEADER } from "@downlink/protocol";
 import { type ExportSource, exportBag, exportMcap } from "@downlink/recordings";
 import type { Context } from "hono";
 import type { BlobStore } from "../blobs/blob-store.ts";
@@ -49,6 +49,7 @@ export async function streamSelection(c: Context<Env>, deps: ExportDeps, streame
       "content-type": "application/octet-stream",
       "content-disposition": contentDisposition(selection.fileName),
       ...damageHeader(selection),
+      ...missingHeader(selection),
       ...headers,
     },
     onFailure: logBreak(c, deps),
@@ -89,6 +90,10 @@ function damageHeader({ damage }: ExportSelection): Record<string, string> {
   const { reasons, ...sums } = damage;
   const codes = [...new Set(reasons.map(({ code }) => code))];
   return { [DAMAGE_HEADER]: JSON.stringify({ ...sums, codes }) };
+}
+
+function missingHeader({ missing }: ExportSelection): Record<string, string> {
+  return missing ? { [MISSING_HEADER]: JSON.stringify(missing) } : {};
 }
 
 function exported(deps: ExportDeps, selection: ExportSelection, signal: AbortSignal): AsyncGenerator<Uint8Array> {

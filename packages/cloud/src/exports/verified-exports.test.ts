@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { api, type CallInput, DAMAGE_HEADER, DataDamage, ErrorBody } from "@downlink/protocol";
+import { api, type CallInput, DAMAGE_HEADER, DataDamage, ErrorBody, MISSING_HEADER } from "@downlink/protocol";
 import { makeMcap, readMessages } from "@downlink/recordings/testing";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { reindex } from "../ingest/reindex.ts";
@@ -82,7 +82,10 @@ test("damage is reported with the recording, with the link and with the stream, 
   assert.deepEqual(answer.damage, damage);
   for (const headers of [response.headers, (await fetch(answer.link, { method: "HEAD" })).headers]) {
     assert.deepEqual(JSON.parse(headers.get(DAMAGE_HEADER)!), { ...sums, codes: ["BadRecord"] });
-    assert.equal(headers.get("access-control-expose-headers"), `content-disposition, ${DAMAGE_HEADER}`);
+    assert.equal(
+      headers.get("access-control-expose-headers"),
+      `content-disposition, ${DAMAGE_HEADER}, ${MISSING_HEADER}`,
+    );
   }
   const sound = await ask({ recordingId: (await importFile(await makeFile())).id });
   assert.deepEqual([sound.answer.damage, sound.response.headers.get(DAMAGE_HEADER)], [undefined, null]);

@@ -51,7 +51,7 @@ async function createViewLink(ctx: Ctx, body: Input<Contract["create"]>): Promis
     const of = { orgId: ctx.caller.orgId, projectId, ...ownerOf(ctx) };
     return tx.viewLink.create({ data: { id: newId("view"), ...of, ...about, selection, createdAtNs, expiresAtNs } });
   });
-  return toNewViewLink(ctx, row);
+  return toNewViewLink(ctx, row, facts.missing?.recordingIds);
 }
 
 /** Answers a repeat with the same `Idempotency-Key` by the same link, as long as it exists. */
@@ -128,10 +128,17 @@ async function requireFew(tx: Transaction, ctx: Ctx): Promise<void> {
   throw new ApiError("Conflict", sentence);
 }
 
-function toNewViewLink(ctx: Ctx, row: ViewLinkModel): NewViewLink {
-  const { damage } = unpackSelection(row.selection);
+/** A repeat says how many recordings are missing, and not which. */
+function toNewViewLink(ctx: Ctx, row: ViewLinkModel, missingIds: readonly string[] = []): NewViewLink {
+  const { damage, missing } = unpackSelection(row.selection);
   const unknownTopics = row.unknownTopics.length > 0 ? row.unknownTopics : undefined;
-  return { ...toViewLink(row), damage: damage && asParsed(damage), unknownTopics, link: signedView(ctx, row) };
+  return {
+    ...toViewLink(row),
+    damage: damage && asParsed(damage),
+    missing: missing && { ...missing, recordingIds: [...missingIds] },
+    unknownTopics,
+    link: signedView(ctx, row),
+  };
 }
 
 function toViewLink(row: Omit<ViewLinkModel, "selection">): Complete<ViewLink> {

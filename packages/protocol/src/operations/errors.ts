@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MissingData } from "../shapes/summaries.ts";
 
 interface ErrorMeaning {
   readonly status: number;
@@ -72,6 +73,16 @@ export const errorCodes = {
   RequestSuperseded: { status: 409, meaning: "The import request was cancelled, ended or replaced." },
   VersionSuperseded: { status: 409, meaning: "The file version is not the one that is wanted." },
   UploadClosed: { status: 409, meaning: "This upload takes no more parts; open the current one." },
+  InDataset: {
+    status: 409,
+    meaning:
+      "The data is the last copy, and a committed dataset version holds it; `force=true` deletes it all the same.",
+  },
+  Incomplete: {
+    status: 409,
+    meaning:
+      "Some of the selected recordings cannot be streamed, and `requireComplete` was asked for; `missing` lists them.",
+  },
   PartsMissing: { status: 409, meaning: "Not every part is stored; the sentence names the first one missing." },
   QuotaReached: {
     status: 409,
@@ -103,6 +114,7 @@ export const ErrorBody = z
     error: z.string(),
     code: z.string().meta({ description: "A code of the closed set of this service" }),
     details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    missing: MissingData.optional().meta({ description: "With `Incomplete` and `NoStreamableRecordings`" }),
     organizations: z
       .array(z.object({ id: z.string(), name: z.string() }))
       .optional()

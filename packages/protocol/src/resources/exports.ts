@@ -3,7 +3,7 @@ import { apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { withAliases } from "../shapes/query.ts";
 import { inProject } from "../shapes/selectors.ts";
-import { DataDamage } from "../shapes/summaries.ts";
+import { DataDamage, MissingData } from "../shapes/summaries.ts";
 import { Id, StorableText } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
 
@@ -15,6 +15,12 @@ export const MAX_UNKNOWN_TOPICS = 100;
 
 /** The header holds the sums of `damage` and the codes of its reasons as JSON. HEAD answers it too. */
 export const DAMAGE_HEADER = "x-downlink-damage";
+
+/** The most recordings that an answer names as missing. */
+export const MAX_MISSING_RECORDINGS = 100;
+
+/** The header has what `missing` has, without the ids, as JSON. */
+export const MISSING_HEADER = "x-downlink-missing";
 
 /** A century. A longer time means no limit. */
 const MAX_LOOKBACK_SECONDS = 100 * 366 * 86_400;
@@ -50,6 +56,9 @@ export const exportSelection = {
     .max(MAX_LOOKBACK_SECONDS)
     .optional()
     .meta({ description: "How far before `start` lastPerChannel looks; absent: without limit" }),
+  requireComplete: z.boolean().default(false).meta({
+    description: "409 `Incomplete`, with the list `missing`, if any selected recording cannot be streamed",
+  }),
   isHosted: z.boolean().optional().meta({ description: "Accepted and ignored" }),
   ...inProject,
 };
@@ -83,6 +92,10 @@ export const exportFacts = {
   damage: DataDamage.optional().meta({
     description:
       "Of the selected recordings together, whole: the file itself reports what is missing of the window, in a metadata record `downlink.export`. The stream's header `x-downlink-damage` says the same, without the reasons' texts",
+  }),
+  missing: MissingData.optional().meta({
+    description:
+      "Selected recordings, within the window, whose data the stream does not hold; absent if there is none. The stream's header `x-downlink-missing` says the same, without the ids",
   }),
   unknownTopics: z
     .array(z.string())

@@ -48,6 +48,26 @@ export const DataDamage = z
   .meta({ id: "DataDamage" });
 export type DataDamage = z.infer<typeof DataDamage>;
 
+/**
+ * Why a selected recording cannot be streamed. `at-edge`: it is on its device, and nobody asked for its import. `not-imported`: its import
+ * was asked for and is not complete. `failed`: its import failed. `deleted`: it was deleted, and an episode still names it. `unavailable`:
+ * it was imported, and its data is not stored any more.
+ */
+export const MissingReason = z.enum(["at-edge", "not-imported", "failed", "deleted", "unavailable"]);
+export type MissingReason = z.infer<typeof MissingReason>;
+
+/** Selected recordings whose data is not here. */
+export const MissingData = z
+  .object({
+    recordings: z.int().min(1).meta({ description: "How many" }),
+    reasons: z.array(z.object({ reason: MissingReason, count: z.int().min(1) })).meta({
+      description: "The most frequent one first",
+    }),
+    recordingIds: z.array(z.string()).meta({ description: "The first hundred" }),
+  })
+  .meta({ id: "MissingData" });
+export type MissingData = z.infer<typeof MissingData>;
+
 /** Who made something: an API key, or a member. */
 export const Creator = z.object({
   kind: z.enum(["apiKey", "member"]),
