@@ -12,6 +12,7 @@ import { raisePriority } from "./import-request-rows.ts";
 import { nextImportStatus } from "./import-status.ts";
 import { lockRecording } from "./lock-recording.ts";
 import { queueImports } from "./queue-imports.ts";
+import { requireUnused } from "./require-unused.ts";
 
 interface Answer {
   readonly id: string;
@@ -55,11 +56,19 @@ export async function cancelImport(ctx: Ctx, { id }: RecordingModel): Promise<An
 }
 
 /** Deletes the imported data; the recording stays as long as it has an edge copy. spec: States and transitions */
-export async function deleteRecording(ctx: Ctx, { id }: RecordingModel): Promise<{ recordingId: string }> {
-  await withTransaction(ctx.db, async (tx) => {
-    await forgetData(contextOf(tx, ctx), await lockRecording(tx, id));
+export async function deleteRecording(
+  ctx: Ctx,
+  { id }: RecordingModel,
+  { force = false }: { readonly force?: boolean | undefined },
+): Promise<{ recordingId: string; hasEdgeCopy: boolean }> {
+  const nowNs = ctx.clock.nowNs();
+  const recording = await withTransaction(ctx.db, async (tx) => {
+    const locked = await lockRecording(tx, id);
+    if (!force) await requireUnused(tx, locked, nowNs);
+    await forgetData(contextOf(tx, ctx), locked);
+    return locked;
   });
-  return { recordingId: id };
+  return { recordingId: id, hasEdgeCopy: edgeCopyOf(recording, nowNs) !== null };
 }
 
 async function findDeviceName(tx: Transaction, { deviceId }: RecordingModel): Promise<string | undefined> {

@@ -6,10 +6,11 @@ import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { invalid, notFound } from "../core/errors.ts";
 import type { ImportModel } from "../db/generated/models.ts";
-import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { withTransaction } from "../db/transaction.ts";
 import { forgetData } from "../import-life/forget-data.ts";
 import { findLocked } from "../import-life/lock-recording.ts";
-import { contextOf } from "../jobs/transaction-context.ts";
+import { requireUnused } from "../import-life/require-unused.ts";
+import { contextOf, type TransactionContext } from "../jobs/transaction-context.ts";
 import { visibleTo } from "../projects/find-project.ts";
 
 type Contract = typeof api.imports;
@@ -17,14 +18,14 @@ type Contract = typeof api.imports;
 /** Deletes all or none; each id that does not exist, or not any more, is answered as notFound. */
 export async function deleteImports(
   ctx: Ctx,
-  { id: given = [] }: Input<Contract["deleteMany"]>,
+  { id: given = [], force = false }: Input<Contract["deleteMany"]>,
 ): Promise<Complete<Output<Contract["deleteMany"]>>> {
   const ids = [...new Set(given)];
   if (ids.length === 0) invalid("id", "must name at least one import");
   if (given.length > MAX_DELETED_IMPORTS) invalid("id", `must name at most ${MAX_DELETED_IMPORTS} imports`);
   const found = await ctx.db.prisma.import.findMany({ where: { AND: [{ id: { in: ids } }, visibleTo(ctx)] } });
   requireOneSite(found);
-  const deleted = await deleteData(ctx, found);
+  const deleted = await deleteData(ctx, found, force);
   return {
     deletionResults: ids.map((importId) => ({ importId, result: deleted.has(importId) ? "success" : "notFound" })),
   };
@@ -33,11 +34,11 @@ export async function deleteImports(
 /** `deviceId` was once needed to find the import; a wrong one is taken for a mistake. */
 export async function deleteImport(
   ctx: Ctx,
-  { importId, deviceId }: Input<Contract["delete"]>,
+  { importId, deviceId, force = false }: Input<Contract["delete"]>,
 ): Promise<Complete<Output<Contract["delete"]>>> {
   const row = await ctx.db.prisma.import.findFirst({ where: { AND: [{ id: importId }, visibleTo(ctx)] } });
   const isMeant = row && (!deviceId || deviceId === row.deviceId);
-  if (!isMeant || !(await deleteData(ctx, [row])).has(importId)) notFound(`import ${importId}`);
+  if (!isMeant || !(await deleteData(ctx, [row], force)).has(importId)) notFound(`import ${importId}`);
   return { id: importId };
 }
 
@@ -53,19 +54,26 @@ function requireOneSite(rows: readonly ImportModel[]): void {
 }
 
 /** Returns which of them still had data. */
-async function deleteData(ctx: Ctx, rows: readonly ImportModel[]): Promise<Set<string>> {
+async function deleteData(ctx: Ctx, rows: readonly ImportModel[], isForced: boolean): Promise<Set<string>> {
   const inOrder = [...rows].sort((a, b) => (a.recordingId < b.recordingId ? -1 : 1)); // every transaction locks in this order
   const deleted = await withTransaction(ctx.db, async (tx) => {
     const done: ImportModel[] = [];
-    for (const row of inOrder) if (await deleteDataOf(tx, ctx, row)) done.push(row);
+    const context = { ...contextOf(tx, ctx), isForced };
+    for (const row of inOrder) if (await deleteDataOf(context, row)) done.push(row);
     return done;
   });
   return new Set(deleted.map(({ id }) => id));
 }
 
-async function deleteDataOf(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportModel): Promise<boolean> {
+interface Deletion extends TransactionContext {
+  readonly isForced: boolean;
+}
+
+async function deleteDataOf({ isForced, ...context }: Deletion, { id, recordingId }: ImportModel): Promise<boolean> {
+  const { tx, nowNs } = context;
   const recording = await findLocked(tx, recordingId);
-  if (recording?.importId !== id) return false; // deleted, and perhaps imported anew
-  await forgetData(contextOf(tx, ctx), recording);
+  if (recording?.importId !== id) return false; // deleted, and perhaps imported again
+  if (!isForced) await requireUnused(tx, recording, nowNs);
+  await forgetData(context, recording);
   return true;
 }

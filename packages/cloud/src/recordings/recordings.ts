@@ -18,7 +18,7 @@ export const recordings: Handlers<Contract> = {
   summarize: summarizeRecordings,
   topics: listTopics,
   get: getRecording,
-  delete: (ctx, ref) => findRecording(ctx, ref).then((row) => deleteRecording(ctx, row)),
+  delete: (ctx, { force, ...ref }) => findRecording(ctx, ref).then((row) => deleteRecording(ctx, row, { force })),
   requestImport: (ctx, { priority, ...ref }) =>
     findRecording(ctx, ref).then((row) => requestImport(ctx, row, priority)),
   cancelImport: (ctx, ref) => findRecording(ctx, ref).then((row) => cancelImport(ctx, row)),

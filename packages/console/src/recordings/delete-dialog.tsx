@@ -17,8 +17,9 @@ export function DeleteDialog({ recording, onClose }: DeleteProps) {
   const { id: keyOrId, path, size, messageCount, projectId, device } = recording;
   const { route } = useLocation();
   const change = useChange(recordings.delete, recordings.list, recordings.summarize, recordings.get);
+  const isInDataset = change.failure?.code === "InDataset";
   const run = async () => {
-    if (!(await change.run({ keyOrId }))) return;
+    if (!(await change.run({ keyOrId, force: isInDataset }))) return;
     toast(`The imported data of ${path} was deleted.`);
     route(pagePath(projectId, "recordings"));
   };
@@ -37,7 +38,7 @@ export function DeleteDialog({ recording, onClose }: DeleteProps) {
         {change.failure && <Failed failure={change.failure} />}
         <div class="row">
           <button type="button" class="danger" disabled={change.isRunning} onClick={() => void run()}>
-            Delete {formatBytes(size)}
+            {isInDataset ? "Delete it all the same" : `Delete ${formatBytes(size)}`}
           </button>
           <button type="button" onClick={onClose}>
             Keep it

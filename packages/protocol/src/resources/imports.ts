@@ -6,6 +6,7 @@ import { byDevice, inProject } from "../shapes/selectors.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { Id, StorableText } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
+import { forced } from "./recordings.ts";
 
 /** How many imports one request may delete. spec: Limits */
 export const MAX_DELETED_IMPORTS = 50;
@@ -62,7 +63,7 @@ export const imports = {
     summary: "Delete the data of up to 50 imports of one site (deprecated: delete recordings)",
     description:
       "The ids come as `?id=a&id=b`, as the array `id` of a JSON body, or both. Imports of different sites in one request: 400, and nothing is deleted.",
-    query: z.object({ id: QueryTexts.optional() }),
+    query: z.object({ id: QueryTexts.optional(), ...forced }),
     body: z.object({ id: z.array(StorableText).optional() }),
     response: z.object({
       deletionResults: z.array(z.object({ importId: z.string(), result: z.enum(["success", "notFound"]) })),
@@ -74,7 +75,7 @@ export const imports = {
     access: apiKey("data.imports.delete", "projects"),
     summary: "Delete all data of an import permanently (deprecated: delete the recording)",
     params: z.object({ importId: Id }),
-    query: z.object({ deviceId: StorableText.optional().meta({ deprecated: true }) }),
+    query: z.object({ deviceId: StorableText.optional().meta({ deprecated: true }), ...forced }),
     response: z.object({ id: z.string() }),
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
 import { page, sorting } from "../shapes/list.ts";
-import { queryArray, withAliases } from "../shapes/query.ts";
+import { QueryBoolean, queryArray, withAliases } from "../shapes/query.ts";
 import { queryText } from "../shapes/query-text.ts";
 import { byDeviceOrNone, bySessionOrNone, inProject } from "../shapes/selectors.ts";
 import {
@@ -140,6 +140,13 @@ export const RecordingTopic = z
   .meta({ id: "RecordingTopic" });
 export type RecordingTopic = z.infer<typeof RecordingTopic>;
 
+/** What deletes imported data takes it. */
+export const forced = {
+  force: QueryBoolean.optional().meta({
+    description: "Delete the last copy of data that a committed dataset version holds, too",
+  }),
+};
+
 const recordingRef = {
   params: z.object({ keyOrId: Id.meta({ description: "A recording's id or key" }) }),
   query: z.object(inProject),
@@ -191,8 +198,14 @@ export const recordings = {
     path: "/v1/recordings/{keyOrId}",
     access: apiKey("recordings.delete", "projects"),
     summary: "Delete a recording's imported data; a recording whose edge copy exists stays and can be imported again",
-    ...recordingRef,
-    response: z.object({ recordingId: z.string() }),
+    description:
+      "409 `InDataset` where a committed dataset version would lose the last copy of its data, and `force` is not true.",
+    params: recordingRef.params,
+    query: recordingRef.query.extend(forced),
+    response: z.object({
+      recordingId: z.string(),
+      hasEdgeCopy: z.boolean().meta({ description: "The recording stays: a device has the file still" }),
+    }),
   }),
   requestImport: operation({
     method: "post",
