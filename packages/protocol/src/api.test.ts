@@ -53,6 +53,7 @@ const notAdministrative = [
   "layouts.restore",
   "webhooks.ping",
   "webhooks.retryDelivery",
+  "webhooks.retryFailed",
 ];
 
 test("what changes something that is not for every member, or is the whole organization's, is audited", () => {

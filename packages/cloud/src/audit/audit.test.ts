@@ -73,6 +73,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "sites.delete": { id: edgeSite.id },
   "webhooks.create": { name: "new", url: "https://example.org", eventTypes: ["device.created"] },
   "webhooks.update": { id: ids.webhooks, name: "renamed" },
+  "webhooks.rotateSecret": { id: ids.webhooks },
   "webhooks.delete": { id: ids.webhooks },
 };
 

@@ -103,7 +103,7 @@ async function prepare(path: string): Promise<Call> {
   const name = `thing-${++made.count}`;
   if (path === extensionUpload.path) return { path, bytes: packageOf(name) };
   if (path === "/v1/datasets/{id}/commit") return { path: path.replace("{id}", await stagedDataset(name)) };
-  if (path === "/v1/webhooks/{id}/ping") return { path: path.replace("{id}", await newWebhook(name)), body: {} };
+  if (path.startsWith("/v1/webhooks/{id}/")) return { path: path.replace("{id}", await newWebhook(name)), body: {} };
   if (path === "/v1/members/{id}/password-reset")
     return { path: path.replace("{id}", await storeMember(cloud, { client: cloud.admin, name })), body: {} };
   const bodies: Record<string, unknown> = {

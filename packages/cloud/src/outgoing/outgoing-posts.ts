@@ -1,3 +1,5 @@
+import { addAbortSignal, type Readable } from "node:stream";
+import { MAX_ANSWER_BYTES as KEPT_BYTES } from "@downlink/protocol";
 import { Agent, request } from "undici";
 import type { Network } from "../limits/client-address.ts";
 import { lookUpAllowed, PublicFetchError, requireAllowedUrl } from "./allowed-address.ts";
@@ -17,6 +19,24 @@ export interface Receipt {
   readonly statusCode: number;
   /** The header of this name, as it was sent. */
   readonly retryAfter: string | undefined;
+  /** The beginning of the body. */
+  readonly text: string;
+}
+
+/** Reads a body to its end or to the limit, and returns its first bytes. The status has come, so that a body that breaks off is no failure. */
+async function readBeginning(body: Readable, signal: AbortSignal): Promise<string> {
+  const pieces: Buffer[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const piece of addAbortSignal(signal, body) as AsyncIterable<Buffer>) {
+      if (sizeBytes < KEPT_BYTES) pieces.push(piece.subarray(0, KEPT_BYTES - sizeBytes));
+      sizeBytes += piece.byteLength;
+      if (sizeBytes >= MAX_BODY_BYTES) break;
+    }
+  } catch {
+    // what has come is shown
+  }
+  return Buffer.concat(pieces).toString("utf8").replaceAll("\0", "").toWellFormed();
 }
 
 /** POSTs to addresses that somebody else named. No redirect is followed. */
@@ -41,9 +61,9 @@ export class OutgoingPosts implements AsyncDisposable {
     const dispatcher = this.#agents[address.protocol]!;
     try {
       const answer = await request(address, { method: "POST", headers, body, dispatcher, signal });
-      await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => {}); // the status has come
+      const text = await readBeginning(answer.body, signal);
       const after = answer.headers["retry-after"];
-      return { statusCode: answer.statusCode, retryAfter: Array.isArray(after) ? after[0] : after };
+      return { statusCode: answer.statusCode, retryAfter: Array.isArray(after) ? after[0] : after, text };
     } catch (error) {
       throw new PublicFetchError(`${address.host}: ${this.#reasonOf(error as Error)}`, { cause: error });
     }

@@ -29,6 +29,7 @@ export async function findDue({ prisma }: Pick<Database, "prisma">, look: Look):
 }
 
 export interface Claimed extends DueDelivery, Pick<Receiver, "url" | "secret"> {
+  readonly formerSecret: Uint8Array | null;
   readonly retriesLeft: number;
 }
 
@@ -51,5 +52,6 @@ export async function claimDeliveries(
       ORDER BY "dueAtNs" LIMIT ${most} FOR UPDATE SKIP LOCKED) due
     WHERE d."webhookId" = ${webhookId} AND d."eventId" = due."eventId" AND e."id" = d."eventId"
       AND w."id" = ${webhookId} AND w."enabled" AND w."heldUntilNs" <= ${nowNs}
-    RETURNING d."eventId", d."retriesLeft", e."type", e."projectId", e."payload", e."occurredAtNs", w."url", w."secret"`;
+    RETURNING d."eventId", d."retriesLeft", e."type", e."projectId", e."payload", e."occurredAtNs", w."url", w."secret",
+      CASE WHEN w."formerUntilNs" > ${nowNs} THEN w."formerSecret" END AS "formerSecret"`;
 }

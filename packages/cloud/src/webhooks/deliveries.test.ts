@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { inspect } from "node:util";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
+import { Webhook as StandardWebhook } from "standardwebhooks";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually } from "../testing/test-agent.ts";
 import { claimDeliveries, findDue } from "./claim-deliveries.ts";
@@ -90,6 +91,77 @@ test("a receiver that is gone is sent nothing more: the webhook is disabled and 
   await assert.rejects(admin.call(api.webhooks.ping, { id }), refusedWith("Conflict"));
   const enabled = await admin.call(api.webhooks.update, { id, enabled: true });
   assert.deepEqual([enabled.enabled, enabled.disabledReason], [true, undefined]);
+  await admin.call(api.webhooks.delete, { id });
+});
+
+test("the history has the beginning of the receiver's answer, and how long it took; it is filtered by state and type", async (t) => {
+  const receiver = await startReceiver(t, (response) => void response.writeHead(503).end("é".repeat(3000)));
+  const { id } = await register(receiver.url);
+  await makeDevice();
+  const [failed] = await settled(id);
+  assert.equal(Buffer.byteLength(failed!.answer!), 2048);
+  assert.match(failed!.answer!, /^é+$/);
+  assert.ok(failed!.durationMs! >= 0);
+  const count = async (query: object) => (await admin.call(api.webhooks.listDeliveries, { id, ...query })).length;
+  assert.deepEqual(
+    await Promise.all(
+      [{ state: "waiting" }, { state: "failed" }, { type: "device.created" }, { type: "ping" }].map(count),
+    ),
+    [1, 0, 1, 0],
+  );
+  await admin.call(api.webhooks.delete, { id });
+});
+
+test("all that failed since a time is sent again by one call", async (t) => {
+  let status = 410;
+  const receiver = await startReceiver(t, (response) => void response.writeHead(status).end());
+  const { id } = await register(receiver.url);
+  await makeDevice();
+  const [first] = await settled(id);
+  await admin.call(api.webhooks.update, { id, enabled: true });
+  await makeDevice();
+  await eventually(
+    () => deliveriesOf(id),
+    (all) => all.length === 2 && all.every(({ state }) => state === "failed"),
+  );
+  await assert.rejects(admin.call(api.webhooks.retryFailed, { id }), refusedWith("Conflict"));
+  await admin.call(api.webhooks.update, { id, enabled: true });
+  status = 204;
+  const since = first!.timestamp + 1n;
+  assert.deepEqual(await admin.call(api.webhooks.retryFailed, { id, since }), { count: 1 });
+  await eventually(
+    () => deliveriesOf(id),
+    ([later, earlier]) => later!.state === "delivered" && earlier!.state === "failed",
+  );
+  assert.deepEqual(await admin.call(api.webhooks.retryFailed, { id }), { count: 1 });
+  await eventually(
+    () => deliveriesOf(id),
+    (all) => all.every(({ state }) => state === "delivered"),
+  );
+  await admin.call(api.webhooks.delete, { id });
+});
+
+test("for a day after a rotation both secrets sign, as the standard's library reads it; then only the new one", async (t) => {
+  const receiver = await startReceiver(t);
+  const { id, secret: before } = await register(receiver.url);
+  const { secret: now, formerSecretUntil } = await admin.call(api.webhooks.rotateSecret, { id });
+  assert.notEqual(now, before);
+  assert.ok(formerSecretUntil);
+  const isSignedBy = (secret: string, index: number) => {
+    const { body, headers } = receiver.received[index]!;
+    try {
+      return new StandardWebhook(secret).verify(body, headers as Record<string, string>) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  await makeDevice();
+  await settled(id, 1);
+  assert.deepEqual([isSignedBy(now, 0), isSignedBy(before, 0)], [true, true]);
+  await db.prisma.webhook.update({ where: { id }, data: { formerUntilNs: clock.nowNs() - 1n } });
+  await makeDevice();
+  await settled(id, 2);
+  assert.deepEqual([isSignedBy(now, 1), isSignedBy(before, 1)], [true, false]);
   await admin.call(api.webhooks.delete, { id });
 });
 

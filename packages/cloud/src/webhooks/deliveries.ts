@@ -1,4 +1,4 @@
-import type { api, Input, WebhookDelivery } from "@downlink/protocol";
+import { type api, type Input, MAX_RETRIED, type Output, type WebhookDelivery } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { ApiError, notFound } from "../core/errors.ts";
@@ -13,12 +13,12 @@ type Contract = typeof api.webhooks;
 
 export async function listDeliveries(
   ctx: Ctx,
-  { id, limit, offset }: Input<Contract["listDeliveries"]>,
+  { id, state, type, limit, offset }: Input<Contract["listDeliveries"]>,
 ): Promise<Complete<WebhookDelivery>[]> {
   const webhook = await ctx.db.prisma.webhook.findFirst({ where: { ...visibleTo(ctx), id }, select: { id: true } });
   if (!webhook) notFound(`webhook ${id}`);
   const rows = await ctx.db.prisma.webhookDelivery.findMany({
-    where: { webhookId: id },
+    where: { webhookId: id, ...(state && { state }), ...(type && { event: { type } }) },
     orderBy: { eventId: "desc" },
     take: limit,
     skip: offset,
@@ -52,6 +52,23 @@ export async function retryDelivery(
     return toDelivery(
       await tx.webhookDelivery.findUniqueOrThrow({ where: { webhookId_eventId: where }, ...withEvent }),
     );
+  });
+}
+
+/** Sends what has failed again, each as if it had never been tried. */
+export async function retryFailed(
+  ctx: Ctx,
+  { id, since = 0n }: Input<Contract["retryFailed"]>,
+): Promise<Complete<Output<Contract["retryFailed"]>>> {
+  return withTransaction(ctx.db, async (tx) => {
+    await holdEnabled(tx, ctx, id);
+    const count = await tx.$executeRaw`
+      UPDATE "WebhookDelivery" d SET "state" = 'waiting', "dueAtNs" = ${ctx.clock.nowNs()}, "retriesLeft" = ${RETRIES}
+      FROM (SELECT f."eventId" FROM "WebhookDelivery" f JOIN "OutboxEvent" e ON e."id" = f."eventId"
+        WHERE f."webhookId" = ${id} AND f."state" = 'failed' AND e."occurredAtNs" >= ${since}
+        ORDER BY f."eventId" LIMIT ${MAX_RETRIED}) failed
+      WHERE d."webhookId" = ${id} AND d."eventId" = failed."eventId" AND d."state" = 'failed'`;
+    return { count };
   });
 }
 

@@ -12,6 +12,9 @@ export interface Attempt {
   /** Undefined: nothing answered. */
   readonly statusCode: number | undefined;
   readonly retryAfter?: string | undefined;
+  /** The beginning of the answer. */
+  readonly answer?: string | undefined;
+  readonly tookMs?: number;
   /** Undefined: the receiver took it. */
   readonly error: string | undefined;
 }
@@ -84,18 +87,20 @@ function reasonToDisable(
 
 /** A delivery that is sent by hand meanwhile stays waiting only if this attempt failed. */
 async function updateDeliveries(tx: Transaction, { webhookId, attempts, nowNs, heldUntilNs: held }: Attempts & Held) {
-  const rows = attempts.map(({ delivery: { eventId, retriesLeft }, statusCode, error }) => {
+  const rows = attempts.map(({ delivery: { eventId, retriesLeft }, statusCode, error, answer, tookMs }) => {
     const nextNs =
       error === undefined || statusCode === GONE
         ? undefined
         : nextAttemptNs({ retriesLeft, nowNs, heldUntilNs: held, random: Math.random() });
     const ended = error === undefined ? "delivered" : "failed";
     const state = nextNs === undefined ? ended : "waiting";
-    return { eventId, state, dueAtNs: nextNs ?? nowNs, retriesLeft: Math.max(0, retriesLeft - 1), statusCode, error };
+    const left = { dueAtNs: nextNs ?? nowNs, retriesLeft: Math.max(0, retriesLeft - 1) };
+    return { eventId, state, ...left, statusCode, error, answer, tookMs };
   });
   await tx.$executeRaw`
     UPDATE "WebhookDelivery" d SET "state" = r."state", "dueAtNs" = r."dueAtNs", "retriesLeft" = r."retriesLeft",
-      "attempts" = d."attempts" + 1, "attemptedAtNs" = ${nowNs}, "statusCode" = r."statusCode", "error" = r."error"
+      "attempts" = d."attempts" + 1, "attemptedAtNs" = ${nowNs}, "statusCode" = r."statusCode", "error" = r."error",
+      "answer" = r."answer", "tookMs" = r."tookMs"
     FROM json_populate_recordset(NULL::"WebhookDelivery", ${toJson(rows)}::json) r
     WHERE d."webhookId" = ${webhookId} AND d."eventId" = r."eventId" AND d."state" = 'waiting'`;
 }

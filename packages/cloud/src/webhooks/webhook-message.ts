@@ -17,6 +17,8 @@ export interface Receiver {
   readonly id: string;
   readonly url: string;
   readonly secret: Uint8Array;
+  /** Signs, too, for a while after a rotation. */
+  readonly formerSecret?: Uint8Array | undefined;
 }
 
 const SECRET_PREFIX = "whsec_";
@@ -31,6 +33,7 @@ export function secretText(secret: Uint8Array): string {
 export function messageOf(receiver: Receiver, delivery: DueDelivery, nowNs: bigint): Post {
   const body = JSON.stringify(bodyOf(receiver, delivery, formatTimestamp(nowNs)));
   const timestamp = String(nowNs / NS_PER_SECOND);
+  const secrets = [receiver.secret, ...(receiver.formerSecret ? [receiver.formerSecret] : [])];
   const signed = `${delivery.eventId}.${timestamp}.${body}`;
   return {
     url: receiver.url,
@@ -40,10 +43,14 @@ export function messageOf(receiver: Receiver, delivery: DueDelivery, nowNs: bigi
       "user-agent": "Downlink-Webhooks/1",
       "webhook-id": delivery.eventId,
       "webhook-timestamp": timestamp,
-      "webhook-signature": `v1,${createHmac("sha256", receiver.secret).update(signed).digest("base64")}`,
+      "webhook-signature": secrets.map((secret) => `v1,${hmacOf(secret, signed)}`).join(" "),
       "x-webhook-signature": createHmac("sha256", secretText(receiver.secret)).update(body).digest("hex"),
     },
   };
+}
+
+function hmacOf(secret: Uint8Array, signed: string): string {
+  return createHmac("sha256", secret).update(signed).digest("base64");
 }
 
 function bodyOf(receiver: Receiver, { eventId, type, projectId, payload, occurredAtNs }: DueDelivery, now: string) {

@@ -20,6 +20,7 @@ export function toWebhook(row: WebhookModel): Complete<Webhook> {
     enabled: row.enabled,
     disabledReason: row.disabledReason ?? undefined,
     failingSince: row.failingSinceNs ?? undefined,
+    formerSecretUntil: row.formerUntilNs ?? undefined,
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
   };
@@ -36,5 +37,7 @@ export function toDelivery(row: DeliveryRow): Complete<WebhookDelivery> {
     nextAttemptAt: row.state === "waiting" ? row.dueAtNs : undefined,
     statusCode: row.statusCode ?? undefined,
     error: row.error ?? undefined,
+    answer: row.answer ?? undefined,
+    durationMs: row.tookMs ?? undefined,
   };
 }

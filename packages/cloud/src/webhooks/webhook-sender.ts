@@ -93,14 +93,17 @@ export class WebhookSender implements AsyncDisposable {
 
   /** Returns only the id of the event if the attempt was cut off because this process stops. */
   async #attempt(webhookId: string, delivery: Claimed): Promise<Attempt | string> {
-    const { url, secret } = delivery;
-    const message = messageOf({ id: webhookId, url, secret }, delivery, this.#deps.clock.nowNs());
+    const { url, secret, formerSecret } = delivery;
+    const receiver = { id: webhookId, url, secret, formerSecret: formerSecret ?? undefined };
+    const message = messageOf(receiver, delivery, this.#deps.clock.nowNs());
+    const begunMs = performance.now();
+    const tookMs = () => Math.round(performance.now() - begunMs);
     try {
-      const { statusCode, retryAfter } = await this.#posts.send(message, this.#cutting.signal);
-      return { delivery, statusCode, retryAfter, error: errorOf(statusCode) };
+      const { statusCode, retryAfter, text: answer } = await this.#posts.send(message, this.#cutting.signal);
+      return { delivery, statusCode, retryAfter, answer, tookMs: tookMs(), error: errorOf(statusCode) };
     } catch (error) {
       if (this.#cutting.signal.aborted) return delivery.eventId;
-      return { delivery, statusCode: undefined, error: (error as Error).message };
+      return { delivery, statusCode: undefined, tookMs: tookMs(), error: (error as Error).message };
     }
   }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type api, type Input, MAX_WEBHOOKS, type Output, type Webhook } from "@downlink/protocol";
+import { type api, type Input, MAX_WEBHOOKS, type Output, ROTATION_HOURS, type Webhook } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { invalid, notFound, refuse } from "../core/errors.ts";
@@ -8,12 +8,13 @@ import { withTransaction } from "../db/transaction.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { PublicFetchError, requireAllowedUrl } from "../outgoing/allowed-address.ts";
 import { requireProjects, visibleTo } from "../projects/find-project.ts";
-import { listDeliveries, ping, retryDelivery } from "./deliveries.ts";
+import { listDeliveries, ping, retryDelivery, retryFailed } from "./deliveries.ts";
 import { secretText } from "./webhook-message.ts";
 import { toWebhook } from "./webhook-rows.ts";
 
 type Contract = typeof api.webhooks;
 
+const ROTATION_NS = BigInt(ROTATION_HOURS) * 3_600_000_000_000n;
 /** As many bytes as the hash that signs. */
 const SECRET_BYTES = 32;
 
@@ -23,9 +24,11 @@ export const webhooks: Handlers<Contract> = {
   get: getWebhook,
   update: updateWebhook,
   delete: deleteWebhook,
+  rotateSecret,
   ping,
   listDeliveries,
   retryDelivery,
+  retryFailed,
 };
 
 async function listWebhooks(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Complete<Webhook>[]> {
@@ -72,6 +75,23 @@ async function updateWebhook(ctx: Ctx, { id, ...changes }: Input<Contract["updat
     data: { ...changes, eventTypes, ...anew, updatedAtNs: ctx.clock.nowNs() },
   });
   return row ? toWebhook(row) : notFound(`webhook ${id}`);
+}
+
+/** The secret before the one that is replaced here signs nothing any more. */
+async function rotateSecret(
+  ctx: Ctx,
+  { id }: Input<Contract["rotateSecret"]>,
+): Promise<Complete<Output<Contract["create"]>>> {
+  const secret = randomBytes(SECRET_BYTES);
+  const nowNs = ctx.clock.nowNs();
+  const row = await withTransaction(ctx.db, async (tx) => {
+    await tx.$queryRaw`SELECT FROM "Webhook" WHERE "id" = ${id} FOR NO KEY UPDATE`;
+    const before = await tx.webhook.findFirst({ where: { ...visibleTo(ctx), id } });
+    if (!before) return notFound(`webhook ${id}`);
+    const former = { formerSecret: before.secret, formerUntilNs: nowNs + ROTATION_NS };
+    return tx.webhook.update({ where: { id }, data: { secret, ...former, updatedAtNs: nowNs } });
+  });
+  return { ...toWebhook(row), secret: secretText(secret) };
 }
 
 async function deleteWebhook(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {

@@ -3,7 +3,7 @@ import { apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { page } from "../shapes/list.ts";
 import { Id, StorableText } from "../shapes/text.ts";
-import { Timestamp } from "../shapes/time.ts";
+import { TimeBound, Timestamp } from "../shapes/time.ts";
 
 /** The events that a webhook may receive; `ping` is sent on request only. spec: Events */
 export const webhookEventTypes = [
@@ -23,6 +23,12 @@ export type WebhookEventType = (typeof webhookEventTypes)[number];
 
 /** For so long a delivery can be listed and sent again. */
 export const DELIVERY_DAYS = 30;
+/** After a rotation the former secret signs, too, for so long. */
+export const ROTATION_HOURS = 24;
+/** So many bytes of a receiver's answer are kept. */
+export const MAX_ANSWER_BYTES = 2048;
+/** The most deliveries that one call sends again. */
+export const MAX_RETRIED = 10_000;
 /** The most webhooks that an organization may have. */
 export const MAX_WEBHOOKS = 100;
 
@@ -48,6 +54,9 @@ export const Webhook = z
     disabledReason: z.string().optional().meta({ description: "Why the service disabled it by itself" }),
     failingSince: Timestamp.optional().meta({
       description: "Since when every attempt has failed; after five days it is disabled",
+    }),
+    formerSecretUntil: Timestamp.optional().meta({
+      description: "Until then the secret before the last rotation signs, too",
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -75,6 +84,11 @@ export const WebhookDelivery = z
     nextAttemptAt: Timestamp.optional().meta({ description: "Absent unless it waits" }),
     statusCode: z.int().optional().meta({ description: "Of the receiver's last answer" }),
     error: z.string().optional().meta({ description: "Why the last attempt failed" }),
+    answer: z
+      .string()
+      .optional()
+      .meta({ description: `The first ${MAX_ANSWER_BYTES} bytes of the receiver's last answer` }),
+    durationMs: z.int().optional().meta({ description: "How long the last attempt took" }),
   })
   .meta({ id: "WebhookDelivery" });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
@@ -147,6 +161,17 @@ export const webhooks = {
     params,
     response: z.object({ id: z.string() }),
   }),
+  rotateSecret: operation({
+    method: "post",
+    path: "/v1/webhooks/{id}/rotate-secret",
+    makes: { repeat: "secret", idField: "id" },
+    access: apiKey("webhooks.update", "projects"),
+    audits: "webhook",
+    summary: "Give a webhook another secret",
+    description: `For ${ROTATION_HOURS} hours both secrets sign each delivery, so that a receiver can take the new one at any moment. \`x-webhook-signature\` has room for one, and is of the new one at once.`,
+    params,
+    response: NewWebhook,
+  }),
   ping: operation({
     method: "post",
     path: "/v1/webhooks/{id}/ping",
@@ -163,8 +188,23 @@ export const webhooks = {
     access: apiKey("webhooks.list", "projects"),
     summary: "List the deliveries of a webhook within 30 days, the latest first",
     params,
-    query: z.object(page),
+    query: z.object({
+      state: z.enum(["waiting", "delivered", "failed"]).optional(),
+      type: z.enum([...webhookEventTypes, "ping"]).optional(),
+      ...page,
+    }),
     response: z.array(WebhookDelivery),
+  }),
+  retryFailed: operation({
+    method: "post",
+    path: "/v1/webhooks/{id}/retry-failed",
+    makes: "nothing",
+    access: apiKey("webhooks.update", "projects"),
+    summary: "Send all failed deliveries of a webhook again, now",
+    description: `Of the events since a time, or of the last 30 days. At most ${MAX_RETRIED} by one call, the oldest first. A disabled webhook receives nothing (409).`,
+    params,
+    body: z.object({ since: TimeBound.optional().meta({ description: "Inclusive" }) }),
+    response: z.object({ count: z.int().meta({ description: "How many are sent again" }) }),
   }),
   retryDelivery: operation({
     method: "post",

@@ -25,7 +25,7 @@ const called =
   /"(link|foxe|token|secret|url|userCode|\w+(Token|Secret|Link))":\{"type":"string"(?![^}]*"x-credential":true)/;
 /** These are the addresses of the caller's own sites and receivers. */
 const plainUrls = ["sites", "webhooks"].flatMap((resource) =>
-  ["list", "get", "create", "update"].map((name) => `${resource}.${name}`),
+  ["list", "get", "create", "update", "rotateSecret"].map((name) => `${resource}.${name}`),
 );
 
 test("every link and secret of an answer is marked as a credential", () => {
