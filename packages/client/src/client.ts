@@ -19,6 +19,8 @@ export interface ClientOptions {
    */
   readonly retries?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Gets a sentence about names in a request that the service did not know and ignored. The default prints it as a warning. */
+  readonly onIgnored?: (sentence: string) => void;
 }
 
 export interface CallOptions {
@@ -52,7 +54,10 @@ export function createClient(options: ClientOptions): Client {
     const { method, target, body } = encodeRequest(operation, input as Record<string, unknown>);
     const headers = { ...onceHeaders(options, operation), ...headersOf(options, callOptions, body) };
     const request = { method, url: baseUrl + target, path: operation.path, headers, body };
-    return sendWithRetries(options, request, callOptions);
+    return sendWithRetries(options, request, callOptions).then((response) => {
+      warnOfIgnored(options, request, response);
+      return response;
+    });
   };
   return {
     async call<O extends Operation>(operation: O, input: CallInput<O>, callOptions: CallOptions = {}) {
@@ -64,6 +69,16 @@ export function createClient(options: ClientOptions): Client {
       return { output, headers: declaredHeaders(operation, response) } as WithHeaders<O>;
     },
   };
+}
+
+/** A name that nothing reads is a mistake of the caller, or the service is older than its client. */
+function warnOfIgnored(
+  { onIgnored = console.warn }: ClientOptions,
+  { method, path }: { readonly method: string; readonly path: string },
+  { headers }: TransportResponse,
+): void {
+  const names = headers.get("x-downlink-ignored");
+  if (names) onIgnored(`${method} ${path}: the service does not know, and ignored: ${names}`);
 }
 
 /** The header is sent only if calls are repeated, because the service has to remember each. */

@@ -30,6 +30,7 @@ import { downloadRoute } from "./extensions/download-route.ts";
 import { extensions } from "./extensions/extensions.ts";
 import { publishRoute } from "./extensions/publish-route.ts";
 import { answerError } from "./http/answer-error.ts";
+import { nameCalledOrigin } from "./http/called-origin.ts";
 import { consoleRoutes } from "./http/console-route.ts";
 import { docsRoutes } from "./http/docs-route.ts";
 import type { Env } from "./http/env.ts";
@@ -91,7 +92,7 @@ export function createHealthApp(deps: Deps): Hono<Env> {
 /** Creates the HTTP interface of the control plane: first the middleware in its order, then one line for each resource. */
 export function createApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>({ router: new ExactFirstRouter() });
-  app.use(frameRequests(deps), refuseEncoding);
+  app.use(frameRequests(deps), refuseEncoding, nameCalledOrigin(deps));
   app.use(api.edge.work.path, boundPolls());
   app.use(api.site.work.path, boundPolls());
   for (const path of ["/v1/*", INBOX_PATH])

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openTracing } from "@downlink/tracing";
@@ -134,13 +135,18 @@ async function openMigrated(
   return { url, db: use("the connections to the database", db) };
 }
 
-/** Returns the address that links are built from. */
-function addressOf({ publicUrl, host, port }: Config): Pick<OpenDeps, "publicUrl" | "setPublicUrl"> {
-  let known = publicUrl;
+/**
+ * Returns the address that links are built from. If the operator chose none, it is the one at which the present call arrived, so that links
+ * lead back the way that their caller came.
+ */
+function addressOf({ publicUrl, host, port }: Config): Pick<OpenDeps, "publicUrl" | "setPublicUrl" | "withOrigin"> {
+  let listening = `http://${host}:${port}`;
+  const calledAt = new AsyncLocalStorage<string>();
   return {
-    publicUrl: () => known ?? `http://${host}:${port}`,
-    setPublicUrl: (listening) => {
-      known ??= listening;
+    publicUrl: () => publicUrl ?? calledAt.getStore() ?? listening,
+    withOrigin: (origin, answer) => (publicUrl === undefined ? calledAt.run(origin, answer) : answer()),
+    setPublicUrl: (url) => {
+      listening = url;
     },
   };
 }

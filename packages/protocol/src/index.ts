@@ -102,7 +102,14 @@ export { EdgeFile, EdgeFileState, edgeFiles, type SalvageRequest } from "./resou
 export { Episode, episodes, MAX_EVENT_MEMBERSHIPS, MemberRecording } from "./resources/episodes.ts";
 export { EventType, eventTypes } from "./resources/event-types.ts";
 export { Event, events, MAX_EVENT_METADATA_CHARACTERS } from "./resources/events.ts";
-export { DAMAGE_HEADER, exportLinks, MAX_EXPORT_RECORDINGS, MAX_UNKNOWN_TOPICS } from "./resources/exports.ts";
+export {
+  DAMAGE_HEADER,
+  exportLinks,
+  MAX_EXPORT_RECORDINGS,
+  MAX_MISSING_RECORDINGS,
+  MAX_UNKNOWN_TOPICS,
+  MISSING_HEADER,
+} from "./resources/exports.ts";
 export { Extension, extensions, MAX_EXTENSION_BYTES } from "./resources/extensions.ts";
 export { importQueue, QueuedImport, WaitReason } from "./resources/import-queue.ts";
 export { BulkRefusal, bulkLimits, importRequests } from "./resources/import-requests.ts";
@@ -166,7 +173,10 @@ export { uploads } from "./resources/uploads.ts";
 export { MAX_VIEW_LINKS, MAX_VIEW_SECONDS, ViewLink, viewLinks } from "./resources/view-links.ts";
 export {
   DELIVERY_DAYS,
+  MAX_ANSWER_BYTES,
+  MAX_RETRIED,
   MAX_WEBHOOKS,
+  ROTATION_HOURS,
   Webhook,
   WebhookDelivery,
   type WebhookEventType,
@@ -177,12 +187,12 @@ export { holdsCredential } from "./shapes/credentials.ts";
 export { CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "./shapes/cursor.ts";
 export { parseDurationMs } from "./shapes/duration.ts";
 export { explainIssue } from "./shapes/explain-issue.ts";
-export { MAX_LIMIT, type SortOrder } from "./shapes/list.ts";
+export { MAX_COUNTED, MAX_LIMIT, type SortOrder, TOTAL_HEADER } from "./shapes/list.ts";
 export { withoutNulls } from "./shapes/nulls.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 export { aliasesOf, foldAliases } from "./shapes/query.ts";
 export { queryLimits } from "./shapes/query-text.ts";
-export { type Creator, DataDamage, RecordingLocation } from "./shapes/summaries.ts";
+export { type Creator, DataDamage, MissingData, MissingReason, RecordingLocation } from "./shapes/summaries.ts";
 export { isStorable, PathSegment, StorableText } from "./shapes/text.ts";
 export { FIRST_TIME_NS, formatTimestamp, LAST_TIME_NS, parseTimestamp, Timestamp } from "./shapes/time.ts";
 export { TokenMaker } from "./shapes/token-facts.ts";

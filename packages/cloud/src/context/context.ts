@@ -53,6 +53,8 @@ export interface Deps {
   readonly migrations: readonly string[];
   /** Returns the address that links are built from, without a slash at the end. It is known once the server listens. */
   readonly publicUrl: () => string;
+  /** Answers a call of which {@link publicUrl} is this origin, unless the operator chose one. */
+  readonly withOrigin: <T>(origin: string, answer: () => T) => T;
   /** Where the built web pages are; undefined where none are served. */
   readonly consoleFolder: string | undefined;
   /** The origins whose pages may use links. */

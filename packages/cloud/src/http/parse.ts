@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { ApiError, invalidRequest } from "../core/errors.ts";
 import type { Env } from "./env.ts";
 import { readJsonText } from "./json-body.ts";
+import { noteIgnored, refuseUnknown } from "./unknown-names.ts";
 
 const INDEXED = /^(.+)\/\d+$/;
 
@@ -15,9 +16,20 @@ export async function parseInput(c: Context<Env>, operation: Operation): Promise
 /** Does what {@link parseInput} does, for a caller that keeps the body's own text as well. */
 export function parseWithBody(c: Context, operation: Operation, bodyText: string): Record<string, unknown> {
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
-  const query = operation.query ? decode(operation.query, readQuery(c.req.url)) : {};
-  const body = operation.body ? decode(operation.body, readBody(operation.body, bodyText)) : {};
+  const query = operation.query ? decode(operation.query, noted(c, operation.query, readQuery(c.req.url))) : {};
+  const body = operation.body ? decode(operation.body, checkedBody(c, operation, bodyText)) : {};
   return { ...body, ...query, ...(operation.body && operation.query && listsOfBoth(body, query)), ...params };
+}
+
+function checkedBody(c: Context, operation: Operation, text: string): Record<string, unknown> {
+  const given = readBody(operation.body!, text);
+  refuseUnknown(operation, given);
+  return noted(c, operation.body!, given);
+}
+
+function noted(c: Context, schema: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
+  noteIgnored(c, schema, given);
+  return given;
 }
 
 /** The path overrides the query, and the query overrides the body; a list that stands in both is one list. */

@@ -14,6 +14,7 @@ import type { AnyHandler } from "./handlers.ts";
 import { inSteps, type TakeTurn } from "./in-steps.ts";
 import { callerToken, listTurns } from "./in-turn.ts";
 import { addressOf, countCall } from "./limit-rates.ts";
+import { isPaged, nameTotal } from "./name-total.ts";
 import { parseInput } from "./parse.ts";
 import { sendJson } from "./send-json.ts";
 import { requireOwnPage } from "./session-cookie.ts";
@@ -69,11 +70,37 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   const answered = await handleInTurn(() => handler(ctx, input), takeTurn);
   await noteChanges();
   if (!encode) return c.body(null, 204);
-  if (isBatches(answered)) return streamList(c, inSteps(answered, takeTurn), { encode, mayBeKept, log: deps.log });
+  const onCount = isPaged(operation)
+    ? (count?: number) => nameTotal(c, pageOf(call, { ctx, input, count }))
+    : undefined;
+  if (isBatches(answered))
+    return streamList(c, inSteps(answered, takeTurn), { encode, mayBeKept, log: deps.log, onCount });
+  if (Array.isArray(answered)) await onCount?.(answered.length);
   if (!operation.responseHeaders) return sendJson(c, JSON.stringify(encode(answered)), call);
   const { output, headers } = answered as WithHeaders<Operation>;
   for (const [name, value] of Object.entries(headers as object)) if (value !== undefined) c.header(name, String(value));
   return sendJson(c, JSON.stringify(encode(output)), call);
+}
+
+function pageOf(
+  { handler }: Call,
+  { ctx, input, count }: { ctx: Ctx; input: Record<string, unknown>; count: number | undefined },
+): Parameters<typeof nameTotal>[1] {
+  const { offset, limit } = input as { offset: number; limit: number };
+  return {
+    offset,
+    limit,
+    count,
+    hasRow: async (number) => await hasOne(handler(ctx, { ...input, offset: number, limit: 1 })),
+  };
+}
+
+async function hasOne(list: Promise<unknown>): Promise<boolean> {
+  const rows = await list;
+  if (!isBatches(rows)) return (rows as unknown[]).length > 0;
+  const { value, done } = await rows.next(0);
+  await rows.return();
+  return !done && value.length > 0;
 }
 
 async function handleInTurn<T>(handle: () => Promise<T>, takeTurn: TakeTurn): Promise<T> {

@@ -14,16 +14,26 @@ export function isBatches(answered: unknown): answered is Batches<unknown> {
 /** Lists below this size are answered at once. */
 const WHOLE_BYTES = 1024 * 1024;
 
+interface Options {
+  readonly encode: Encode;
+  readonly mayBeKept: boolean;
+  readonly log: Logger;
+  /** Is called before the first byte, with the number of items if all are known by then. */
+  readonly onCount?: ((count?: number) => Promise<void>) | undefined;
+}
+
 /**
  * Answers with a JSON array, no faster than the receiver accepts it, with one batch of it in memory. A small array is sent like other JSON.
  */
 export async function streamList(
   c: Context<Env>,
   batches: Batches<unknown>,
-  { encode, mayBeKept, log }: { encode: Encode; mayBeKept: boolean; log: Logger },
+  { encode, mayBeKept, log, onCount }: Options,
 ): Promise<Response> {
-  const pieces = encodeList(batches, encode);
+  const seen = { items: 0 };
+  const pieces = encodeList(batches, { encode, seen });
   const { gathered, isAll } = await gather(pieces);
+  await onCount?.(isAll ? seen.items : undefined);
   if (isAll) return sendJson(c, Buffer.concat(gathered), { mayBeKept });
   const body = inTurn(gathered, pieces);
   const coding = chooseCoding(c.req.header("accept-encoding"));
@@ -53,12 +63,16 @@ async function* inTurn(first: readonly Uint8Array[], others: AsyncIterable<Uint8
   yield* others;
 }
 
-async function* encodeList(batches: Batches<unknown>, encode: Encode): AsyncGenerator<Uint8Array> {
+async function* encodeList(
+  batches: Batches<unknown>,
+  { encode, seen }: { readonly encode: Encode; readonly seen: { items: number } },
+): AsyncGenerator<Uint8Array> {
   let isEmpty = true;
   let sizeChars = 0;
   for (;;) {
     const { value: items, done } = await batches.next(sizeChars);
     if (done) break;
+    seen.items += items.length;
     const text = JSON.stringify(encode(items)).slice(1, -1);
     sizeChars = text.length;
     if (sizeChars === 0) continue;

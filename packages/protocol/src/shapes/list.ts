@@ -4,9 +4,16 @@ import { queryInteger } from "./query.ts";
 /** The most rows a page may hold; a greater `limit` is 400. spec: Limits */
 export const MAX_LIMIT = 2000;
 
+/** How many rows a list has, over all of its pages: exactly up to 10,000, else `10000+`. Absent where nobody could say it cheaply. */
+export const TOTAL_HEADER = "x-pagination-total";
+/** So many rows are counted. */
+export const MAX_COUNTED = 10_000;
+
 /** These fields are spread into the query of every list. A `limit` of 0 is legal and answers an empty list. */
 export const page = {
-  limit: queryInteger({ min: 0, max: MAX_LIMIT }).default(MAX_LIMIT),
+  limit: queryInteger({ min: 0, max: MAX_LIMIT })
+    .default(MAX_LIMIT)
+    .meta({ description: "A list that this cuts names its next page in the header `link`" }),
   offset: queryInteger({ min: 0 }).default(0),
 };
 
