@@ -6,10 +6,12 @@ import { type AzureAccess, AzureCredentialError, readAccess } from "./blobs/azur
 import type { BucketSettings, ContainerSettings } from "./bucket-uploads/store-address.ts";
 import { ConfigError } from "./core/config-error.ts";
 import type { DeleteSafety } from "./core/delete-safety.ts";
+import { nearestName } from "./core/nearest-name.ts";
 import { credentialsOf, type FindCredentials } from "./customer-buckets/bucket-credentials.ts";
 import { judgeSignIn, type SignInSettings, signInOf, signInShape } from "./identity-provider/sign-in-settings.ts";
 import { type Network, parseNetworks } from "./limits/client-address.ts";
 import { defaultLimits, type Limits } from "./limits/limits.ts";
+import type { LogFormat } from "./log.ts";
 
 const Port = z.coerce.number().int().min(0).max(65535);
 
@@ -94,8 +96,12 @@ const Environment = z.object({
   DOWNLINK_DRAIN: Duration.default(0),
   DOWNLINK_GRACE: Duration.default(8),
   DOWNLINK_RATE_LIMIT: z.coerce.number().int().min(60).default(defaultLimits.rates.callsPerMinute),
+  DOWNLINK_LOG_FORMAT: z.enum(["auto", "text", "json"]).default("auto"),
   DOWNLINK_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
 });
+
+/** The names of all settings. */
+export const settingNames: readonly string[] = [...Object.keys(Environment.shape), "DOWNLINK_SITE_TOKEN"];
 
 /** With what the settings begin that are for one kind of store. */
 const STORE_SETTINGS = {
@@ -170,6 +176,10 @@ export interface Config {
   /** How long running calls and jobs may take to end after that, before they are cut off. */
   readonly graceSeconds: number;
   readonly logLevel: string;
+  /** `auto`: text on a terminal, else JSON. */
+  readonly logFormat: LogFormat;
+  /** Sentences about variables that look like misspelt settings. */
+  readonly misspelt: readonly string[];
   /** Where traces go; undefined: nothing is traced. */
   readonly tracing: TraceSettings | undefined;
 }
@@ -214,8 +224,22 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     drainSeconds: settings.DOWNLINK_DRAIN,
     graceSeconds: settings.DOWNLINK_GRACE,
     logLevel: settings.DOWNLINK_LOG_LEVEL,
+    logFormat: settings.DOWNLINK_LOG_FORMAT,
+    misspelt: findMisspelt(given),
     tracing: tracingOf(environment),
   };
+}
+
+/** A variable that begins like a setting, and is near to one. Others may be for other programs, such as the agent. */
+function findMisspelt(given: NodeJS.ProcessEnv): string[] {
+  const known = settingNames.map((name) => name.replace(/^DOWNLINK_/, ""));
+  return Object.keys(given).flatMap((name) => {
+    if (!name.startsWith("DOWNLINK_") || settingNames.includes(name)) return [];
+    const nearest = nearestName(name.slice("DOWNLINK_".length), known);
+    return nearest === undefined
+      ? []
+      : [`${name} is not a setting and has no effect; did you mean DOWNLINK_${nearest}?`];
+  });
 }
 
 export interface SiteConfig extends Config {

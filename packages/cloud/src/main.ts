@@ -8,9 +8,10 @@ import { requireRestored } from "./backup/restore-backup.ts";
 import { addSiteCommands } from "./bucket-objects/site-commands.ts";
 import { requireUsable } from "./bucket-uploads/open-store.ts";
 import { addressOf } from "./bucket-uploads/store-address.ts";
-import { type Config, readConfig, readSiteConfig } from "./config.ts";
+import { type Config, readConfig, readSiteConfig, settingNames } from "./config.ts";
 import { addCopyCommands } from "./copying/copy-commands.ts";
 import { boundHeapGrowth, keepHeapSmall, withSmallHeap } from "./core/heap-growth.ts";
+import { PROGRAM_VERSION } from "./core/program-version.ts";
 import { exitIfStuck } from "./core/stop-steps.ts";
 import { mintToken } from "./credentials/mint.ts";
 import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postgres.ts";
@@ -41,7 +42,13 @@ import { startWorker } from "./worker.ts";
 
 const SAME_SIGNAL_MS = 1000;
 
-const program = new Command("downlink").description("The Downlink control plane");
+const program = new Command("downlink")
+  .description("The Downlink control plane")
+  .version(PROGRAM_VERSION, "--version")
+  .addHelpText(
+    "after",
+    `\nSettings are environment variables (README.md says what each means):\n${listed(settingNames)}`,
+  );
 program
   .command("all")
   .description("serve the API and work on jobs, in one process")
@@ -129,13 +136,30 @@ async function run({ serves, works }: { serves: boolean; works: boolean }): Prom
     const health = serves ? undefined : await openHealth(config, deps);
     if (health) steps.use(opened, "the server of its health", health);
     if (works) steps.use(opened, "what is sent to webhooks", await startWorker(deps));
-    if (server) process.stdout.write(`Downlink serves at ${server.url}\n`);
+    if (server) announce(server, config, log);
     if (health) process.stdout.write(`Downlink works; its health is at ${health.url}\n`);
     await stopped;
     log.info("stopping");
     deps.beginStopping();
   };
   await open(runUntilStopped, { openPostgres: startEmbeddedPostgres, waits: true });
+}
+
+/** Lists names in lines of at most 78 characters. */
+function listed(names: readonly string[]): string {
+  return names.join(" ").replace(/(.{1,76})( |$)/g, "  $1\n");
+}
+
+function announce({ url }: RunningServer, { publicUrl, servesConsole, host }: Config, log: OpenDeps["log"]): void {
+  process.stdout.write(`Downlink serves at ${url}\n`);
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  const here = publicUrl ?? (isEverywhere ? `http://127.0.0.1:${new URL(url).port}` : url);
+  if (servesConsole) process.stdout.write(`Pages: ${here}\n`);
+  process.stdout.write(`Interface: ${here}/docs\n`);
+  if (publicUrl === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
+    log.warn(
+      "DOWNLINK_PUBLIC_URL is not set: links lead to the address of each call; set it for mails, webhooks and sign-in",
+    );
 }
 
 function readAddress(text: string): string {
@@ -153,7 +177,8 @@ interface SiteFlags {
 async function runSite({ url, ...given }: SiteFlags): Promise<void> {
   boundHeapGrowth();
   const config = readSiteConfig(process.env);
-  const log = openLog(config.logLevel);
+  const log = openLog(config.logLevel, config.logFormat);
+  for (const sentence of config.misspelt) log.warn(sentence);
   const stopped = untilStopped();
   if (given.siteToken !== undefined)
     log.warn("--site-token shows the token in the list of processes; better use --site-token-file");
@@ -259,7 +284,8 @@ interface Opening {
 async function open(use: Use, { openPostgres, waits }: Opening): Promise<void> {
   const config = readConfig(process.env);
   requireRestored(config.dataDir);
-  const log = openLog(config.logLevel);
+  const log = openLog(config.logLevel, config.logFormat);
+  for (const sentence of config.misspelt) log.warn(sentence);
   const stopped = untilStopped();
   const giveUp = new AbortController();
   void stopped.then(() => giveUp.abort());

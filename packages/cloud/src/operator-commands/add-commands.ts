@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Deps } from "../context/context.ts";
+import { addDeviceCommand } from "./add-device-command.ts";
 import { addImportCommand } from "./import-command.ts";
 import { addKeyCommand } from "./key-command.ts";
 import { addMemberCommand } from "./member-command.ts";
@@ -14,6 +15,7 @@ interface Deployment {
 /** Adds the commands for what organizations have, and the one that shows how the deployment is. */
 export function addOrganizationCommands(admin: Command, deployment: Deployment): void {
   addStatusCommand(admin, deployment);
+  addDeviceCommand(admin, deployment);
   addKeyCommand(admin, deployment);
   addTokenCommand(admin, deployment);
   addMemberCommand(admin, deployment);

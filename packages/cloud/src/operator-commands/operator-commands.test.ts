@@ -4,6 +4,7 @@ import { api } from "@downlink/protocol";
 import { Command } from "commander";
 import { makeOneOfEach } from "../testing/one-of-each.ts";
 import { startCloud } from "../testing/start-cloud.ts";
+import { helloBody } from "../testing/test-agent.ts";
 import { addOrganizationCommands } from "./add-commands.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -66,6 +67,24 @@ test("keys are listed by name or id, made, disabled, enabled and deleted, each w
   await cloud.withToken(token).call(api.devices.list, {});
   assert.doesNotMatch((await run("keys", orgId, "--delete", key.id)).out, /rescue/);
   await assert.rejects(cloud.withToken(token).call(api.devices.list, {}), { status: 401 });
+});
+
+test("a device is made with a token, and one command joins its robot", async () => {
+  const more = ["--organization", orgName, "--project", (await deps.db.prisma.project.findFirstOrThrow()).name];
+  const { out } = await run("add-device", "rover-9", ...more, "--url", "https://downlink.example.org");
+  const [, token] = /echo (dl_dt_\S+) \| sudo agent enroll --url https:\/\/downlink\.example\.org --storage-root/.exec(
+    out,
+  )!;
+  const device = await admin.call(api.devices.get, { nameOrId: "rover-9" });
+  assert.ok(out.includes(device.id));
+  assert.equal((await cloud.withToken(token!).call(api.edge.hello, helloBody())).device?.name, "rover-9");
+  await assert.rejects(run("add-device", "rover-9", ...more), /rover-9/);
+  await admin.call(api.devices.delete, { nameOrId: "rover-9" });
+  await assert.rejects(run("add-device", "other", "--organization", "nobody"), /there is no organization "nobody"/);
+  await assert.rejects(
+    run("add-device", "other", "--project", "nothing", ...more.slice(0, 2)),
+    /there is no project "nothing"/,
+  );
 });
 
 test("tokens of every kind are listed; one of a device is disabled, each is deleted by its id", async () => {

@@ -5,6 +5,7 @@ import { openTracing, type TraceSettings } from "@downlink/tracing";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
 import type { BucketSettings, StoreSettings } from "../bucket-uploads/store-address.ts";
+import { PROGRAM_VERSION } from "../core/program-version.ts";
 import { StopSteps } from "../core/stop-steps.ts";
 import type { Env } from "../http/env.ts";
 import { openFileIndexer } from "../indexing/file-indexer.ts";
@@ -26,8 +27,6 @@ import { SiteMemory } from "./site-memory.ts";
 import { SiteSession } from "./site-session.ts";
 import { SiteSigner } from "./site-signer.ts";
 import { markStart } from "./site-store.ts";
-
-const PROGRAM_VERSION = "0.1.0";
 
 interface SiteSettings extends StoreSettings {
   readonly dataDir: string;
