@@ -88,11 +88,16 @@ test("PUT, POST and PATCH are the same, and fields of rules that are not known a
     action: { type: "import", nameTemplate: "r1", priority: null, labels: ["x"] },
   };
   for (const [at, method] of ["PUT", "POST", "PATCH"].entries()) {
-    const response = await send(id, { schemaVersion: 1, rules: [{ ...rule, at }], extra: true }, method);
+    const response = await send(id, { schemaVersion: 1, rules: [{ ...rule, at }] }, method);
     assert.equal(response.status, 200);
     const answered = (await response.json()) as { revision: number; policy: object };
     assert.deepEqual([answered.revision, answered.policy], [at + 1, { schemaVersion: 1, rules: [{ ...rule, at }] }]);
   }
+  const misspelt = await send(id, { schemaVersion: 1, rules: [], previousRevison: 3 });
+  assert.match(
+    ErrorBody.parse(await misspelt.json()).error,
+    /previousRevison is not known; did you mean previousRevision/,
+  );
 });
 
 test("what is no policy is 400 and says where", async () => {

@@ -119,7 +119,7 @@ test("deleting an imported edge recording removes only imported data: the edge c
   const bytes = await anotherMcap();
   const { id, item, blobKey } = await importFrom(agent, bytes);
   const session = await admin.call(api.sessions.create, { recordingIds: [id] });
-  assert.deepEqual(await remove(id), { recordingId: id });
+  assert.deepEqual(await remove(id), { recordingId: id, hasEdgeCopy: true });
   await isGone(blobKey);
   const { importedAt, site, importStatus, sessionId } = await admin.call(api.recordings.get, { keyOrId: id });
   assert.deepEqual([importedAt, site, importStatus, sessionId], [undefined, undefined, "none", session.id]);
@@ -133,7 +133,7 @@ test("deleting a recording by its key removes the row, its topics and attachment
   const body = { filename: "k.mcap", deviceName: "uploader", key: "to be deleted", sessionKey: "stays" };
   const { recordingId, requestId } = await uploadFile(cloud, await anotherMcap(), body);
   const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
-  assert.deepEqual(await remove("to be deleted"), { recordingId });
+  assert.deepEqual(await remove("to be deleted"), { recordingId, hasEdgeCopy: false });
   await assert.rejects(admin.call(api.recordings.get, { keyOrId: recordingId! }), refused(404));
   const left = { where: { recordingId: recordingId! } };
   assert.deepEqual([await prisma.recordingTopic.count(left), await prisma.recordingAttachment.count(left)], [0, 0]);

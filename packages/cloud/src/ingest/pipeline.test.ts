@@ -172,7 +172,7 @@ test("an edge recording is imported on request; its data can be deleted and impo
   assert.equal((await admin.call(api.recordings.requestImport, { keyOrId: id })).importStatus, "complete");
 
   const { blobKey } = await cloud.deps.db.prisma.recording.findUniqueOrThrow({ where: { id } });
-  assert.deepEqual(await admin.call(api.recordings.delete, { keyOrId: id }), { recordingId: id });
+  assert.deepEqual(await admin.call(api.recordings.delete, { keyOrId: id }), { recordingId: id, hasEdgeCopy: true });
   assert.deepEqual(
     (await recordings()).map(({ importStatus, importedAt }) => [importStatus, importedAt]),
     [["none", undefined]],

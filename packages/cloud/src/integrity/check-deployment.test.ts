@@ -335,7 +335,7 @@ test("nothing is found while imports, deletions and edits of datasets go on", as
     for (let seed = 100 + worker; checks < 3; seed += 8) {
       const id = await upload(seed);
       const dataset = await makeDataset([id, recording.id]);
-      if (worker % 2 === 0) await admin.call(api.recordings.delete, { keyOrId: id });
+      if (worker % 2 === 0) await admin.call(api.recordings.delete, { keyOrId: id, force: true });
       await admin.call(api.datasetVersions.commit, { id: dataset.datasetId });
     }
   };
