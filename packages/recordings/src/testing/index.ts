@@ -9,6 +9,7 @@ export { writeLargeBag } from "./large/write-large-bag.ts";
 export { writeLargeFile } from "./large/write-large-file.ts";
 export { type BagSpec, type BagTopicSpec, makeBag } from "./make-bag.ts";
 export { type AttachmentSpec, type McapSpec, makeMcap, writeMcapFile } from "./make-mcap.ts";
+export { megabyteMs } from "./megabyte-ms.ts";
 export { type OversizedFile, oversizedFiles, writeOversized } from "./oversized.ts";
 export { readBagMessages } from "./read-bag-messages.ts";
 export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
