@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { api, type Recording } from "@downlink/protocol";
 import { type ControlPlane, startControlPlane } from "../processes/control-plane.ts";
 import { startEdgeAgent } from "../processes/edge-agent.ts";
+import { readDemoArguments } from "./demo-arguments.ts";
 import { exportSlice } from "./export-slice.ts";
 import { furnish } from "./furnish.ts";
 import { importEverything } from "./import-everything.ts";
@@ -11,12 +12,10 @@ import { drawCoverage, printFiles } from "./print-files.ts";
 import { writeRecordings } from "./recordings.ts";
 import { say, sayStep } from "./say.ts";
 import { showSite } from "./show-site.ts";
+import { registerWebhook, sendsToThisMachine, showDeliveries } from "./show-webhook.ts";
 import { waitForFiles } from "./wait-for-files.ts";
 
-const args = process.argv.slice(2);
-const isKept = args.includes("--keep");
-const showsSite = args.includes("--sites");
-const files = args.filter((arg) => !["--keep", "--sites", "--"].includes(arg));
+const { keep: isKept, sites: showsSite, webhook, files } = readDemoArguments(process.argv.slice(2));
 const startedMs = performance.now();
 
 const folder = await mkdtemp(join(tmpdir(), "downlink-demo-"));
@@ -29,8 +28,10 @@ try {
 
 async function run(): Promise<void> {
   sayStep("Starting the control plane, with a Postgres of its own");
-  await using cloud = await startControlPlane({ dataDir: join(folder, "cloud") });
+  const env = webhook === undefined ? {} : sendsToThisMachine;
+  await using cloud = await startControlPlane({ dataDir: join(folder, "cloud"), env });
   say(`serves at ${cloud.url}`);
+  const webhookId = webhook === undefined ? undefined : await registerWebhook(cloud.admin, webhook);
 
   sayStep('A robot: the device "rover-1" with a token, and recordings in its folder');
   const device = await cloud.admin.call(api.devices.create, { name: "rover-1" });
@@ -54,6 +55,7 @@ async function run(): Promise<void> {
   await exportSlice(cloud.admin, written[0]!);
 
   if (showsSite) await showSite(cloud, folder);
+  if (webhookId !== undefined) await showDeliveries(cloud.admin, webhookId);
 
   sayStep(`Done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
   if (isKept) await keep(cloud, found.recordings[0]!);
