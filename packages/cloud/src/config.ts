@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { parseDurationMs } from "@downlink/protocol";
+import { explainIssue, parseDurationMs } from "@downlink/protocol";
 import { readTraceSettings, type TraceSettings } from "@downlink/tracing";
 import { z } from "zod";
 import { type AzureAccess, AzureCredentialError, readAccess } from "./blobs/azure/credential.ts";
@@ -81,7 +81,12 @@ const Environment = z.object({
   DOWNLINK_AZURE_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   DOWNLINK_AZURE_PREFIX: Prefix.optional(),
   ...signInShape,
-  DATABASE_URL: z.string().min(1).optional(),
+  DATABASE_URL: z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      error: "must be an address such as postgresql://user:password@host:5432/database",
+    })
+    .optional(),
   DOWNLINK_ADMIN_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_SIGNING_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_DELETE_SAFETY: Safety.optional(),
@@ -187,7 +192,7 @@ export interface Config {
 /** Reads the settings. Throws a {@link ConfigError} that names every setting that is wrong. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  const parsed = Settings.safeParse(given);
+  const parsed = Settings.safeParse(given, { error: explainIssue });
   if (!parsed.success)
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
   const settings = parsed.data;

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
-import { type Logger, pino } from "pino";
+import { type Logger, type LoggerOptions, pino } from "pino";
+import { OutageNotes } from "./db/outage-notes.ts";
 
 export type LogFormat = "auto" | "text" | "json";
 
@@ -11,7 +12,13 @@ export function openLog(level: string, format: LogFormat = "json"): Logger {
   const out = pino.destination(process.stdout.fd);
   const isText = format === "text" || (format === "auto" && process.stdout.isTTY === true);
   const destination = { write: (line: string) => void out.write(maskTokens(isText ? formatLine(line) : line)) };
-  const log = pino({ level, serializers: { err: describeError } }, destination);
+  const outages = new OutageNotes((kind, details, message) => log[kind](details, message));
+  const hooks: LoggerOptions["hooks"] = {
+    logMethod(given, write, severity) {
+      if (severity > pino.levels.values.warn! || !outages.takes(given[0])) write.apply(this, given);
+    },
+  };
+  const log = pino({ level, serializers: { err: describeError }, hooks }, destination);
   out.on("error", (error: NodeJS.ErrnoException) => {
     throwUnlessLost(error);
     log.level = "silent";
@@ -24,8 +31,8 @@ export function openLog(level: string, format: LogFormat = "json"): Logger {
 
 /** Some errors carry the connection on which they happened, with its secrets. */
 function describeError(error: unknown): object {
-  if (!(error instanceof Error)) return { message: inspect(error, { depth: 1 }) };
-  const { name, message, stack, code, cause } = error as Error & { code?: unknown };
+  const { name, message, stack, code, cause } = Object(error) as Partial<Error> & { code?: unknown };
+  if (typeof message !== "string") return { message: inspect(error, { depth: 1 }) };
   const known = typeof code === "string" || typeof code === "number" ? { code } : {};
   return { type: name, message, ...known, stack, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
 }

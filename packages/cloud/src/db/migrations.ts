@@ -59,10 +59,9 @@ export async function applyMigrations({ url, dir, log }: Source & { readonly log
     await lock(client, log);
     await client.query(CREATE_TABLE);
     const pending = await comparePending(client, migrations, log);
-    for (const migration of pending) {
-      log.info(`applying migration ${migration.name}`);
-      await applyBesideOthers(client, migration, log);
-    }
+    const [first] = pending;
+    if (first) log.info(`applying ${pending.length} migrations, from ${first.name} to ${pending.at(-1)!.name}`);
+    for (const migration of pending) await applyBesideOthers(client, migration, log);
     return pending.map(({ name }) => name);
   });
 }
