@@ -1,10 +1,15 @@
-// Runs the tests: node scripts/test.ts [--slow] [--without path]… [--store s3|azure] [--shard i/n] [part of a path …]
+// Runs the tests:
 //
+//   node scripts/test.ts [--slow] [--verbose] [--load N] [--without path]… [--store s3|azure] [--shard i/n] [part of a path …]
+//
+// --verbose names every test. --load keeps so many processes busy beside, to find what depends on the speed of the machine.
 // With --store s3 the control planes of the tests keep their objects in a bucket of a Ceph that is run for them, with --store azure in a
 // container of an Azurite.
+import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative, resolve } from "node:path";
+import { finished } from "node:stream/promises";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
@@ -15,6 +20,7 @@ import { TEST_BUCKET_VARIABLE } from "../packages/cloud/src/testing/test-store.t
 import { endSilent, REPORTING } from "./end-silent.ts";
 import { type FailedTest, filesToRunAgain, findFlaky, logFlaky, noteFailures } from "./failed-files.ts";
 import { groupTests } from "./group-tests.ts";
+import { reportTests } from "./report-tests.ts";
 import { watchSilence } from "./watch-silence.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -32,9 +38,11 @@ const YOUNG_MB = 32;
 
 const { values, positionals } = parseArgs({
   options: {
+    load: { type: "string", default: "0" },
     shard: { type: "string" },
     slow: { type: "boolean", default: false },
     store: { type: "string" },
+    verbose: { type: "boolean", default: false },
     without: { type: "string", multiple: true, default: [] },
   },
   allowPositionals: true,
@@ -60,8 +68,29 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(sign
 await using server = files.some(needsPostgres) ? await startTestPostgres() : undefined;
 if (server) process.env[TEST_POSTGRES_VARIABLE] = server.url;
 await using _store = await store?.open();
+console.error(`${files.length} test files${values.slow ? " of the long ones" : ""}; --verbose names every test`);
+using _load = keepBusy(Number(values.load));
+const report = values.verbose ? undefined : reportTests(process.stdout, (file) => relative(ROOT, file));
 const results = await Promise.all(lanesOf(files).map((lane) => runTests(lane, interrupted.signal)));
 process.exitCode = (await endGreen(results)) ? 0 : 1;
+report?.end();
+
+/** Keeps processes busy until it is disposed of. They end with this one. */
+function keepBusy(count: number): Disposable {
+  const busy = Array.from({ length: count }, () =>
+    spawn(
+      process.execPath,
+      [
+        "-e",
+        "process.stdin.on('end', () => process.exit()).resume(); (function turn() { for (let at = 0; at < 1e7; at++); setImmediate(turn); })()",
+      ],
+      {
+        stdio: ["pipe", "ignore", "ignore"],
+      },
+    ),
+  );
+  return { [Symbol.dispose]: () => busy.forEach((one) => void one.kill()) };
+}
 
 /** Returns the files whose path contains one of the given texts, or all files, in a fixed order. */
 function findTests(parts: string[]): string[] {
@@ -161,7 +190,9 @@ async function runTests(lane: Lane, signal: AbortSignal): Promise<LaneResult> {
   events.on("test:summary", ({ file, success }) => {
     if (file === undefined) isGreen = success;
   });
-  for await (const text of events.compose(new spec())) process.stdout.write(text);
+  report?.watch(events);
+  if (report) await finished(events.resume());
+  else for await (const text of events.compose(new spec())) process.stdout.write(text);
   return { isGreen: isGreen && !signal.aborted, failed };
 }
 
@@ -178,6 +209,7 @@ async function endGreen(lanes: readonly LaneResult[]): Promise<boolean> {
   const second = await runTests({ files: again, concurrency: 1 }, interrupted.signal);
   const flaky = findFlaky(failed, second.failed).map((test) => ({ ...test, file: relative(ROOT, test.file) }));
   logFlaky(FLAKY_LOG, flaky);
+  report?.excuse(flaky.length);
   for (const { file, title } of flaky) console.error(`flaky: ${file}: ${title}`);
   return second.isGreen;
 }
