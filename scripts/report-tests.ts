@@ -39,7 +39,7 @@ export function reportTests(out: Output, shorten: (file: string) => string): Tes
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const long: { readonly title: string; readonly ms: number }[] = [];
   const startedMs = performance.now();
-  let shownMs = 0;
+  let shownMs = Number.NEGATIVE_INFINITY;
   const say = (text: string) => out.write(`${out.isTTY ? "\r\x1b[K" : ""}${text}\n`);
   const show = () => {
     if (!out.isTTY || performance.now() - shownMs < PROGRESS_MS) return;
@@ -61,7 +61,8 @@ export function reportTests(out: Output, shorten: (file: string) => string): Tes
     const { error } = test.details;
     if (error?.failureType === "subtestsFailed") return;
     counts.failed += 1;
-    say(`✖ ${shorten(test.file ?? "")}: ${test.name}\n${inspect(error?.cause ?? error)}\n`);
+    const kind = error?.failureType === "testCodeFailure" ? "" : ` (${error?.failureType})`;
+    say(`✖ ${shorten(test.file ?? "")}: ${test.name}${kind}\n${inspect(error?.cause ?? error)}\n`);
   };
   return {
     watch: (events) => void events.on("test:pass", onPass).on("test:fail", onFail),

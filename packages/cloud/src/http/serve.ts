@@ -71,7 +71,7 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   await noteChanges();
   if (!encode) return c.body(null, 204);
   const onCount = isPaged(operation)
-    ? (count?: number) => nameTotal(c, pageOf(call, { ctx, input, count }))
+    ? (count?: number) => nameTotal(c, pageOf(call, { ctx, input, count, takeTurn }))
     : undefined;
   if (isBatches(answered))
     return streamList(c, inSteps(answered, takeTurn), { encode, mayBeKept, log: deps.log, onCount });
@@ -82,16 +82,21 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   return sendJson(c, JSON.stringify(encode(output)), call);
 }
 
-function pageOf(
-  { handler }: Call,
-  { ctx, input, count }: { ctx: Ctx; input: Record<string, unknown>; count: number | undefined },
-): Parameters<typeof nameTotal>[1] {
+interface Counting {
+  readonly ctx: Ctx;
+  readonly input: Record<string, unknown>;
+  readonly count: number | undefined;
+  /** The list itself holds no turn while it is counted. */
+  readonly takeTurn: TakeTurn;
+}
+
+function pageOf({ handler }: Call, { ctx, input, count, takeTurn }: Counting): Parameters<typeof nameTotal>[1] {
   const { offset, limit } = input as { offset: number; limit: number };
   return {
     offset,
     limit,
     count,
-    hasRow: async (number) => await hasOne(handler(ctx, { ...input, offset: number, limit: 1 })),
+    hasRow: (number) => handleInTurn(() => hasOne(handler(ctx, { ...input, offset: number, limit: 1 })), takeTurn),
   };
 }
 
