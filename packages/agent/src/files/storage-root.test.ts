@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { createProblemBoard } from "../diagnostics/problems.ts";
+import type { StateFacts } from "../state/state-facts.ts";
+import { systemClock } from "../system/clock.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { flagsFor, makeDevice, untilStatus } from "../testing/run-daemon.ts";
 import { startAgent, whyNotAsNobody } from "../testing/start-agent.ts";
 import { MARKER_NAME } from "./root-marker.ts";
+import { openStorageRoot } from "./storage-root.ts";
 
 test("a root that is there and may not be used is not called missing, and works as soon as it may", async (t) => {
   const why = whyNotAsNobody();
@@ -33,4 +37,19 @@ test("a root that is there and may not be used is not called missing, and works 
   chmodSync(device.root, 0o777);
   chmodSync(join(device.root, MARKER_NAME), 0o444);
   await untilStatus(device.stateDir, "it is used again", ({ health }) => health === "healthy");
+});
+
+test("a state that cannot be written is not reported as a root that cannot be used", async () => {
+  using device = makeDevice();
+  const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+  const facts = {
+    owner: () => ({}),
+    bind() {
+      throw full;
+    },
+  } as unknown as StateFacts;
+  const problems = createProblemBoard(systemClock);
+  const storageRoot = openStorageRoot(device.root, { facts, problems, clock: systemClock, adoptsCards: () => false });
+  await assert.rejects(storageRoot.find(), full);
+  assert.deepEqual(problems.list(), []);
 });

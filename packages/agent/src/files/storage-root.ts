@@ -73,18 +73,24 @@ interface AdoptionContext {
 
 /** Binds the state to the root that is there; undefined where that is not possible now. */
 async function adoptRoot(path: string, ctx: AdoptionContext): Promise<string | undefined> {
-  const { facts, problems } = ctx;
+  const { facts } = ctx;
+  const rootMarkerId = await markRoot(path, ctx);
+  if (rootMarkerId === undefined) return undefined;
+  // This is written into the state, not into the root: a failure is the state's problem, and the caller's.
+  facts.bind({ rootMarkerId });
+  // Cards were swapped before this state began: there may be others, and nobody knows what is on them.
+  if (isCardMarker(rootMarkerId)) facts.noteCards([rootMarkerId, UNKNOWN_CARDS]);
+  return rootMarkerId;
+}
+
+/** Returns the id in the root's marker, which is written if there is none; undefined where that is not possible now. */
+async function markRoot(path: string, ctx: AdoptionContext): Promise<string | undefined> {
+  const { problems } = ctx;
   try {
     const refusal = await whyNotAdopted(path, ctx);
-    if (refusal !== undefined) {
-      raiseOne(problems, "StorageMissing", refusal);
-      return undefined;
-    }
-    const rootMarkerId = await ensureMarker(path);
-    facts.bind({ rootMarkerId });
-    // Cards were swapped before this state began: there may be others, and nobody knows what is on them.
-    if (isCardMarker(rootMarkerId)) facts.noteCards([rootMarkerId, UNKNOWN_CARDS]);
-    return rootMarkerId;
+    if (refusal === undefined) return await ensureMarker(path);
+    raiseOne(problems, "StorageMissing", refusal);
+    return undefined;
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
     const isThere = error.code !== "ENOENT" && error.code !== "ENOTDIR";
