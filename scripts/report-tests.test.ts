@@ -12,11 +12,12 @@ function reported(isTTY = false) {
     events.emit("test:pass", { name, nesting: 0, file: "/root/a.test.ts", details: { duration_ms: ms }, ...more });
   const fail = (name: string, error: object) =>
     events.emit("test:fail", { name, nesting: 0, file: "/root/a.test.ts", details: { duration_ms: 1, error } });
+  const write = (message: string) => events.emit("test:stderr", { file: "/root/a.test.ts", message });
   const end = () => {
     report.end();
     return text;
   };
-  return { pass, fail, end, excuse: report.excuse };
+  return { pass, fail, write, end, excuse: report.excuse };
 }
 
 test("a run is reported by its counts, its failures, and what took longer than two seconds", () => {
@@ -43,6 +44,16 @@ test("a terminal shows how far the run is, and the line goes before anything els
   pass("quick", 10);
   fail("a promise", { failureType: "testCodeFailure", cause: new Error("broken") });
   assert.ok(end().startsWith("\r\u001b[K1 passed, 0 failed, 0 s\r\u001b[K✖ a.test.ts: a promise"));
+});
+
+test("a process that ends before its tests do says how it ended, and what it wrote last", () => {
+  const { fail, write, end } = reported();
+  write("x".repeat(9000));
+  write("out of memory\n");
+  fail("/root/a.test.ts", { failureType: "testCodeFailure", cause: "test failed", exitCode: null, signal: "SIGTRAP" });
+  const text = end();
+  assert.match(text, /^✖ a\.test\.ts: the process was ended by SIGTRAP\nx+out of memory\n/);
+  assert.ok(text.length < 4500);
 });
 
 test("what passed when it was run again counts as no failure", () => {

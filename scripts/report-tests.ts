@@ -5,6 +5,8 @@ import { inspect } from "node:util";
 const LONG_MS = 2000;
 const MOST_LONG = 40;
 const PROGRESS_MS = 500;
+/** So much of what a process wrote last is printed if it ends before its tests do. */
+const LAST_WORDS = 4000;
 
 interface Ended {
   readonly name: string;
@@ -18,6 +20,14 @@ interface Ended {
 interface Failure {
   readonly failureType?: unknown;
   readonly cause?: unknown;
+  /** How a process ended that did not say of a test that it failed. */
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
+}
+
+interface Written {
+  readonly file: string;
+  readonly message: string;
 }
 
 export interface TestReport {
@@ -57,15 +67,22 @@ export function reportTests(out: Output, shorten: (file: string) => string): Tes
     if (ms > LONG_MS) long.push({ title: `${shorten(test.file ?? "")}: ${test.name}`, ms });
     show();
   };
+  const lastWords = new Map<string, string>();
+  const onWrite = ({ file, message }: Written) =>
+    void lastWords.set(file, ((lastWords.get(file) ?? "") + message).slice(-LAST_WORDS));
   const onFail = (test: Ended) => {
     const { error } = test.details;
     if (error?.failureType === "subtestsFailed") return;
     counts.failed += 1;
+    if (error?.exitCode !== undefined) {
+      const how = error.signal ? `was ended by ${error.signal}` : `ended with ${error.exitCode}`;
+      return say(`✖ ${shorten(test.file ?? "")}: the process ${how}\n${lastWords.get(test.file ?? "") ?? ""}`);
+    }
     const kind = error?.failureType === "testCodeFailure" ? "" : ` (${error?.failureType})`;
     say(`✖ ${shorten(test.file ?? "")}: ${test.name}${kind}\n${inspect(error?.cause ?? error)}\n`);
   };
   return {
-    watch: (events) => void events.on("test:pass", onPass).on("test:fail", onFail),
+    watch: (events) => void events.on("test:pass", onPass).on("test:fail", onFail).on("test:stderr", onWrite),
     excuse(count) {
       counts.failed -= count;
     },
