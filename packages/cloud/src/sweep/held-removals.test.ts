@@ -61,7 +61,8 @@ test("there is one backup at a time, and a backup whose connection is lost notic
   const held = (await holdRemovals(deps.db.pool))!;
   assert.equal(await holdRemovals(deps.db.pool), undefined);
   await deps.db.pool.query(`SELECT pg_terminate_backend(pid) FROM pg_locks
-    WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND classid = 72707370 AND granted`);
+    WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND locktype = 'advisory' AND mode = 'ExclusiveLock' AND classid = 72707370 AND granted`);
   await assert.rejects(held.requireHeld());
   await held[Symbol.asyncDispose]();
   const key = await store();
