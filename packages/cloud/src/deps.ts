@@ -21,7 +21,7 @@ import { untilThere } from "./db/until-there.ts";
 import { consoleFolder } from "./http/console-route.ts";
 import { IdentityProvider } from "./identity-provider/identity-provider.ts";
 import { openFileIndexer } from "./indexing/file-indexer.ts";
-import { PgBossQueue } from "./jobs/pg-boss-queue.ts";
+import { type JobLook, PgBossQueue } from "./jobs/pg-boss-queue.ts";
 import { CallRates } from "./limits/call-rates.ts";
 import { createTurns } from "./limits/turns.ts";
 import { createMetrics } from "./metrics/metrics.ts";
@@ -56,8 +56,8 @@ interface Choices {
   readonly openPostgres?: typeof startEmbeddedPostgres;
   /** Until this is aborted, a database that is away is waited for. Undefined: the caller learns of it at once. */
   readonly waitsUntil?: AbortSignal | undefined;
-  /** How often workers look for jobs of which nobody notifies them; undefined: as often as in production. */
-  readonly lookSeconds?: number | undefined;
+  /** How the workers look for jobs; undefined: as in production. */
+  readonly jobs?: JobLook | undefined;
 }
 
 /** Opens everything that the configuration names, in order; disposing closes it in the reverse one. */
@@ -68,7 +68,7 @@ export async function openDeps(
     clock = systemClock,
     fetchPublic = fetchFromInternet,
     openPostgres = startEmbeddedPostgres,
-    lookSeconds,
+    jobs,
     waitsUntil,
   }: Choices = {},
 ): Promise<OpenDeps> {
@@ -100,7 +100,7 @@ export async function openDeps(
     ...{ ...address, stopping: stopping.signal },
     stopSteps,
     indexer: use("the threads that index", openFileIndexer()),
-    jobs: use("the jobs", await PgBossQueue.start({ url, log, metrics, tracing, removalDelaySeconds, lookSeconds })),
+    jobs: use("the jobs", await PgBossQueue.start({ url, log, metrics, tracing, removalDelaySeconds, ...jobs })),
     credentials: use("the connection for changes of keys", await KeptCredentials.start({ url, db, log })),
     tokenUses: use("the uses of tokens", new NotedTokenUses({ db, clock, log })),
     buckets,

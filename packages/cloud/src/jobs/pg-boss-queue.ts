@@ -8,6 +8,7 @@ import { indexJobs } from "./job-indexes.ts";
 import type { JobData, JobHandlers, JobName, JobQueue } from "./queue.ts";
 import { formerQueuesOf, jobNames, queueOf } from "./queue-names.ts";
 
+const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
 const HEARTBEAT_SECONDS = 10;
 /** One process in all looks that often for jobs whose worker died: with the heartbeat they are taken over within 20 s. */
@@ -40,15 +41,26 @@ function workersOf(name: JobName, concurrency: number): number {
   return name in schedules || oneAtOnce.includes(name) ? 1 : concurrency;
 }
 
-interface QueueOptions {
+/** How the workers look for jobs. */
+export interface JobLook {
+  /** How often each worker looks for jobs of which nobody notifies it; the default is 2 s. */
+  readonly lookSeconds?: number;
+  /** How many connections the workers share, beside the one that listens; the default is 4. */
+  readonly connections?: number;
+}
+
+interface StartOptions extends QueueOptions {
+  /** The URL of the database. */
+  readonly url: string;
+}
+
+interface QueueOptions extends JobLook {
   readonly log: Logger;
   readonly metrics: Metrics;
   /** A job continues the trace of what queued it. */
   readonly tracing?: Tracing;
   /** How long an object stays before it is removed, if whoever asks for that says nothing else. */
   readonly removalDelaySeconds?: number;
-  /** How often each worker looks for jobs of which nobody notifies it; the default is 2 s. */
-  readonly lookSeconds?: number;
 }
 
 /** Jobs in the control plane's own Postgres. `startWorking` may be called in any number of processes. */
@@ -73,14 +85,14 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     this.#lookSeconds = lookSeconds;
   }
 
-  static async start({ url, ...options }: QueueOptions & { url: string }): Promise<PgBossQueue> {
+  static async start({ url, connections = CONNECTIONS, ...options }: StartOptions): Promise<PgBossQueue> {
     const { log } = options;
     // Its own pool takes what a pool of pg takes, although its types do not say so.
     const ofPool: object = { Client: SequentialClient, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
     const boss = new PgBoss({
       ...ofPool,
       connectionString: url,
-      max: 4,
+      max: connections,
       useListenNotify: true,
       superviseIntervalSeconds: LOOK_FOR_DEAD_SECONDS / 2,
       monitorIntervalSeconds: LOOK_FOR_DEAD_SECONDS,
@@ -88,7 +100,9 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     });
     boss.on("error", (error) => log.warn({ err: error }, "job queue error"));
     await boss.start();
-    for (const queue of jobNames.flatMap((name) => [queueOf(name), ...formerQueuesOf(name)]))
+    const queues = jobNames.flatMap((name) => [queueOf(name), ...formerQueuesOf(name)]);
+    const present = new Set((await boss.getQueues(queues)).map(({ name }) => name));
+    for (const queue of queues.filter((name) => !present.has(name)))
       await boss.createQueue(queue, {
         notify: true,
         heartbeatSeconds: HEARTBEAT_SECONDS,

@@ -48,11 +48,8 @@ interface Options {
   readonly dataDir?: string;
 }
 
-/**
- * Control planes of several test files run in one process until its end, so that those that wait leave the processors to the others: their
- * workers look for jobs half as often as in production.
- */
-const LOOK_SECONDS = 4;
+/** Control planes of many tests run beside each other, so that those that wait leave the processors and connections to the others. */
+const JOBS = { lookSeconds: 4, connections: 2 };
 
 /** Starts a whole control plane on a database, a folder and a port of its own, which closes with the test. */
 export async function startCloud(
@@ -78,7 +75,7 @@ export async function startCloud(
     await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), {
       clock,
       fetchPublic,
-      lookSeconds: LOOK_SECONDS,
+      jobs: JOBS,
     }),
   );
   stack.use(await keepMarks({ ...deps, findLost: (sinceMs) => findLost(deps, sinceMs) }));

@@ -98,14 +98,36 @@ async function dropEnded(url: string): Promise<void> {
   }
 }
 
+/** The types of pg lack these two. */
+type KeptClient = pg.Client & Record<"ref" | "unref", () => void>;
+
+/** A connection that is kept between statements: a new one costs the server as much as a small statement. */
+interface Kept {
+  readonly client: Promise<KeptClient>;
+  running: number;
+}
+
+const kept = new Map<string, Kept>();
+
+/** Runs a statement by the process's connection to the server, which does not keep the process alive while it is idle. */
 async function run(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: LIMIT_MS, query_timeout: LIMIT_MS });
-  await client.connect();
+  const connection = kept.get(url) ?? { client: connect(url), running: 0 };
+  kept.set(url, connection);
+  connection.client.catch(() => kept.delete(url));
+  const client = await connection.client;
+  if (connection.running++ === 0) client.ref();
   try {
     await client.query(sql);
   } finally {
-    await client.end();
+    if (--connection.running === 0) client.unref();
   }
+}
+
+async function connect(url: string): Promise<KeptClient> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: LIMIT_MS, query_timeout: LIMIT_MS });
+  client.on("error", () => kept.delete(url)); // the server has ended
+  await client.connect();
+  return client as KeptClient;
 }
 
 function urlOf(server: string, database: string): string {
