@@ -6,7 +6,7 @@
 // With --store s3 the control planes of the tests keep their objects in a bucket of a Ceph that is run for them, with --store azure in a
 // container of an Azurite.
 import { spawn } from "node:child_process";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { finished } from "node:stream/promises";
@@ -17,6 +17,7 @@ import { runAzurite, whyNoAzurite } from "../packages/cloud/src/bucket-uploads/t
 import { runCeph, whyNoCeph } from "../packages/cloud/src/bucket-uploads/testing/run-ceph.ts";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../packages/cloud/src/testing/test-database.ts";
 import { TEST_BUCKET_VARIABLE } from "../packages/cloud/src/testing/test-store.ts";
+import { propertyRuns, WHOLE_PROPERTIES_VARIABLE } from "../packages/recordings/src/testing/property-runs.ts";
 import { endSilent, REPORTING } from "./end-silent.ts";
 import { type FailedTest, filesToRunAgain, findFlaky, logFlaky, noteFailures } from "./failed-files.ts";
 import { groupTests } from "./group-tests.ts";
@@ -54,14 +55,15 @@ const stores: Readonly<Record<string, { whyNot(): string | undefined; open(): Pr
 const store = values.store === undefined ? undefined : stores[values.store];
 if (values.store !== undefined && !store) throw new Error(`--store ${values.store}: expected s3 or azure`);
 if (store?.whyNot() !== undefined) process.exit();
-/** Most tests wait for more than half of their time, above all those of agents. */
-const concurrency = Math.max(3, Math.min(6, Math.round(2.5 * availableParallelism())));
+/** The tests of agents wait, those of control planes compute: more at once only takes their caches from each other. */
+const concurrency = Math.max(3, Math.min(6, Math.round(1.5 * availableParallelism())));
 const files = takeShard(leaveOut(findTests(positionals), values.without), values.shard);
 if (files.length === 0) {
   console.error(`no test file matches ${positionals.join(" ")}${values.slow ? "" : "; the long ones need --slow"}`);
   process.exit(1);
 }
 
+if (values.slow) process.env[WHOLE_PROPERTIES_VARIABLE] = "1";
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());
 
@@ -92,14 +94,23 @@ function keepBusy(count: number): Disposable {
   return { [Symbol.dispose]: () => busy.forEach((one) => void one.kill()) };
 }
 
-/** Returns the files whose path contains one of the given texts, or all files, in a fixed order. */
+/**
+ * Returns the files whose path contains one of the given texts, or all files, in a fixed order. To the long ones belong the properties of
+ * the others, which are then tried with all of their cases.
+ */
 function findTests(parts: string[]): string[] {
-  const kind = values.slow ? "slow" : "test";
-  const patterns = [`packages/*/src/**/*.${kind}.ts`, `scripts/**/*.${kind}.ts`];
-  const found = globSync(patterns, { cwd: ROOT });
+  const found = values.slow ? [...glob("slow"), ...glob("test").filter(holdsProperties)] : glob("test");
   const isWanted = (path: string) =>
     parts.length === 0 || parts.some((part) => path.includes(part.replace(/^\.\//, "")));
   return found.filter(isWanted).sort();
+}
+
+function glob(kind: "slow" | "test"): string[] {
+  return globSync([`packages/*/src/**/*.${kind}.ts`, `scripts/**/*.${kind}.ts`], { cwd: ROOT });
+}
+
+function holdsProperties(path: string): boolean {
+  return readFileSync(join(ROOT, path), "utf8").includes(`${propertyRuns.name}(`);
 }
 
 /** What a build has no time for is printed, so that nobody takes it for tested. A path that is no test is a mistake. */

@@ -8,6 +8,7 @@ import { corrupt } from "./testing/corrupt.ts";
 import { exportBytes } from "./testing/export-bytes.ts";
 import { makeBag } from "./testing/make-bag.ts";
 import { makeMcap } from "./testing/make-mcap.ts";
+import { propertyRuns } from "./testing/property-runs.ts";
 import { readMessages } from "./testing/read-messages.ts";
 import type { TopicSpec } from "./testing/sensors.ts";
 
@@ -77,7 +78,7 @@ for (const [fileName, bytes] of Object.entries(files)) {
         }
         await examine(mutated, fileName);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 }

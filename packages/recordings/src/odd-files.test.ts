@@ -8,12 +8,13 @@ import { mutateOddMcap } from "./testing/mutate-odd-mcap.ts";
 import { keyOf, without } from "./testing/odd/content-key.ts";
 import { oddKinds } from "./testing/odd/kinds.ts";
 import { makeOddMcap, type OddMcap, type OddMessage } from "./testing/odd-mcap.ts";
+import { propertyRuns } from "./testing/property-runs.ts";
 import { readOddFile } from "./testing/read-odd-file.ts";
 import { listSharedFiles, oddFolder, skipWithout } from "./testing/shared-data.ts";
 import { readSlowly } from "./testing/slow-mcap-reader.ts";
 
 const skip = skipWithout(oddFolder);
-const seeds = Array.from({ length: 60 }, (_, index) => index);
+const seeds = Array.from({ length: propertyRuns(60) }, (_, index) => index);
 const common = oddKinds.filter(({ isRare }) => !isRare);
 
 test("the same seed makes the same file", () => {
@@ -125,7 +126,7 @@ test("a file of any oddities is given whole, or refused, or what is missing is r
 });
 
 test("a made file that was changed is given as a slow reader finds it, or refused", {}, async (t) => {
-  for (const seed of seeds.slice(0, 30)) {
+  for (const seed of seeds.slice(0, propertyRuns(30))) {
     const odd = mutateOddMcap(seed);
     await t.test(`seed ${seed}: ${odd.kinds.join(", ")}`, async () => {
       await holdOddFile(odd);

@@ -10,6 +10,7 @@ import {
   type ImportStatus,
   MAX_GRID_BINS,
 } from "@downlink/protocol";
+import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { newId } from "../db/ids.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -97,7 +98,7 @@ test("cells and sums are those of a slow, obvious count", async () => {
       }),
     );
   });
-  await fc.assert(agrees, { numRuns: SCENES, endOnFailure: true });
+  await fc.assert(agrees, { numRuns: propertyRuns(SCENES), endOnFailure: true });
 });
 
 const grid = (query: Partial<Query>, client = admin) =>

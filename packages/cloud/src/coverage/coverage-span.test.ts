@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type CoverageSpan } from "@downlink/protocol";
+import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { newId } from "../db/ids.ts";
 import { maybe } from "../testing/list-oracle.ts";
@@ -85,7 +86,7 @@ test("first, last, usual, previous and next equal those found by looking at each
   const agrees = fc.asyncProperty(windows, owners, async (window, owner) => {
     assert.deepEqual(await span({ ...window, ...owner }), expected({ ...window, ...owner }));
   });
-  await fc.assert(agrees, { numRuns: 100 });
+  await fc.assert(agrees, { numRuns: propertyRuns(100) });
 });
 
 test("a robot whose clock said 1970 widens the whole span, and not the usual one", async () => {

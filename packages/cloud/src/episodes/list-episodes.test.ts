@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError, Client } from "@downlink/client";
 import { api, type CallInput, type Episode, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "@downlink/protocol";
+import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { matchTerms, type Searchable } from "../search/match-terms.ts";
 import { parseQuery } from "../search/terms.ts";
@@ -173,7 +174,7 @@ test("every filter in every order gives the pages of a simple model, forwards an
       );
       assert.equal(there[0]!.previous, undefined);
     }),
-    { numRuns: 80 },
+    { numRuns: propertyRuns(80) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Event } from "@downlink/protocol";
+import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { startCloud } from "../testing/start-cloud.ts";
 
@@ -101,7 +102,7 @@ test("`start` and `end` match any event intersecting the range, inclusive, with 
   const agrees = fc.asyncProperty(queries, async (query) => {
     assert.deepEqual(ids(await list(query)), expected(query));
   });
-  await fc.assert(agrees, { numRuns: 300 });
+  await fc.assert(agrees, { numRuns: propertyRuns(300) });
 });
 
 test("an event that touches the range at only one nanosecond is found", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
+import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { newId } from "../db/ids.ts";
 import { byKey, maybe } from "../testing/list-oracle.ts";
@@ -89,7 +90,7 @@ test("imports are listed by any filters, in any order and from any page on, by w
       expected(query),
     );
   });
-  await fc.assert(agrees, { numRuns: 200 });
+  await fc.assert(agrees, { numRuns: propertyRuns(200) });
 });
 
 test("a window of data that ends before it begins matches nothing, even if an import spans both ends", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput, ImportStatus } from "@downlink/protocol";
+import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { byKey, maybe } from "../testing/list-oracle.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -77,7 +78,7 @@ test("`start` and `end` match recordings with data on or after start and on or b
   const agrees = fc.asyncProperty(queries, async (query) => {
     assert.deepEqual(ids(await list(query)), expected(query));
   });
-  await fc.assert(agrees, { numRuns: 200 });
+  await fc.assert(agrees, { numRuns: propertyRuns(200) });
 });
 
 test("a recording of a day or more is found by any time that it spans, in the order of starts and of ends", async () => {

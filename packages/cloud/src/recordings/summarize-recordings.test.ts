@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ImportStatus, type RecordingSummary } from "@downlink/protocol";
+import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { newId } from "../db/ids.ts";
 import { maybe } from "../testing/list-oracle.ts";
@@ -54,7 +55,7 @@ test("the sums are those of the list with the same filters, whatever they are", 
   const agrees = fc.asyncProperty(queries, async (query) => {
     assert.deepEqual(await summarize(query), await expected(query));
   });
-  await fc.assert(agrees, { numRuns: 60 });
+  await fc.assert(agrees, { numRuns: propertyRuns(60) });
 });
 
 test("without recordings the sums are zero; another organization, and a key of another project, see nothing of these", async () => {

@@ -6,6 +6,7 @@ import { bytesSource, SourceChangedError } from "../sources/source.ts";
 import { exportBagBytes, exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
+import { propertyRuns } from "../testing/property-runs.ts";
 import { readBagChunks, readBagsInOrder, topicOf } from "../testing/read-bag-file.ts";
 import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { requireSoundBag } from "../testing/require-sound-bag.ts";
@@ -44,7 +45,7 @@ test("any selection of bags, topics and times, in order of log time, is what a s
       const sources = indexes.map((index) => bags[index]!);
       await requireSoundBag(await exportBagBytes(sources, { ...options, ...window, topics }), selected);
     }),
-    { numRuns: 120, endOnFailure: true },
+    { numRuns: propertyRuns(120), endOnFailure: true },
   );
 });
 

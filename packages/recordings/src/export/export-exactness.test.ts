@@ -8,6 +8,7 @@ import { inspectRecording } from "../inspect/inspect.ts";
 import { FileSource } from "../sources/file-source.ts";
 import { bytesSource } from "../sources/source.ts";
 import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
+import { propertyRuns } from "../testing/property-runs.ts";
 import { type ReadMessage, readIndexedMessages, readMessages } from "../testing/read-messages.ts";
 import { type WrittenFile, writeMessages } from "../testing/write-messages.ts";
 import type { ExportOptions, ExportSelection } from "./plan/export-options.ts";
@@ -136,7 +137,7 @@ test("any selection of any recordings, in any manner, is what a slow obvious ext
       const bytes = await exportBytes(opened, { ...selected, ...options });
       await assertHolds(bytes, select(inOrder(sources), selected));
     }),
-    { numRuns: 400 },
+    { numRuns: propertyRuns(400) },
   );
 });
 
@@ -163,6 +164,6 @@ test("with the last message of each channel before the window, too", async () =>
         await assertHolds(exported, [...lastOfEach(before), ...select(all, selected)]);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   );
 });

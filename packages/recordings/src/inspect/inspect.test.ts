@@ -6,6 +6,7 @@ import { bytesSource } from "../sources/source.ts";
 import type { MetadataRecord, RecordingSummary } from "../survey/summary.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { type McapSpec, makeMcap } from "../testing/make-mcap.ts";
+import { propertyRuns } from "../testing/property-runs.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { inspectRecording, isFinished } from "./inspect.ts";
 
@@ -83,7 +84,7 @@ test("counts and times are those of the messages, for every feature that a write
         assert.equal(summary.attachments.length, 1);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
 });
 

@@ -12,6 +12,7 @@ import { collect } from "../testing/collect.ts";
 import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
+import { propertyRuns } from "../testing/property-runs.ts";
 import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
 import { type WrittenMessage, writeMessages } from "../testing/write-messages.ts";
 import { digestTopics } from "./digest-topics.ts";
@@ -193,7 +194,7 @@ test("exports by the files of topics hold what exports by the recording hold, me
       fromWhole.map(({ logTimeNs }) => logTimeNs),
     );
   });
-  await fc.assert(property, { numRuns: 40 });
+  await fc.assert(property, { numRuns: propertyRuns(40) });
 });
 
 test("thousands of topics open one file more, which has no name", async () => {

@@ -11,6 +11,7 @@ export { type BagSpec, type BagTopicSpec, makeBag } from "./make-bag.ts";
 export { type AttachmentSpec, type McapSpec, makeMcap, writeMcapFile } from "./make-mcap.ts";
 export { megabyteMs } from "./megabyte-ms.ts";
 export { type OversizedFile, oversizedFiles, writeOversized } from "./oversized.ts";
+export { propertyRuns, WHOLE_PROPERTIES_VARIABLE } from "./property-runs.ts";
 export { readBagMessages } from "./read-bag-messages.ts";
 export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
 export { demoTopics, type SensorKind, seededRandom, type TopicSpec } from "./sensors.ts";

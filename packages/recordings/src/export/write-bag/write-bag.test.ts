@@ -5,6 +5,7 @@ import { RecordingError } from "../../faults/reasons.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import { collect } from "../../testing/collect.ts";
 import { makeBag } from "../../testing/make-bag.ts";
+import { propertyRuns } from "../../testing/property-runs.ts";
 import { readBagChunks, readBagsInOrder, topicOf } from "../../testing/read-bag-file.ts";
 import { requireSoundBag } from "../../testing/require-sound-bag.ts";
 import {
@@ -49,7 +50,7 @@ test("any selection of topics and times from any bags is written whole, in order
         .sort((a, b) => Number(a.logTimeNs - b.logTimeNs));
       await requireSoundBag(await writeBagMessages(selected, options), selected);
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 
