@@ -247,9 +247,20 @@ function sourcesOf(command: Command, { isFileNew = false } = {}): SettingSources
   const given = token === undefined ? {} : tokenSetting(token);
   const ownDir = isFileNew && config !== undefined && !existsSync(config) ? stateDirFor(config) : undefined;
   const flags: Partial<Record<SettingName, string>> = {
-    ...{ storageRoot, stateDir: stateDir ?? ownDir, apiUrl: url, deviceName, ...given },
+    ...{
+      storageRoot: fromHere(storageRoot),
+      stateDir: fromHere(stateDir ?? ownDir),
+      apiUrl: url,
+      deviceName,
+      ...given,
+    },
   };
   return { flags, environment: process.env, configFile: config, isFileNew };
+}
+
+/** On the command line a path begins where the person is; in the file it must be absolute. */
+function fromHere(path: string | undefined): string | undefined {
+  return path ? resolve(path) : path;
 }
 
 async function watch(settings: Settings, isJson: boolean) {
