@@ -263,14 +263,16 @@ test("an empty file is accepted and ends as an error that says so", async () => 
   assert.match(ended.error!, /no bytes/);
 });
 
-test("before the bytes are stored there is no pending import; a file that is no recording is quarantined with its reason", async () => {
+test("before the bytes are stored there is no pending import but by its id; a file that is no recording is quarantined with its reason", async () => {
   const { link, requestId } = await newLink("rubbish.mcap");
-  const query = { requestId, showCompleted: true, showQuarantined: true };
+  const query = { filename: "rubbish.mcap", showCompleted: true, showQuarantined: true };
   assert.deepEqual(await admin.call(api.pendingImports.list, query), []);
+  assert.equal((await admin.call(api.pendingImports.get, { requestId })).status, undefined);
   assert.equal((await putFile(link, "no recording at all")).status, 200);
   const failed = await endOfImport(cloud, requestId);
   assert.ok(failed.quarantinedAt !== undefined && failed.terminal && failed.error);
   assert.ok((await stored()).includes((await requestOf(requestId)).blobKey!), "the object stays where it is");
-  assert.deepEqual(await admin.call(api.pendingImports.list, { requestId }), []);
+  assert.deepEqual(await admin.call(api.pendingImports.list, { filename: "rubbish.mcap" }), []);
+  assert.equal((await admin.call(api.pendingImports.list, { requestId }))[0]?.status, "error");
   assert.deepEqual(await admin.call(api.recordings.list, { path: "rubbish.mcap" }), []);
 });

@@ -1,11 +1,13 @@
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
+import { notFound } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { equalsByHash } from "../db/hashed-sql.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
-import { workingStates } from "../import-life/import-request-state.ts";
+import { importRequestStates, workingStates } from "../import-life/import-request-state.ts";
+import { visibleTo } from "../projects/find-project.ts";
 import { selectSite } from "../projects/find-site.ts";
 import { findPage } from "../search/find-page.ts";
 import { hasPart } from "../search/has-part.ts";
@@ -19,16 +21,16 @@ type ListQuery = Input<Contract["list"]>;
 type ErrorsQuery = Input<Contract["errors"]>;
 
 /**
- * A request that waits for its bytes is no pending import yet, but a salvage whose id is given is listed; complete and quarantined requests
- * are listed if the query asks for them.
+ * A request that waits for its bytes is no pending import yet; complete and quarantined requests are listed if the query asks for them. By
+ * its id a request is found in every state.
  */
 export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<Complete<PendingImport>[]> {
   const { requestId, key, filename, siteId, updatedSince, showCompleted, showQuarantined } = query;
   const isOne = requestId !== undefined;
-  const states = [...workingStates, "error", ...(showCompleted ? ["complete"] : []), ...(isOne ? ["awaiting"] : [])];
+  const states = isOne ? importRequestStates : [...workingStates, "error", ...(showCompleted ? ["complete"] : [])];
   const site = await selectSite(ctx, siteId);
   const conditions = [
-    ...(isOne ? [Prisma.sql`r.id = ${requestId} AND (r.state <> 'awaiting' OR r."salvageOfId" IS NOT NULL)`] : []),
+    ...(isOne ? [Prisma.sql`r.id = ${requestId}`] : []),
     ...(key === undefined ? [] : [Prisma.sql`r.key = ${key}`]),
     ...(site ? [Prisma.sql`r."siteId" = ${site.id}`] : []),
   ];
@@ -36,7 +38,9 @@ export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<Co
   const filters = [
     ...conditions.map((where) => ({ where })),
     ...(filename === undefined ? [] : [{ orderedBy: "deviceId", where: equalsByHash("filename", filename) }]),
-    ...(showQuarantined ? [] : [{ column: "quarantinedAtNs", where: Prisma.sql`r."quarantinedAtNs" IS NULL` }]),
+    ...(showQuarantined || isOne
+      ? []
+      : [{ column: "quarantinedAtNs", where: Prisma.sql`r."quarantinedAtNs" IS NULL` }]),
     ...(updatedSince === undefined ? [] : [since]),
   ];
   return readPage(ctx, query, { states, filters });
@@ -54,6 +58,16 @@ export async function listImportErrors(ctx: Ctx, query: ErrorsQuery): Promise<Co
 interface Shown {
   readonly states: readonly string[];
   readonly filters: readonly ColumnFilter[];
+}
+
+/** Answers one request, in whatever state it is. */
+export async function getPendingImport(
+  ctx: Ctx,
+  { requestId }: Input<Contract["get"]>,
+): Promise<Complete<PendingImport>> {
+  const where = { AND: [{ id: requestId }, visibleTo(ctx)] };
+  const row = await ctx.db.prisma.importRequest.findFirst({ where, include: withRecording });
+  return row ? toPendingImport(ctx, row) : notFound(`import request ${requestId}`);
 }
 
 /** Finds first the ids of the page, from narrow rows, and then the page itself. */

@@ -61,12 +61,24 @@ const all = [
   "quarantined-2",
 ];
 
-test("complete and quarantined requests are listed if the query asks for them; requests without bytes, and cancelled ones, never", async () => {
+test("complete and quarantined requests are listed if the query asks for them; requests without bytes, and cancelled ones, only by their id", async () => {
   assert.deepEqual(await list(), ["received", "processing", "ready", "undelivered"]);
   assert.deepEqual(await list({ showCompleted: true }), [...all.slice(0, 6)]);
   const without = all.filter((name) => !name.startsWith("complete"));
   assert.deepEqual(await list({ showQuarantined: true }), without);
   assert.deepEqual(await list(everything), all);
+});
+
+test("a request is answered by its id in every state, as it is listed; one that is not visible is 404", async () => {
+  for (const [requestId] of names) {
+    const listed = await admin.call(api.pendingImports.list, { requestId });
+    assert.deepEqual([await admin.call(api.pendingImports.get, { requestId })], listed);
+  }
+  const [requestId] = [...names.keys()];
+  const other = await cloud.otherOrganization();
+  await assert.rejects(other.call(api.pendingImports.get, { requestId: requestId! }), isNotFound);
+  const limited = cloud.withToken(await cloud.addKey(["data.imports.pending.list"], ["prj_unrelated"]));
+  await assert.rejects(limited.call(api.pendingImports.get, { requestId: requestId! }), isNotFound);
 });
 
 test("an item shows its state, also as a sentence, and what happens next", async () => {
@@ -109,7 +121,12 @@ test("pending imports are filtered by each of their fields, and by several at on
   const idOf = (name: string) => [...names].find(([, known]) => known === name)![0];
   const cases: [CallInput<typeof api.pendingImports.list>, string[]][] = [
     [{ requestId: idOf("ready") }, ["ready"]],
-    [{ requestId: idOf("awaiting") }, []],
+    [{ requestId: idOf("awaiting") }, ["awaiting"]],
+    [{ requestId: idOf("cancelled") }, ["cancelled"]],
+    [{ requestId: idOf("quarantined") }, ["quarantined"]],
+    [{ requestId: idOf("complete") }, ["complete"]],
+    [{ requestId: idOf("complete"), key: "k-processing" }, []],
+    [{ requestId: "req_unknown" }, []],
     [{ key: "k-processing" }, ["processing"]],
     [{ key: "k" }, []],
     [{ deviceId: alpha.id }, ["processing", "complete", "quarantined"]],

@@ -1,6 +1,6 @@
 import type { api } from "@downlink/protocol";
 import type { Handlers } from "../http/handlers.ts";
-import { listImportErrors, listPendingImports } from "./list-pending-imports.ts";
+import { getPendingImport, listImportErrors, listPendingImports } from "./list-pending-imports.ts";
 import { retryImport } from "./retry-import.ts";
 import { salvageUpload } from "./salvage-upload.ts";
 
@@ -8,6 +8,7 @@ type Contract = typeof api.pendingImports;
 
 export const pendingImports: Handlers<Contract> = {
   list: listPendingImports,
+  get: getPendingImport,
   errors: listImportErrors,
   retry: retryImport,
   salvage: salvageUpload,

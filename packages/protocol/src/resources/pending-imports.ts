@@ -29,7 +29,7 @@ export const PendingImport = z
     filename: z.string(),
     status: PendingImportStatus.optional().meta({
       description:
-        "Absent while the device is to send the file anew, as it may be after a retry, and while a salvage is being made",
+        "Absent while the file is still to come: from the client, from the device, or while a salvage is being made; and after the request was cancelled, which `terminal` says",
     }),
     pipelineStage: z.string().meta({
       description:
@@ -73,7 +73,7 @@ export const pendingImports = {
     access: apiKey("data.imports.pending.list", "projects"),
     summary: "List pending imports: files whose bytes are here, on their way to become recordings",
     description:
-      "A device's name and a session's key are known as well while only a request has them: the device was renamed or deleted, the session waits for a file that says of which device it is. A salvage that is being made is listed where its `requestId` is given. `GET /v1/data/pending-imports/{requestId}/file` (with `data.stream`) answers 302 to the stored bytes.",
+      "A device's name and a session's key are known as well while only a request has them: the device was renamed or deleted, the session waits for a file that says of which device it is. By `requestId` a request is found in every state, also before its file has come, once it is complete, or after it was cancelled. `GET /v1/data/pending-imports/{requestId}/file` (with `data.stream`) answers 302 to the stored bytes.",
     query: z.object({
       requestId: StorableText.optional(),
       key: StorableText.optional(),
@@ -102,6 +102,15 @@ export const pendingImports = {
       ...page,
     }),
     response: z.array(PendingImport),
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/data/pending-imports/{requestId}",
+    access: apiKey("data.imports.pending.list", "projects"),
+    summary:
+      "Get one import by its request, in every state: of an upload, of a file that a device is asked for, of a salvage",
+    params: z.object({ requestId: Id }),
+    response: PendingImport,
   }),
   errors: operation({
     method: "get",
