@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { api, type CallInput, type Changes, MAX_CHANGES, MAX_WAITING_CHANGES } from "@downlink/protocol";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { writeEvent } from "../outbox/outbox.ts";
 import { Browser } from "../sign-in/testing/browser.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
@@ -136,6 +137,17 @@ test("nobody hears of what it may not list: of other projects, kinds and organiz
   }
   const within = await ask({ since, projectId: other.id });
   assert.deepEqual(idsOf(within), [`device ${there.id}`]);
+});
+
+test("an event about what no change is listed for, such as a webhook of the project, is passed over", async () => {
+  const since = await now();
+  const { orgId } = await cloud.deps.db.prisma.project.findUniqueOrThrow({ where: { id: projectId } });
+  const payload = { webhook: { id: "wh_1", name: "gone", disabledReason: "the receiver answered 410 Gone" } };
+  await withTransaction(cloud.deps.db, (tx) =>
+    writeEvent(tx, { type: "webhook.disabled", orgId, projectId, occurredAtNs: 0n, payload }),
+  );
+  const event = await mark();
+  assert.deepEqual((await hear(since, { count: 1 })).ids, [`event ${event.id}`]);
 });
 
 test("a page's stream resumes where it was cut, by a cookie; a member who was removed hears no more", async () => {

@@ -1,4 +1,4 @@
-import { type changeKinds, MAX_CHANGES } from "@downlink/protocol";
+import { changeKinds, MAX_CHANGES } from "@downlink/protocol";
 import type { Deps } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { readingFrom } from "../db/read-sql.ts";
@@ -43,6 +43,7 @@ export async function readNews({ db, clock }: Pick<Deps, "db" | "clock">, orgId:
         o.payload -> split_part(o.type, '.', 1) -> 'device' ->> 'id' AS "deviceId"
       FROM "OutboxEvent" o
       WHERE o."orgId" = ${orgId} AND o.xid >= ${since?.xid ?? null}::bigint AND o.xid < now.xid AND o."projectId" IS NOT NULL
+        AND split_part(o.type, '.', 1) = ANY (${[...changeKinds]}::text[])
       LIMIT ${MAX_CHANGES + 1}
     ) AS e ON TRUE`);
   const { incarnation, xid } = found[0]!;

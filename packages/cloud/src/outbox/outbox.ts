@@ -6,7 +6,8 @@ import type { Transaction } from "../db/transaction.ts";
 export interface OutboxEvent {
   readonly type: WebhookEventType;
   readonly orgId: string;
-  readonly projectId: string;
+  /** Null: the event is about the whole organization, and only webhooks without a project receive it. */
+  readonly projectId: string | null;
   readonly occurredAtNs: bigint;
   readonly payload: Record<string, unknown>;
 }

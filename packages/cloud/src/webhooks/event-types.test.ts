@@ -110,6 +110,13 @@ test("device.offline", async () => {
   assert.partialDeepStrictEqual(event, { device: { id: agent.deviceId, name: "filming" }, projectId });
 });
 
+test("webhook.disabled", async (t) => {
+  const gone = await startReceiver(t, (response) => void response.writeHead(410).end());
+  const { id } = await admin.call(api.webhooks.create, { name: "gone", url: gone.url, eventTypes: ["device.created"] });
+  const event = await eventOf("webhook.disabled", () => admin.call(api.webhooks.ping, { id }));
+  assert.deepEqual(event.webhook, { id, name: "gone", disabledReason: "the receiver answered 410 Gone" });
+});
+
 test("ping", async () => {
   const event = await eventOf("ping", () => admin.call(api.webhooks.ping, { id: registered.id }));
   assert.partialDeepStrictEqual(event, { webhook: { id: registered.id }, webhookId: registered.id });

@@ -3,6 +3,7 @@ import type { Database } from "../db/client.ts";
 import type { WebhookModel } from "../db/generated/models.ts";
 import { toJson } from "../db/insert-rows.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { writeEvent } from "../outbox/outbox.ts";
 import type { Claimed } from "./claim-deliveries.ts";
 import { heldUntilNs, nextAttemptNs } from "./next-attempt.ts";
 
@@ -46,10 +47,17 @@ export async function recordAttempts(db: Pick<Database, "prisma" | "tx">, all: A
   });
 }
 
-async function noteDisabled(tx: Transaction, { id, orgId }: WebhookModel, after: State): Promise<void> {
+/** The row is disabled by now, so that the other webhooks get the event and this one does not. */
+async function noteDisabled(
+  tx: Transaction,
+  { id, orgId, projectId, name }: WebhookModel,
+  after: State,
+): Promise<void> {
   const { disabledReason, attemptedAtNs: nowNs } = after;
   const about = { orgId, nowNs, operation: "webhooks.disable", resourceKind: "webhook", resourceId: id } as const;
   await writeEntry(tx, service, { ...about, before: { enabled: true }, after: { enabled: false, disabledReason } });
+  const payload = { webhook: { id, name, disabledReason } };
+  await writeEvent(tx, { type: "webhook.disabled", orgId, projectId, occurredAtNs: nowNs, payload });
 }
 
 type State = Pick<WebhookModel, "enabled" | "disabledReason" | "failingSinceNs" | "heldUntilNs" | "attemptedAtNs">;

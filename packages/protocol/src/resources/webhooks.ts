@@ -18,6 +18,7 @@ export const webhookEventTypes = [
   "event.created",
   "event.updated",
   "dataset.committed",
+  "webhook.disabled",
 ] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
