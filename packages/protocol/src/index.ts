@@ -17,7 +17,7 @@ export {
   EdgeTopic,
 } from "./edge/edge-items.ts";
 export { edgeLimits, INCARNATION_HEADER, LEASE_HEADER } from "./edge/edge-limits.ts";
-export { DeletionReason, PermitAnswer, PermitRefusal } from "./edge/edge-permits.ts";
+export { PermitAnswer, PermitRefusal } from "./edge/edge-permits.ts";
 export type { Piece } from "./edge/edge-pieces.ts";
 export {
   DeliveryFailure,
@@ -171,6 +171,7 @@ export { InboxToken, inboxTokens, Site, SiteToken, SiteType, sites, siteTokens }
 export { Topic, topics } from "./resources/topics.ts";
 export { uploads } from "./resources/uploads.ts";
 export { MAX_VIEW_LINKS, MAX_VIEW_SECONDS, ViewLink, viewLinks } from "./resources/view-links.ts";
+export { webhookEvents } from "./resources/webhook-events.ts";
 export {
   DELIVERY_DAYS,
   MAX_ANSWER_BYTES,
@@ -185,6 +186,7 @@ export {
 } from "./resources/webhooks.ts";
 export { holdsCredential } from "./shapes/credentials.ts";
 export { CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "./shapes/cursor.ts";
+export { DeletionReason } from "./shapes/deletion-reason.ts";
 export { parseDurationMs } from "./shapes/duration.ts";
 export { explainIssue } from "./shapes/explain-issue.ts";
 export { MAX_COUNTED, MAX_LIMIT, type SortOrder, TOTAL_HEADER } from "./shapes/list.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { api, type Contract, siteUploads } from "@downlink/protocol";
+import { api, type Contract, siteUploads, webhookEvents } from "@downlink/protocol";
 import { createApp } from "../app.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { consolePaths } from "./console-route.ts";
@@ -13,6 +13,7 @@ interface Described {
 
 interface Document {
   readonly paths: Record<string, Record<string, Described>>;
+  readonly webhooks: Record<string, object>;
   readonly tags: readonly { name: string }[];
 }
 
@@ -53,6 +54,9 @@ test("every route that needs an API key names its capability, and no two have on
     if (takesKey) assert.ok(description.includes(`\`${capability}\``), route);
   }
 });
+
+test("the documentation has each event that a webhook receives", () =>
+  assert.deepEqual(Object.keys(document.webhooks), Object.keys(webhookEvents)));
 
 test("the documentation gives the limits of texts and queries", () => {
   const text = JSON.stringify(document);

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, test } from "node:test";
-import { api, webhookEventTypes } from "@downlink/protocol";
+import { api, webhookEvents, webhookEventTypes } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { Webhook } from "standardwebhooks";
+import { z } from "zod";
 import { noteOffline } from "../edge/note-offline.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually, recordingItem, startAgent } from "../testing/test-agent.ts";
@@ -136,5 +137,12 @@ test("every event type was received, each event once, signed as the standard and
     const { webhookId, eventId, webhookEventId, attemptedAt, deliveryAttemptedAt } = event;
     assert.deepEqual([webhookId, eventId, attemptedAt], [registered.id, webhookEventId, deliveryAttemptedAt]);
     assert.match(String(event.timestamp), /^\d{4}-\d\d-\d\dT.*Z$/);
+  }
+});
+
+test("every body is what the contract, and with it the OpenAPI document, says of its type, and no field more", () => {
+  for (const { event } of receiver.received) {
+    const { body } = webhookEvents[event.type as keyof typeof webhookEvents];
+    assert.deepEqual(z.encode(body, z.decode(body, event)), event);
   }
 });

@@ -2,14 +2,6 @@ import { z } from "zod";
 import { Timestamp } from "../shapes/time.ts";
 import { VersionId } from "./edge-items.ts";
 
-/**
- * The rule under which a file is deleted on the device. `imported`: autoDeleteAfterImport · `retention`: it ended longer ago than
- * retainRecordingsSeconds, and was reported for as long · `space`: an imported file, as the disk's quota asks · `prune`: a file that may
- * never have been imported, as the quota asks and the operator allows.
- */
-export const DeletionReason = z.enum(["imported", "retention", "space", "prune"]);
-export type DeletionReason = z.infer<typeof DeletionReason>;
-
 /** Why a file may not be deleted now. The list is closed. */
 export const PermitRefusal = z.enum([
   "Unknown",

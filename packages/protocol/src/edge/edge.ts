@@ -3,12 +3,13 @@ import { agentToken, enrolmentToken, operation } from "../operations/operation.t
 import { DeviceName } from "../resources/devices.ts";
 import { AgentStatus } from "../resources/edge-agents.ts";
 import { ImportStatus } from "../resources/recordings.ts";
+import { DeletionReason } from "../shapes/deletion-reason.ts";
 import { queryInteger } from "../shapes/query.ts";
 import { fileText, Id, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 import { EdgeItem, Sha256Hex, VersionId } from "./edge-items.ts";
 import { edgeLimits } from "./edge-limits.ts";
-import { DeletionReason, PermitAnswer } from "./edge-permits.ts";
+import { PermitAnswer } from "./edge-permits.ts";
 import { edgeUploads } from "./edge-uploads.ts";
 import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { ErrorBody, type ErrorCode, errorCodes } from "../operations/errors.ts";
 import {
   type Access,
@@ -11,15 +11,14 @@ import {
   pathParameters,
 } from "../operations/operation.ts";
 import { aliasesOf } from "../shapes/query.ts";
-import { exampleOf } from "./openapi-example.ts";
+import { deliveryHeaders, describeWebhooks } from "./describe-webhooks.ts";
 import type { PlainRoute } from "./plain-route.ts";
 import { plainRoutes } from "./plain-routes.ts";
+import { COMPONENTS, type Json, jsonContent, wire } from "./wire-schema.ts";
 
-type Json = Record<string, unknown>;
 type Api = Readonly<Record<string, Contract>>;
 
 const limitsText = `A query has at most ${MAX_QUERY_PARAMETERS} parameters, and the request line and headers have 64 KiB. No body is taken with a \`Content-Encoding\`. What a text, list or number may be stands with its field.`;
-const COMPONENTS = "#/components/schemas/";
 
 /** The whole interface as an OpenAPI 3.1 document. */
 export function toOpenApi(
@@ -50,8 +49,10 @@ export function toOpenApi(
     servers: [{ url: serverUrl }],
     tags: [...Object.keys(api), ...plainTags(api)].map((name) => ({ name })),
     paths,
+    webhooks: describeWebhooks(schemas),
     components: {
       schemas,
+      parameters: deliveryHeaders(),
       responses: errorResponses(),
       securitySchemes: {
         apiKey: {
@@ -95,10 +96,16 @@ function describe(operation: Operation, schemas: Json): Json {
       ...queryParameters(operation),
       ...idempotencyParameters(operation),
     ],
-    ...(body && { requestBody: { ...bodyOf(operation), content: json(wire(body, schemas), schemas) } }),
+    ...(body && { requestBody: { ...bodyOf(operation), content: jsonContent(wire(body, schemas), schemas) } }),
     responses: {
       ...(response
-        ? { 200: { description: "Done", ...headers(responseHeaders), content: json(wire(response, schemas), schemas) } }
+        ? {
+            200: {
+              description: "Done",
+              ...headers(responseHeaders),
+              content: jsonContent(wire(response, schemas), schemas),
+            },
+          }
         : { 204: { description: "Done" } }),
       ...Object.fromEntries(
         statusesOf(operation).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
@@ -171,31 +178,6 @@ function bodyOf({ body, bodySize = "ordinary" }: Operation): Json {
 
 function hasRequired(body: z.ZodObject): boolean {
   return !body.safeParse({}).success;
-}
-
-/** Answers the wire side of a schema. What has an id moves to the components. */
-function wire(schema: z.ZodType, schemas: Json): Json {
-  const {
-    $schema: _,
-    $defs = {},
-    ...described
-  } = z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" }) as Json & { $defs?: Json };
-  for (const [id, definition] of Object.entries($defs)) schemas[id] = relink(definition);
-  return relink(described);
-}
-
-/** Makes references into a schema's own definitions references into the document, and drops our own annotations. */
-function relink(value: unknown): Json {
-  return JSON.parse(
-    JSON.stringify(value, (key, inner: unknown) => (key === "aliases" ? undefined : inner)).replaceAll(
-      "#/$defs/",
-      COMPONENTS,
-    ),
-  ) as Json;
-}
-
-function json(schema: Json, schemas: Json): Json {
-  return { "application/json": { schema, example: exampleOf(schema, schemas) } };
 }
 
 function statusesOf({ params, query, body }: Operation): number[] {
