@@ -6,6 +6,7 @@ import { addKeyCommand } from "./key-command.ts";
 import { addMemberCommand } from "./member-command.ts";
 import { addStatusCommand } from "./status-command.ts";
 import { addTokenCommand } from "./token-command.ts";
+import { addWebhookCommand } from "./webhook-command.ts";
 
 interface Deployment {
   /** Opens the database and the stores, even beside a running control plane. */
@@ -20,4 +21,5 @@ export function addOrganizationCommands(admin: Command, deployment: Deployment):
   addTokenCommand(admin, deployment);
   addMemberCommand(admin, deployment);
   addImportCommand(admin, deployment);
+  addWebhookCommand(admin, deployment);
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { Command } from "commander";
+import { newId } from "../db/ids.ts";
 import { makeOneOfEach } from "../testing/one-of-each.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { helloBody } from "../testing/test-agent.ts";
@@ -150,6 +151,74 @@ test("imports are counted over all organizations, failed ones are listed with th
   );
   assert.equal(retried.exitCode, 1);
   await assert.rejects(run("imports", "--retry", "req_unknown"), /there is no import req_unknown/);
+});
+
+/** Makes a webhook in some state. */
+async function makeWebhook(name: string, state: object): Promise<string> {
+  const url = "https://hooks.example.org/secret-path";
+  const { id } = await admin.call(api.webhooks.create, { name, url, eventTypes: ["dataset.committed"] });
+  await deps.db.prisma.webhook.update({ where: { id }, data: state });
+  return id;
+}
+
+/** Makes a delivery whose event occurred some hours ago, and that was attempted at once. */
+async function makeDelivery(webhookId: string, state: "waiting" | "failed" | "delivered", ageHours: number) {
+  const occurredAtNs = deps.clock.nowNs() - BigInt(ageHours) * 3_600_000_000_000n;
+  const event = { id: newId("whev"), orgId, type: "recording.imported", payload: {}, occurredAtNs };
+  await deps.db.prisma.outboxEvent.create({ data: event });
+  const attempt = { attempts: 1, attemptedAtNs: occurredAtNs, statusCode: 503, error: "no", answer: "later" };
+  const data = { webhookId, eventId: event.id, state, dueAtNs: deps.clock.nowNs(), ...attempt };
+  await deps.db.prisma.webhookDelivery.create({ data });
+}
+
+test("webhooks are listed over all organizations with state, waiting and failed deliveries, and the last answer", async () => {
+  const gone = await makeWebhook("gone", { enabled: false, disabledReason: "the receiver answered 410 Gone" });
+  const off = await makeWebhook("off", { enabled: false });
+  const failing = await makeWebhook("failing", { failingSinceNs: 1n });
+  await makeDelivery(failing, "failed", 60);
+  await makeDelivery(failing, "failed", 70);
+  await makeDelivery(failing, "waiting", 5);
+  await makeDelivery(failing, "delivered", 6);
+  const shown = await run("webhooks");
+  const start = (id: string, name: string) => `${id}  ${orgId}  "${name}" hooks.example.org: `;
+  const [first, second] = shown.out.split("\n");
+  const nothing = "0 wait; 0 failed; nothing was sent yet";
+  assert.equal(first, `${start(gone, "gone")}disabled: the receiver answered 410 Gone; ${nothing}`);
+  const [begin, end] = second!.split("last answer at ");
+  const state = "enabled, every attempt failed since 1970-01-01T00:00:00Z";
+  const counts = "1 wait (the oldest for 5 h); 2 failed (the oldest for 2 days)";
+  assert.equal(begin, `${start(failing, "failing")}${state}; ${counts}; `);
+  assert.match(end!, /^\S+Z: 503 "later"$/);
+  assert.ok(shown.out.includes(`${start(off, "off")}disabled by its organization; ${nothing}\n`));
+  assert.match(shown.out, new RegExp(`^${ids.webhooks} .*: enabled; .*; nothing was sent yet$`, "m"));
+  assert.equal(shown.exitCode, 1, "the service disabled one");
+  assert.ok(!shown.out.includes("secret-path"), "an address may hold a secret after its host");
+  const json = rowsOf(await run("webhooks", "--json", "--limit", "2"));
+  assert.partialDeepStrictEqual(json, [
+    { id: gone, enabled: false, disabledReason: "the receiver answered 410 Gone", waiting: 0, failed: 0 },
+    {
+      id: failing,
+      orgId,
+      host: "hooks.example.org",
+      waiting: 1,
+      failed: 2,
+      last: { statusCode: 503, answer: "later" },
+    },
+  ]);
+  assert.deepEqual([json[1].oldestWaitingSeconds >= 5 * 3600, json[1].oldestFailedSeconds >= 70 * 3600], [true, true]);
+  for (const id of [gone, off, failing]) await admin.call(api.webhooks.delete, { id });
+});
+
+test("the failed deliveries of a webhook are sent again by its id, and not those of a disabled one", async () => {
+  const id = await makeWebhook("mended", {});
+  for (const state of ["failed", "failed", "delivered"] as const) await makeDelivery(id, state, 1);
+  assert.equal((await run("webhooks", "--retry", id)).out, "2 deliveries are sent again now\n");
+  const states = (await admin.call(api.webhooks.listDeliveries, { id })).map(({ state }) => state);
+  assert.deepEqual(states.sort(), ["delivered", "waiting", "waiting"]);
+  await admin.call(api.webhooks.update, { id, enabled: false });
+  await assert.rejects(run("webhooks", "--retry", id), /webhook wh_\w+ is disabled; enable it first/);
+  await assert.rejects(run("webhooks", "--retry", "wh_unknown"), /there is no webhook wh_unknown/);
+  await admin.call(api.webhooks.delete, { id });
 });
 
 test("the status counts what is there, and exits with 1 if something needs an operator", async () => {
