@@ -4,15 +4,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Deps } from "../context/context.ts";
 import { OutgoingPosts } from "../outgoing/outgoing-posts.ts";
-import { type Claimed, claimDeliveries, type DueWebhook, findDue } from "./claim-deliveries.ts";
+import { type Claimed, claimDeliveries, type DueWebhook, endTurn, findDue, takeTurn } from "./claim-deliveries.ts";
 import { type Attempt, recordAttempts, releaseClaims } from "./record-attempts.ts";
 import { messageOf } from "./webhook-message.ts";
 
 const LOOK_MS = 250;
 /** Looking takes at most this part of the time, however many webhooks there are. */
 const LOOK_SHARE = 0.1;
-/** So many deliveries of one webhook are sent at once. */
-const BATCH = 8;
+/** So many deliveries of one webhook are sent at once, by all processes together. */
+export const MOST_AT_ONCE = 4;
 const MOST_TASKS = 200;
 const MOST_FAILING = MOST_TASKS / 2;
 /** After that others have their turn, however much is due for this webhook. */
@@ -60,14 +60,26 @@ export class WebhookSender implements AsyncDisposable {
   }
 
   #begin({ id, isFailing }: DueWebhook): void {
-    const done = this.#serve(id, isFailing ? 1 : BATCH)
+    const done = this.#serve(id, isFailing ? 1 : MOST_AT_ONCE)
       .catch((err: unknown) => this.#deps.log.warn({ err, webhookId: id }, "deliveries are sent again later"))
       .finally(() => this.#tasks.delete(id));
     this.#tasks.set(id, { isFailing, done });
   }
 
-  /** Ends when nothing is due, with the first failure, or with its turn. */
+  /** Does nothing while another process serves the webhook, so that the two together never send more at once than one may. */
   async #serve(webhookId: string, most: number): Promise<void> {
+    const { db, clock } = this.#deps;
+    const turn = await takeTurn(db, { webhookId, nowNs: clock.nowNs() });
+    if (turn === undefined) return;
+    try {
+      await this.#sendDue(webhookId, most);
+    } finally {
+      await endTurn(db, turn);
+    }
+  }
+
+  /** Ends when nothing is due, with the first failure, or with its turn. */
+  async #sendDue(webhookId: string, most: number): Promise<void> {
     const { db, clock } = this.#deps;
     const untilMs = performance.now() + TURN_MS;
     while (!this.#stopping.signal.aborted && performance.now() < untilMs) {
