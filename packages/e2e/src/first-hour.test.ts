@@ -20,18 +20,18 @@ test("the README's way from nothing to an exported file works as it is written",
   const recording = await makeMcap();
   await writeFile(join(folder, "recordings", "a.mcap"), recording);
 
-  const served = begin(t, folder, start![0]!, { DOWNLINK_PORT: "0" });
+  const served = begin(t, start![0]!, { cwd: folder, env: { DOWNLINK_PORT: "0" } });
   const [, port] = await served.printed(/Downlink serves at http:\/\/127\.0\.0\.1:(\d+)/);
   const [KEY] = await served.printed(/dl_sk_[\w-]+/);
   const here = (command: string) => command.replaceAll(PORT_OF_PAGE, port!);
-  const run = (command: string, env = {}) => runInShell(folder, here(command), { KEY: KEY!, ...env });
+  const run = (command: string, env = {}) => runInShell(here(command), { cwd: folder, env: { KEY: KEY!, ...env } });
 
   const made = await run(addDevice![0]!);
   const [line] = /^ *(echo \S+ \| npm run .*)$/m.exec(made)!.slice(1);
   await run(line!);
 
   const [runAgent, status, list] = joined as [string, string, string];
-  begin(t, folder, here(runAgent).replace(/ &$/, ""), {});
+  begin(t, here(runAgent).replace(/ &$/, ""), { cwd: folder });
   const listed = () => run(list).then((text) => JSON.parse(text) as { id: string; path: string }[]);
   const [{ id: ID, path }] = (await eventually(listed, ({ length }) => length === 1)) as [{ id: string; path: string }];
   assert.equal(path, "a.mcap");
@@ -73,14 +73,20 @@ function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv 
   return { ...Object.fromEntries(inherited), ...more };
 }
 
-async function runInShell(cwd: string, command: string, more: Readonly<Record<string, string>>): Promise<string> {
-  const { stdout } = await promisify(execFile)("bash", ["-c", command], { cwd, env: environment(more) });
+async function runInShell(command: string, { cwd, env = {} }: Place): Promise<string> {
+  const { stdout } = await promisify(execFile)("bash", ["-c", command], { cwd, env: environment(env) });
   return stdout;
 }
 
+interface Place {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Begins what does not end by itself; it ends with the test, and is waited for then. */
-function begin(t: TestContext, cwd: string, command: string, more: Readonly<Record<string, string>>) {
-  const child: ChildProcess = spawn("bash", ["-c", `exec ${command}`], { cwd, env: environment(more), stdio: "pipe" });
+function begin(t: TestContext, command: string, { cwd, env = {} }: Place) {
+  const options = { cwd, env: environment(env), stdio: "pipe" } as const;
+  const child: ChildProcess = spawn("bash", ["-c", `exec ${command}`], options);
   let output = "";
   for (const stream of [child.stdout!, child.stderr!])
     stream.setEncoding("utf8").on("data", (text: string) => {
