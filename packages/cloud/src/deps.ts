@@ -24,6 +24,7 @@ import { openFileIndexer } from "./indexing/file-indexer.ts";
 import { type JobLook, PgBossQueue } from "./jobs/pg-boss-queue.ts";
 import { CallRates } from "./limits/call-rates.ts";
 import { createTurns } from "./limits/turns.ts";
+import type { OwnFolder } from "./metrics/measure-room.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { fetchPublic as fetchFromInternet, type PublicFetch } from "./outgoing/public-fetch.ts";
 import { Passwords } from "./passwords/passwords.ts";
@@ -106,6 +107,7 @@ export async function openDeps(
     buckets,
     blobs: traceStore(routeObjects(objects, buckets), tracing),
     migrations: await listMigrations(migrationsDir),
+    folders: foldersOf(config),
     admission: { hellos: new Admission(), reads: new Admission() },
     beginStopping: () => stopping.abort(),
   };
@@ -133,6 +135,14 @@ async function openMigrated(
   await (waitsUntil ? untilThere(migrate, { log, signal: waitsUntil }) : migrate());
   const db = openDatabase(url, { maxConnections: MAX_CONNECTIONS, log });
   return { url, db: use("the connections to the database", db) };
+}
+
+/** What is in a bucket or in a Postgres elsewhere is on no disk of ours. */
+function foldersOf({ bucket, objectsDir, databaseUrl, dataDir }: Config): OwnFolder[] {
+  return [
+    ...(bucket === undefined ? [{ of: "objects", path: objectsDir } as const] : []),
+    ...(databaseUrl === undefined ? [{ of: "database", path: dataDir } as const] : []),
+  ];
 }
 
 /**

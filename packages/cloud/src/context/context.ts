@@ -18,6 +18,7 @@ import type { CallRates } from "../limits/call-rates.ts";
 import type { Network } from "../limits/client-address.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Turns } from "../limits/turns.ts";
+import type { OwnFolder } from "../metrics/measure-room.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { PublicFetch } from "../outgoing/public-fetch.ts";
 import type { Passwords } from "../passwords/passwords.ts";
@@ -51,6 +52,8 @@ export interface Deps {
   readonly metricsToken: string | undefined;
   /** The names of all migrations that the database of this version has had. */
   readonly migrations: readonly string[];
+  /** The folders on disks of this machine that grow: of objects and database, where they are here. */
+  readonly folders: readonly OwnFolder[];
   /** Returns the address that links are built from, without a slash at the end. It is known once the server listens. */
   readonly publicUrl: () => string;
   /** Answers a call of which {@link publicUrl} is this origin, unless the operator chose one. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { StorageFullError } from "../blobs/blob-errors.ts";
 import { OutageNotes } from "./outage-notes.ts";
 
 const away = () => Object.assign(new Error("the database system is starting up"), { code: "57P03" });
@@ -26,6 +27,24 @@ test("an outage is two lines, however many parts of the process notice it", asyn
   assert.partialDeepStrictEqual(lines[1]![1], { linesLeftOut: 70 });
   notes.takes({ err: away() });
   assert.equal(lines.length, 3, "another outage is another line");
+});
+
+test("a full disk, of the database or of the objects, is two lines of its own", async () => {
+  const lines: string[] = [];
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const notes = new OutageNotes((_level, details, message) => {
+    lines.push(`${message} ${(details as { because?: string }).because ?? ""}`);
+    if (lines.length === 3) resolve();
+  }, 20);
+  const full = Object.assign(new Error("could not extend file"), { code: "53100" });
+  const ofObjects = new StorageFullError(Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" }));
+  for (const err of [full, ofObjects, full, ofObjects.cause]) assert.equal(notes.takes({ err }), true);
+  notes.takes({ err: away() });
+  await over;
+  assert.deepEqual(lines.slice(0, 2), [
+    "there is no room: what is sent is refused with 507 StorageFull; free or add storage could not extend file",
+    "the database is away; everything that needs it is tried again the database system is starting up",
+  ]);
 });
 
 test("what is no outage is written as it is", () => {

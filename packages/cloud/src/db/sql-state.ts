@@ -1,6 +1,8 @@
 export const UNIQUE_VIOLATION = "23505";
 export const FOREIGN_KEY_VIOLATION = "23503";
 
+const DISK_FULL = "53100";
+
 const SQLSTATE = /^(?:[0-5][0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/;
 const MAX_DEPTH = 6;
 /**
@@ -60,6 +62,11 @@ export function isDatabaseAway(error: unknown): boolean {
   return chain(error).some(
     (link) => AWAY_CODES.has(String((link as { code?: unknown }).code)) || AWAY_TEXTS.test(String(link)),
   );
+}
+
+/** Says whether the disk of the database has no room for what was to be written. */
+export function isDatabaseFull(error: unknown): boolean {
+  return sqlState(error) === DISK_FULL;
 }
 
 /** A connection was refused before anything was sent by it. */

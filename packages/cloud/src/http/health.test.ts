@@ -28,7 +28,17 @@ async function read(series: string): Promise<number> {
 
 test("a running process is live, and is ready while its database and its store are", async () => {
   assert.equal((await ask("/livez")).status, 200);
-  assert.deepEqual(await ask("/readyz"), { status: 200, retryAfter: null, body: '{"status":"ready"}' });
+  const { status, body } = await ask("/readyz");
+  const { disks, ...ready } = JSON.parse(body) as { disks: { of: string; state: string; freeBytes: number }[] };
+  assert.deepEqual([status, ready], [200, { status: "ready" }]);
+  if (skipInBucket()) return;
+  assert.deepEqual(
+    disks.map(({ of }) => of),
+    ["objects"],
+    "the database of a test is elsewhere",
+  );
+  assert.ok((await read('downlink_disk_free_bytes{of="objects"}')) > 0);
+  assert.ok((await read('downlink_disk_total_bytes{of="objects"}')) >= disks[0]!.freeBytes);
 });
 
 test("without the disk of its objects a process is live, and names what is missing until the disk is back", {

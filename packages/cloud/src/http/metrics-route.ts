@@ -3,6 +3,7 @@ import type { Context, Hono } from "hono";
 import type { Deps } from "../context/context.ts";
 import { refuse } from "../core/errors.ts";
 import { hashToken } from "../credentials/mint.ts";
+import { measureRoom } from "../metrics/measure-room.ts";
 import { observeDatabase } from "../metrics/observe-database.ts";
 import { observeProcess } from "../metrics/observe-process.ts";
 import type { Env } from "./env.ts";
@@ -11,7 +12,7 @@ import { inTime, sharing } from "./in-time.ts";
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
 
-type MetricsDeps = Pick<Deps, "db" | "metrics" | "metricsToken" | "stopping">;
+type MetricsDeps = Pick<Deps, "db" | "folders" | "metrics" | "metricsToken" | "stopping">;
 
 /** Serves `/metrics` in the text format of Prometheus: with a token for its holder, and without one for this machine. */
 export function metricsRoute(app: Hono<Env>, deps: MetricsDeps): void {
@@ -20,10 +21,17 @@ export function metricsRoute(app: Hono<Env>, deps: MetricsDeps): void {
   app.get("/metrics", async (c) => {
     requireReader(c, deps.metricsToken);
     observeProcessSince();
-    await observe();
+    await Promise.all([observe(), observeRoom(deps)]);
     const { registry } = deps.metrics;
     return c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType });
   });
+}
+
+async function observeRoom({ folders, metrics }: MetricsDeps): Promise<void> {
+  for (const { of, freeBytes, totalBytes } of await inTime(measureRoom(folders)).catch(() => [])) {
+    metrics.diskFreeBytes.set({ of }, freeBytes);
+    metrics.diskTotalBytes.set({ of }, totalBytes);
+  }
 }
 
 function requireReader(c: Context<Env>, token: string | undefined): void {

@@ -144,6 +144,18 @@ function deploymentMetrics(registers: Registers) {
       help: "How long ago the oldest event happened that is still to be sent to a webhook",
       registers,
     }),
+    diskFreeBytes: new Gauge({
+      name: "downlink_disk_free_bytes",
+      help: "Room on the disk of this process's objects or database, where they are on this machine",
+      labelNames: ["of"],
+      registers,
+    }),
+    diskTotalBytes: new Gauge({
+      name: "downlink_disk_total_bytes",
+      help: "Size of the disk of this process's objects or database, where they are on this machine",
+      labelNames: ["of"],
+      registers,
+    }),
     recovering: new Gauge({
       name: "downlink_recovering",
       help: "Whether database and object store disagree, as after a restore, so that nothing is destroyed",

@@ -143,7 +143,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     ...ofService,
     path: "/readyz",
     called: "service.ready",
-    summary: "Whether the process serves: its database answers, and it is not shutting down",
+    summary: "Whether the process serves: its database answers, and it is not shutting down; and the room on its disks",
     answers: { 200: { description: "It does", mediaType: JSON_TYPE } },
     refusals: [431, 503],
   },
