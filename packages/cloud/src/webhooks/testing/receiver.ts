@@ -4,6 +4,8 @@ import { text } from "node:stream/consumers";
 
 /** What came by one request. */
 export interface Received {
+  /** When the whole request had come, by `performance.now()`. */
+  readonly atMs: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   /** The parsed body. */
@@ -24,7 +26,7 @@ export async function startReceiver(
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    received.push({ headers: request.headers, body, event: JSON.parse(body) });
+    received.push({ atMs: performance.now(), headers: request.headers, body, event: JSON.parse(body) });
     answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
