@@ -142,6 +142,16 @@ program
   });
 
 program
+  .command("confirm")
+  .description("Begin the deletions that wait because a disk limit is new; `agent status` shows them")
+  .option("--json", "as JSON")
+  .action(async (options: { json?: true }) => {
+    const { confirmDeletions, renderConfirmation } = await import("./commands/act.ts");
+    const answer = await confirmDeletions(settingsOf(program));
+    print(options.json ? toJson(answer) : renderConfirmation(answer));
+  });
+
+program
   .command("doctor")
   .description("Check everything that has to be right for the agent to work, and say how to put it right")
   .option("--json", "as a JSON array")

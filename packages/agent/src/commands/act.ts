@@ -1,10 +1,10 @@
 import { userInfo } from "node:os";
-import type { ControlRequest, FileAnswer, PauseAnswer } from "../control/actions.ts";
+import type { ConfirmAnswer, ControlRequest, FileAnswer, PauseAnswer } from "../control/actions.ts";
 import { askControl, ControlRefusedError } from "../control/control-socket.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { askStatus } from "../status/socket.ts";
-import { formatDuration } from "../text/amounts.ts";
+import { countOf, formatBytes, formatDuration } from "../text/amounts.ts";
 import { printable } from "../text/printable.ts";
 import { explainFile } from "./explain.ts";
 import { locate } from "./locate-file.ts";
@@ -26,6 +26,11 @@ export async function pauseUploads(settings: Settings, forMs: number | null): Pr
 
 export async function resumeUploads(settings: Settings): Promise<PauseAnswer> {
   return (await ask(settings, { action: "resume" })) as PauseAnswer;
+}
+
+/** Begins the deletions that wait for a new disk limit. */
+export async function confirmDeletions(settings: Settings): Promise<ConfirmAnswer> {
+  return (await ask(settings, { action: "confirm" })) as ConfirmAnswer;
 }
 
 /** Asks for an action on files. Their paths are absolute, or relative to the working directory or the storage root. */
@@ -92,6 +97,12 @@ export function renderPause({ pause }: PauseAnswer, nowMs: number): string {
 export function renderResumption({ wasPaused, stillHeld }: PauseAnswer): string {
   const answer = wasPaused ? "Uploads go on." : "Uploads were not paused.";
   return stillHeld === null ? `${answer}\n` : `${answer} They still wait: ${printable(stillHeld)}.\n`;
+}
+
+export function renderConfirmation({ begun }: ConfirmAnswer): string {
+  if (begun === null) return "No deletion waits to be confirmed.\n";
+  const { files, bytes } = begun;
+  return `The agent deletes ${countOf(files, "file")} (${formatBytes(bytes)}) now, to keep below the disk limit.\n`;
 }
 
 export function renderAnswers(answers: readonly FileAnswer[]): string {

@@ -30,11 +30,15 @@ interface Scene {
 }
 
 /** Runs an agent until it has reported these recordings. */
-async function withAgent(files: readonly string[], work: (scene: Scene) => Promise<void>): Promise<void> {
+async function withAgent(
+  files: readonly string[],
+  work: (scene: Scene) => Promise<void>,
+  flags?: Parameters<typeof settingsFor>[2],
+): Promise<void> {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   for (const [seed, name] of files.entries()) await writeRecording(device, name, { seed, sizeBytes: 200_000 });
-  const start = () => startDaemon(settingsFor(device, cloud));
+  const start = () => startDaemon(settingsFor(device, cloud, flags));
   await using agent = start();
   await agent.until(
     "all are reported",
@@ -205,11 +209,27 @@ describe("agent retry", { concurrency: 3 }, () => {
   });
 });
 
+test("confirm begins what waits for a new disk limit, and says how much that is, or that nothing waits", async () => {
+  const work = async ({ cloud, agent, command }: Scene) => {
+    await agent.until("it waits", ({ deletions }) => deletions.planned.some(({ heldUntil }) => heldUntil));
+    assert.match((await command("status")).stdout, /Disk limit +would delete 1 file \(\d+ kB\), never imported,/);
+    const { code, stdout } = await command("confirm");
+    assert.equal(code, 0);
+    assert.match(stdout, /^The agent deletes 1 file \(\d+ kB\) now, to keep below the disk limit\.\n$/);
+    await cloud.until("it is deleted", () => cloud.deleted.size === 1);
+    await agent.until("it is counted", ({ deletions }) => deletions.deletedFiles === 1);
+    assert.match((await command("status")).stdout, /Deleted +1 file since the start/);
+    assert.equal((await command("confirm")).stdout, "No deletion waits to be confirmed.\n");
+    assert.deepEqual(JSON.parse((await command("confirm", "--json")).stdout), { begun: null });
+  };
+  await withAgent(["a.mcap", "b.mcap"], work, { maxDisk: "300kB", prunesUnimported: "true" });
+});
+
 describe("who may act", () => {
   test("without an agent each command says so, does nothing, and exits with 4", async () => {
     using device = makeDevice();
     await using cloud = await FakeCloud.start();
-    for (const args of [["pause"], ["resume"], ["import", "a.mcap"], ["retry", "a.mcap"]]) {
+    for (const args of [["pause"], ["resume"], ["confirm"], ["import", "a.mcap"], ["retry", "a.mcap"]]) {
       const { code, stderr, stdout } = await runAgent(...flagsFor(device, cloud), ...args);
       assert.deepEqual([code, stdout], [4, ""]);
       assert.match(stderr, /^agent: no agent runs with .*, so nothing was done; start it with/);

@@ -1,4 +1,5 @@
 import type { CloudSession } from "../cloud/session.ts";
+import type { Deletions } from "../deleting/deletion-loop.ts";
 import type { Log } from "../diagnostics/log.ts";
 import { shortCard } from "../files/card-marker.ts";
 import type { YoungFiles } from "../files/young-files.ts";
@@ -18,6 +19,7 @@ import type { UploadPause } from "../uploads/upload-pause.ts";
 export type ControlRequest =
   | { readonly action: "pause"; readonly by: string; readonly forMs: number | null }
   | { readonly action: "resume" }
+  | { readonly action: "confirm" }
   | { readonly action: "import"; readonly paths: readonly string[] }
   | { readonly action: "retry"; readonly paths: readonly string[] };
 
@@ -40,6 +42,11 @@ export interface PauseAnswer {
   readonly stillHeld: string | null;
 }
 
+export interface ConfirmAnswer {
+  /** What waited, and is deleted now; null where nothing waited. */
+  readonly begun: { readonly files: number; readonly bytes: number } | null;
+}
+
 export interface ActionContext {
   readonly clock: Clock;
   readonly log: Log;
@@ -49,6 +56,7 @@ export interface ActionContext {
   readonly throttle: Throttle;
   readonly uploads: Uploads;
   readonly localRequests: LocalRequests;
+  readonly deletions: Pick<Deletions, "confirm">;
   readonly young: YoungFiles;
   readonly workSignal: WakeSignal;
   readonly youngSignal: WakeSignal;
@@ -70,6 +78,8 @@ export function createActions(ctx: ActionContext): (request: unknown) => Promise
         return pause(ctx, request);
       case "resume":
         return resume(ctx);
+      case "confirm":
+        return confirm(ctx);
       case "import":
         return await askForImports(ctx, request.paths);
       case "retry":
@@ -85,7 +95,7 @@ function toRequest(given: unknown): ControlRequest {
   const { action, by, forMs, paths } = (given ?? {}) as Record<string, unknown>;
   const isPaths = Array.isArray(paths) && paths.every((path) => typeof path === "string");
   if ((action === "import" || action === "retry") && isPaths) return { action, paths };
-  if (action === "resume") return { action };
+  if (action === "resume" || action === "confirm") return { action };
   const isTime = forMs === null || (typeof forMs === "number" && forMs >= 1 && Number.isFinite(forMs));
   if (action === "pause" && typeof by === "string" && isTime) return { action, by: by.slice(0, 100), forMs };
   throw new Error("the running agent does not know this request; start it again, so that both are of one version");
@@ -102,6 +112,13 @@ function resume(ctx: ActionContext): PauseAnswer {
   const wasPaused = ctx.pause.end();
   ctx.workSignal.notify();
   return { pause: describePause(undefined), wasPaused, stillHeld: ctx.throttle.state().pausedBecause ?? null };
+}
+
+function confirm({ deletions }: ActionContext): ConfirmAnswer {
+  const begun = deletions.confirm();
+  if (!begun) return { begun: null };
+  const sum = (part: "files" | "bytes") => begun.reduce((total, rule) => total + rule[part], 0);
+  return { begun: { files: sum("files"), bytes: sum("bytes") } };
 }
 
 async function askForImports(ctx: ActionContext, paths: readonly string[]): Promise<FileAnswer[]> {

@@ -60,7 +60,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       network: (signal) => throttle.run(signal),
     },
     isProgressing: () => clock.monotonicMs() - storageRoot.lastLookMs() < LONGEST_SCAN_MS + scanIntervalMs,
-    act: createActions({ ...core, uploads, throttle, pause, localRequests }),
+    act: createActions({ ...core, uploads, throttle, pause, localRequests, deletions }),
     describe: () => summarize({ ...core, uploads }),
     onSettings() {
       for (const wakeSignal of [core.scanSignal, core.reportSignal, core.workSignal, core.deleteSignal])

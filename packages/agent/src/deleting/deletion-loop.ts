@@ -10,6 +10,7 @@ import type { FileNumber } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { pause, type WakeSignal } from "../loops/wake-signal.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import { keepReserve, releaseReserve } from "../state/state-reserve.ts";
 import { measureDisk } from "../system/measure-disk.ts";
 import { isFileSystemError } from "../system/system-error.ts";
@@ -17,10 +18,12 @@ import { type CloudReach, createCloudReach } from "./cloud-reach.ts";
 import { type DeleteContext, deleteFiles } from "./delete-files.ts";
 import { type Disk, showDeletionProblems } from "./deletion-problems.ts";
 import type { FileSystems } from "./file-systems.ts";
+import { createLimitHold, type LimitHold } from "./limit-hold.ts";
 import {
   type DeletionPlan,
   type DeletionSituation,
   type DeletionStep,
+  isForLimit,
   needsProof,
   planDeletions,
 } from "./plan-deletions.ts";
@@ -35,6 +38,7 @@ export interface DeletionContext extends Omit<DeleteContext, "setbacks"> {
   readonly problems: ProblemBoard;
   readonly quota: Quota;
   readonly hold: RetentionHold;
+  readonly facts: Pick<StateFacts, "limits" | "noteLimits">;
   readonly stateDir: string;
   readonly fileSystems: FileSystems;
   /** Whether the file is being checked, because it may be another version by now. */
@@ -47,12 +51,23 @@ export interface Deletions {
   run(signal: AbortSignal): Promise<void>;
   /** Completes or takes back deletions that were begun and not ended. */
   settle(storage: Storage): Promise<void>;
+  /** Begins the deletions that wait for a new disk limit. Returns what they are; undefined where none wait. */
+  confirm(): PlannedDeletion[] | undefined;
   overview(): DeletionOverview;
+}
+
+/** The deletions that are planned for one reason. */
+export interface PlannedDeletion {
+  readonly reason: DeletionReason;
+  readonly files: number;
+  readonly bytes: number;
+  /** Milliseconds until these begin; undefined where they do not wait. */
+  readonly heldForMs: number | undefined;
 }
 
 /** What will be deleted and why, and what was deleted since the start. */
 export interface DeletionOverview {
-  readonly planned: readonly { readonly reason: DeletionReason; readonly files: number; readonly bytes: number }[];
+  readonly planned: readonly PlannedDeletion[];
   readonly nextPath: string | undefined;
   /** The imported files that the cloud still needs on the device. */
   readonly waiting: Waiting;
@@ -68,6 +83,8 @@ const GATHER_MS = 500;
 const FILES_AT_ONCE = 200;
 /** How many steps of a plan are considered in one turn. */
 const STEPS_AT_ONCE = 1000;
+/** How many past deletions are looked at for one that a disk limit asked for. */
+const PAST_DELETIONS = 100;
 
 export function createDeletions(given: DeletionContext): Deletions {
   const setbacks = createSetbacks(given.clock);
@@ -78,7 +95,8 @@ export function createDeletions(given: DeletionContext): Deletions {
   };
   const prover = createProver({ ...given, setbacks });
   const reach = createCloudReach({ ...given, longestGapMs: 2 * LOOK_EVERY_MS });
-  const ctx = { ...given, setbacks, prover, reach, state };
+  const limitHold = createLimitHold({ ...given, formerLimits: formerLimits(given) });
+  const ctx = { ...given, setbacks, prover, reach, state, limitHold };
   return {
     async run(signal) {
       const deleteOrRest = async () => {
@@ -90,6 +108,12 @@ export function createDeletions(given: DeletionContext): Deletions {
       await prover.untilIdle();
     },
     settle: (storage) => settle(ctx, storage),
+    confirm() {
+      const waiting = describe(ctx).planned.filter(({ heldForMs }) => heldForMs !== undefined);
+      if (!limitHold.confirm()) return undefined;
+      ctx.deleteSignal.notify();
+      return waiting;
+    },
     overview: () => describe(ctx),
   };
 }
@@ -100,8 +124,14 @@ interface LoopState {
   plan: DeletionPlan;
 }
 
-type LoopContext = DeletionContext &
-  DeleteContext & { readonly prover: Prover; readonly reach: CloudReach; readonly state: LoopState };
+interface LoopParts {
+  readonly prover: Prover;
+  readonly reach: CloudReach;
+  readonly state: LoopState;
+  readonly limitHold: LimitHold;
+}
+
+type LoopContext = DeletionContext & DeleteContext & LoopParts;
 
 const nothing: DeletionPlan = { steps: [], neededBytes: 0, missingBytes: 0 };
 
@@ -127,7 +157,7 @@ async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean>
   state.plan = makePlan(ctx, disk, reach);
   showDeletionProblems(ctx, { plan: state.plan, disk, reach });
   const isCutOff = reach === "offline";
-  const { steps } = state.plan;
+  const steps = stepsThatAreDue(ctx, state.plan, disk);
   if (!isCutOff) await lookAtFileSystems(ctx, storage, steps);
   const { ready, unproven } = sortByProof(ctx, steps.slice(0, STEPS_AT_ONCE), isCutOff);
   if (state.plan !== nothing) await prepare(ctx, storage);
@@ -135,6 +165,23 @@ async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean>
   if (ready.length === 0) return false;
   state.deletedFiles += await deleteFiles(ctx, { steps: ready, storage, isCutOff, signal });
   return ready.length < steps.length;
+}
+
+/** Leaves out what a new disk limit would delete at once, as long as that waits. */
+function stepsThatAreDue({ limitHold, quota, log }: LoopContext, plan: DeletionPlan, disk: Disk | undefined) {
+  const steps = plan.steps.filter(isForLimit);
+  const hasWaited = limitHold.msLeft() !== undefined;
+  limitHold.observe(quota, { neededBytes: disk && plan.neededBytes, hasFiles: steps.length > 0 });
+  if (limitHold.msLeft() === undefined) return plan.steps;
+  const bytes = sumSizes(steps);
+  if (!hasWaited)
+    log.warn({ files: steps.length, bytes }, "a new disk limit would delete files, and waits for 10 minutes");
+  return plan.steps.filter((step) => !isForLimit(step));
+}
+
+/** Agents that kept no note of their limits may have deleted for them already: then those are not new. */
+function formerLimits({ inventory, quota }: DeletionContext): Quota | undefined {
+  return inventory.lastDeleted(PAST_DELETIONS).some(isForLimit) ? quota : undefined;
 }
 
 /** Makes the trash and the reserve while there is room: on a full disk neither would be possible. */
@@ -210,14 +257,22 @@ function makePlan(ctx: LoopContext, disk: Disk | undefined, reach: DeletionSitua
   });
 }
 
-function describe({ inventory, hold, setbacks, state }: LoopContext): DeletionOverview {
+function describe({ inventory, hold, limitHold, setbacks, state }: LoopContext): DeletionOverview {
   const { steps } = state.plan;
   const left = steps.filter(({ versionId }) => inventory.version(versionId) !== undefined);
+  const heldForMs = limitHold.msLeft();
   const planned = Map.groupBy(left, ({ reason }) => reason)
     .entries()
-    .map(([reason, all]) => ({ reason, files: all.length, bytes: all.reduce((sum, one) => sum + one.sizeBytes, 0) }));
+    .map(([reason, all]) => ({
+      ...{ reason, files: all.length, bytes: sumSizes(all) },
+      heldForMs: isForLimit({ reason }) ? heldForMs : undefined,
+    }));
   const nextPath = left[0] && inventory.version(left[0].versionId)?.path;
   const { deletedFiles } = state;
   const waiting = setbacks.awaitingSafety();
   return { planned: [...planned], nextPath, waiting, deletedFiles, heldUntilNs: hold.heldUntilNs() };
+}
+
+function sumSizes(steps: readonly DeletionStep[]): number {
+  return steps.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }

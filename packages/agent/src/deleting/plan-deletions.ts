@@ -43,6 +43,11 @@ export function needsProof({ reason }: Pick<DeletionStep, "reason">): boolean {
   return reason === "imported" || reason === "space";
 }
 
+/** Whether a disk limit of the operator asks for the step. */
+export function isForLimit({ reason }: Pick<DeletionStep, "reason">): boolean {
+  return reason === "space" || reason === "prune";
+}
+
 export interface DeletionPlan {
   /** The deletions, in the order in which to do them. */
   readonly steps: readonly DeletionStep[];

@@ -37,6 +37,7 @@ test("before a small disk is full, recordings that may be deleted make room on i
   await using cloud = await FakeCloud.start();
   const flags = { minFree: "50%", prunesUnimported: "true" };
   await using agent = startDaemon(settingsFor(device, cloud, flags));
+  await agent.until("it has looked at the disk", () => existsSync(join(device.stateDir, "agent.reserve")));
   for (let seed = 1; seed <= 5; seed++) {
     await writeRecording(device, `${seed}.mcap`, { sizeBytes: 1.5 * MB, seed });
     await agent.until("there is room again", () => {
@@ -83,7 +84,8 @@ test("files on a file system below the root go through a trash of their own", as
   await using cloud = await FakeCloud.start();
   mkdirSync(join(below, "deep"));
   await writeRecording(device, "card/deep/a.mcap");
-  await using _agent = startDaemon(settingsFor(device, cloud, { maxDisk: "0", prunesUnimported: "true" }));
+  await using agent = startDaemon(settingsFor(device, cloud, { maxDisk: "0", prunesUnimported: "true" }));
+  await agent.confirm();
   await cloud.until("it is deleted", () => cloud.deleted.size === 1);
   assert.deepEqual(readdirSync(join(below, TRASH_NAME)), []);
   assert.equal(existsSync(join(below, "deep/a.mcap")), false);

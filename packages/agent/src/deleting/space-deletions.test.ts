@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, linkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import type { StatusDocument } from "../status/status-schema.ts";
 import { importFile, withDevice } from "../testing/deletion-scene.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { impatientClock, makeDevice } from "../testing/run-daemon.ts";
@@ -10,6 +11,7 @@ const NEVER_IMPORTED = /2 were never imported, and DOWNLINK_PRUNE_UNIMPORTED is 
 
 describe("deletions for space", { concurrency: 6 }, () => {
   testQuota();
+  testNewLimit();
   testWaitingForBackup();
   testQuotaWithLimits();
 });
@@ -23,6 +25,7 @@ function testQuota(): void {
         problems.some(({ code, detail }) => code === "QuotaExceeded" && NEVER_IMPORTED.test(detail)),
       );
       const versionId = await importFile(cloud, "b.mcap");
+      await agent.confirm();
       await cloud.until("it is deleted", () => cloud.deleted.get(versionId) === "space");
       await agent.until("the quota holds", ({ problems }) => problems.length === 0);
       assert.ok(existsSync(pathOf("a.mcap")) && !existsSync(pathOf("b.mcap")));
@@ -32,10 +35,37 @@ function testQuota(): void {
   test("with PRUNE_UNIMPORTED a quota gives up files that were never imported, with a permit", async () => {
     const flags = { maxDisk: "60kB", prunesUnimported: "true" };
     await withDevice({ files: ["a.mcap", "b.mcap"], flags }, async ({ cloud, agent }) => {
+      await agent.confirm();
       await cloud.until("one is deleted", () => cloud.deleted.size === 1);
       assert.deepEqual([...cloud.deleted.values()], ["prune"]);
       await agent.until("the other one stays", ({ files, problems }) => files.reported === 1 && problems.length === 0);
       assert.equal(cloud.permits.asked.length, 1);
+    });
+  });
+}
+
+function testNewLimit(): void {
+  test("what a new limit would delete at once is shown and stays until the wait is over or confirmed, over a restart too", async () => {
+    const flags = { maxDisk: "110kB", prunesUnimported: "true" }; // Two of them fit.
+    await withDevice({ files: ["a.mcap", "b.mcap", "c.mcap"], flags }, async ({ cloud, agent, start, pathOf }) => {
+      const isHeld = ({ deletions: { planned } }: StatusDocument) => planned.some(({ heldUntil }) => heldUntil);
+      const before = await agent.until("it waits", isHeld);
+      assert.deepEqual(
+        before.deletions.planned.map(({ reason, files }) => ({ reason, files })),
+        [{ reason: "prune", files: 1 }],
+      );
+      await agent.stop();
+      await using again = start();
+      const after = await again.until("it waits again", isHeld);
+      const [end, laterEnd] = [before, after].map(({ deletions }) => Date.parse(deletions.planned[0]!.heldUntil!));
+      assert.ok(Math.abs(laterEnd! - end!) < 1000, "the wait goes on, and does not begin again");
+      const versionId = await importFile(cloud, "c.mcap");
+      assert.deepEqual(cloud.permits.asked, []);
+      const shown = await again.confirm();
+      assert.equal(shown.health, "healthy");
+      await cloud.until("one is deleted", () => cloud.deleted.get(versionId) === "space");
+      await again.until("nothing is planned any more", ({ deletions }) => deletions.planned.length === 0);
+      assert.ok(existsSync(pathOf("a.mcap")) && existsSync(pathOf("b.mcap")));
     });
   });
 }
@@ -46,6 +76,7 @@ function testWaitingForBackup(): void {
     await withDevice({ files: ["a.mcap"], flags: { maxDisk: "1kB" } }, async ({ cloud, agent, pathOf }) => {
       cloud.permits.refuse = () => ({ code: "SafetyPeriod", text });
       await importFile(cloud, "a.mcap");
+      await agent.confirm();
       await agent.until("it shows the problem", ({ problems }) =>
         problems.some(
           ({ code, detail }) =>
@@ -64,6 +95,7 @@ function testQuotaWithLimits(): void {
     await withDevice({ files: [], flags }, async ({ cloud, agent, device, pathOf }) => {
       await writeRecording(outside, "x.mcap");
       linkSync(join(outside.root, "x.mcap"), pathOf("a.mcap"));
+      await agent.confirm();
       const status = await agent.until("it shows the problem", ({ problems }) =>
         problems.some(({ code, detail }) => code === "QuotaExceeded" && /1 have another name/.test(detail)),
       );

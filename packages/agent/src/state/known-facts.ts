@@ -1,3 +1,6 @@
+import type { DiskAmount } from "../settings/disk-amount.ts";
+import type { WaitEnd } from "../system/wait-end.ts";
+
 export interface KnownRetention {
   /** With 0, recordings are kept for ever. */
   readonly seconds: number;
@@ -5,16 +8,23 @@ export interface KnownRetention {
   readonly heldUntilNs: bigint;
 }
 
-/** A pause as it is kept: as JSON, because a name may hold anything. */
-export interface KnownPause {
+/** A pause as it is kept: as JSON, because a name may hold anything. Its end is absent where somebody has to end it. */
+export interface KnownPause extends Partial<WaitEnd> {
   readonly by: string;
   readonly since: string;
-  /** How long the pause lasts, and until when by the wall clock; absent where somebody has to end it. */
-  readonly forMs?: number;
-  readonly until?: string;
-  /** The end by the uptime of the machine, and the start from which the uptime counts. */
-  readonly bootId?: string;
-  readonly endsAtUptimeMs?: number;
+}
+
+/** The disk limits under which files may be deleted, and those that wait first. */
+export interface KnownLimits {
+  readonly inForce: DiskLimits;
+  readonly waiting?: WaitEnd & { readonly limits: DiskLimits };
+}
+
+/** Nothing is set where there is no limit. */
+interface DiskLimits {
+  readonly maxDisk?: DiskAmount | undefined;
+  readonly minFree?: DiskAmount | undefined;
+  readonly prunesUnimported?: boolean;
 }
 
 export interface KnownServerTime {

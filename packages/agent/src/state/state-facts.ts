@@ -3,7 +3,7 @@ import { type AgentSettings, edgeLimits } from "@downlink/protocol";
 import { type CardFacts, createCardFacts } from "./card-facts.ts";
 import { noteCloudSettings } from "./cloud-settings.ts";
 import { type FactsTable, openFactsTable } from "./facts-table.ts";
-import type { KnownPause, KnownRetention, KnownServerTime, Suspects } from "./known-facts.ts";
+import type { KnownLimits, KnownPause, KnownRetention, KnownServerTime, Suspects } from "./known-facts.ts";
 import { type OwnerFacts, openOwner } from "./owner.ts";
 
 /** Facts about the state as a whole. */
@@ -11,6 +11,9 @@ export interface StateFacts extends OwnerFacts, CardFacts, SessionFacts, CloudFa
   /** Somebody on the device stopped uploads; undefined: nobody did, or it is over. */
   pause(): KnownPause | undefined;
   notePause(pause: KnownPause | undefined): void;
+  /** The disk limits of the operator; undefined: an agent of this state never looked at any. */
+  limits(): KnownLimits | undefined;
+  noteLimits(limits: KnownLimits): void;
   /** The files during whose examination the agent died. */
   suspects(): Suspects;
   noteSuspects(suspects: Suspects): void;
@@ -46,6 +49,7 @@ interface CloudFacts {
 }
 
 const DATA_URL = "dataUrl";
+const LIMITS = "limits";
 const PAUSE = "pause";
 const REPORTED_AUTO_IMPORT = "autoImportTold";
 const ENDS_UNKNOWN = "endsUnknown";
@@ -72,6 +76,8 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
       if (pause) table.record(PAUSE, JSON.stringify(pause));
       else table.remove(PAUSE);
     },
+    limits: () => toLimits(table.read(LIMITS)),
+    noteLimits: (limits) => table.record(LIMITS, JSON.stringify(limits)),
     suspects: () => JSON.parse(table.read("suspects") ?? '{"byKey":{}}') as Suspects,
     noteSuspects: (suspects) => table.record("suspects", JSON.stringify(suspects)),
   };
@@ -114,6 +120,10 @@ function createCloudFacts(table: FactsTable): Omit<CloudFacts, "noteCloudSetting
 
 function toPause(text: string | undefined): KnownPause | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as KnownPause);
+}
+
+function toLimits(text: string | undefined): KnownLimits | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as KnownLimits);
 }
 
 function toRetention(text: string | undefined): KnownRetention | undefined {

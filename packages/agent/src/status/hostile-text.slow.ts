@@ -49,7 +49,7 @@ const full: StatusDocument = {
     ...{ isPaused: true, text: "off", until: "2026-01-02T08:00:00Z", interface: "wlan0" },
   },
   deletions: {
-    planned: [{ reason: "imported", files: 1, bytes: 1 }],
+    planned: [{ reason: "imported", files: 1, bytes: 1, heldUntil: null }],
     waiting: { files: 1, text: "later" },
     ...{ nextPath: "c.mcap", heldUntil: "2026-01-03T00:00:00Z", deletedFiles: 1 },
     last: [{ path: "d.mcap", reason: "prune", sizeBytes: 1, deletedAt: "2026-01-02T00:00:00Z" }],

@@ -2,7 +2,7 @@ import cliProgress from "cli-progress";
 import { formatBytes, formatDuration } from "../text/amounts.ts";
 import { padToWidth } from "../text/display-width.ts";
 import { fit } from "../text/fit.ts";
-import { type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
+import { clockTime, type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 const MAX_TRANSFERS = 4;
@@ -45,17 +45,6 @@ function uploadsText({ transfers, files, retries, throttle }: StatusDocument, op
 function throttleText({ isPaused, text, until }: StatusDocument["throttle"], nowMs: number): string | undefined {
   if (text === null) return undefined;
   return `${isPaused ? "paused: " : ""}${text}${until === null ? "" : ` until ${clockTime(until, nowMs)}`}`;
-}
-
-const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-const DAY_MS = 86_400_000;
-
-/** The time is local, as in the timetable of rates. */
-function clockTime(time: string, nowMs: number): string {
-  const at = new Date(time);
-  const hours = `${at.getHours()}`.padStart(2, "0");
-  const clock = `${hours}:${`${at.getMinutes()}`.padStart(2, "0")}`;
-  return at.getTime() - nowMs < DAY_MS ? clock : `${weekdays[at.getDay()]} ${clock}`;
 }
 
 function transferLine(transfer: StatusDocument["transfers"][number], options: RenderOptions): string {

@@ -96,10 +96,13 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
   };
 }
 
-function describeDeletions({ deletions, inventory }: SnapshotContext): StatusDocument["deletions"] {
+function describeDeletions({ deletions, inventory, clock }: SnapshotContext): StatusDocument["deletions"] {
   const { planned, nextPath, waiting, heldUntilNs, deletedFiles } = deletions.overview();
   return {
-    planned: [...planned],
+    planned: planned.map(({ heldForMs, ...rule }) => ({
+      ...rule,
+      heldUntil: heldForMs === undefined ? null : timeIn(heldForMs, clock),
+    })),
     nextPath: nextPath ?? null,
     waiting: { files: waiting.files, text: waiting.text ?? null },
     heldUntil: heldUntilNs === undefined ? null : formatTimestamp(heldUntilNs),
@@ -115,13 +118,13 @@ function weightOf(code: ProblemCode): number {
   return problemCodes.indexOf(code);
 }
 
+function timeIn(ms: number, clock: Clock): string {
+  return formatTimestamp(clock.nowNs() + BigInt(Math.ceil(ms)) * 1_000_000n);
+}
+
 function describeRetries({ uploads, clock }: SnapshotContext): StatusDocument["retries"] {
-  const nowNs = clock.nowNs();
   const retries = uploads.retries().slice(0, MAX_RETRIES);
-  return retries.map(({ inMs, ...retry }) => ({
-    ...retry,
-    nextTryAt: formatTimestamp(nowNs + BigInt(Math.ceil(inMs)) * 1_000_000n),
-  }));
+  return retries.map(({ inMs, ...retry }) => ({ ...retry, nextTryAt: timeIn(inMs, clock) }));
 }
 
 function describeThrottle({ pausedBecause, ...state }: ThrottleState): StatusDocument["throttle"] {

@@ -81,7 +81,11 @@ export const statusSchema = {
     pause: object({ by: textOrNull, since: textOrNull, until: textOrNull }),
     /** What will be deleted under which rule, and what was deleted since the start. Before `heldUntil` nothing is deleted for its age. */
     deletions: object({
-      planned: { type: "array", items: object({ reason: deletionReason, files: count, bytes: count }) },
+      planned: {
+        type: "array",
+        /** `heldUntil` is set for what a new disk limit would delete at once: these wait until then, or until `agent confirm`. */
+        items: object({ reason: deletionReason, files: count, bytes: count, heldUntil: textOrNull }),
+      },
       nextPath: textOrNull,
       /** Imported files that may not be deleted yet, because no backup of the control plane holds them; `text` is its reason. */
       waiting: object({ files: count, text: textOrNull }),

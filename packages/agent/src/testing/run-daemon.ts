@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { askControl } from "../control/control-socket.ts";
 import { runDaemon } from "../daemon/daemon.ts";
 import { createLog, type LogOutput } from "../diagnostics/log.ts";
 import { loadSettings, type SettingName, type Settings } from "../settings/settings.ts";
@@ -45,6 +46,8 @@ export interface RunningDaemon extends AsyncDisposable {
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
   status(): Promise<StatusDocument>;
+  /** Waits until deletions for a new disk limit are shown, and confirms them. */
+  confirm(): Promise<StatusDocument>;
   /** Waits for a condition on the status; fails after ten seconds and says what it waited for. */
   until(what: string, isTrue: (status: StatusDocument) => boolean): Promise<StatusDocument>;
 }
@@ -70,11 +73,16 @@ export function startDaemon(settings: Settings, clock = impatientClock): Running
     if (!answer) throw new Error("the agent does not answer");
     return answer;
   };
+  const until: RunningDaemon["until"] = async (what, isTrue) => await untilStatus(settings.stateDir, what, isTrue);
   return {
-    ended,
-    stop,
-    status,
-    until: async (what, isTrue) => await untilStatus(settings.stateDir, what, isTrue),
+    ...{ ended, stop, status, until },
+    async confirm() {
+      const shown = await until("deletions wait", ({ deletions }) =>
+        deletions.planned.some(({ heldUntil }) => heldUntil),
+      );
+      await askControl(settings.stateDir, { action: "confirm" });
+      return shown;
+    },
     [Symbol.asyncDispose]: async () => {
       controller.abort();
       await Promise.allSettled([ended]);

@@ -34,3 +34,14 @@ export function labelled(label: string, text: string, options: Layout): string[]
 export function age(time: string | null, nowMs: number): string {
   return time === null ? "?" : formatDuration(Math.max(0, (nowMs - Date.parse(time)) / 1000));
 }
+
+const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const DAY_MS = 86_400_000;
+
+/** A time to come. It is local, as in the timetable of rates, and without the day where that is within 24 hours. */
+export function clockTime(time: string, nowMs: number): string {
+  const at = new Date(time);
+  const hours = `${at.getHours()}`.padStart(2, "0");
+  const clock = `${hours}:${`${at.getMinutes()}`.padStart(2, "0")}`;
+  return at.getTime() - nowMs < DAY_MS ? clock : `${weekdays[at.getDay()]} ${clock}`;
+}

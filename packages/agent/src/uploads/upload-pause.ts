@@ -4,6 +4,7 @@ import { isStateUnwritable } from "../state/state-errors.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 import { readBootId } from "../system/boot-id.ts";
 import type { Clock } from "../system/clock.ts";
+import { countOn, endIn, type WaitEnd } from "../system/wait-end.ts";
 
 /** A pause of uploads that somebody on the device began. Times are wall time. */
 export interface PauseState {
@@ -31,15 +32,13 @@ interface PauseContext {
   readonly bootId?: string | undefined;
 }
 
-/**
- * The end is counted by the machine's uptime, which nobody can set. After a restart of the machine only the wall clock is left,
- * and it may be wrong by years: it may end the pause, but never makes it longer than it was at first.
- */
 export function createUploadPause({ facts, clock, bootId = readBootId() }: PauseContext): UploadPause {
+  const machine = { clock, bootId };
   let known = facts.pause();
-  if (known?.forMs !== undefined && (known.bootId === undefined || known.bootId !== bootId)) {
-    known = { ...known, bootId, endsAtUptimeMs: clock.uptimeMs() + leftByWallClock(known, clock) };
-    keep(facts, known);
+  if (known && hasEnd(known)) {
+    const counted = countOn(known, machine);
+    if (counted !== known) keep(facts, counted);
+    known = counted;
   }
   const msLeft = () => (known?.endsAtUptimeMs === undefined ? undefined : known.endsAtUptimeMs - clock.uptimeMs());
   const isOver = () => (msLeft() ?? 1) <= 0;
@@ -48,10 +47,9 @@ export function createUploadPause({ facts, clock, bootId = readBootId() }: Pause
     current: () => (known && !isOver() ? show(known) : undefined),
     msLeft: () => (known && !isOver() ? msLeft() : undefined),
     begin({ by, forMs }) {
-      const since = formatTimestamp(clock.nowNs());
-      const until = forMs === undefined ? undefined : formatTimestamp(clock.nowNs() + BigInt(forMs) * 1_000_000n);
-      const ends = forMs === undefined ? {} : { forMs, until, bootId, endsAtUptimeMs: clock.uptimeMs() + forMs };
-      const pause = { by, since, ...ends };
+      const nowNs = clock.nowNs(); // It is read once, so that the two times are as far apart as the pause is long.
+      const end = forMs === undefined ? {} : endIn(forMs, { bootId, clock: { ...clock, nowNs: () => nowNs } });
+      const pause: KnownPause = { by, since: formatTimestamp(nowNs), ...end };
       facts.notePause(pause);
       known = pause;
       return show(pause);
@@ -74,7 +72,6 @@ function keep(facts: PauseContext["facts"], pause: KnownPause): void {
   }
 }
 
-function leftByWallClock({ forMs = 0, until }: KnownPause, clock: Clock): number {
-  const leftMs = Date.parse(until ?? "") - Number(clock.nowNs() / 1_000_000n);
-  return Number.isNaN(leftMs) ? forMs : Math.min(forMs, Math.max(0, leftMs));
+function hasEnd(pause: KnownPause): pause is KnownPause & WaitEnd {
+  return pause.forMs !== undefined;
 }
