@@ -101,6 +101,7 @@ program
     const { explainFile, renderExplanation } = await import("./commands/explain.ts");
     const explanation = await explainFile(await settingsToLook(), file);
     print(options.json ? toJson(explanation) : renderExplanation(explanation, page()));
+    if (explanation.state === "not there") process.exitCode = exitCodes.error;
   });
 
 for (const [action, description] of [

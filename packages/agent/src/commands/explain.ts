@@ -13,11 +13,24 @@ import { readCloudSettings } from "../state/cloud-settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { printableAll } from "../text/printable.ts";
 import { asPrinted, labelled, type RenderOptions } from "../text/screen.ts";
+import { shellWord } from "../text/shell-word.ts";
 import { locate } from "./locate-file.ts";
 import { readStatus } from "./status.ts";
 
 /** Explains why a file is or is not in the cloud. Its path is absolute, or relative to the working directory or the storage root. */
 export async function explainFile(settings: Settings, file: string): Promise<Explanation> {
+  return withFileName(await findExplanation(settings, file));
+}
+
+/** The commands that an explanation names are about this file. */
+function withFileName(explanation: Explanation): Explanation {
+  const name = shellWord(explanation.path);
+  const withName = (text: string) => text.replace(/(?<=`agent (?:import|retry|explain) )FILE(?=`)/g, () => name);
+  const { why, next, todo } = explanation;
+  return { ...explanation, why: withName(why), next: withName(next), todo: todo && withName(todo) };
+}
+
+async function findExplanation(settings: Settings, file: string): Promise<Explanation> {
   const root = requireSetting(settings, "storageRoot");
   const status = await readStatus(settings);
   using database = openDatabaseToRead(settings);
@@ -51,7 +64,7 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
     nowMs: Date.now(),
   });
   // While the card is out, another file may be at the path.
-  const isHere = status.health !== "not running" && row.away === null;
+  const isHere = status.health !== "not running" && status.storage.isPresent !== false && row.away === null;
   const touched = isHere ? explainTouched(row, absolutePath) : undefined;
   return { ...explanation, ...touched };
 }

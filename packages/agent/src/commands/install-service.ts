@@ -7,8 +7,8 @@ import { makeUnit, openPlaces } from "../service/unit.ts";
 import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { DEFAULT_FILE, requireSetting, type Settings } from "../settings/settings.ts";
 import { describeSystemError } from "../system/system-error.ts";
+import { shellWord } from "../text/shell-word.ts";
 import { ownProgram } from "./own-command.ts";
-import { shellWord } from "./shell-word.ts";
 
 export interface ServiceOptions {
   readonly user: string;

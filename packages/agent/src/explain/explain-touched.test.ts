@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, renameSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, mkdirSync, renameSync, utimesSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
-import { runAgent } from "../testing/start-agent.ts";
+import { nobody, runAgent, startAgent, whyNotAsNobody } from "../testing/start-agent.ts";
 
 test("explain says that a touched file is read again; it says nothing about a new mode", async () => {
   using device = makeDevice();
@@ -31,5 +31,40 @@ test("explain says that a touched file is read again; it says nothing about a ne
   assert.match(
     await explain(),
     /^Why +It was copied, or its file system mounted anew, since the agent looked at it\.$/m,
+  );
+  renameSync(path, join(device.root, "b.mcap"));
+  assert.match(await explain(), /^Why +It is not at this path any more, and no scan has noticed that yet\.$/m);
+});
+
+test("the commands that explain names are about the file, quoted for a shell; a file that is not there is an error", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await writeRecording(device, "it's one.mcap");
+  await using agent = startDaemon(settingsFor(device, cloud, { usesNotify: "false", scanIntervalMs: "10min" }));
+  await agent.until("it is reported", ({ files }) => files.reported === 1);
+  const args = ["--url", cloud.url, "--storage-root", device.root, "--state-dir", device.stateDir, "explain"];
+  const reported = await runAgent(...args, "it's one.mcap");
+  assert.match(
+    reported.stdout,
+    /^To do +Ask for its import with `.* import 'it'\\''s one\.mcap'`, in the control plane/m,
+  );
+  await writeRecording(device, "new.mcap");
+  const unseen = await runAgent(...args, "new.mcap");
+  assert.match(unseen.stdout, /^Why +It is there, and no scan has seen it yet\.\nNext .*\n$/m);
+  const missing = await runAgent(...args, "none.mcap");
+  assert.match(missing.stdout, /^State +not there\nWhy +There is no file by this path/m);
+  assert.deepEqual([reported.code, unseen.code, missing.code], [0, 0, 1]);
+});
+
+test("explain names the folder that a user may not enter", { skip: whyNotAsNobody() }, async () => {
+  using device = makeDevice();
+  const folder = join(device.root, "closed");
+  mkdirSync(folder, { mode: 0o700 });
+  chmodSync(dirname(device.root), 0o755);
+  const places = ["--storage-root", device.root, "--state-dir", join(device.root, "none")];
+  const { stdout } = await startAgent([...places, "explain", join(folder, "a.mcap")], {}, { user: nobody }).exited;
+  assert.match(
+    stdout,
+    /^State +in an unreadable folder\nWhy +You may not look into .*closed, and the agent knows no file/m,
   );
 });

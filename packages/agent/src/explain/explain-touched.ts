@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import { type FileState, isBeforeIndexing } from "../inventory/file-state.ts";
 import { fileNumber } from "../inventory/identity.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import type { Explanation } from "./explanation.ts";
 
 /** What the state database and the file system say about a file. */
@@ -13,12 +14,30 @@ interface Known {
 
 /** Explains a file that was touched since the agent looked at it: it waits until the agent knows that its content is the same. */
 export function explainTouched(known: Known, absolutePath: string): Pick<Explanation, "why" | "next"> | undefined {
-  const stats = lstatSync(absolutePath, { bigint: true, throwIfNoEntry: false });
-  if (!stats || isBeforeIndexing(known.state) || stats.size !== known.sizeBytes) return undefined;
+  const stats = lookAt(absolutePath);
+  if (stats === "forbidden") return undefined; // What the agent knows is all there is to say.
+  if (!stats && leavesByItself.has(known.state)) return undefined;
+  if (!stats)
+    return {
+      why: "It is not at this path any more, and no scan has noticed that yet.",
+      next: "If it was renamed, the agent keeps it by its new name, which `agent ls` shows. Else it counts as gone after two scans.",
+    };
+  if (isBeforeIndexing(known.state) || stats.size !== known.sizeBytes) return undefined;
   const isSameEntry = fileNumber(stats.ino) === fileNumber(BigInt.asUintN(64, known.inode));
   if (isSameEntry && stats.mtimeNs === known.mtimeNs) return undefined;
   return {
     why: `It was ${isSameEntry ? "written or touched" : "copied, or its file system mounted anew,"} since the agent looked at it.`,
     next: "It is read again, slowly: with the same content it is the same recording, and goes on as it was; with another one it is a new recording.",
   };
+}
+
+const leavesByItself: ReadonlySet<FileState> = new Set(["deleting", "gone"]);
+
+function lookAt(path: string) {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (isFileSystemError(error)) return "forbidden";
+    throw error;
+  }
 }

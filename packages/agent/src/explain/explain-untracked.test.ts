@@ -15,12 +15,18 @@ test("every path that the agent does not keep has its reason", async () => {
   for (const path of ["day1/a.mcap", "day1/x.active.mcap", "day1/notes.txt", "other.mcap"])
     writeFileSync(join(device.root, path), "");
   symlinkSync("a.mcap", join(device.root, "day1", "link.mcap"));
+  symlinkSync("day1", join(device.root, "link"));
+  using elsewhere = makeDevice();
+  writeFileSync(join(elsewhere.root, "a.mcap"), "");
+  symlinkSync(elsewhere.root, join(device.root, "outside"));
   const expected: [string | undefined, Whereabouts, RegExp][] = [
     [undefined, "outside the root", /not below the storage root/],
     ["day1/.downlink-trash/1-a.mcap", "in the trash", /being deleted/],
     ["day1", "a directory", /directory/],
     ["day1/link.mcap", "a symlink", /not followed/],
-    ["day1/gone.mcap", "not there", /ENOENT/],
+    ["day1/gone.mcap", "not there", /There is no file by this path/],
+    ["link/a.mcap", "behind a symlink", /^link is a symlink\./],
+    ["outside/a.mcap", "behind a symlink", /^outside is a symlink\./],
     ["day1/notes.txt", "not a recording", /\.mcap and \.bag/],
     ["day1/x.active.mcap", "excluded", /by \*\*\/\*\.active\.\*/],
     ["other.mcap", "not included", /day\*\/\*\*/],
@@ -31,6 +37,15 @@ test("every path that the agent does not keep has its reason", async () => {
     assert.equal(explained.state, state);
     assert.match(explained.why, why);
   }
+});
+
+test("of a file behind a link inside of the root, explain names its own path", async () => {
+  using device = makeDevice();
+  mkdirSync(join(device.root, "it's day 1"));
+  writeFileSync(join(device.root, "it's day 1", "a.mcap"), "");
+  symlinkSync("it's day 1", join(device.root, "link"));
+  const { todo } = await explainUntracked(factsOf(device.root, "link/a.mcap"));
+  assert.match(todo!, /`agent explain 'it'\\''s day 1\/a\.mcap'`/);
 });
 
 test("for a path that existed, explain says that the agent deleted it, and why", async () => {
@@ -52,6 +67,9 @@ test("missing storage, no agent and unreadable directories come before the file'
   assert.match((await explainUntracked({ ...facts, status: down })).todo!, /agent run/);
   const unreadable = { ...healthyStatus, problems: [problem("DirectoryUnreadable", "day1: EACCES")] };
   assert.match((await explainUntracked({ ...facts, status: unreadable })).why, /day1: EACCES/);
+  const other = { ...healthyStatus, problems: [problem("DirectoryUnreadable", "day2: EACCES")] };
+  const { state, todo } = await explainUntracked({ ...facts, status: other });
+  assert.deepEqual([state, todo], ["not seen yet", null], "another folder says nothing about this file");
 });
 
 function factsOf(root: string, path: string | undefined): UntrackedFacts {

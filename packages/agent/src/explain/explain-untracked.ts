@@ -1,4 +1,6 @@
+import { accessSync, constants, lstatSync, realpathSync } from "node:fs";
 import { lstat } from "node:fs/promises";
+import { dirname, relative } from "node:path";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
 import { problemTexts } from "../diagnostics/problems.ts";
@@ -7,6 +9,7 @@ import type { Settings } from "../settings/settings.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 import { formatDuration } from "../text/amounts.ts";
+import { shellWord } from "../text/shell-word.ts";
 import type { Explanation, Whereabouts } from "./explanation.ts";
 
 export interface UntrackedFacts {
@@ -55,9 +58,12 @@ function explainByPlace({ path, root, status }: UntrackedFacts): Description | u
   };
 }
 
-async function explainByEntry({ absolutePath, deletion }: UntrackedFacts): Promise<Description | undefined> {
+async function explainByEntry(facts: UntrackedFacts): Promise<Description | undefined> {
+  const { absolutePath, deletion } = facts;
   try {
     const stats = await lstat(absolutePath);
+    const behindLink = explainByLink(facts);
+    if (behindLink) return behindLink;
     if (stats.isFile()) return undefined;
     if (stats.isDirectory())
       return { state: "a directory", why: "It is a directory.", next: "Nothing.", todo: "Name a file in it." };
@@ -69,19 +75,72 @@ async function explainByEntry({ absolutePath, deletion }: UntrackedFacts): Promi
     };
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
-    if (deletion)
-      return {
-        state: "deleted by the agent",
-        why: `The agent deleted it at ${deletion.at}: ${deletionReasons[deletion.reason] ?? deletion.reason}.`,
-        next: "Nothing.",
-      };
-    return {
-      state: "not there",
-      why: `It cannot be looked at: ${error.message}. The agent knows nothing by this path.`,
-      next: "Nothing, unless it comes back.",
-      todo: "Was it renamed? `agent ls` lists all that is known; `agent explain FILE` takes one of those paths.",
-    };
+    return isForbidden(error) ? explainForbidden(absolutePath) : explainAbsence(deletion);
   }
+}
+
+function isForbidden({ code }: NodeJS.ErrnoException): boolean {
+  return code === "EACCES" || code === "EPERM";
+}
+
+/** The person may not look, whatever the agent may. */
+function explainForbidden(absolutePath: string): Description {
+  const folder = firstFolder(absolutePath, (path) => !mayEnter(path)) ?? dirname(absolutePath);
+  return {
+    state: "in an unreadable folder",
+    why: `You may not look into ${folder}, and the agent knows no file by this path.`,
+    next: "If the agent may read the folder, its next scan finds the file.",
+    todo: `Ask again as root. If it is the agent that may not read the folder: ${problemTexts.DirectoryUnreadable.fix}`,
+  };
+}
+
+function explainAbsence(deletion: UntrackedFacts["deletion"]): Description {
+  if (deletion)
+    return {
+      state: "deleted by the agent",
+      why: `The agent deleted it at ${deletion.at}: ${deletionReasons[deletion.reason] ?? deletion.reason}.`,
+      next: "Nothing.",
+    };
+  return {
+    state: "not there",
+    why: "There is no file by this path, and the agent knows none.",
+    next: "Nothing, unless it comes back.",
+    todo: "Is the name right? If the file was renamed, the agent knows it by its new name: `agent ls` lists all files.",
+  };
+}
+
+/** A folder on the way to the path, from the top, of which something holds. */
+function firstFolder(path: string, holds: (folder: string) => boolean): string | undefined {
+  const parent = dirname(path);
+  if (parent === path) return undefined;
+  return firstFolder(parent, holds) ?? (holds(parent) ? parent : undefined);
+}
+
+function mayEnter(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK);
+    return true;
+  } catch (error) {
+    if (isFileSystemError(error)) return !isForbidden(error);
+    throw error;
+  }
+}
+
+/** A link on the way to the root itself does not count: the agent resolves it. */
+function explainByLink({ absolutePath, root }: UntrackedFacts): Description | undefined {
+  const isLink = (folder: string) => folder.startsWith(`${root}/`) && lstatSync(folder).isSymbolicLink();
+  const link = firstFolder(absolutePath, isLink);
+  if (link === undefined) return undefined;
+  const path = relative(realpathSync(root), realpathSync(absolutePath));
+  return {
+    state: "behind a symlink",
+    why: `${relative(root, link)} is a symlink. Symlinks are not followed, so that nothing outside the root is ever read.`,
+    next: "Nothing.",
+    todo:
+      path.split("/")[0] === ".."
+        ? "Move the file itself below the storage root, or hard-link it there."
+        : `The agent knows the file by its own path: \`agent explain ${shellWord(path)}\`.`,
+  };
 }
 
 const deletionReasons: Readonly<Record<string, string>> = {
@@ -117,8 +176,7 @@ function explainByGlobs({ path = "", settings }: UntrackedFacts): Description | 
   };
 }
 
-function explainByScan({ status, settings }: UntrackedFacts): Description {
-  const unreadable = status.problems.find(({ code }) => code === "DirectoryUnreadable");
+function explainByScan({ path = "", status, settings }: UntrackedFacts): Description {
   if (status.health === "not running")
     return {
       state: "not seen yet",
@@ -126,12 +184,21 @@ function explainByScan({ status, settings }: UntrackedFacts): Description {
       next: "Nothing: no agent runs.",
       todo: "Start the agent: `agent run`, or `systemctl start downlink-agent`.",
     };
+  const unreadable = status.problems.find(
+    ({ code, detail }) => code === "DirectoryUnreadable" && mayConcern(path, detail),
+  );
+  const next = `The tree is scanned again within ${formatDuration(settings.scanIntervalMs / 1000)}.`;
+  if (!unreadable) return { state: "not seen yet", why: "It is there, and no scan has seen it yet.", next };
   return {
-    state: "not seen yet",
-    why: unreadable
-      ? `No scan has seen it. ${unreadable.title}: ${unreadable.detail}.`
-      : "It is there, and no scan has seen it yet.",
-    next: `The tree is scanned again within ${formatDuration(settings.scanIntervalMs / 1000)}.`,
-    todo: unreadable?.fix,
+    state: "in an unreadable folder",
+    why: `No scan has seen it. ${unreadable.title}: ${unreadable.detail}.`,
+    next,
+    todo: unreadable.fix,
   };
+}
+
+/** The detail names one of the folders that cannot be read, and how many more there are. */
+function mayConcern(path: string, detail: string): boolean {
+  const folder = detail.replace(/: .*$/, "");
+  return folder === "the root" || path.startsWith(`${folder}/`) || / and \d+ more$/.test(detail);
 }

@@ -11,6 +11,8 @@ export type Whereabouts =
   | "in the trash"
   | "a directory"
   | "a symlink"
+  | "behind a symlink"
+  | "in an unreadable folder"
   | "not a recording"
   | "not included"
   | "excluded"

@@ -52,7 +52,7 @@ function becoming({ uid, gid, groups = [] }: NonNullable<StartOptions["user"]>):
   return ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, others];
 }
 
-const nobody = { uid: 65_534, gid: 65_534 };
+export const nobody = { uid: 65_534, gid: 65_534 };
 
 /** Returns why the program cannot run as the user nobody here, for tests that are then skipped. */
 export function whyNotAsNobody(): string | undefined {
