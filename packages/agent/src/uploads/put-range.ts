@@ -50,7 +50,8 @@ function sendTraced(upload: OpenUpload, put: Put): Promise<string | undefined> {
 }
 
 async function send({ job, source }: OpenUpload, { range, target, signal }: Put): Promise<string | undefined> {
-  const { limiter, linkSpeed } = job.throttle;
+  const { meter, throttle } = job;
+  const { limiter, linkSpeed } = throttle;
   const { headers } = await putStream(target.url, {
     body: limiter.pace(readRange(source, range), signal),
     length: range.length,
@@ -58,7 +59,10 @@ async function send({ job, source }: OpenUpload, { range, target, signal }: Put)
     signal,
     stallTimeoutMs: STALL_TIMEOUT_MS,
     dispatcher: job.dispatcher,
-    onProgress: (bytes) => linkSpeed.note(bytes),
+    onProgress(bytes) {
+      linkSpeed.note(bytes);
+      meter.flow(bytes);
+    },
   });
   return headers.get("etag");
 }

@@ -49,3 +49,16 @@ test("bytes that were there already are progress and no rate, and are taken back
   meter.skip(-10 * MB);
   assert.equal(meter.snapshot().sentBytes, 30 * MB);
 });
+
+test("while a large part is on its way, the rate is that of the bytes that move, and goes down to nothing where none do", () => {
+  const { meter, wait } = makeMeter();
+  for (let second = 0; second < 60; second++, wait(1)) meter.flow(MB);
+  const moving = meter.snapshot();
+  assert.ok(Math.abs(moving.bytesPerSecond - MB) < MB / 10, String(moving.bytesPerSecond));
+  assert.deepEqual([moving.sentBytes, moving.secondsLeft !== undefined], [0, true], "nothing of it is durable yet");
+  wait(31);
+  assert.deepEqual([meter.snapshot().bytesPerSecond, meter.snapshot().secondsLeft], [0, undefined]);
+  meter.flow(MB);
+  meter.add(60 * MB);
+  assert.equal(meter.snapshot().bytesPerSecond, Math.round((60 * MB) / 91), "what is acknowledged goes before");
+});
