@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -55,6 +56,15 @@ test("a socket that a killed agent left counts as no agent, and does not hinder 
   const status = readOfflineStatus({ stateDir, ...nothingKnown });
   await using _server = await serveStatus(stateDir, async () => status);
   assert.deepEqual(await askStatus(stateDir), status);
+});
+
+test("an agent that ends while it answers counts as none", async () => {
+  using device = makeDevice();
+  mkdirSync(device.stateDir);
+  const server = createServer((socket) => socket.end('{"version": 1, "heal'));
+  await new Promise<void>((resolve) => void server.listen(join(device.stateDir, "agent.sock"), resolve));
+  assert.equal(await askStatus(device.stateDir), undefined);
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test("an agent that does not answer is named as such", async (t) => {

@@ -50,11 +50,11 @@ export class AgentSilentError extends Error {
 export async function askStatus(stateDir: string, timeoutMs = 5000): Promise<StatusDocument | undefined> {
   try {
     using address = openSocketAddress(stateDir);
-    const text = await readAll(createConnection(address.path), timeoutMs);
-    return text === "" ? undefined : (JSON.parse(text) as StatusDocument);
+    return JSON.parse(await readAll(createConnection(address.path), timeoutMs)) as StatusDocument;
   } catch (error) {
+    if (error instanceof SyntaxError) return undefined; // The agent ended while it answered.
     const code = (error as NodeJS.ErrnoException).code ?? "";
-    if (["ENOENT", "ECONNREFUSED", "ECONNRESET", "ENOTDIR"].includes(code)) return undefined;
+    if (["ENOENT", "ECONNREFUSED", "ECONNRESET", "ENOTDIR", "EPIPE"].includes(code)) return undefined;
     throw error;
   }
 }
