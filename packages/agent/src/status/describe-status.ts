@@ -32,13 +32,18 @@ export async function describeStatus(ctx: StatusContext): Promise<AgentStatus> {
   const { pausedBecause, untilNs } = throttle.state();
   return {
     files: { ...inventory.countByState() },
-    disk: storageRoot.current() ? await measureDisk(storageRoot.path) : undefined,
+    disk: storageRoot.current() ? await describeDisk(storageRoot.path) : undefined,
     problems: problems.list().slice(0, MAX_PROBLEMS).map(toProblem),
     transfers: uploads.transfers().slice(0, MAX_TRANSFERS).map(toTransfer),
     throttle: pausedBecause === undefined ? undefined : { reason: pausedBecause.slice(0, MAX_REASON), until: untilNs },
     oldestNotImportedAt: oldestNotImported(inventory),
     bootedAt: bootTimeNs(clock),
   };
+}
+
+async function describeDisk(path: string): Promise<AgentStatus["disk"]> {
+  const disk = await measureDisk(path);
+  return disk && { totalBytes: disk.totalBytes, freeBytes: disk.freeBytes };
 }
 
 function toProblem({ code, detail, sinceNs: since }: Problem): AgentStatus["problems"][number] {

@@ -34,6 +34,7 @@ export function readOfflineStatus(options: {
       root: options.storageRoot ?? null,
       isPresent: null,
       totalBytes: null,
+      usedBytes: null,
       freeBytes: null,
       fullInSeconds: null,
       lastScanAt: null,

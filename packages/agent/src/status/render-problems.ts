@@ -7,8 +7,9 @@ const MAX_PROBLEMS = 3;
 /** Shows the first problems, each with its detail and what to do. */
 export function renderProblems({ problems }: StatusDocument, layout: Layout): string[] {
   if (problems.length === 0) return [];
-  const shown = problems.slice(0, MAX_PROBLEMS).flatMap((problem) => problemLines(problem, layout));
-  const more = problems.length > MAX_PROBLEMS ? [`  and ${problems.length - MAX_PROBLEMS} more; see --json`] : [];
+  const { most = MAX_PROBLEMS } = layout;
+  const shown = problems.slice(0, most).flatMap((problem) => problemLines(problem, layout));
+  const more = problems.length > most ? [`  and ${problems.length - most} more; see --json`] : [];
   return ["", paint("dim", "Problems", layout), ...shown, ...more];
 }
 

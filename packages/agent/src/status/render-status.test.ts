@@ -18,7 +18,7 @@ test("the screen shows owner, place, state and running uploads", () => {
     `Downlink agent 0.1.0: healthy, pid 42, up 2 h
 Device      rover-1 (dev_1) in project field tests
 Cloud       connected for 60 s, clock 62 min ahead, https://downlink.example
-Storage     51.7 GB used, 12.3 GB free, scanned 5 s ago, /data
+Storage     48.5 GB used, 12.3 GB free, scanned 5 s ago, /data
 Files       1 incomplete, 120 reported, 3 requested
 
 Uploads     1 running, 3 waiting
@@ -68,6 +68,14 @@ test("what holds uploads back is said beside them, with when it ends", () => {
   );
 });
 
+test("an older agent does not say what is used: then all that is not free counts", () => {
+  const { usedBytes: _, ...storage } = healthy.storage;
+  assert.match(
+    renderStatus({ ...healthy, storage } as StatusDocument, plain),
+    /^Storage +51\.7 GB used, 12\.3 GB free/m,
+  );
+});
+
 test("a forecast says when the disk will be full", () => {
   const storage = { ...healthy.storage, fullInSeconds: 7200 };
   assert.match(renderStatus({ ...healthy, storage }, plain), /12\.3 GB free, full in 2 h, scanned/);
@@ -112,11 +120,23 @@ test("whatever there is to say fits the columns and 24 lines, and no name of a f
     root: text,
     columns: fc.constantFrom(40, 60, 80, 200),
   });
+  const planned = (["imported", "retention", "space", "prune"] as const).map((reason) => ({
+    ...{ reason, files: 1, bytes: 1 },
+    heldUntil: reason === "space" || reason === "prune" ? since : null,
+  }));
+  const deletions = { ...healthy.deletions, planned, nextPath: "a.mcap", deletedFiles: 1 };
   const files = Object.fromEntries(fileStates.map((state) => [state, 123_456]));
   fc.assert(
     fc.property(status, ({ problems, transfers, root, columns }) => {
       const described = problems.map(({ code, detail }) => ({ code, ...problemTexts[code], detail, since }));
-      const full = { ...healthy, files, transfers, problems: described, storage: { ...healthy.storage, root } };
+      const full = {
+        ...healthy,
+        files,
+        deletions,
+        transfers,
+        problems: described,
+        storage: { ...healthy.storage, root },
+      };
       const lines = renderStatus(full, { ...plain, columns })
         .trimEnd()
         .split("\n");

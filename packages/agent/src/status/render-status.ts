@@ -11,13 +11,13 @@ import type { StatusDocument } from "./status-schema.ts";
 const MAX_LINES = 24;
 /** Texts get this many lines at first, because a command that is cut is useless. */
 const LINES_OF_A_COMMAND = 8;
-/** How many lines a text may take: fewer and fewer, until all fits the screen. */
-const linesOfText = [LINES_OF_A_COMMAND, 3, 2, 1];
+/** How many lines a text may take, and how many items a list: fewer and fewer, until all fits the screen. */
+const rooms = [{ lines: LINES_OF_A_COMMAND }, { lines: 3 }, { lines: 2 }, { lines: 1 }, { lines: 1, most: 2 }];
 
 /** Renders the status as one screen of at most 24 lines. */
 export function renderStatus(status: StatusDocument, options: RenderOptions): string {
   const shown = printableAll(status);
-  const screens = linesOfText.map((lines) => layOutScreen(shown, { ...options, lines }));
+  const screens = rooms.map((room) => layOutScreen(shown, { ...options, ...room }));
   const screen = screens.find((lines) => lines.length <= MAX_LINES) ?? screens.at(-1)!;
   return `${screen.join("\n")}\n`;
 }
@@ -66,16 +66,24 @@ function storageText({ storage, problems }: StatusDocument, { nowMs }: RenderOpt
   if (storage.root === null) return "not configured";
   const isUnusable = problems.some(({ code }) => code === "StorageUnusable");
   if (storage.isPresent === false) return `${isUnusable ? "cannot be used" : "missing"}: ${storage.root}`;
-  const { totalBytes, freeBytes, fullInSeconds, lastScanAt } = storage;
+  const { freeBytes, fullInSeconds, lastScanAt } = storage;
+  const usedBytes = usedBytesOf(storage);
   const parts = [
-    freeBytes === null || totalBytes === null
+    freeBytes === null || usedBytes === null
       ? undefined
-      : `${formatBytes(totalBytes - freeBytes)} used, ${formatBytes(freeBytes)} free`,
+      : `${formatBytes(usedBytes)} used, ${formatBytes(freeBytes)} free`,
     fullInSeconds === null ? undefined : `full in ${formatDuration(fullInSeconds)}`,
     lastScanAt === null ? undefined : `scanned ${age(lastScanAt, nowMs)} ago`,
     storage.root,
   ];
   return parts.filter((part) => part !== undefined).join(", ");
+}
+
+/** A running agent may be older than this command, and not say what is used. */
+function usedBytesOf(storage: Partial<StatusDocument["storage"]>): number | null {
+  const { usedBytes, totalBytes = null, freeBytes = null } = storage;
+  if (usedBytes !== undefined) return usedBytes;
+  return totalBytes === null || freeBytes === null ? null : totalBytes - freeBytes;
 }
 
 function filesText({ files }: StatusDocument): string {

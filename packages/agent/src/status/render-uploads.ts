@@ -17,7 +17,7 @@ const PATH_WIDTH = 24;
 export function renderUploads(status: StatusDocument, options: Layout): string[] {
   if (status.health === "not running") return renderPause(status, options);
   const { transfers } = status;
-  const shown = transfers.slice(0, MAX_TRANSFERS).map((transfer) => transferLine(transfer, options));
+  const shown = transfers.slice(0, options.most ?? MAX_TRANSFERS).map((transfer) => transferLine(transfer, options));
   const more = transfers.length > shown.length ? [`  and ${transfers.length - shown.length} more`] : [];
   return ["", ...labelled("Uploads", uploadsText(status, options), options), ...shown, ...more];
 }

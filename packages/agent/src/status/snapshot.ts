@@ -148,6 +148,7 @@ async function describeStorage({ storageRoot, forecast }: SnapshotContext): Prom
     root: storageRoot.path,
     isPresent,
     totalBytes: disk?.totalBytes ?? null,
+    usedBytes: disk?.usedBytes ?? null,
     freeBytes: disk?.freeBytes ?? null,
     fullInSeconds: forecast.secondsUntilFull() ?? null,
     lastScanAt: scan ? formatTimestamp(scan.endedNs) : null,

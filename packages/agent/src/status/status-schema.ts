@@ -46,6 +46,8 @@ export const statusSchema = {
       root: textOrNull,
       isPresent: { type: ["boolean", "null"] },
       totalBytes: countOrNull,
+      /** The blocks in use, as `df` counts them. */
+      usedBytes: countOrNull,
       freeBytes: countOrNull,
       /** When the disk is full if it fills as in the last hour. */
       fullInSeconds: countOrNull,

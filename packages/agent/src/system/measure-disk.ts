@@ -1,11 +1,18 @@
 import { statfs } from "node:fs/promises";
 import { isFileSystemError } from "./system-error.ts";
 
-/** `freeBytes` is what an ordinary user may still write. */
-export async function measureDisk(path: string): Promise<{ totalBytes: number; freeBytes: number } | undefined> {
+export interface MeasuredDisk {
+  readonly totalBytes: number;
+  /** What an ordinary user may still write. */
+  readonly freeBytes: number;
+  /** The blocks in use, as `df` counts them: with what is free this is less than all, where blocks are reserved for root. */
+  readonly usedBytes: number;
+}
+
+export async function measureDisk(path: string): Promise<MeasuredDisk | undefined> {
   try {
-    const { blocks, bavail, bsize } = await statfs(path);
-    return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };
+    const { blocks, bavail, bfree, bsize } = await statfs(path);
+    return { totalBytes: blocks * bsize, freeBytes: bavail * bsize, usedBytes: (blocks - bfree) * bsize };
   } catch (error) {
     if (isFileSystemError(error)) return undefined;
     throw error;

@@ -18,7 +18,7 @@ export const healthyStatus: StatusDocument = {
     ...{ clockSkewMs: -3_700_000, lastError: null },
   },
   storage: {
-    ...{ root: "/data", isPresent: true, totalBytes: 64e9, freeBytes: 12.3e9, fullInSeconds: null },
+    ...{ root: "/data", isPresent: true, totalBytes: 64e9, usedBytes: 48.5e9, freeBytes: 12.3e9, fullInSeconds: null },
     ...{ lastScanAt: "2026-01-02T03:04:00Z", lastScanMs: 12 },
   },
   files: { reported: 120, requested: 3, incomplete: 1 },

@@ -13,6 +13,8 @@ export interface RenderOptions {
 /** How many lines a text may take on a screen. */
 export interface Layout extends RenderOptions {
   readonly lines: number;
+  /** How many items of a list are shown, where the screen has no room for the usual number. */
+  readonly most?: number;
 }
 
 const LABEL_WIDTH = 12;
