@@ -81,7 +81,7 @@ program
 program
   .command("ls [globs...]")
   .description("List the files the agent knows, newest first")
-  .option("--state <state>", "only those in this state")
+  .option("--state <state>", "only those in this state, or in one of several: damaged,failed")
   .option("--limit <count>", "at most so many")
   .option("--json", "as a JSON array")
   .action(async (globs: string[], options: { state?: string; limit?: string; json?: true }) => {

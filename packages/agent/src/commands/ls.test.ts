@@ -31,6 +31,9 @@ test("files are listed newest first, as many as wanted, those that match, and fi
   assert.deepEqual([listed({ limit: "1" }), list({ limit: "1" }).left], [["day2/new.bag"], 3]);
   assert.deepEqual(listed({ globs: ["old*"] }), ["old.mcap"]);
   assert.deepEqual(listed({ globs: ["*.BAG"], state: "damaged", limit: "1" }), ["day2/new.bag"]);
+  assert.deepEqual(listed({ state: "reported,damaged", limit: "1" }), ["day2/new.bag"]);
+  assert.deepEqual(listed({ state: "reported,failed" }), []);
+  assert.throws(() => list({ state: "damaged,flying" }), /^InvalidSettingError: flying is no state/);
   assert.deepEqual(listed({ globs: ["day2/*"] }), paths.slice(2).toReversed());
   assert.deepEqual(listed({ globs: [`${device.root}/*.mcap`] }), ["old.mcap"]);
   assert.throws(() => list({ limit: "0" }), /--limit 0/);

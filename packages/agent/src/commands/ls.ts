@@ -22,6 +22,7 @@ export interface ListedFile {
 }
 
 export interface ListOptions {
+  /** One state or more, separated by commas. */
   readonly state?: string | undefined;
   /** Globs relative to the root; one without a slash matches names in any directory. Without any, all files are listed. */
   readonly globs?: readonly string[];
@@ -38,9 +39,10 @@ export interface Listing {
 
 /** Lists the files in the state database, whether an agent runs or not; undefined where there is none. Throws {@link InvalidSettingError}. */
 export function listFiles(settings: Settings, { state, globs = [], limit }: ListOptions): Listing | undefined {
-  if (state !== undefined && !fileStates.some((known) => known === state)) {
-    throw new InvalidSettingError(`${state} is no state; there are ${fileStates.join(", ")}`);
-  }
+  const wanted = state?.split(",");
+  const unknown = wanted?.find((name) => !fileStates.some((known) => known === name));
+  if (unknown !== undefined)
+    throw new InvalidSettingError(`${unknown} is no state; there are ${fileStates.join(", ")}`);
   const most = limit === undefined ? Number.POSITIVE_INFINITY : limitOf(limit);
   using database = openDatabaseToRead(settings);
   if (!database) return undefined;
@@ -48,12 +50,12 @@ export function listFiles(settings: Settings, { state, globs = [], limit }: List
     database.prepare(`SELECT coalesce(away.path, files.path) AS path, card, state, size_bytes, mtime_ns, start_ns, end_ns,
     coalesce(reason_code, code) AS reason_code, coalesce(reason_text, text) AS reason_text, intents.reason AS deletion
     FROM files LEFT JOIN findings USING (version_id) LEFT JOIN outcomes USING (version_id) LEFT JOIN intents USING (version_id)
-    LEFT JOIN away USING (version_id) WHERE ?1 IS NULL OR state = ?1 ORDER BY mtime_ns DESC, 1`);
+    LEFT JOIN away USING (version_id) WHERE ?1 IS NULL OR state IN (SELECT value FROM json_each(?1)) ORDER BY mtime_ns DESC, 1`);
   query.setReadBigInts(true);
   const matches = matcherOf(globs, settings.storageRoot);
   const files: ListedFile[] = [];
   let left = 0;
-  for (const row of query.iterate(state ?? null)) {
+  for (const row of query.iterate(wanted ? JSON.stringify(wanted) : null)) {
     if (!matches(row.path as string)) continue;
     if (files.length < most) files.push(toListed(row));
     else left += 1;

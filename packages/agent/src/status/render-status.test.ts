@@ -68,6 +68,15 @@ test("what holds uploads back is said beside them, with when it ends", () => {
   );
 });
 
+test("damaged files and failed imports have a line of their own, with the command that lists them", () => {
+  const linesOf = (files: StatusDocument["files"]) => renderStatus({ ...healthy, files }, plain).split("\n");
+  const both = linesOf({ damaged: 25, failed: 16 });
+  assert.equal(both[5], "25 damaged files, 16 failed imports: `agent ls --state damaged,failed`");
+  assert.equal(linesOf({ damaged: 1 })[5], "1 damaged file: `agent ls --state damaged`");
+  assert.equal(linesOf({ failed: 2, reported: 1 })[5], "2 failed imports: `agent ls --state failed`");
+  assert.equal(linesOf({ reported: 1 })[5], "");
+});
+
 test("an older agent does not say what is used: then all that is not free counts", () => {
   const { usedBytes: _, ...storage } = healthy.storage;
   assert.match(

@@ -1,5 +1,5 @@
 import { fileStates } from "../inventory/file-state.ts";
-import { formatBytes, formatDuration } from "../text/amounts.ts";
+import { countOf, formatBytes, formatDuration } from "../text/amounts.ts";
 import { wrap } from "../text/fit.ts";
 import { printableAll } from "../text/printable.ts";
 import { age, asPrinted, type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
@@ -29,6 +29,7 @@ function layOutScreen(status: StatusDocument, layout: Layout): string[] {
     ...labelled("Cloud", cloudText(status, layout), layout),
     ...labelled("Storage", storageText(status, layout), layout),
     ...labelled("Files", filesText(status), layout),
+    ...filesToLookAt(status, layout),
     ...renderDeletions(status, layout),
     ...(status.health === "not running" ? howToStart(status, layout) : []),
     ...renderUploads(status, layout),
@@ -89,6 +90,22 @@ function usedBytesOf(storage: Partial<StatusDocument["storage"]>): number | null
 function filesText({ files }: StatusDocument): string {
   const counts = fileStates.filter((state) => files[state]).map((state) => `${files[state]} ${state}`);
   return counts.length === 0 ? "none" : counts.join(", ");
+}
+
+/** Names files that a person should look at, although the agent itself is well. */
+function filesToLookAt({ files: { damaged = 0, failed = 0 } }: StatusDocument, layout: Layout): string[] {
+  if (damaged + failed === 0) return [];
+  const counts = [
+    ...(damaged === 0 ? [] : [countOf(damaged, "damaged file")]),
+    ...(failed === 0 ? [] : [countOf(failed, "failed import")]),
+  ];
+  const room = { width: layout.columns, lines: layout.lines };
+  return wrap(`${counts.join(", ")}: ${asPrinted(listing(damaged, failed), layout)}`, room);
+}
+
+function listing(damaged: number, failed: number): string {
+  if (failed === 0) return "`agent ls --state damaged`";
+  return damaged === 0 ? "`agent ls --state failed`" : "`agent ls --state damaged,failed`";
 }
 
 function howToStart({ stateDir }: StatusDocument, layout: Layout): string[] {
