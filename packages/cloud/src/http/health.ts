@@ -23,7 +23,8 @@ export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
   app.get("/livez", (c) => c.json({ status: "live" }));
   app.get("/readyz", async (c) => {
     const fault = deps.stopping.aborted ? "shutting down" : await findFault();
-    if (fault === undefined) return c.json({ status: "ready", recovering: await findRecovering(), disks: await findRoom() });
+    if (fault === undefined)
+      return c.json({ status: "ready", recovering: await findRecovering(), disks: await findRoom() });
     throw new ApiError("Unavailable", fault, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   });
 }

@@ -22,6 +22,7 @@ export function createMetrics() {
     ...databaseMetrics(registers),
     ...bucketMetrics(registers),
     ...deploymentMetrics(registers),
+    ...diskMetrics(registers),
     ...processMetrics(registers),
   };
 }
@@ -144,18 +145,6 @@ function deploymentMetrics(registers: Registers) {
       help: "How long ago the oldest event happened that is still to be sent to a webhook",
       registers,
     }),
-    diskFreeBytes: new Gauge({
-      name: "downlink_disk_free_bytes",
-      help: "Room on the disk of this process's objects or database, where they are on this machine",
-      labelNames: ["of"],
-      registers,
-    }),
-    diskTotalBytes: new Gauge({
-      name: "downlink_disk_total_bytes",
-      help: "Size of the disk of this process's objects or database, where they are on this machine",
-      labelNames: ["of"],
-      registers,
-    }),
     recovering: new Gauge({
       name: "downlink_recovering",
       help: "Whether database and object store disagree, as after a restore, so that nothing is destroyed",
@@ -176,6 +165,23 @@ function deploymentMetrics(registers: Registers) {
       name: "downlink_webhooks",
       help: "Webhooks of the deployment by state: delivering, failing since the last success, or disabled after days of failures",
       labelNames: ["state"],
+      registers,
+    }),
+  };
+}
+
+function diskMetrics(registers: Registers) {
+  return {
+    diskFreeBytes: new Gauge({
+      name: "downlink_disk_free_bytes",
+      help: "Room on the disk of this process's objects or database, where they are on this machine",
+      labelNames: ["of"],
+      registers,
+    }),
+    diskTotalBytes: new Gauge({
+      name: "downlink_disk_total_bytes",
+      help: "Size of the disk of this process's objects or database, where they are on this machine",
+      labelNames: ["of"],
       registers,
     }),
   };

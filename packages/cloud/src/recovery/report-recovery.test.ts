@@ -10,7 +10,8 @@ const { deps } = cloud;
 
 async function ready(): Promise<[number, { recovering?: string; error?: string }]> {
   const response = await fetch(`${cloud.url}/readyz`);
-  return [response.status, (await response.json()) as { recovering?: string }];
+  const { disks: _, ...body } = (await response.json()) as { recovering?: string; disks?: unknown };
+  return [response.status, body];
 }
 
 async function metric(): Promise<string | undefined> {
