@@ -13,7 +13,7 @@ const page = join(source, "..", "operating.md");
 
 /** Collects the commands between backquotes in the program's text; within template literals these are escaped. */
 function collectCommands(): string[] {
-  const files = globSync("**/*.ts", { cwd: source }).filter((path) => !/testing|\.test\./.test(path));
+  const files = globSync("**/*.ts", { cwd: source }).filter((path) => !/testing|\.(test|slow)\./.test(path));
   const texts = files.map((path) => readFileSync(join(source, path), "utf8"));
   const fixes = Object.values(problemTexts).map(({ cause, fix }) => `${cause} ${fix}`);
   const quoted = [...texts, ...fixes].flatMap((text) =>
