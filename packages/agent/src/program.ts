@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { becomeLean } from "./commands/become-lean.ts";
 import { exitCodes } from "./commands/describe-failure.ts";
-import { ownCommand, withOwnCommand } from "./commands/own-command.ts";
-import { packagedUnitFor, stateDirFor } from "./service/packaged-service.ts";
+import { ownCommand, withOwnCommand, withService } from "./commands/own-command.ts";
+import { installedUnitFor, packagedUnitFor, stateDirFor } from "./service/packaged-service.ts";
 import {
   loadSettings,
   type SettingName,
@@ -115,7 +115,7 @@ for (const [action, description] of [
     .action(async (files: string[], options: { json?: true }) => {
       const { actOnFiles, renderAnswers } = await import("./commands/act.ts");
       const answers = await actOnFiles(settingsOf(program), action, files);
-      print(options.json ? toJson(answers) : renderAnswers(answers));
+      print(options.json ? toJson(answers) : renderAnswers(answers, page()));
       const isDone = answers.every(({ result }) => result !== "refused" && result !== "unknown");
       if (!isDone) process.exitCode = exitCodes.error;
     });
@@ -129,7 +129,7 @@ program
     const { pauseUploads, renderPause } = await import("./commands/act.ts");
     const forMs = options.for === undefined ? null : durationMsOf(options.for);
     const answer = await pauseUploads(settingsOf(program), forMs);
-    print(options.json ? toJson(answer) : renderPause(answer, Date.now()));
+    print(options.json ? toJson(answer) : renderPause(answer, page()));
   });
 
 program
@@ -139,7 +139,7 @@ program
   .action(async (options: { json?: true }) => {
     const { renderResumption, resumeUploads } = await import("./commands/act.ts");
     const answer = await resumeUploads(settingsOf(program));
-    print(options.json ? toJson(answer) : renderResumption(answer));
+    print(options.json ? toJson(answer) : renderResumption(answer, page()));
   });
 
 program
@@ -149,7 +149,7 @@ program
   .action(async (options: { json?: true }) => {
     const { confirmDeletions, renderConfirmation } = await import("./commands/act.ts");
     const answer = await confirmDeletions(settingsOf(program));
-    print(options.json ? toJson(answer) : renderConfirmation(answer));
+    print(options.json ? toJson(answer) : renderConfirmation(answer, page()));
   });
 
 program
@@ -295,7 +295,8 @@ function page() {
 
 /** Rewrites the commands in a message so that they work as they are printed. */
 export function asPrinted(text: string): string {
-  return withOwnCommand(text, program.opts<Flags>().config);
+  const { config } = program.opts<Flags>();
+  return withService(withOwnCommand(text, config), installedUnitFor(config));
 }
 
 function toJson(value: unknown): string {

@@ -6,7 +6,8 @@ import { openDatabaseToRead } from "../state/database.ts";
 import { askStatus } from "../status/socket.ts";
 import { countOf, formatBytes, formatDuration } from "../text/amounts.ts";
 import { printable } from "../text/printable.ts";
-import { explainFile } from "./explain.ts";
+import { messageOf, type RenderOptions } from "../text/screen.ts";
+import { explainFile, withFileName } from "./explain.ts";
 import { locate } from "./locate-file.ts";
 
 /** No agent runs that could act. */
@@ -85,26 +86,30 @@ function whoAsks(): string {
   }
 }
 
-export function renderPause({ pause }: PauseAnswer, nowMs: number): string {
+export function renderPause({ pause }: PauseAnswer, options: RenderOptions): string {
   const { by, until } = pause;
   const end =
     until === null
       ? "until `agent resume`"
-      : `for ${formatDuration((Date.parse(until) - nowMs) / 1000)}, until ${until}`;
-  return `Uploads are paused by ${printable(by ?? "?")}, ${end}. Everything else goes on: files are found and reported, and deleted where the rules say so.\n`;
+      : `for ${formatDuration((Date.parse(until) - options.nowMs) / 1000)}, until ${until}`;
+  const goesOn = "Everything else goes on: files are found and reported, and deleted where the rules say so.";
+  return messageOf(`Uploads are paused by ${printable(by ?? "?")}, ${end}. ${goesOn}`, options);
 }
 
-export function renderResumption({ wasPaused, stillHeld }: PauseAnswer): string {
+export function renderResumption({ wasPaused, stillHeld }: PauseAnswer, options: RenderOptions): string {
   const answer = wasPaused ? "Uploads go on." : "Uploads were not paused.";
-  return stillHeld === null ? `${answer}\n` : `${answer} They still wait: ${printable(stillHeld)}.\n`;
+  return messageOf(stillHeld === null ? answer : `${answer} They still wait: ${printable(stillHeld)}.`, options);
 }
 
-export function renderConfirmation({ begun }: ConfirmAnswer): string {
-  if (begun === null) return "No deletion waits to be confirmed.\n";
+export function renderConfirmation({ begun }: ConfirmAnswer, options: RenderOptions): string {
+  if (begun === null) return messageOf("No deletion waits to be confirmed.", options);
   const { files, bytes } = begun;
-  return `The agent deletes ${countOf(files, "file")} (${formatBytes(bytes)}) now, to keep below the disk limit.\n`;
+  const what = `${countOf(files, "file")} (${formatBytes(bytes)})`;
+  return messageOf(`The agent deletes ${what} now, to keep below the disk limit.`, options);
 }
 
-export function renderAnswers(answers: readonly FileAnswer[]): string {
-  return answers.map(({ path, text }) => `${printable(path)}: ${printable(text)}\n`).join("");
+export function renderAnswers(answers: readonly FileAnswer[], options: RenderOptions): string {
+  return answers
+    .map(({ path, text }) => messageOf(`${printable(path)}: ${printable(withFileName(text, path))}`, options))
+    .join("");
 }

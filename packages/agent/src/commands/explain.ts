@@ -19,15 +19,15 @@ import { readStatus } from "./status.ts";
 
 /** Explains why a file is or is not in the cloud. Its path is absolute, or relative to the working directory or the storage root. */
 export async function explainFile(settings: Settings, file: string): Promise<Explanation> {
-  return withFileName(await findExplanation(settings, file));
+  const explanation = await findExplanation(settings, file);
+  const { path, why, next, todo } = explanation;
+  const named = (text: string) => withFileName(text, path);
+  return { ...explanation, why: named(why), next: named(next), todo: todo && named(todo) };
 }
 
-/** The commands that an explanation names are about this file. */
-function withFileName(explanation: Explanation): Explanation {
-  const name = shellWord(explanation.path);
-  const withName = (text: string) => text.replace(/(?<=`agent (?:import|retry|explain) )FILE(?=`)/g, () => name);
-  const { why, next, todo } = explanation;
-  return { ...explanation, why: withName(why), next: withName(next), todo: todo && withName(todo) };
+/** Commands in a text about a file name this very file, quoted for a shell. */
+export function withFileName(text: string, path: string): string {
+  return text.replace(/(?<=`agent \w+ )FILE(?=`)/g, () => shellWord(path));
 }
 
 async function findExplanation(settings: Settings, file: string): Promise<Explanation> {

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { stablePath } from "./own-command.ts";
+import { problemTexts } from "../diagnostics/problems.ts";
+import { stablePath, withService } from "./own-command.ts";
 
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 
@@ -33,6 +34,35 @@ test("a command that is printed runs as printed, from another directory, with th
   const short = ask(path);
   assert.match(short.command, /^agent --config /);
   assert.match(shell(`${short.command} status --json`, path).stdout, /"stateDir": ".*it's-.*none"/);
+});
+
+test("the service is named by its unit, and only where there is one", () => {
+  const texts = Object.values(problemTexts).map(({ fix }) => fix);
+  const others = [
+    "Start it with `agent run`, or as a service: `systemctl start downlink-agent`.",
+    "Start the agent: `agent run`, or `systemctl start downlink-agent`.",
+    "start it again; a service: `systemctl stop downlink-agent`, and afterwards `systemctl start downlink-agent`",
+  ];
+  for (const text of [...texts, ...others]) {
+    assert.ok(!/systemctl|downlink-agent/.test(withService(text, undefined)), text);
+    assert.equal(withService(text, "downlink-agent.service"), text);
+    const instance = withService(text, "downlink-agent@left.service");
+    assert.equal(instance.replaceAll("downlink-agent@left", "downlink-agent"), text);
+  }
+  assert.equal(withService(others[0]!, undefined), "Start it with `agent run`.");
+  assert.equal(
+    withService("Start it again: `systemctl restart downlink-agent`. Then look.", undefined),
+    "Start it again. Then look.",
+  );
+});
+
+test("in a checkout, a person who calls the program through npm reads the commands so", () => {
+  const env = { ...process.env, npm_lifecycle_event: "agent" };
+  const { stdout } = spawnSync(process.execPath, [main, "--state-dir", "/nonexistent", "status"], {
+    encoding: "utf8",
+    env,
+  });
+  assert.match(stdout, /`npm run agent -- run`/);
 });
 
 test("a path that names a version of a package is printed by the link to the one in use", (t) => {

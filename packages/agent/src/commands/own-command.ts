@@ -11,9 +11,12 @@ export function ownProgram(): string[] {
   return [stablePath(process.execPath), stablePath(realpathSync(process.argv[1]!))];
 }
 
-/** The command by which a person calls this program from any directory, with the settings of this call. */
+/**
+ * The command by which a person calls this program, with the settings of this call. It is short where the program is on the path, and
+ * in a checkout where the person called it through npm; else it works from any directory.
+ */
 export function ownCommand(configFile: string | undefined): string {
-  const program = isOnPath() ? ["agent"] : ownProgram();
+  const program = isOnPath() ? ["agent"] : (npmScript() ?? ownProgram());
   const isDefault = configFile === undefined || resolve(configFile) === DEFAULT_FILE;
   return [...program, ...(isDefault ? [] : ["--config", resolve(configFile)])].map(shellWord).join(" ");
 }
@@ -21,6 +24,26 @@ export function ownCommand(configFile: string | undefined): string {
 /** Messages call the program `agent`; this replaces it by the command that works here. */
 export function withOwnCommand(text: string, configFile: string | undefined): string {
   return text.replace(/(`(?:sudo -u '#\d+' )?)agent(?= )/g, (_, before: string) => before + ownCommand(configFile));
+}
+
+/** npm names the script that a person called; the script has the name of the program. */
+function npmScript(): string[] | undefined {
+  return process.env.npm_lifecycle_event === "agent" ? ["npm", "run", "agent", "--"] : undefined;
+}
+
+/** The ways in which messages name the service. */
+const mentionsOfService = [
+  /; a service: `systemctl stop downlink-agent`, and afterwards `systemctl start downlink-agent`/g,
+  /, or (?:as a service: )?`systemctl start downlink-agent`/g,
+  / \(`systemctl \w+ downlink-agent`\)/g,
+  /: `systemctl restart downlink-agent`/g,
+];
+
+/** Messages name the service `downlink-agent`; this puts the installed unit in its place, or leaves out the service where there is none. */
+export function withService(text: string, unit: string | undefined): string {
+  if (unit === undefined) return mentionsOfService.reduce((left, mention) => left.replace(mention, ""), text);
+  const name = shellWord(unit.replace(/\.service$/, ""));
+  return text.replace(/(?<=`systemctl \w+ )downlink-agent(?=`)/g, () => name);
 }
 
 function isOnPath(): boolean {

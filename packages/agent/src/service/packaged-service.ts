@@ -26,6 +26,13 @@ export function packagedUnitFor(configFile: string): string | undefined {
   return name === undefined ? undefined : `downlink-agent@${name}.service`;
 }
 
+/** Returns the installed unit, of the package or by `install-service`, that runs an agent with this file of settings; undefined where there is none. */
+export function installedUnitFor(configFile = DEFAULT_FILE): string | undefined {
+  const packaged = packagedUnitFor(configFile);
+  if (packaged !== undefined) return packaged;
+  return existsSync(join(DROP_INS, "downlink-agent.service")) ? "downlink-agent.service" : undefined;
+}
+
 /** Each of several agents has a state directory of its own. Undefined for the file of the only one. */
 export function stateDirFor(configFile: string | undefined): string | undefined {
   const name = configFile === undefined ? undefined : instanceOf(configFile);

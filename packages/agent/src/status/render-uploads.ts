@@ -2,7 +2,7 @@ import cliProgress from "cli-progress";
 import { formatBytes, formatDuration } from "../text/amounts.ts";
 import { padToWidth } from "../text/display-width.ts";
 import { fit } from "../text/fit.ts";
-import { clockTime, type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
+import { asPrinted, clockTime, type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 const MAX_TRANSFERS = 4;
@@ -25,7 +25,7 @@ export function renderUploads(status: StatusDocument, options: Layout): string[]
 /** A pause outlasts the agent, so it is shown without one too. */
 function renderPause({ pause: { by, until } }: StatusDocument, options: Layout): string[] {
   if (by === null) return [];
-  const end = until === null ? "until `agent resume`" : `until ${clockTime(until, options.nowMs)}`;
+  const end = until === null ? asPrinted("until `agent resume`", options) : `until ${clockTime(until, options.nowMs)}`;
   return ["", ...labelled("Uploads", `paused: by ${by}, ${end}`, options)];
 }
 

@@ -27,6 +27,22 @@ export function asPrinted(text: string, options: RenderOptions): string {
   return options.asPrinted?.(text) ?? text;
 }
 
+/** Breaks lines that are wider than the terminal; each keeps its indent. Without a terminal lines may have any length. */
+export function fitLines(text: string, columns: number): string {
+  if (columns === Number.POSITIVE_INFINITY) return text;
+  const fitLine = (line: string) => {
+    const indent = /^ */.exec(line)![0];
+    const room = { width: columns - indent.length, lines: Number.POSITIVE_INFINITY };
+    return wrap(line.slice(indent.length), room).map((part) => indent + part);
+  };
+  return text.split("\n").flatMap(fitLine).join("\n");
+}
+
+/** A message with commands as it is printed. */
+export function messageOf(text: string, options: RenderOptions): string {
+  return `${fitLines(asPrinted(text, options), options.columns)}\n`;
+}
+
 export function labelled(label: string, text: string, options: Layout): string[] {
   const width = options.columns - LABEL_WIDTH;
   const lines = options.lines === 1 ? [fit(text, width)] : wrap(text, { width, lines: options.lines });
