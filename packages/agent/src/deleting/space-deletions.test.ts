@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, linkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import type { StatusDocument } from "../status/status-schema.ts";
 import { importFile, withDevice } from "../testing/deletion-scene.ts";
 import { writeRecording } from "../testing/recordings.ts";
@@ -60,6 +61,12 @@ function testNewLimit(): void {
       const [end, laterEnd] = [before, after].map(({ deletions }) => Date.parse(deletions.planned[0]!.heldUntil!));
       assert.ok(Math.abs(laterEnd! - end!) < 1000, "the wait goes on, and does not begin again");
       const versionId = await importFile(cloud, "c.mcap");
+      await again.until("the imported one would go instead", ({ deletions: { planned } }) =>
+        isDeepStrictEqual(
+          planned.map(({ reason }) => reason),
+          ["space"],
+        ),
+      );
       assert.deepEqual(cloud.permits.asked, []);
       const shown = await again.confirm();
       assert.equal(shown.health, "healthy");
