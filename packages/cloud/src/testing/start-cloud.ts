@@ -18,6 +18,7 @@ import { findLost } from "../replay/find-lost.ts";
 import { startServer } from "../server.ts";
 import { createOrganization } from "../setup/organization.ts";
 import { startWorker } from "../worker.ts";
+import { checkStatuses } from "./check-statuses.ts";
 import { createTestDatabase } from "./test-database.ts";
 import { storeSettings } from "./test-store.ts";
 
@@ -78,6 +79,7 @@ export async function startCloud(
       jobs: JOBS,
     }),
   );
+  stack.defer(() => checkStatuses(deps));
   stack.use(await keepMarks({ ...deps, findLost: (sinceMs) => findLost(deps, sinceMs) }));
   const server = stack.use(await startServer(config, deps));
   if (works) stack.use(await startWorker(deps));

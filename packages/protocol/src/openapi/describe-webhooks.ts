@@ -1,5 +1,6 @@
 import { webhookEvents } from "../resources/webhook-events.ts";
 import { MAX_ANSWER_BYTES } from "../resources/webhooks.ts";
+import { exampleOf } from "./openapi-example.ts";
 import { type Json, jsonContent, wire } from "./wire-schema.ts";
 
 /** The headers of each delivery, under their names in the components of the document. */
@@ -36,7 +37,11 @@ export function deliveryHeaders(): Json {
 export function describeWebhooks(schemas: Json): Json {
   const parameters = Object.keys(headers).map((name) => ({ $ref: `#/components/parameters/${name}` }));
   const entries = Object.entries(webhookEvents).map(([type, { summary, description = summary, body }]) => {
-    const requestBody = { required: true, content: jsonContent(wire(body, schemas), schemas) };
+    const schema = wire(body, schemas);
+    const requestBody = {
+      required: true,
+      content: jsonContent(schema, exampleOf(schema, schemas, { owner: "webhook" })),
+    };
     const about = { operationId: `webhookEvents.${type}`, tags: ["webhooks"], summary, description, security: [] };
     return [type, { post: { ...about, parameters, requestBody, responses } }];
   });

@@ -11,7 +11,9 @@ import {
   pathParameters,
 } from "../operations/operation.ts";
 import { aliasesOf } from "../shapes/query.ts";
+import { bodyExamples } from "./body-examples.ts";
 import { deliveryHeaders, describeWebhooks } from "./describe-webhooks.ts";
+import { exampleOf } from "./openapi-example.ts";
 import type { PlainRoute } from "./plain-route.ts";
 import { plainRoutes } from "./plain-routes.ts";
 import { COMPONENTS, type Json, jsonContent, wire } from "./wire-schema.ts";
@@ -31,10 +33,10 @@ export function toOpenApi(
   const paths: Record<string, Json> = {};
   for (const [resource, contract] of Object.entries(api))
     for (const [name, operation] of Object.entries(contract)) {
-      const described = describe(operation, schemas);
+      const operationId = `${resource}.${name}`;
       paths[operation.path] = {
         ...paths[operation.path],
-        [operation.method]: { operationId: `${resource}.${name}`, tags: [resource], ...described },
+        [operation.method]: { operationId, tags: [resource], ...describe(operationId, operation, schemas) },
       };
     }
   for (const route of plainRoutes)
@@ -85,8 +87,13 @@ const securitySchemes = {
   upload: "uploadCapability",
 } as const;
 
-function describe(operation: Operation, schemas: Json): Json {
-  const { summary, description, access, body, response, responseHeaders } = operation;
+function describe(operationId: string, operation: Operation, schemas: Json): Json {
+  const { method, summary, description, access, body, response, responseHeaders } = operation;
+  const owner = operationId.split(".")[0]!;
+  const contentOf = (type: z.ZodType, example?: unknown): Json => {
+    const schema = wire(type, schemas);
+    return jsonContent(schema, example ?? exampleOf(schema, schemas, { owner }));
+  };
   return {
     summary,
     description: [description, needsOf(access)].filter(Boolean).join("\n\n") || summary,
@@ -96,17 +103,18 @@ function describe(operation: Operation, schemas: Json): Json {
       ...queryParameters(operation),
       ...idempotencyParameters(operation),
     ],
-    ...(body && { requestBody: { ...bodyOf(operation), content: jsonContent(wire(body, schemas), schemas) } }),
+    ...(body && { requestBody: { ...bodyOf(operation), content: contentOf(body, bodyExamples[operationId]) } }),
     responses: {
       ...(response
         ? {
             200: {
               description: "Done",
               ...headers(responseHeaders),
-              content: jsonContent(wire(response, schemas), schemas),
+              content: contentOf(response),
             },
           }
         : { 204: { description: "Done" } }),
+      ...(response && method === "get" && { 304: { description: "The caller has this answer, by `If-None-Match`" } }),
       ...Object.fromEntries(
         statusesOf(operation).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
@@ -120,9 +128,15 @@ function needsOf(access: Access): string | undefined {
   return access.reach === "organization" ? `${needs} and all projects: else 403 \`ProjectLimited\`.` : `${needs}.`;
 }
 
-function pathParameter({ params }: Operation, name: string): Json {
+function pathParameter({ path, params }: Operation, name: string): Json {
   const { description, ...schema } = wire(params!.shape[name] as z.ZodType, {});
-  return { name, in: "path", required: true, schema, ...(description !== undefined && { description }) };
+  const owner = path
+    .slice(0, path.indexOf(`/{${name}}`))
+    .split("/")
+    .at(-1)!
+    .replaceAll("-", "");
+  const example = exampleOf(schema, {}, { name, owner });
+  return { name, in: "path", required: true, schema, example, ...(description !== undefined && { description }) };
 }
 
 function queryParameters({ query }: Operation): Json[] {
@@ -180,9 +194,11 @@ function hasRequired(body: z.ZodObject): boolean {
   return !body.safeParse({}).success;
 }
 
-function statusesOf({ params, query, body }: Operation): number[] {
-  const found = params || query || body ? [400, 404] : [];
-  return [401, 403, ...found, ...(body ? [408, 409, 413] : []), 429, 503].sort();
+/** Returns the refusals of an operation. What names nothing is never 404, and what changes nothing neither conflicts nor needs storage. */
+function statusesOf({ method, params, query, body }: Operation): number[] {
+  const named = params || query || body ? [404] : [];
+  const changing = method === "get" ? [] : [409, 507];
+  return [400, 401, 403, ...named, ...(body ? [408, 413, 415] : []), ...changing, 429, 500, 503].sort();
 }
 
 function errorResponses(): Json {
@@ -223,7 +239,7 @@ function describePlainRoute(route: PlainRoute): Json {
     ...(takes && { requestBody: { required: true, content: { [takes]: { schema: {} } } } }),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)])),
-      ...Object.fromEntries(refusals.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
+      ...Object.fromEntries([...refusals, 500].map((status) => [status, { $ref: `#/components/responses/${status}` }])),
     },
   };
 }

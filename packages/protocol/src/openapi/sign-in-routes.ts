@@ -130,6 +130,7 @@ export const deviceCodeRoutes = {
     summary: "Approve or deny, as a signed-in member: takes userCode and approve",
     description: "Approve only what you have just started yourself. Needs the `Origin` of this service's own pages.",
     answers: answered("`approved`"),
+    refusals: [...forProgram.refusals, 404],
   },
 } as const satisfies Record<string, PlainRoute>;
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { exampleOf } from "./openapi-example.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -26,6 +25,6 @@ function relink(value: unknown): Json {
   ) as Json;
 }
 
-export function jsonContent(schema: Json, schemas: Json): Json {
-  return { "application/json": { schema, example: exampleOf(schema, schemas) } };
+export function jsonContent(schema: Json, example: unknown): Json {
+  return { "application/json": { schema, example } };
 }
