@@ -1,3 +1,4 @@
+import { parseByteSize } from "@downlink/protocol/byte-size";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Deps } from "../context/context.ts";
 import { describeLimits, type OrganizationLimits, setQuotas } from "./set-quotas.ts";
@@ -19,14 +20,14 @@ export function addLimitsCommand(admin: Command, { beside }: Deployment): void {
   admin
     .command("limits <organization>")
     .description("show what an organization, by its id or name, stores and may store; change what is given")
-    .option("--stored-bytes <number>", "bytes of its files, or none", readQuota)
+    .option("--stored-bytes <size>", "bytes of its files such as 2TB, or none", readSize)
     .option("--recordings <number>", "recordings with data, or none", readQuota)
     .option("--exports <number>", "exports at once in one process, or none", readQuota)
     .option("--members <number>", "members, or none; who is a member stays", readQuota)
     .option("--json", "print one object of JSON", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  downlink admin limits acme --stored-bytes 2000000000000 --members 25\n  downlink admin limits acme --json",
+      "\nExamples:\n  downlink admin limits acme --stored-bytes 2TB --members 25\n  downlink admin limits acme --json",
     )
     .action((organization: string, flags: Flags) => beside((deps) => limit(deps, organization, flags)));
 }
@@ -36,6 +37,13 @@ function readQuota(text: string): bigint | null {
   if (text === "none") return null;
   if (/^\d{1,18}$/.test(text)) return BigInt(text);
   throw new InvalidArgumentError("A whole number, or none.");
+}
+
+function readSize(text: string): bigint | null {
+  if (text === "none") return null;
+  const bytes = parseByteSize(text);
+  if (bytes !== undefined) return BigInt(bytes);
+  throw new InvalidArgumentError("A size such as 2TB, 500GiB or a count of bytes, or none.");
 }
 
 async function limit(deps: Deps, organization: string, { json, storedBytes, ...counts }: Flags): Promise<void> {

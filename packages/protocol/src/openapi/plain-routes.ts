@@ -21,7 +21,7 @@ export const extensionUpload = {
   takes: BYTES,
   makes: { repeat: "answer", idField: "id" },
   answers: { 200: { description: "The extension's id", mediaType: JSON_TYPE } },
-  refusals: [400, 401, 403, 409, 413, 415, 429, 503],
+  refusals: [400, 401, 403, 409, 413, 415, 429, 503, 507],
 } as const satisfies PlainRoute;
 
 export const plainRoutes: readonly PlainRoute[] = [

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MissingData } from "../shapes/summaries.ts";
+import { knownText } from "../shapes/text.ts";
 
 interface ErrorMeaning {
   readonly status: number;
@@ -112,7 +113,7 @@ export type ErrorCode = keyof typeof errorCodes;
 export const ErrorBody = z
   .object({
     error: z.string(),
-    code: z.string().meta({ description: "A code of the closed set of this service" }),
+    code: knownText(Object.keys(errorCodes)),
     details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     missing: MissingData.optional().meta({ description: "With `Incomplete` and `NoStreamableRecordings`" }),
     organizations: z

@@ -3,7 +3,7 @@ import { capabilities, EVERY_CAPABILITY } from "../operations/capabilities.ts";
 import { apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { page } from "../shapes/list.ts";
-import { Id, StorableText } from "../shapes/text.ts";
+import { Id, knownText, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 import { tokenExpiry, tokenFacts } from "../shapes/token-facts.ts";
 
@@ -17,7 +17,7 @@ export const ApiKey = z
   .object({
     id: z.string(),
     name: Name,
-    capabilities: z.array(z.string()),
+    capabilities: z.array(knownText([EVERY_CAPABILITY, ...capabilities])),
     projectIds: z.array(z.string()).meta({ description: "Empty: every project of the organization" }),
     createdAt: Timestamp,
     enabled: z.boolean(),

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { capabilities, EVERY_CAPABILITY } from "../operations/capabilities.ts";
 import { anyPerson, apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { page } from "../shapes/list.ts";
-import { Id, StorableText } from "../shapes/text.ts";
+import { Id, knownText, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 
 export const MemberRole = z.enum(["admin", "user"]);
@@ -69,7 +70,7 @@ export const Me = z
     admin: z.boolean(),
     kind: z.enum(["member", "apiKey"]),
     role: MemberRole.optional(),
-    capabilities: z.array(z.string()),
+    capabilities: z.array(knownText([EVERY_CAPABILITY, ...capabilities])),
     isLimited: z.boolean().meta({
       description: "An API key that is limited to some projects: what is the organization's is refused to it",
     }),

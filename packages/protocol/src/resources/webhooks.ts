@@ -2,7 +2,7 @@ import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { page } from "../shapes/list.ts";
-import { Id, StorableText } from "../shapes/text.ts";
+import { Id, knownText, StorableText } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
 
 /** The events that a webhook may receive; `ping` is sent on request only. spec: Events */
@@ -49,7 +49,7 @@ export const Webhook = z
     id: z.string(),
     name: z.string(),
     url: z.string(),
-    eventTypes: z.array(z.string()),
+    eventTypes: z.array(knownText(webhookEventTypes)),
     projectId: z.string().optional().meta({ description: "Absent: events of every project" }),
     enabled: z.boolean(),
     disabledReason: z.string().optional().meta({ description: "Why the service disabled it by itself" }),
@@ -77,7 +77,7 @@ export const NewWebhook = z
 export const WebhookDelivery = z
   .object({
     id: z.string().meta({ description: "The `webhookEventId` of the event: an event is delivered once to a webhook" }),
-    type: z.string(),
+    type: knownText([...webhookEventTypes, "ping"]),
     timestamp: Timestamp.meta({ description: "When the event occurred" }),
     state: z.enum(["waiting", "delivered", "failed"]),
     attempts: z.int(),

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { StoredTexts } from "./any-keys.ts";
+import { knownText } from "./text.ts";
 
 export const DeviceSummary = z.object({ id: z.string(), name: z.string() }).meta({ id: "DeviceSummary" });
 export const SiteSummary = z
   .object({
     id: z.string(),
     name: z.string(),
-    indexingStrategy: z.string().meta({
+    indexingStrategy: knownText(["split-files", "whole-files"]).meta({
       description: "`split-files`: it makes a file for each topic of a recording, too; `whole-files`: it does not",
     }),
   })

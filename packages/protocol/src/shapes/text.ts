@@ -6,6 +6,11 @@ import { z } from "zod";
  */
 export const StorableText = z.string().refine(isStorable, "must hold no NUL and no half of a surrogate pair");
 
+/** One of the texts of a closed set, in an answer. A client of an earlier version takes one that a later version adds. */
+export function knownText(texts: readonly string[]) {
+  return z.string().meta({ enum: [...texts] });
+}
+
 /** A text that identifies one thing. */
 export const Id = StorableText.min(1);
 

@@ -80,6 +80,14 @@ for (const text of refused)
     assert.match(parsed.error!.issues[0]!.message, /RFC 3339/);
   });
 
+test("a time whose plus became a space, as in an address that does not encode it, is refused with that reason", () => {
+  for (const schema of [Timestamp, TimeBound])
+    for (const text of ["2026-01-02T03:04:05 02:00", "2026-01-02t03:04:05.123 02:00"])
+      assert.match(schema.safeDecode(text).error!.issues[0]!.message, /^has a space where .*%2B/);
+  for (const text of ["2026-01-02T03:04:05 Z", "2026-01-02 03:04:05"])
+    assert.match(Timestamp.safeDecode(text).error!.issues[0]!.message, /RFC 3339/);
+});
+
 const beyond: [text: string, bound: bigint][] = [
   ["0000-01-01T00:00:00Z", MIN_NS],
   ["0099-12-31T00:00:00Z", MIN_NS],

@@ -13,6 +13,14 @@ const wire = z
   .string({ error: ({ input }) => (input === undefined ? undefined : NO_TIME) })
   .meta({ format: "date-time", example: "2026-01-02T03:04:05.123456789Z" });
 
+/** In the query of an address a plus stands for a space, so that an offset to the east has to be written `%2B02:00` there. */
+const LOST_PLUS =
+  "has a space where the + of its offset was: in an address write %2B for +, or give the time in UTC with Z";
+
+function explainTime(text: string): string {
+  return /T\d\d:\d\d:\d\d[.\d]* \d\d:\d\d$/i.test(text) ? LOST_PLUS : NO_TIME;
+}
+
 /**
  * RFC 3339 text on the wire, nanoseconds since the epoch as `bigint` in code.
  * In: `Z` or a numeric offset, up to 9 fractional digits; a bare date is midnight UTC. Out: UTC with the digits needed.
@@ -22,7 +30,11 @@ export const Timestamp = z.codec(wire, z.bigint(), {
   decode: (text, payload) => {
     const timeNs = readTimestamp(text);
     if (timeNs !== undefined && isInRange(timeNs)) return timeNs;
-    payload.issues.push({ code: "custom", input: text, message: timeNs === undefined ? NO_TIME : OUT_OF_RANGE });
+    payload.issues.push({
+      code: "custom",
+      input: text,
+      message: timeNs === undefined ? explainTime(text) : OUT_OF_RANGE,
+    });
     return z.NEVER;
   },
   encode: formatTimestamp,
@@ -33,7 +45,7 @@ export const TimeBound = z.codec(wire, z.bigint(), {
   decode: (text, payload) => {
     const timeNs = readTimestamp(text);
     if (timeNs !== undefined) return clamp(timeNs);
-    payload.issues.push({ code: "custom", input: text, message: NO_TIME });
+    payload.issues.push({ code: "custom", input: text, message: explainTime(text) });
     return z.NEVER;
   },
   encode: formatTimestamp,

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readConfig, settingNames } from "./config.ts";
+
+const wrongTexts = ["", "x", "-1", "1.5", "9".repeat(30), "1GB", "http://", "true ", "10.0.0.0/99", "\0", "/a,,b"];
+
+test("what is wrong with a setting is a sentence that names it, without words of a library", () => {
+  let complaints = 0;
+  for (const name of settingNames)
+    for (const text of wrongTexts)
+      try {
+        readConfig({ DATABASE_URL: "postgres://127.0.0.1/x", [name]: text });
+      } catch (error) {
+        assert.ok(error instanceof Error, `${name}=${text}: ${error}`);
+        assert.doesNotMatch(error.message, /expected|received|invalid|NaN|undefined|null|\^/i, `${name}=${text}`);
+        complaints++;
+      }
+  assert.ok(complaints > 100, `${complaints}`);
+});
