@@ -111,6 +111,18 @@ test("a database that a newer version has migrated is used, with a warning", asy
   assert.match(warnings.join(), /does not know: 2_second/);
 });
 
+test("a version refuses a database from which a newer one has taken away what it needs", async (t) => {
+  const url = await createEmptyDatabase(t);
+  const contract = { ...second, "3_contract_names": "ALTER TABLE first DROP COLUMN m" };
+  await applyMigrations({ url, dir: writeMigrations(t, contract), log: silent });
+  const former = { url, dir: writeMigrations(t, second) };
+  await assert.rejects(applyMigrations({ ...former, log: silent }), {
+    name: "MigrationError",
+    message: /has taken away what this version needs \(3_contract_names\): start that version/,
+  });
+  await assert.rejects(pendingMigrations(former), /3_contract_names/);
+});
+
 test("this project's own migrations apply to an empty database", async (t) => {
   const url = await createEmptyDatabase(t);
   const pending = await pendingMigrations({ url, dir: migrationsDir });

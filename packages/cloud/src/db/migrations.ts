@@ -39,6 +39,8 @@ const PAUSE_MS = 300;
 /** For a minute the migration gives way; then it waits in line, and what comes later waits behind it. */
 const SHORT_MS = 60_000;
 const MOST_IN_LINE = 10;
+/** A migration with such a name takes something away that earlier versions need, so that these refuse to start. Others only add. */
+const CONTRACTING = /_contract(_|$)/;
 /** Prisma uses this lock too, so that its command line and this code never migrate at the same time. */
 const MIGRATION_LOCK = 72707369;
 
@@ -143,14 +145,22 @@ async function comparePending(client: pg.Client, migrations: Migration[], log?: 
     throw new MigrationError(
       `migration ${edited.name} was edited after it was applied: restore its text and write a new one`,
     );
-  warnOfUnknown(migrations, checksums, log);
+  lookAtUnknown(migrations, checksums, log);
   return migrations.filter(({ name }) => !checksums.has(name));
 }
 
-/** A newer version has migrated this database: that is normal while replicas are replaced one by one, and after a downgrade. */
-function warnOfUnknown(migrations: Migration[], checksums: ReadonlyMap<string, string>, log?: MigrationLog): void {
+/**
+ * A newer version has migrated this database: that is normal while replicas are replaced one by one, and after a downgrade. Throws if it
+ * took away what this version needs.
+ */
+function lookAtUnknown(migrations: Migration[], checksums: ReadonlyMap<string, string>, log?: MigrationLog): void {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = [...checksums.keys()].filter((name) => !known.has(name));
+  const contracting = unknown.find((name) => CONTRACTING.test(name));
+  if (contracting !== undefined)
+    throw new MigrationError(
+      `a newer version has migrated the database and has taken away what this version needs (${contracting}): start that version, or restore the backup from before its upgrade`,
+    );
   if (unknown.length > 0)
     log?.warn(`the database has migrations that this version does not know: ${unknown.join(", ")}`);
 }
