@@ -2,7 +2,7 @@ import type { ReasonCode } from "@downlink/recordings";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type ImportRequestState, workingStates } from "../import-life/import-request-state.ts";
 
-/** Uploads of incomplete or damaged files can be salvaged, and those of empty files or of other things cannot. */
+/** The stored bytes of incomplete or damaged files can be salvaged, and those of empty files or of other things cannot. */
 const isSalvageable: Record<ReasonCode, boolean> = {
   NotARecording: false,
   UnsupportedFormat: false,
@@ -32,11 +32,11 @@ type Request = Pick<
 
 /** Returns why the file of a request cannot be salvaged here, with advice; undefined if it can. */
 export function whyNotSalvageable({ id, source, state, ...request }: Request): string | undefined {
-  if (source === "edge")
-    return `import request ${id} is of a file on a device; salvage it there, by POST /v1/edge-files/{id}/salvage`;
   if (source === "salvage") return `import request ${id} is a salvage itself; salvage the file that it is made of`;
   if (source === "bucket")
     return `import request ${id} is of a file in a customer's bucket, which is read where it is; salvage the file and put it there`;
+  if (source === "edge" && request.blobKey === null && request.siteObjectKey === null)
+    return `no bytes of import request ${id} are stored here; if its device lists the file as damaged, salvage it there, by POST /v1/edge-files/{id}/salvage`;
   if (state === "awaiting") return `the file of import request ${id} has not come yet`;
   if (state === "cancelled") return `import request ${id} was cancelled, and its file is not stored; upload it again`;
   if (state === "complete") return `the file of import request ${id} was imported whole; there is nothing to salvage`;

@@ -1,4 +1,4 @@
-// Salvages of uploads are import requests of their own, which name the damaged request, and not another state of it: that keeps its file,
+// Salvages of stored files are import requests of their own, which name the damaged request, and not another state of it: that keeps its file,
 // its reason and its key, and may be retried. Each attempt writes an object of its own, and the first whole one is delivered as an upload
 // would be. It is delivered only while the damaged request is still in `error`, because a retry may make a whole recording of the same
 // file. One salvage is made for each request, until somebody deletes its recording. While it is being made it is listed only by its id,
@@ -58,9 +58,17 @@ async function isThere(tx: Transaction, { state, recordingId }: ImportRequestMod
   );
 }
 
+/** A recording of a device has its session before its data comes. */
+async function findSession(tx: Transaction, { recordingId: id }: ImportRequestModel): Promise<string | null> {
+  if (id === null) return null;
+  const recording = await tx.recording.findUnique({ where: { id }, select: { sessionId: true } });
+  return recording?.sessionId ?? null;
+}
+
 async function requestSalvage(tx: Transaction, ctx: Ctx, source: ImportRequestModel): Promise<string> {
-  const { orgId, projectId, siteId, deviceId, deviceName, sessionId, sessionKey, filename } = source;
+  const { orgId, projectId, siteId, deviceId, deviceName, sessionKey, filename } = source;
   const nowNs = ctx.clock.nowNs();
+  const sessionId = source.sessionId ?? (await findSession(tx, source));
   const target = { orgId, projectId, siteId, deviceId, deviceName, sessionId, sessionKey }; // without a key, because it is another recording
   const { id } = await tx.importRequest.create({
     data: {

@@ -146,9 +146,9 @@ export const pendingImports = {
     path: "/v1/data/pending-imports/{requestId}/salvage",
     makes: "nothing",
     access: apiKey("data.upload", "projects"),
-    summary: "Make a recording of what is readable of an uploaded file that was refused as incomplete or damaged",
+    summary: "Make a recording of what is readable of a stored file that was refused as incomplete or damaged",
     description:
-      "Answers the import request of the salvage, to be followed by its own `requestId`; it is of the same project, device and session, and never has the key. The salvage is an MCAP named `….salvage.mcap`, with a metadata record `downlink.salvage` that names the request and the file, the bytes and messages that were readable, the bytes lost, and why. Where not one message can be read it ends with the code `SalvageEmpty`. Repeats answer the same request, until the recording that came of it is deleted. The file itself stays as it is. 409 where the request cannot be salvaged; a file of a device is salvaged there, by `POST /v1/edge-files/{id}/salvage`.",
+      "Answers the import request of the salvage, to be followed by its own `requestId`; it is of the same project, device and session, and never has the key. The salvage is an MCAP named `….salvage.mcap`, with a metadata record `downlink.salvage` that names the request and the file, the bytes and messages that were readable, the bytes lost, and why. Where not one message can be read it ends with the code `SalvageEmpty`. Repeats answer the same request, until the recording that came of it is deleted. The file itself stays as it is. 409 where the request cannot be salvaged; a file that a device lists as damaged, and has not sent, is salvaged there, by `POST /v1/edge-files/{id}/salvage`.",
     params: z.object({ requestId: Id }),
     response: PendingImport,
   }),
