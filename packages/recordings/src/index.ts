@@ -12,6 +12,7 @@ export { ExportError, type ExportErrorCode } from "./export/plan/export-options.
 export { RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { defaultLimits, type InspectLimits, leanLimits } from "./faults/limits.ts";
 export { type Reason, type ReasonCode, RecordingError } from "./faults/reasons.ts";
+export { maySalvage } from "./faults/salvageable.ts";
 export { recordingFormatOf } from "./formats/formats.ts";
 export { type Indexed, type IndexOptions, indexRecording } from "./inspect/index-recording.ts";
 export {

@@ -44,6 +44,15 @@ test("a running upload shows its progress and when it will end", () => {
   assert.equal(next, "It is through in 2 min.");
 });
 
+test("a file that its import found damaged is not to be sent again, but to be salvaged where its bytes are", () => {
+  const damaged = { code: "BadChunk", text: "the chunk at byte 8 does not decompress" };
+  const explain = (outcome: FileFacts["outcome"]) => explainState({ ...facts, state: "failed", outcome });
+  const { todo } = explain(damaged);
+  assert.match(todo!, /salvage its failed import in the control plane/);
+  assert.doesNotMatch(todo!, /retry/);
+  assert.match(explain({ code: "KeyTaken", text: "x" }).todo!, /agent retry FILE/);
+});
+
 test("a failed upload shows how often it failed, why, and when it is tried again", () => {
   const retry = {
     path: facts.path,

@@ -1,3 +1,4 @@
+import { maySalvage } from "@downlink/recordings";
 import { provedOver } from "../cloud/describe-failure.ts";
 import { problemTexts } from "../diagnostics/problems.ts";
 import { PARTLY_LISTED_CODE, SET_ASIDE_CODE } from "../indexing/reason-codes.ts";
@@ -40,6 +41,9 @@ type Describer = (facts: FileFacts) => Partial<Description> & Pick<Description, 
 
 const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-agent`.";
 const ASK_FOR_IT = "Ask for its import with `agent import FILE`, or in the control plane.";
+/** The bytes are in the control plane, and sending them again changes nothing. */
+const SALVAGE_IT =
+  "What is readable of it can be had: salvage its failed import in the control plane (page Imports, or POST /v1/data/pending-imports/ID/salvage).";
 /** This text is only for files that were never imported: no match brings back what somebody deleted. */
 const ASK_FOR_SUCH =
   "Ask for its import with `agent import FILE`, in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
@@ -98,7 +102,10 @@ const describers: Readonly<Record<FileState, Describer>> = {
       ? `Its import was asked for and failed: ${sentence(outcome.text)} (${outcome.code})`
       : "Its import was asked for, and the control plane could not import it.",
     next: "Nothing until somebody asks for it again.",
-    todo: `${remedyFor(outcome)} Then ask for it again: \`agent retry FILE\`, or in the control plane.`,
+    todo:
+      outcome && maySalvage(outcome.code)
+        ? SALVAGE_IT
+        : `${remedyFor(outcome)} Then ask for it again: \`agent retry FILE\`, or in the control plane.`,
   }),
   duplicate: ({ outcome }) => ({
     why: `Its content is in the control plane already, and nothing of it was kept twice: ${sentence(outcome?.text ?? "another recording has it")}`,

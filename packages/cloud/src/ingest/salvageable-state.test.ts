@@ -52,6 +52,9 @@ test("incomplete and damaged files can be salvaged; empty ones, other things, an
 test("only what is stored can be salvaged by the cloud, whether it was uploaded or sent by a device", () => {
   assert.equal(whyNotSalvageable({ ...damaged, source: "edge" }), undefined);
   assert.match(whyNotSalvageable({ ...damaged, blobKey: null })!, /no longer stored/);
-  assert.match(whyNotSalvageable({ ...damaged, source: "edge", blobKey: null })!, /POST \/v1\/edge-files\/\{id\}\/salvage/);
+  assert.match(
+    whyNotSalvageable({ ...damaged, source: "edge", blobKey: null })!,
+    /POST \/v1\/edge-files\/\{id\}\/salvage/,
+  );
   assert.match(whyNotSalvageable({ ...damaged, source: "salvage" })!, /is a salvage itself/);
 });

@@ -1,29 +1,6 @@
-import type { ReasonCode } from "@downlink/recordings";
+import { maySalvage } from "@downlink/recordings";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type ImportRequestState, workingStates } from "../import-life/import-request-state.ts";
-
-/** The stored bytes of incomplete or damaged files can be salvaged, and those of empty files or of other things cannot. */
-const isSalvageable: Record<ReasonCode, boolean> = {
-  NotARecording: false,
-  UnsupportedFormat: false,
-  WrongExtension: false,
-  EmptyFile: false,
-  NoEnd: true,
-  ActiveBag: true,
-  BadMagic: true,
-  BadFooter: true,
-  BadSummary: true,
-  BadRecord: true,
-  BadChunk: true,
-  ChunkTooLarge: true,
-  RecordTooLarge: true,
-  ExpandsTooMuch: true,
-  UnknownCompression: true,
-  TooManyChannels: true,
-  TooManyRecords: true,
-  LengthBeyondFile: true,
-  InvalidTime: true,
-};
 
 type Request = Pick<
   ImportRequestModel,
@@ -50,13 +27,9 @@ function whyNotError(
 ) {
   if (blobKey === null && siteObjectKey === null)
     return `the file of import request ${id} is no longer stored; upload it again`;
-  if (errorCode !== null && isKnown(errorCode) && isSalvageable[errorCode]) return undefined;
+  if (errorCode !== null && maySalvage(errorCode)) return undefined;
   const reason = `${errorCode ?? "no code"}: ${errorText ?? "no reason"}`;
   return `import request ${id} did not fail because its file is incomplete or damaged, but with ${reason}; see to that, then retry it or upload the file again`;
-}
-
-function isKnown(code: string): code is ReasonCode {
-  return Object.hasOwn(isSalvageable, code);
 }
 
 /** Says whether a job works on the stored file at this moment. */
