@@ -7,6 +7,7 @@ import {
   IDEMPOTENCY_HOURS,
   MAX_IDEMPOTENCY_KEY_CHARACTERS,
   MAX_QUERY_PARAMETERS,
+  type Method,
   type Operation,
   pathParameters,
 } from "../operations/operation.ts";
@@ -194,11 +195,17 @@ function hasRequired(body: z.ZodObject): boolean {
   return !body.safeParse({}).success;
 }
 
-/** Returns the refusals of an operation. What names nothing is never 404, and what changes nothing neither conflicts nor needs storage. */
-function statusesOf({ method, params, query, body }: Operation): number[] {
+/** Returns the refusals of an operation. What names nothing is never 404. */
+function statusesOf({ method, access, params, query, body }: Operation): number[] {
   const named = params || query || body ? [404] : [];
-  const changing = method === "get" ? [] : [409, 507];
-  return [400, 401, 403, ...named, ...(body ? [408, 413, 415] : []), ...changing, 429, 500, 503].sort();
+  const leased = access.kind === "agent" || access.kind === "site" ? [409] : [];
+  const sent = body ? [408, 413, 415] : [];
+  return [...new Set([400, 401, 403, ...named, ...sent, ...leased, ...commonStatuses(method)])].sort();
+}
+
+/** Every route may fail so. What changes nothing neither conflicts nor needs storage. */
+function commonStatuses(method: Method): number[] {
+  return method === "get" ? [429, 500, 503] : [409, 429, 500, 503, 507];
 }
 
 function errorResponses(): Json {
@@ -224,7 +231,7 @@ function tagOf({ called }: PlainRoute): string {
 }
 
 function describePlainRoute(route: PlainRoute): Json {
-  const { called: operationId, path, summary, description, access, takes, answers, refusals } = route;
+  const { called: operationId, method, path, summary, description, access, takes, answers, refusals } = route;
   const isOfKey = typeof access === "object";
   const needs = isOfKey ? needsOf({ kind: "apiKey", reach: "projects", ...access }) : undefined;
   const byLink = access === "link" ? "The link is the credential: as it was answered, with its query." : undefined;
@@ -239,7 +246,12 @@ function describePlainRoute(route: PlainRoute): Json {
     ...(takes && { requestBody: { required: true, content: { [takes]: { schema: {} } } } }),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)])),
-      ...Object.fromEntries([...refusals, 500].map((status) => [status, { $ref: `#/components/responses/${status}` }])),
+      ...Object.fromEntries(
+        [...refusals, ...commonStatuses(method)].map((status) => [
+          status,
+          { $ref: `#/components/responses/${status}` },
+        ]),
+      ),
     },
   };
 }

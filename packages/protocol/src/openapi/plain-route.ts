@@ -17,6 +17,7 @@ export interface PlainRoute {
   readonly makes?: Making | "nothing";
   /** What is answered for each status, and in which media type. */
   readonly answers: Readonly<Record<number, { readonly description: string; readonly mediaType?: string }>>;
+  /** The statuses of refusals, besides those that every route may answer. */
   readonly refusals: readonly number[];
 }
 

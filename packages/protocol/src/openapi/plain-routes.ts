@@ -21,7 +21,7 @@ export const extensionUpload = {
   takes: BYTES,
   makes: { repeat: "answer", idField: "id" },
   answers: { 200: { description: "The extension's id", mediaType: JSON_TYPE } },
-  refusals: [400, 401, 403, 409, 413, 415, 429, 503, 507],
+  refusals: [400, 401, 403, 413, 415],
 } as const satisfies PlainRoute;
 
 export const plainRoutes: readonly PlainRoute[] = [
@@ -36,7 +36,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     summary: "Download an attachment",
     access: { capability: "recordings.list" },
     answers: redirect,
-    refusals: [401, 403, 404, 429, 503],
+    refusals: [401, 403, 404],
   },
   {
     method: "get",
@@ -45,7 +45,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     summary: "Download the stored file of an import request",
     access: { capability: "data.stream" },
     answers: redirect,
-    refusals: [401, 403, 404, 429, 503],
+    refusals: [401, 403, 404],
   },
   {
     ...delivery,
@@ -53,21 +53,21 @@ export const plainRoutes: readonly PlainRoute[] = [
     called: "dataPlane.upload",
     summary: "Upload a recording to the link of `POST /v1/data/upload`",
     description: "With `Content-Length` or chunked. A body that breaks off leaves nothing, and the link stays good.",
-    refusals: [400, 403, 404, 408, 409, 413, 415, 507],
+    refusals: [400, 403, 404, 408, 413, 415],
   },
   {
     ...delivery,
     path: "/data-plane/parts/{key}",
     called: "dataPlane.uploadPart",
     summary: "Upload a part of a file to the target that an agent was granted",
-    refusals: [400, 403, 404, 409, 507],
+    refusals: [400, 403, 404],
   },
   {
     ...delivery,
     path: "/data-plane/pieces/{key}",
     called: "dataPlane.uploadPiece",
     summary: "Upload a piece of a part to the target that an agent was granted",
-    refusals: [400, 403, 404, 409, 507],
+    refusals: [400, 403, 404],
   },
   {
     ...download,
@@ -113,7 +113,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     access: "anybody",
     takes: JSON_TYPE,
     answers: { 200: { description: "Everything was noted", mediaType: JSON_TYPE } },
-    refusals: [400, 401, 403, 408, 409, 413, 429, 503],
+    refusals: [400, 401, 403, 408, 413],
   },
   {
     ...ofService,
@@ -145,7 +145,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     called: "service.ready",
     summary: "Whether the process serves: its database answers, and it is not shutting down; and the room on its disks",
     answers: { 200: { description: "It does", mediaType: JSON_TYPE } },
-    refusals: [431, 503],
+    refusals: [431],
   },
   {
     ...ofService,

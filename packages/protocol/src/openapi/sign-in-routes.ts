@@ -5,7 +5,7 @@ const signIn = {
   access: "anybody",
   takes: JSON_TYPE,
   answers: begun,
-  refusals: [400, 401, 403, 415, 429, 503],
+  refusals: [400, 401, 403, 415],
 } as const;
 
 export const sessionRoutes = {
@@ -18,7 +18,7 @@ export const sessionRoutes = {
     answers: {
       200: { description: "`passwords`, `oidc`, `signedIn`, and `failure` of the last try", mediaType: JSON_TYPE },
     },
-    refusals: [400, 503],
+    refusals: [400],
   },
   begin: {
     ...signIn,
@@ -85,7 +85,7 @@ const forProgram = {
   method: "post",
   access: "anybody",
   takes: JSON_TYPE,
-  refusals: [400, 401, 403, 429, 503],
+  refusals: [400, 401, 403],
 } as const;
 
 /** How a program without a browser is signed in by a member. spec: RFC 8628 */
@@ -121,7 +121,7 @@ export const deviceCodeRoutes = {
     summary: "Show a signed-in member which program has the code of the query's userCode",
     access: "anybody",
     answers: answered("`clientId`, `address`, `userCode`, `expiresAt`"),
-    refusals: [400, 401, 403, 404, 429],
+    refusals: [400, 401, 403, 404],
   },
   decide: {
     ...forProgram,
@@ -147,7 +147,7 @@ export const oidcRoutes = {
       "Takes in the query `next`, the path of this service where it ends, and `organization`, where the account is a member of several. Sets a cookie, good for ten minutes, without which nobody comes back.",
     access: "anybody",
     answers: leadsOn("The provider's page; or, in a browser, that of the sign-in if it failed"),
-    refusals: [400, 403, 429, 503],
+    refusals: [400, 403],
   },
   finish: {
     method: "get",
@@ -158,6 +158,6 @@ export const oidcRoutes = {
       "Takes in the query what the provider put there: `code`, `state`, `iss`, `error`. A browser, which asks for `text/html`, is led to `/sign-in` if that fails, and `GET /v1/session` says why.",
     access: "anybody",
     answers: leadsOn("The path that `next` named, with the session as a cookie; or the page of the sign-in"),
-    refusals: [400, 401, 403, 429, 503],
+    refusals: [400, 401, 403],
   },
 } as const satisfies Record<string, PlainRoute>;
