@@ -7,7 +7,7 @@ const file = {
   206: { description: "The bytes of the range that was asked for", mediaType: BYTES },
   304: { description: "They are those that the caller has" },
 };
-const download = { method: "get", access: "link", answers: file, refusals: [400, 403, 404, 416] } as const;
+const download = { method: "get", access: "link", answers: file, refusals: [400, 403, 404, 409, 416] } as const;
 const done = { 200: { description: "Every byte is stored", mediaType: JSON_TYPE } };
 const delivery = { method: "put", access: "link", takes: BYTES, answers: done } as const;
 const ofService = { method: "get", access: "anybody" } as const;
