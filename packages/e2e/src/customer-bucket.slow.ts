@@ -74,9 +74,9 @@ test("an admin makes a site of a bucket and tries policies out, which stores not
   await writeFile(policy, JSON.stringify({ schemaVersion: 1, rules }));
   const tried = await plant().site("try-policy", "plant", "--policy", policy);
   assert.deepEqual(tried.output.split("\n").filter(Boolean), [
-    'ignore\t"runs/notes.txt"\t',
-    'import\t"runs/r1/a b+c %2F.mcap"\trobot-r1',
-    'ignore\t"runs/ü/\u{1f916}.mcap"\t',
+    'ignore\t"runs/notes.txt"\tno rule',
+    'import\t"runs/r1/a b+c %2F.mcap"\trule 0\trobot-r1',
+    'ignore\t"runs/ü/\u{1f916}.mcap"\tno rule',
   ]);
   await writeFile(policy, "{");
   assert.match((await plant().site("try-policy", "plant", "--policy", policy)).output, /is no path policy/);

@@ -119,6 +119,8 @@ export {
   type IngestPathRule,
   ingestPathPolicies,
   MAX_PATH_RULES,
+  MAX_TRIED_NAMES,
+  type TriedPolicy,
 } from "./resources/ingest-path-policies.ts";
 export { LakeFile, lakeFiles, MAX_LAKE_FILE_HOURS } from "./resources/lake-files.ts";
 export { Layout, LayoutPermission, layouts } from "./resources/layouts.ts";

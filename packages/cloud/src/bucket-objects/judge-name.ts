@@ -1,24 +1,28 @@
 import { compilePattern } from "@downlink/protocol/globs";
-import type { PathPolicy } from "./path-policies.ts";
+import type { PathPolicy } from "./stored-policy.ts";
 
-export type Judgement =
+export type Judgement = {
+  /** Which rule of the policy decided, from 0 on; undefined: none fits, or there is no policy. */
+  readonly rule: number | undefined;
+} & (
   | { readonly type: "ignore" }
   /** The name of its device, if the policy names one. */
-  | { readonly type: "import"; readonly deviceName: string | undefined };
+  | { readonly type: "import"; readonly deviceName: string | undefined }
+);
 
 export type Judge = (name: string) => Judgement;
 
-const IGNORE = { type: "ignore" } as const;
-
 /** Without a policy everything is imported; of a policy the first rule that fits counts, and what none fits is ignored. */
 export function judgeBy(policy: Pick<PathPolicy, "rules"> | undefined): Judge {
-  if (!policy) return () => ({ type: "import", deviceName: undefined });
+  if (!policy) return () => ({ rule: undefined, type: "import", deviceName: undefined });
   const rules = policy.rules.map(({ pattern, action }) => ({ ...compilePattern(pattern), action }));
   return (name) => {
-    const rule = rules.find(({ fits }) => fits(name));
-    if (rule?.action.type !== "import") return IGNORE;
-    const { nameTemplate } = rule.action;
-    return { type: "import", deviceName: nameTemplate && fillTemplate(nameTemplate, () => rule.partsOf(name)) };
+    const at = rules.findIndex(({ fits }) => fits(name));
+    const found = rules[at];
+    const rule = found && at;
+    if (found?.action.type !== "import") return { rule, type: "ignore" };
+    const { nameTemplate } = found.action;
+    return { rule, type: "import", deviceName: nameTemplate && fillTemplate(nameTemplate, () => found.partsOf(name)) };
   };
 }
 

@@ -1,23 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import type { api, IngestPathPolicyRevision, IngestPathRule, Input } from "@downlink/protocol";
+import type { api, IngestPathPolicyRevision, Input, TriedPolicy } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import { asParsed, type Complete } from "../core/complete.ts";
 import { notFound, refuse } from "../core/errors.ts";
 import type { IngestPathPolicyModel } from "../db/generated/models.ts";
-import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { withTransaction } from "../db/transaction.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { findSite } from "../projects/find-site.ts";
 import { requireRules } from "./path-rules.ts";
+import { findSiteWithPolicy } from "./site-with-policy.ts";
+import { findPolicy, type PathPolicy, policyOf } from "./stored-policy.ts";
+import { tryPolicy } from "./try-policy.ts";
 
 type Contract = typeof api.ingestPathPolicies;
 
-/** A policy as it is stored: with the fields of its rules that this version does not know. */
-export interface PathPolicy {
-  readonly schemaVersion: 1;
-  readonly rules: readonly IngestPathRule[];
-}
-
-export const ingestPathPolicies: Handlers<Contract> = { get: getPolicy, save: savePolicy };
+export const ingestPathPolicies: Handlers<Contract> = { get: getPolicy, save: savePolicy, tryOut };
 
 async function getPolicy(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<IngestPathPolicyRevision>> {
   await findBucketSite(ctx, id);
@@ -43,21 +40,16 @@ async function savePolicy(ctx: Ctx, input: Input<Contract["save"]>): Promise<Com
   });
 }
 
+async function tryOut(ctx: Ctx, { id, rules }: Input<Contract["tryOut"]>): Promise<Complete<TriedPolicy>> {
+  await findBucketSite(ctx, id);
+  if (rules) requireRules(rules);
+  const site = (await findSiteWithPolicy(ctx.db, id)) ?? notFound(`site ${id}`);
+  return tryPolicy(ctx, site, rules && { rules });
+}
+
 async function findBucketSite(ctx: Ctx, id: string): Promise<void> {
   const { type } = await findSite(ctx, id);
   if (type !== "byob") notFound(`an ingest path policy of site ${id}, which is ${type}, not byob,`);
-}
-
-/** Finds the current policy of a site; null if none was ever saved. */
-export function findPolicy(
-  tx: Pick<Transaction, "ingestPathPolicy">,
-  siteId: string,
-): Promise<IngestPathPolicyModel | null> {
-  return tx.ingestPathPolicy.findFirst({ where: { siteId }, orderBy: { revision: "desc" } });
-}
-
-export function policyOf({ policy }: Pick<IngestPathPolicyModel, "policy">): PathPolicy {
-  return policy as unknown as PathPolicy;
 }
 
 /** Returns the policy as it comes back from the database. */

@@ -5,8 +5,11 @@ import type { Deps } from "../context/context.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { SiteModel } from "../db/generated/models.ts";
 import { states } from "../db/generated/states.ts";
+import { checkBucket } from "./check-bucket.ts";
 import { createBucketSite, type NewBucketSite, type OwnBucket } from "./create-bucket-site.ts";
-import { findPolicy, type PathPolicy, policyOf } from "./path-policies.ts";
+import { requireRules } from "./path-rules.ts";
+import { findSiteWithPolicy, type SiteWithPolicy } from "./site-with-policy.ts";
+import type { PathPolicy } from "./stored-policy.ts";
 import { tryPolicy } from "./try-policy.ts";
 import { visitBucket } from "./visit-bucket.ts";
 
@@ -42,12 +45,18 @@ export function addSiteCommands(site: Command, deployment: Deployment): void {
     .description("list the customers' buckets, and why one cannot be read")
     .action(() => list(deployment));
   site
+    .command("check <site>")
+    .description(
+      "try what the bucket lets this machine do, and name the permission that is missing; by the site's id or name",
+    )
+    .action((name: string) => check(deployment, name));
+  site
     .command("scan <site>")
     .description("list a bucket now, and import what no notification said; by the site's id or name")
     .action((name: string) => scan(deployment, name));
   site
     .command("try-policy <site>")
-    .description("print what a path policy would make of each object in the bucket; nothing is stored")
+    .description("print what a path policy would make of the first 1,000 objects in the bucket; nothing is stored")
     .option("--policy <file>", "the policy as JSON; without it, the one that is saved")
     .action((name: string, flags: TryFlags) => tryOut(deployment, name, flags));
 }
@@ -100,6 +109,18 @@ function toTime(ns: bigint): string {
   return new Date(Number(ns / 1_000_000n)).toISOString();
 }
 
+/** Ends with 1 if the bucket does not let this machine do what a site needs. */
+function check(deployment: Deployment, name: string): Promise<void> {
+  return deployment.beside(async (deps) => {
+    const { id } = await findBySiteName(deps, name);
+    const checked = await checkBucket(deps, await requireSite(deps, id));
+    for (const { access, problem } of checked) process.stdout.write(`${access}: ${problem ?? "yes"}\n`);
+    if (checked.length === 1 && checked[0]!.problem === undefined)
+      process.stdout.write("reads: not known, because there is no object with bytes\n");
+    if (checked.some(({ problem }) => problem !== undefined)) process.exitCode = 1;
+  });
+}
+
 function scan(deployment: Deployment, name: string): Promise<void> {
   return deployment.beside(async (deps, _settings, stopped) => {
     const stopping = new AbortController();
@@ -123,11 +144,21 @@ interface TryFlags {
 function tryOut(deployment: Deployment, name: string, { policy: file }: TryFlags): Promise<void> {
   return deployment.beside(async (deps) => {
     const { id } = await findBySiteName(deps, name);
-    const saved = file === undefined ? await findPolicy(deps.db.prisma, id) : undefined;
-    const policy = file === undefined ? saved && policyOf(saved) : await readPolicy(file);
-    for await (const { name: object, type, deviceName = "" } of tryPolicy(deps, id, policy ?? undefined))
-      process.stdout.write(`${type}\t${JSON.stringify(object)}\t${deviceName}\n`);
+    const policy = file === undefined ? undefined : await readPolicy(file);
+    if (policy) requireRules(policy.rules);
+    const { objects, isComplete } = await tryPolicy(deps, await requireSite(deps, id), policy);
+    for (const { name: object, rule, type, deviceName = "", problem = "" } of objects) {
+      const by = rule === undefined ? "no rule" : `rule ${rule}`;
+      process.stdout.write(`${[type, JSON.stringify(object), by, deviceName, problem].join("\t").trimEnd()}\n`);
+    }
+    if (!isComplete) process.stdout.write(`and more than these ${objects.length} objects\n`);
   });
+}
+
+async function requireSite({ db }: Pick<Deps, "db">, id: string): Promise<SiteWithPolicy> {
+  const site = await findSiteWithPolicy(db, id);
+  if (!site) throw new CommandError(`site ${id} is no bring-your-own-bucket site`);
+  return site;
 }
 
 async function findBySiteName({ db }: Pick<Deps, "db">, name: string): Promise<SiteModel> {

@@ -1,7 +1,7 @@
 import type { Database } from "../db/client.ts";
 import type { SiteBucketModel } from "../db/generated/models.ts";
 import { type Judge, judgeBy } from "./judge-name.ts";
-import { findPolicy, policyOf } from "./path-policies.ts";
+import { findPolicy, policyOf } from "./stored-policy.ts";
 
 /** A bring-your-own-bucket site with its policy of this moment. */
 export interface SiteWithPolicy {

@@ -40,7 +40,8 @@ const withBody = Object.entries(api)
       ([name, operation]) => [`${resource}.${name}`, operation] as const,
     ),
   )
-  .filter(([, { body, access }]) => body && access.kind === "apiKey"); // what only a person may do is of sign-in
+  // What only a person may do is of sign-in, and a policy is tried on a bucket that is there.
+  .filter(([called, { body, access }]) => body && access.kind === "apiKey" && called !== "ingestPathPolicies.tryOut");
 
 for (const [called, { path, method }] of withBody)
   test(`${called}: the documented body can be sent as it is, with ids of things that exist`, async () => {

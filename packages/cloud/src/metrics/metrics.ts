@@ -22,6 +22,7 @@ export function createMetrics() {
     ...databaseMetrics(registers),
     ...bucketMetrics(registers),
     ...deploymentMetrics(registers),
+    ...siteMetrics(registers),
     ...diskMetrics(registers),
     ...processMetrics(registers),
   };
@@ -155,15 +156,27 @@ function deploymentMetrics(registers: Registers) {
       help: "Agents of the deployment that hold a lease",
       registers,
     }),
+    webhooks: new Gauge({
+      name: "downlink_webhooks",
+      help: "Webhooks of the deployment by state: delivering, failing since the last success, or disabled after days of failures",
+      labelNames: ["state"],
+      registers,
+    }),
+  };
+}
+
+/** What the deployment reads and writes elsewhere; these values are the same in every process, too. */
+function siteMetrics(registers: Registers) {
+  return {
     sites: new Gauge({
       name: "downlink_self_hosted_sites",
       help: "Self-hosted sites that a process has served, by state: online while one holds the lease, or else away",
       labelNames: ["state"],
       registers,
     }),
-    webhooks: new Gauge({
-      name: "downlink_webhooks",
-      help: "Webhooks of the deployment by state: delivering, failing since the last success, or disabled after days of failures",
+    buckets: new Gauge({
+      name: "downlink_customer_buckets",
+      help: "Bring-your-own-bucket sites by state of their bucket at the last visit: readable, unreadable, or unknown before the first listing",
       labelNames: ["state"],
       registers,
     }),

@@ -20,6 +20,10 @@ const AGENTS = `SELECT count(*)::int AS online FROM "Agent" WHERE "leaseExpiresA
 const SITES = `
   SELECT count(*) FILTER (WHERE "leaseExpiresAtNs" > extract(epoch FROM now())::int8 * 1000000000)::int AS online, count(*)::int AS "all"
   FROM "SiteProcess"`;
+const BUCKETS = `
+  SELECT count(*) FILTER (WHERE problem IS NULL AND "listedAtNs" IS NOT NULL)::int AS readable,
+    count(*) FILTER (WHERE problem IS NOT NULL)::int AS unreadable,
+    count(*) FILTER (WHERE problem IS NULL AND "listedAtNs" IS NULL)::int AS unknown FROM "SiteBucket"`;
 /** One that its organization disabled is no concern of the operator. */
 const WEBHOOKS = `
   SELECT count(*) FILTER (WHERE enabled AND "failingSinceNs" IS NULL)::int AS delivering,
@@ -40,6 +44,12 @@ interface OutboxRow {
   readonly entries: number;
   /** Null if it is empty. */
   readonly oldestSeconds: number | null;
+}
+
+interface BucketRow {
+  readonly readable: number;
+  readonly unreadable: number;
+  readonly unknown: number;
 }
 
 interface SiteRow {
@@ -63,12 +73,14 @@ export async function observeDatabase(
   metrics.databaseConnections.set({ state: "busy" }, totalCount - idleCount);
   metrics.databaseConnections.set({ state: "idle" }, idleCount);
   metrics.databaseWaiting.set(waitingCount);
-  for (const gauge of [metrics.jobs, metrics.oldestJobSeconds, metrics.sites, metrics.webhooks]) gauge.reset();
+  for (const gauge of [metrics.jobs, metrics.oldestJobSeconds, metrics.sites, metrics.buckets, metrics.webhooks])
+    gauge.reset();
   try {
     const queues = (await inTime(pool.query<QueueRow>(JOBS))).rows;
     const [agents] = (await inTime(pool.query<{ online: number }>(AGENTS))).rows;
     const [outbox] = (await inTime(pool.query<OutboxRow>(OUTBOX))).rows;
     const [sites] = (await inTime(pool.query<SiteRow>(SITES))).rows;
+    const [buckets] = (await inTime(pool.query<BucketRow>(BUCKETS))).rows;
     const [webhooks] = (await inTime(pool.query<WebhookRow>(WEBHOOKS))).rows;
     const [deployment] = (await inTime(pool.query<{ isRecovering: boolean }>(RECOVERING))).rows;
     for (const queue of queues) setQueue(metrics, queue);
@@ -77,6 +89,7 @@ export async function observeDatabase(
     metrics.agentsOnline.set(agents!.online);
     metrics.sites.set({ state: "online" }, sites!.online);
     metrics.sites.set({ state: "away" }, sites!.all - sites!.online);
+    for (const state of ["readable", "unreadable", "unknown"] as const) metrics.buckets.set({ state }, buckets![state]);
     for (const state of ["delivering", "failing", "disabled"] as const)
       metrics.webhooks.set({ state }, webhooks![state]);
     metrics.recovering.set(deployment!.isRecovering ? 1 : 0);

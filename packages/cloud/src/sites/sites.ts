@@ -6,7 +6,7 @@ import { forgetBucket } from "../bucket-objects/forget-bucket.ts";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { invalid, notFound, refuse } from "../core/errors.ts";
-import type { AgentModel, SiteModel, SiteProcessModel } from "../db/generated/models.ts";
+import type { AgentModel, SiteBucketModel, SiteModel, SiteProcessModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import type { Handlers } from "../http/handlers.ts";
@@ -33,7 +33,7 @@ async function listSites(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): 
     orderBy: [{ name: "asc" }, { id: "asc" }],
     take: limit,
     skip: offset,
-    include: { agent: true, process: true },
+    include: { agent: true, process: true, bucket: true },
   });
   return rows.map((row) => toSite(ctx, row));
 }
@@ -48,8 +48,13 @@ async function createSite(ctx: Ctx, body: Input<Contract["create"]>): Promise<Co
 async function getSite(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Site>> {
   const site = await findSite(ctx, id);
   const where = { siteId: id };
-  const agent = await ctx.db.prisma.agent.findUnique({ where });
-  return toSite(ctx, { ...site, agent, process: await ctx.db.prisma.siteProcess.findUnique({ where }) });
+  const { prisma } = ctx.db;
+  const [agent, process, bucket] = await Promise.all([
+    prisma.agent.findUnique({ where }),
+    prisma.siteProcess.findUnique({ where }),
+    prisma.siteBucket.findUnique({ where }),
+  ]);
+  return toSite(ctx, { ...site, agent, process, bucket });
 }
 
 async function listAgentHistory(
@@ -143,7 +148,11 @@ async function requireDispensable(tx: Transaction, { id, orgId, name }: SiteMode
   if (others === 0) refuse("Conflict", `site "${name}" is the only one that takes the organization's uploads`);
 }
 
-type SiteRow = SiteModel & { readonly agent?: AgentModel | null; readonly process?: SiteProcessModel | null };
+type SiteRow = SiteModel & {
+  readonly agent?: AgentModel | null;
+  readonly process?: SiteProcessModel | null;
+  readonly bucket?: SiteBucketModel | null;
+};
 
 function toSite(ctx: Ctx, row: SiteRow): Complete<Site> {
   return {
@@ -155,6 +164,17 @@ function toSite(ctx: Ctx, row: SiteRow): Complete<Site> {
     projectIds: row.projectIds.filter((id) => seesProject(ctx, id)),
     agent: row.agent ? toSiteAgent(ctx, row.agent) : undefined,
     process: row.process ? toProcess(ctx, row.process) : undefined,
+    health: row.bucket ? toHealth(row.bucket) : undefined,
+  };
+}
+
+function toHealth({ problem, problemSinceNs, listedAtNs }: SiteBucketModel): Complete<NonNullable<Site["health"]>> {
+  const known = listedAtNs === null ? "unknown" : "readable";
+  return {
+    state: problem === null ? known : "unreadable",
+    problem: problem ?? undefined,
+    problemSince: problemSinceNs ?? undefined,
+    lastListedAt: listedAtNs ?? undefined,
   };
 }
 

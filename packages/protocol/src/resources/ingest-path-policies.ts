@@ -45,6 +45,25 @@ export const IngestPathPolicyRevision = z
   .meta({ id: "IngestPathPolicyRevision" });
 export type IngestPathPolicyRevision = z.infer<typeof IngestPathPolicyRevision>;
 
+/** So many names of a bucket are tried at once. */
+export const MAX_TRIED_NAMES = 1000;
+
+export const TriedPolicy = z
+  .object({
+    objects: z.array(
+      z.object({
+        name: z.string(),
+        rule: z.int().min(0).optional().meta({ description: "The rule that decides, from 0 on; absent: none matches" }),
+        type: z.enum(["ignore", "import"]),
+        deviceName: z.string().optional().meta({ description: "As the rule's template names it" }),
+        problem: z.string().optional().meta({ description: "Why the import would fail, as far as the name tells" }),
+      }),
+    ),
+    isComplete: z.boolean().meta({ description: `False: the bucket has more than these ${MAX_TRIED_NAMES}` }),
+  })
+  .meta({ id: "TriedPolicy" });
+export type TriedPolicy = z.infer<typeof TriedPolicy>;
+
 const params = z.object({ id: Id });
 
 /** What becomes of the objects in a customer's bucket, by their names. */
@@ -73,5 +92,20 @@ export const ingestPathPolicies = {
       previousRevision: z.int().min(0).optional().meta({ description: "0 while none was saved; absent: whichever" }),
     }),
     response: IngestPathPolicyRevision,
+  }),
+  tryOut: operation({
+    method: "post",
+    path: "/v1/sites/{id}/ingest-path-policy/try",
+    makes: "nothing",
+    access: apiKey("sites.update", "organization"),
+    isExpensive: true,
+    summary: "Try a path policy on the names that a customer's bucket has now; nothing is stored",
+    description: `Answers what the policy would make of the bucket's first ${MAX_TRIED_NAMES} objects. 503 \`Unavailable\` where the bucket does not answer or refuses, with the permission that is missing.`,
+    params,
+    body: z.object({
+      schemaVersion: z.literal(1).optional(),
+      rules: policy.rules.optional().meta({ description: "Absent: those that are saved" }),
+    }),
+    response: TriedPolicy,
   }),
 };

@@ -41,6 +41,19 @@ export const Site = z
       })
       .optional()
       .meta({ description: "Read-only; the process of a self-hosted site; absent until it has connected" }),
+    health: z
+      .object({
+        state: z
+          .enum(["readable", "unreadable", "unknown"])
+          .meta({ description: "`unknown` before the first listing" }),
+        problem: z.string().optional().meta({
+          description: "Why the bucket cannot be read, with the permission that is missing where it is that",
+        }),
+        problemSince: Timestamp.optional(),
+        lastListedAt: Timestamp.optional().meta({ description: "When the last listing that came to its end began" }),
+      })
+      .optional()
+      .meta({ description: "Read-only; of the bucket of a bring-your-own-bucket site, as its last visit found it" }),
   })
   .meta({ id: "Site" });
 export type Site = z.infer<typeof Site>;

@@ -10,6 +10,8 @@ export interface StubBucket {
   order: (one: Buffer, other: Buffer) => number;
   /** The names that were looked at, in order. */
   readonly looks: string[];
+  /** Reads bytes of an object. */
+  read: (name: string) => Promise<Uint8Array>;
   /** Is called before each answer, which is what the bucket had by then; what it throws is the answer. */
   fail: (verb: "check" | "find" | "list", name: string) => void | Promise<void>;
 }
@@ -28,6 +30,7 @@ export function stubBucket(pageSize = 1000): StubBucket {
     objects: new Map(),
     order: Buffer.compare,
     looks: [],
+    read: () => Promise.reject(new Error("nothing reads an object here")),
     fail: () => {},
     buckets: { open: never, stat: never, connect: async () => bucket },
   };
@@ -50,9 +53,14 @@ export function stubBucket(pageSize = 1000): StubBucket {
         yield behind.slice(at, at + pageSize).map((name) => ({ name, ...stub.objects.get(name)! }));
       }
     },
-    open: () => {
-      throw new Error("nothing reads an object here");
-    },
+    open: (_key, name, { sizeBytes }) => ({
+      sizeBytes: Number(sizeBytes),
+      read: () => stub.read(name),
+      stream: () => {
+        throw new Error("nothing streams an object here");
+      },
+      async [Symbol.asyncDispose]() {},
+    }),
     async check() {
       await stub.fail("check", "");
     },
