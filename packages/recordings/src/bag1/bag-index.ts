@@ -5,7 +5,7 @@ import { openWindowReader, type WindowReader } from "../reading/window-reader.ts
 import { addChunk, addTally, createSurvey, extendSpan, hasChannel, type Survey } from "../survey/survey.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, readConnection, timeOf, u32Of, u64Of } from "./records.ts";
-import { addConnection } from "./survey-bag.ts";
+import { addConnection } from "./to-survey.ts";
 
 /**
  * Surveys a bag by its index section, which must hold as many connections and chunk infos as the bag header says, and end exactly at the

@@ -13,11 +13,23 @@ export interface BagRecord {
   readonly end: number;
 }
 
-/** Reads a record's header, which is only valid until the reader fetches again. */
-export async function readRecord(
-  offset: number,
-  { reader, context, code }: { reader: WindowReader; context: ReadContext; code: ReasonCode },
-): Promise<BagRecord> {
+export interface RecordReading {
+  readonly reader: WindowReader;
+  readonly context: ReadContext;
+  /** The code of errors. */
+  readonly code: ReasonCode;
+}
+
+/** Reads a record's header. Throws if the record is not whole. */
+export async function readRecord(offset: number, reading: RecordReading): Promise<BagRecord> {
+  const record = await readRecordHead(offset, reading);
+  const { dataOffset, dataBytes } = record;
+  refuseBeyond({ offset: dataOffset, length: dataBytes, sizeBytes: reading.context.source.sizeBytes });
+  return record;
+}
+
+/** Reads a record's header, also if its data end behind the file. */
+export async function readRecordHead(offset: number, { reader, context, code }: RecordReading): Promise<BagRecord> {
   const { sizeBytes } = context.source;
   const headerBytes = await readLength(offset, reader);
   if (headerBytes > MAX_HEADER_BYTES) {
@@ -31,7 +43,6 @@ export async function readRecord(
   const header = new Uint8Array(await reader.fetch(offset + 4, headerBytes));
   const dataOffset = offset + 8 + headerBytes;
   const dataBytes = await readLength(dataOffset - 4, reader);
-  refuseBeyond({ offset: dataOffset, length: dataBytes, sizeBytes });
   return {
     offset,
     header: parseHeader(header, `the record at byte ${offset}`, code),

@@ -1,50 +1,38 @@
 import { RecordingError } from "../faults/reasons.ts";
-import { type ChunkHeader, placeOf } from "../reading/chunk.ts";
+import { placeOf } from "../reading/chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { addFirst, type ChunkToTally, tallyChunk } from "../reading/tally-chunk.ts";
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
-import { addChannel, addSchema, extendSpan, mostChannels, type Survey, type Tally } from "../survey/survey.ts";
-import { type BagRecord, readData, readRecord } from "./record-frame.ts";
-import {
-  type Connection,
-  channelIdOf,
-  magic,
-  opcodeOf,
-  opcodes,
-  readConnection,
-  readRosTime,
-  textOf,
-  u32Of,
-} from "./records.ts";
+import { extendSpan, mostChannels, type Survey, type Tally } from "../survey/survey.ts";
+import type { DamageLog } from "../verified/damage-log.ts";
+import { type BagRecord, readRecord } from "./record-frame.ts";
+import { channelIdOf, opcodeOf, opcodes, readConnection, readRosTime, u32Of } from "./records.ts";
+import { addConnection } from "./to-survey.ts";
 import { createPieceVisitor, type PieceVisitor } from "./visit-pieces.ts";
+import { type DamagedBagVisitor, walkDamagedBag } from "./walk-damaged-bag.ts";
 
 /**
- * Skims a bag from its start: counts and times come from the index data behind each chunk. A chunk is decompressed only if it has none, or
- * if they name a connection that was not seen yet. Fills `survey` until something throws.
+ * Skims a bag that is not whole: counts and times come from the index data behind each chunk. A chunk is decompressed only if it has none,
+ * or if they name a connection that was not seen yet. What makes no sense is noted as damage, and what stands behind it is read. Answers
+ * where another bag begins, or the file ends.
  */
-export async function surveyBag(survey: Survey, context: ReadContext): Promise<void> {
+export async function surveyBag(survey: Survey, context: ReadContext, damage: DamageLog): Promise<number> {
   const reader = openWindowReader(context);
-  let offset: number = magic.byteLength;
-  while (offset < context.source.sizeBytes) {
-    const record = await readRecord(offset, { reader, context, code: "BadRecord" });
-    const opcode = opcodeOf(record.header);
-    offset = record.end;
-    if (opcode === opcodes.chunk) {
-      const { indexed, end } = await readIndexes(record.end, { reader, context });
-      offset = end;
-      const toTally = { chunk: toChunk(record), indexed, scan: scanInto(survey, context) };
-      await tallyChunk(survey, toTally, context);
-    } else if (opcode === opcodes.connection) {
-      addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
-    } else if (opcode === opcodes.message) {
-      throw new RecordingError(
-        "BadRecord",
-        `the record at byte ${record.offset} is a message outside of a chunk; the file is damaged there`,
-      );
-    }
-    survey.readableBytes = offset;
-  }
+  const scan = scanInto(survey, context);
+  const visitor: DamagedBagVisitor = {
+    async chunk(chunk, chunkEnd) {
+      const { indexed, end } = await readIndexes(chunkEnd, { reader, context });
+      await tallyChunk(survey, { chunk, indexed, scan }, context);
+      return end;
+    },
+    begun: (chunk) => tallyChunk(survey, { chunk, indexed: new Map(), scan }, context),
+    async lost({ chunk, end, reason }) {
+      damage.addChunk({ offset: chunk.offset, end, reason, messagesLost: undefined });
+    },
+    gap: (gap) => damage.addGap(gap),
+  };
+  return walkDamagedBag({ survey, context, reader, visitor, code: "BadRecord" });
 }
 
 function scanInto(survey: Survey, context: ReadContext): ChunkToTally["scan"] {
@@ -71,36 +59,28 @@ function mostChannelsOf({ limits }: ReadContext): number {
   return limits.leavesOut ? mostChannels : limits.maxChannels;
 }
 
-export function addConnection(survey: Survey, connection: Connection, { limits }: ReadContext): void {
-  addSchema(survey, connection.schema, limits);
-  addChannel(survey, connection.channel, limits);
-}
-
-export function toChunk({ header, offset, dataOffset, dataBytes }: BagRecord): ChunkHeader {
-  return {
-    offset,
-    dataOffset,
-    storedBytes: dataBytes,
-    uncompressedBytes: u32Of(header, "size"),
-    compression: textOf(header, "compression"),
-    crc: 0,
-  };
-}
-
-/** Reads the index data records behind a chunk, one for each of its connections. */
+/**
+ * Reads the index data records behind a chunk, one for each of its connections. If they are cut off or make no sense they count as none,
+ * because the chunk before them may be sound.
+ */
 async function readIndexes(
   offset: number,
   { reader, context }: { reader: WindowReader; context: ReadContext },
 ): Promise<{ indexed: Map<number, Tally>; end: number }> {
   const indexed = new Map<number, Tally>();
   let end = offset;
-  while (end < context.source.sizeBytes) {
-    const record = await readRecord(end, { reader, context, code: "BadRecord" });
-    if (opcodeOf(record.header) !== opcodes.indexData) break;
-    await tallyIndex(record, indexed, { reader, context });
-    end = record.end;
+  try {
+    while (end < context.source.sizeBytes) {
+      const record = await readRecord(end, { reader, context, code: "BadRecord" });
+      if (opcodeOf(record.header) !== opcodes.indexData) break;
+      await tallyIndex(record, indexed, { reader, context });
+      end = record.end;
+    }
+    return { indexed, end };
+  } catch (error) {
+    if (error instanceof RecordingError) return { indexed: new Map(), end: offset };
+    throw error;
   }
-  return { indexed, end };
 }
 
 async function tallyIndex(

@@ -3,64 +3,86 @@ import { isPlain } from "../codecs/decompress.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import { EMPTY_MESSAGE_BYTES } from "../mcap/opcodes.ts";
 import { freeOwn } from "../memory/free-memory.ts";
-import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
+import { type ChunkHeader, placeOf, refuseLargeChunk } from "../reading/chunk.ts";
 import { addFirst, requireChannel } from "../reading/tally-chunk.ts";
 import { addChunk, addTally, extendSpan } from "../survey/survey.ts";
 import { copies } from "../verified/forward-reader.ts";
-import { type RunChannel, type VerifiedRun, WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
+import { type RunChannel, WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { indexBag } from "./bag-index.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, readConnection } from "./records.ts";
-import { addConnection, toChunk } from "./survey-bag.ts";
+import { addConnection, toChunk } from "./to-survey.ts";
 import { createPieceVisitor } from "./visit-pieces.ts";
+import { type DamagedBagVisitor, walkDamagedBag } from "./walk-damaged-bag.ts";
 
 /**
  * Reads every byte of a bag once and in order, and adds each run of messages. Its index must have been written, but only its connections
- * are believed. A salvage takes what is readable up to where the bag stops making sense.
+ * are believed. A salvage takes what is readable, whatever is wrong with the bag.
  */
 export async function verifyBag(verifying: Verifying): Promise<void> {
-  const { context, survey, reader, isSalvage, damage } = verifying;
-  if (!isSalvage) {
-    const { schemas, channels, heldBytes } = await indexBag(context);
-    Object.assign(survey, { schemas, channels, heldBytes });
-  }
+  const { context, survey, reader, isSalvage } = verifying;
+  if (isSalvage) return salvageBag(verifying);
+  const { schemas, channels, heldBytes } = await indexBag(context);
+  Object.assign(survey, { schemas, channels, heldBytes });
   let offset: number = magic.byteLength;
-  try {
-    while (offset < context.source.sizeBytes) {
-      const record = await readRecord(offset, { reader, context, code: "BadRecord" });
-      offset = await verifyRecord(record, verifying);
-      survey.readableBytes = offset;
-    }
-  } catch (error) {
-    if (!isSalvage || !(error instanceof RecordingError)) throw error;
-    damage.addGap({ offset, end: context.source.sizeBytes, reason: error.reason });
+  while (offset < context.source.sizeBytes) {
+    const record = await readRecord(offset, { reader, context, code: "BadRecord" });
+    await verifyRecord(record, verifying);
+    offset = record.end;
+    survey.readableBytes = offset;
   }
 }
 
-/** Answers where the next record begins. */
-async function verifyRecord(record: BagRecord, verifying: Verifying): Promise<number> {
+async function salvageBag(verifying: Verifying): Promise<void> {
+  const { context, survey, reader, damage } = verifying;
+  const visitor: DamagedBagVisitor = {
+    async chunk(chunk, end) {
+      await verifyChunk(chunk, end, verifying);
+      return end;
+    },
+    begun: (chunk) => verifyChunk(chunk, chunk.dataOffset + chunk.storedBytes, verifying),
+    async lost({ chunk, end, reason }) {
+      damage.addChunk({ offset: chunk.offset, end, reason, messagesLost: undefined });
+      const lost = { isInOrder: false, startNs: 0n, endNs: 2n ** 63n - 1n, checksum: 0, channels: [] };
+      await verifying.add({ ...factsOf(chunk, end), ...lost, damage: { reason } });
+    },
+    gap: (gap) => damage.addGap(gap),
+  };
+  await walkDamagedBag({ survey, context, reader, visitor, code: "BadRecord" });
+}
+
+async function verifyRecord(record: BagRecord, verifying: Verifying): Promise<void> {
   const { context, survey, reader } = verifying;
   const opcode = opcodeOf(record.header);
-  if (opcode === opcodes.chunk) await verifyChunk(record, verifying);
+  if (opcode === opcodes.chunk) await verifyChunk(toChunk(record), record.end, verifying);
   if (opcode === opcodes.connection)
     addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
   if (opcode === opcodes.message) {
     const text = `the record at byte ${record.offset} is a message outside of a chunk; the file is damaged there`;
     throw new RecordingError("BadRecord", text);
   }
-  return record.end;
 }
 
-async function verifyChunk(record: BagRecord, verifying: Verifying): Promise<void> {
-  const { context, survey, isSalvage, damage } = verifying;
-  const chunk = toChunk(record);
+/** `end` is where its record ends. */
+async function verifyChunk(chunk: ChunkHeader, end: number, verifying: Verifying): Promise<void> {
+  const { context, survey } = verifying;
   const { limits, source } = context;
   addChunk(survey, chunk.uncompressedBytes, { sizeBytes: source.sizeBytes, limits });
-  const facts = {
+  refuseLargeChunk(chunk, limits.maxChunkBytes);
+  const { channels, ...tallied } = await tallyChunk({ end, chunk, verifying });
+  if (channels.length === 0) return;
+  for (const channel of channels) addTally(survey, channel.channelId, channel);
+  const span: { startNs?: bigint; endNs?: bigint } = {};
+  for (const { startNs, endNs } of channels) extendSpan(span, startNs, endNs);
+  await verifying.add({ ...factsOf(chunk, end), ...tallied, startNs: span.startNs!, endNs: span.endNs!, channels });
+}
+
+function factsOf(chunk: ChunkHeader, end: number) {
+  return {
     chunk,
-    offset: record.offset,
-    recordBytes: record.end - record.offset,
+    offset: chunk.offset,
+    recordBytes: end - chunk.offset,
     indexesBytes: 0,
     lengthBytes: chunk.uncompressedBytes,
     hasTrueIndexes: false,
@@ -68,25 +90,11 @@ async function verifyChunk(record: BagRecord, verifying: Verifying): Promise<voi
     indexesChecksum: 0,
     largestBytes: 0,
   };
-  try {
-    refuseLargeChunk(chunk, limits.maxChunkBytes);
-    const { channels, ...tallied } = await tallyChunk({ record, chunk, verifying });
-    if (channels.length === 0) return;
-    for (const channel of channels) addTally(survey, channel.channelId, channel);
-    const span: { startNs?: bigint; endNs?: bigint } = {};
-    for (const { startNs, endNs } of channels) extendSpan(span, startNs, endNs);
-    await verifying.add({ ...facts, ...tallied, startNs: span.startNs!, endNs: span.endNs!, channels });
-  } catch (error) {
-    if (!isSalvage || !(error instanceof RecordingError)) throw error;
-    damage.addChunk({ offset: chunk.offset, end: record.end, reason: error.reason, messagesLost: undefined });
-    const lost = { isInOrder: false, startNs: 0n, endNs: 2n ** 63n - 1n, checksum: 0, channels: [] };
-    await verifying.add({ ...facts, ...lost, damage: { reason: error.reason } });
-  }
 }
 
 interface Reading {
-  readonly record: BagRecord;
-  readonly chunk: VerifiedRun["chunk"] & object;
+  readonly chunk: ChunkHeader;
+  readonly end: number;
   readonly verifying: Verifying;
 }
 
@@ -106,12 +114,12 @@ async function tallyChunk(reading: Reading) {
 
 /** Decompresses a chunk, a large one in several pieces. `onStored` gets the whole record, piece by piece. */
 async function* contentOf(
-  { record, chunk, verifying: { context, reader } }: Reading,
+  { end, chunk, verifying: { context, reader } }: Reading,
   onStored: (bytes: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array> {
   const { compression, uncompressedBytes, storedBytes, dataOffset, offset } = chunk;
   const input = { compression, uncompressedBytes, storedBytes, place: placeOf(chunk) };
-  const lengthBytes = record.end - offset;
+  const lengthBytes = end - offset;
   if (Math.max(lengthBytes, uncompressedBytes) <= WHOLE_CHUNK_BYTES) {
     const bytes = await reader.fetch(offset, lengthBytes);
     onStored(bytes);

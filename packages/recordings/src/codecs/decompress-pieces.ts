@@ -85,14 +85,14 @@ function openPieces(pieces: AsyncIterable<Uint8Array>) {
 /** Decompresses all frames, block by block. Bytes behind the last frame are taken and left out. */
 export async function* unlz4Pieces(
   pieces: AsyncIterable<Uint8Array>,
-  { isBlocking, onFrames = () => undefined }: { isBlocking: boolean; onFrames?: OnFrames | undefined },
+  { isBlocking, onFrames = () => undefined, onBlock }: Unlz4Options,
 ): AsyncGenerator<Uint8Array> {
   const feed = createByteFeed(pieces);
   let frameCount = 0;
   let frameEnd = 0;
   for (let head = await readLz4Head(feed); head; head = await readLz4Head(feed)) {
     frameCount += 1;
-    yield* unlz4Blocks(feed, head, isBlocking);
+    yield* unlz4Blocks(feed, head, { isBlocking, onBlock });
     await require(feed.take(head.endBytes));
     frameEnd = feed.takenBytes;
   }
@@ -101,8 +101,19 @@ export async function* unlz4Pieces(
   await feed.drain();
 }
 
+interface Unlz4Options {
+  readonly isBlocking: boolean;
+  readonly onFrames?: OnFrames | undefined;
+  /** Gets how many of the bytes were taken when a block was decompressed. */
+  readonly onBlock?: ((takenBytes: number) => void) | undefined;
+}
+
 /** The library wants the size in front of a block, and takes what the block refers to as a dictionary. */
-async function* unlz4Blocks(feed: ByteFeed, head: Lz4Head, isBlocking: boolean): AsyncGenerator<Uint8Array> {
+async function* unlz4Blocks(
+  feed: ByteFeed,
+  head: Lz4Head,
+  { isBlocking, onBlock }: Unlz4Options,
+): AsyncGenerator<Uint8Array> {
   const { blockMaxBytes, isLinked } = head;
   let before: Uint8Array = new Uint8Array(0);
   for (let block = await readBlock(feed, head); block; block = await readBlock(feed, head)) {
@@ -110,6 +121,7 @@ async function* unlz4Blocks(feed: ByteFeed, head: Lz4Head, isBlocking: boolean):
     const { stored, isStored } = block;
     const piece = isStored ? new Uint8Array(stored) : unlz4Block(stored, { blockMaxBytes, before });
     if (isLinked) before = lastOf(before, piece);
+    onBlock?.(feed.takenBytes);
     yield piece;
   }
 }

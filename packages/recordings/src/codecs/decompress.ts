@@ -1,6 +1,7 @@
 import type Bzip2 from "@foxglove/wasm-bz2";
 import { RecordingError } from "../faults/reasons.ts";
 import { type HoldMemory, holdFreely } from "../memory/large-memory.ts";
+import { type BegunCompression, begunNames, decodeBeginning, isBegun } from "./begun-frames.ts";
 import { decompressFrames, unzstdBeginning } from "./decompress-frames.ts";
 import { type OnFrames, onePiece, unlz4Pieces, unzstdPieces } from "./decompress-pieces.ts";
 import { loadBzip2 } from "./load-bzip2.ts";
@@ -52,6 +53,7 @@ export class Decompressor {
     const compression = knownOf(input);
     if (isPlain(compression)) return checkLength(input, input.bytes);
     if (input.uncompressedBytes === 0) return new Uint8Array(0);
+    if (isBegun(compression)) return joined(this.inPieces(input));
     try {
       if (compression === "bz2") return checkLength(input, await this.#unbzip2(input));
       const begun = compression === "zstd" && this.#isBlocking ? unzstdBeginning(input) : undefined;
@@ -85,6 +87,7 @@ export class Decompressor {
   #decode(input: CompressedPieces & { compression: KnownCompression }): AsyncIterable<Uint8Array> {
     const { compression, pieces, uncompressedBytes, onFrames } = input;
     if (isPlain(compression)) return pieces;
+    if (isBegun(compression)) return beginningOf({ ...input, compression });
     if (compression === "bz2" || uncompressedBytes === 0) return this.#decodeJoined(input);
     if (compression === "lz4") return unlz4Pieces(pieces, { isBlocking: this.#isBlocking, onFrames });
     return unzstdPieces(pieces, { onFrames, hold: this.#holdingWindow(input) });
@@ -110,6 +113,22 @@ export class Decompressor {
   }
 }
 
+/** The first so many bytes as its index says of what was begun, whatever stands behind them. All pieces are taken. */
+async function* beginningOf(input: CompressedPieces & { compression: BegunCompression }): AsyncGenerator<Uint8Array> {
+  const { compression, pieces, uncompressedBytes, mostBytes = MOST_WINDOW_BYTES } = input;
+  const taken = pieces[Symbol.asyncIterator]();
+  let leftBytes = uncompressedBytes;
+  for await (const piece of decodeBeginning(compression, { [Symbol.asyncIterator]: () => taken }, { mostBytes })) {
+    if (leftBytes > 0) yield piece.byteLength <= leftBytes ? piece : new Uint8Array(piece.subarray(0, leftBytes));
+    leftBytes -= piece.byteLength;
+    if (leftBytes <= 0) break;
+  }
+  while (!(await taken.next()).done);
+}
+
+/** The largest window that a decoder takes by itself. */
+const MOST_WINDOW_BYTES = 128 * 1024 * 1024;
+
 /** `most` is undefined if there is no bound other than those of the chunk. */
 function refuseLarge(bytes: number, most: number | undefined, place: string): void {
   if (most === undefined || bytes <= most) return;
@@ -117,7 +136,7 @@ function refuseLarge(bytes: number, most: number | undefined, place: string): vo
   throw new RecordingError("ChunkTooLarge", text);
 }
 
-const known = ["", "none", "zstd", "lz4", "bz2"] as const;
+const known = ["", "none", "zstd", "lz4", "bz2", begunNames.lz4, begunNames.zstd] as const;
 type KnownCompression = (typeof known)[number];
 
 export function isKnownCompression(name: string): name is KnownCompression {

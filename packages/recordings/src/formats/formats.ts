@@ -3,11 +3,12 @@ import { inspectBag, inspectBagSummary } from "../bag1/inspect-bag.ts";
 import { surveyBag } from "../bag1/survey-bag.ts";
 import { verifyBag } from "../bag1/verify-bag.ts";
 import { inspectMcap, inspectMcapSummary, requireMcapEnd } from "../mcap/inspect-mcap.ts";
-import { surveyMcap } from "../mcap/survey-mcap.ts";
+import { surveyDamagedMcap } from "../mcap/survey-damaged-mcap.ts";
 import { verifyMcap } from "../mcap/verify-mcap.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import type { RecordingFormatName, RecordingSummary } from "../survey/summary.ts";
 import type { Survey } from "../survey/survey.ts";
+import type { DamageLog } from "../verified/damage-log.ts";
 import type { Verifying } from "../verified/verifying.ts";
 
 /**
@@ -27,8 +28,11 @@ export interface RecordingFormat {
   requireEnd(context: ReadContext): Promise<unknown>;
   /** Reads all of a recording once and in order. Throws if it cannot be given whole, except in a salvage. */
   verify(verifying: Verifying): Promise<void>;
-  /** Fills a survey as far as the content makes sense, reading as little as possible, and then throws. */
-  surveyIncomplete(survey: Survey, context: ReadContext): Promise<void>;
+  /**
+   * Fills a survey with what makes sense, reading as little as possible, and notes the rest as damage. Answers where another recording
+   * begins in the same file, or where the file ends.
+   */
+  surveyIncomplete(survey: Survey, context: ReadContext, damage: DamageLog): Promise<number>;
 }
 
 export const formats: Record<RecordingFormatName, RecordingFormat> = {
@@ -38,7 +42,7 @@ export const formats: Record<RecordingFormatName, RecordingFormat> = {
     inspectSummary: inspectMcapSummary,
     verify: verifyMcap,
     requireEnd: requireMcapEnd,
-    surveyIncomplete: surveyMcap,
+    surveyIncomplete: surveyDamagedMcap,
   },
   bag1: {
     name: "bag1",

@@ -17,6 +17,8 @@ export interface SalvageOptions {
   readonly signal?: AbortSignal;
   /** Asked before much memory is used at once. By default everything in the process shares one budget. */
   readonly hold?: HoldMemory;
+  /** Reads and compresses. By default a pool of one thread, which ends with the salvage. */
+  readonly pool?: RewritePool;
 }
 
 /** Not one message can be read. */
@@ -34,9 +36,10 @@ export class SalvageEmptyError extends Error {
  */
 export async function* salvageRecording(
   source: RandomAccessSource,
-  { fileName, describe, signal, hold }: SalvageOptions,
+  { fileName, describe, signal, hold, pool: given }: SalvageOptions,
 ): AsyncGenerator<Uint8Array> {
-  await using pool = new RewritePool({ threadCount: 1 });
+  await using own = new AsyncDisposableStack();
+  const pool = given ?? own.use(new RewritePool({ threadCount: 1 }));
   const index = bytesSource(await indexReadable(source, { fileName, signal, hold, pool }));
   const salvage = await toSalvage(await openVerifiedIndex(index));
   const { startNs, endNs } = salvage;
@@ -88,7 +91,8 @@ async function toSalvage(index: VerifiedIndex): Promise<Salvage> {
   }
   const lostBytes = damage?.bytesLost ?? 0;
   const identity = findIdentity(await index.metadata());
-  return { ...span, messageCount, topics: [...topics], readableBytes: sizeBytes - lostBytes, lostBytes, identity };
+  const bytes = { readableBytes: sizeBytes - lostBytes, lostBytes };
+  return { ...span, messageCount, topics: [...topics], ...bytes, ...(damage && { damage }), identity };
 }
 
 /** The last record of this name counts. */

@@ -77,6 +77,11 @@ export interface RecordingDamage {
   readonly attachmentsLost: number;
   /** The bytes of chunks that cannot be read and of places that make no sense. */
   readonly bytesLost: number;
+  /**
+   * Messages that were taken out of chunks that are not whole, because their heads make sense. They are not lost, and nothing proves them.
+   * Absent if there are none.
+   */
+  readonly messagesGuessed?: number;
   /** The first ten reasons. */
   readonly reasons: Reason[];
 }
@@ -122,6 +127,8 @@ export interface Salvage {
   readonly topics: string[];
   readonly readableBytes: number;
   readonly lostBytes: number;
+  /** What is lost, as far as it is known. It is absent if nothing is known to be lost. */
+  readonly damage?: RecordingDamage;
   readonly identity: RecordingIdentity;
 }
 

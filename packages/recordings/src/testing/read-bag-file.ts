@@ -2,7 +2,7 @@ import { visitRecords } from "../bag1/chunk-records.ts";
 import { readConnections } from "../bag1/read-connections.ts";
 import { readRecord } from "../bag1/record-frame.ts";
 import { magic, opcodeOf, opcodes } from "../bag1/records.ts";
-import { toChunk } from "../bag1/survey-bag.ts";
+import { toChunk } from "../bag1/to-survey.ts";
 import { loadChunk } from "../reading/chunk.ts";
 import { createReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";

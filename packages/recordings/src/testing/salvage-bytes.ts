@@ -1,3 +1,4 @@
+import type { RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { type SalvageOptions, salvageRecording } from "../salvage/salvage-recording.ts";
 import { bytesSource } from "../sources/source.ts";
 import { collect } from "./collect.ts";
@@ -8,6 +9,6 @@ const describe: SalvageOptions["describe"] = ({ lostBytes }) => ({
 });
 
 /** The file that a salvage of these bytes writes. */
-export function salvage(bytes: Uint8Array, fileName = "run.mcap"): Promise<Uint8Array> {
-  return collect(salvageRecording(bytesSource(bytes), { fileName, describe }));
+export function salvage(bytes: Uint8Array, fileName = "run.mcap", pool?: RewritePool): Promise<Uint8Array> {
+  return collect(salvageRecording(bytesSource(bytes), { fileName, describe, ...(pool && { pool }) }));
 }

@@ -7,6 +7,7 @@ const sharedData = fileURLToPath(new URL("../../../../../shared/data/", import.m
 
 export const realFolder: string = join(sharedData, "real");
 export const oddFolder: string = join(sharedData, "odd-mcap");
+export const fieldFolder: string = join(sharedData, "field");
 export const conformanceFolder: string = join(sharedData, "mcap-conformance");
 
 /** The paths of all files below with this ending; none where the data are absent. */

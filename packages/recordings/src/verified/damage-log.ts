@@ -5,8 +5,11 @@ import type { DamageLine } from "./index-layout.ts";
 /** Notes what of a recording cannot be read. */
 export interface DamageLog {
   addChunk(chunk: { offset: number; end: number; reason: Reason; messagesLost: number | undefined }): void;
-  /** Adds bytes that make no sense, up to where something makes sense again. */
-  addGap(gap: { offset: number; end: number; reason: Reason }): void;
+  /**
+   * Adds bytes that make no sense, up to where something makes sense again. `begun` is the chunk whose rest they are: its messages were
+   * taken because they make sense, not because anything says that they are whole.
+   */
+  addGap(gap: { offset: number; end: number; reason: Reason; begun?: BegunPart | undefined }): void;
   addAttachment(offset: number, reason: Reason, name: string | undefined): void;
   addSummary(offset: number, reason: Reason): void;
   /** Adds a wrong checksum that nothing depends on. */
@@ -19,9 +22,20 @@ export interface DamageLog {
   sum(): RecordingDamage | undefined;
 }
 
+interface BegunPart {
+  readonly messageCount: number;
+}
+
 export function createDamageLog(): DamageLog {
   const lines: DamageLine[] = [];
-  const sums = { chunksLost: 0, messagesLost: 0, attachmentsLost: 0, bytesLost: 0, isCountKnown: true };
+  const sums = {
+    chunksLost: 0,
+    messagesLost: 0,
+    attachmentsLost: 0,
+    bytesLost: 0,
+    messagesGuessed: 0,
+    isCountKnown: true,
+  };
   let count = 0;
   const add = (line: DamageLine): void => {
     count += 1;
@@ -36,11 +50,11 @@ export function createDamageLog(): DamageLog {
       sums.isCountKnown &&= messagesLost !== undefined;
       add({ kind: "chunk", offset, ...reason, messagesLost });
     },
-    addGap({ offset, end, reason }) {
+    addGap({ offset, end, reason, begun }) {
       sums.isCountKnown = false;
       sums.bytesLost += end - offset;
-      const text = `${reason.text}; ${end - offset} bytes from byte ${offset} on are left out`;
-      add({ kind: "gap", offset, code: reason.code, text });
+      sums.messagesGuessed += begun?.messageCount ?? 0;
+      add({ kind: "gap", offset, code: reason.code, text: `${reason.text}${describeGap(offset, end, begun)}` });
     },
     addAttachment(offset, reason, name) {
       sums.attachmentsLost += 1;
@@ -59,9 +73,14 @@ export function createDamageLog(): DamageLog {
     sum() {
       if (count === 0) return undefined;
       const reasons = lines.slice(0, MOST_REASONS).map(({ code, text }) => ({ code: code as Reason["code"], text }));
-      return { ...sums, reasons };
+      return { ...sums, messagesGuessed: sums.messagesGuessed || undefined, reasons };
     },
   };
+}
+
+function describeGap(offset: number, end: number, begun: BegunPart | undefined): string {
+  const taken = begun ? `; ${begun.messageCount} messages at its beginning make sense and are taken` : "";
+  return `${taken}; ${end - offset} bytes from byte ${offset} on are left out`;
 }
 
 /** A file may be damaged in a million places. A reader of a thousand lines trusts the sums for the rest. */

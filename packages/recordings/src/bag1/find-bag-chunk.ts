@@ -1,0 +1,74 @@
+import { isKnownCompression } from "../codecs/decompress.ts";
+import { RecordingError } from "../faults/reasons.ts";
+import { asBuffer } from "../memory/as-buffer.ts";
+import { type BagRecord, type RecordReading, readRecordHead } from "./record-frame.ts";
+import { magic, opcodeOf, opcodes, textOf, u32Of } from "./records.ts";
+
+/** Reads the head of the chunk at a place, also if its data end behind the file. Answers undefined if no chunk's head stands there. */
+export async function readChunkAt(offset: number, reading: RecordReading): Promise<BagRecord | undefined> {
+  try {
+    const record = await readRecordHead(offset, reading);
+    const isChunk = opcodeOf(record.header) === opcodes.chunk && u32Of(record.header, "size") >= 0;
+    return isChunk && isKnownCompression(textOf(record.header, "compression")) ? record : undefined;
+  } catch (error) {
+    if (error instanceof RecordingError) return undefined;
+    throw error;
+  }
+}
+
+/** The places from `from` on where the head of a chunk stands, or where another bag begins. Each byte is searched once. */
+export async function* findBagChunks(from: number, reading: RecordReading): AsyncGenerator<number> {
+  const { sizeBytes } = reading.context.source;
+  for (let at = from; at < sizeBytes; at += PIECE_BYTES) {
+    const start = Math.max(from, at - MOST_HEADER_BYTES);
+    const piece = asBuffer(
+      await reading.reader.fetch(start, Math.min(at + PIECE_BYTES + OVERLAP_BYTES, sizeBytes) - start),
+    );
+    const places = [...placesIn(new Uint8Array(piece), at - start)];
+    for (const place of places) {
+      const offset = start + place;
+      if (offset < from) continue;
+      const isBag = piece[place] === magic[0];
+      if (isBag || (await readChunkAt(offset, reading))) yield offset;
+    }
+  }
+}
+
+/** The places of a piece where a chunk's header may begin whose field `op` stands at `from` or behind it, and those of magics. */
+function* placesIn(bytes: Uint8Array, from: number): Generator<number> {
+  const piece = asBuffer(bytes);
+  const found: number[] = [];
+  for (let at = piece.indexOf(opField, from); at >= 0; at = piece.indexOf(opField, at + 1)) {
+    if (at >= from + PIECE_BYTES) break;
+    const start = startOfHeader(piece, at, MOST_HEADER_BYTES);
+    if (start !== undefined) found.push(start);
+  }
+  for (let at = piece.indexOf(magic, from); at >= 0; at = piece.indexOf(magic, at + 1))
+    if (at < from + PIECE_BYTES) found.push(at);
+  yield* found.sort((a, b) => a - b);
+}
+
+/** The field that says that a record is a chunk, behind its length. */
+const opField = Buffer.concat([Buffer.from([4, 0, 0, 0]), Buffer.from("op="), Buffer.of(opcodes.chunk)]);
+
+/** Where the header begins that a field `op` is part of. It begins with its length, and its fields may stand in any order. */
+export function startOfHeader(piece: Buffer, fieldAt: number, mostBytes: number): number | undefined {
+  for (let start = fieldAt - 4; start >= Math.max(0, fieldAt - mostBytes); start -= 1) {
+    const headerBytes = piece.readUInt32LE(start);
+    const isAround = headerBytes <= mostBytes && start + 4 + headerBytes >= fieldAt + opField.byteLength;
+    if (isAround && fieldsFill(piece, start + 4, start + 4 + headerBytes)) return start;
+  }
+  return undefined;
+}
+
+function fieldsFill(piece: Buffer, from: number, end: number): boolean {
+  if (end > piece.byteLength) return false;
+  let at = from;
+  while (at + 4 <= end) at += 4 + piece.readUInt32LE(at);
+  return at === end;
+}
+
+/** The header of a chunk holds an opcode, a size and the name of a compression. */
+const MOST_HEADER_BYTES = 128;
+const OVERLAP_BYTES = 256;
+const PIECE_BYTES = 1024 * 1024;

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { after, test } from "node:test";
+import { RewritePool } from "./export/rewrite/rewrite-pool.ts";
+import {
+  type FieldExpectation,
+  type FieldLook,
+  lookAtFieldFile,
+  parseExpectations,
+} from "./testing/look-at-field-file.ts";
+import { fieldFolder, listSharedFiles, skipWithout } from "./testing/shared-data.ts";
+
+const skip = skipWithout(fieldFolder);
+const pool = new RewritePool({ threadCount: 1 });
+after(() => pool[Symbol.asyncDispose]());
+
+/** The summary of the file is sound, and only reading every byte shows the damage: the survey reports what the summary counts. */
+const surveyedBySummary: ReadonlySet<string> = new Set([
+  "a_crc_framing.mcap",
+  "b2_nocrc_times63.mcap",
+  "b_nocrc_times.mcap",
+  "c_nocrc_framing.mcap",
+  "e_crc_times_zstd.mcap",
+  "lz4_eof.mcap",
+  "lz4_eof_introducer.mcap",
+  "zstd_eof.mcap",
+  "c_header_and_stats_lie.mcap",
+  "e_zero_page_mid_end_intact.mcap",
+  "j_zero_page_over_boundary_end_intact.mcap",
+  "f_statistics_lie.mcap",
+  "i_loose_length_garbage.mcap",
+  "j_loose_length_short.mcap",
+  "n_first_chunk_head_garbage.mcap",
+]);
+
+/** Files of which survey or salvage find less as yet. */
+const unmended: ReadonlySet<string> = new Set([
+  "lz4_eof_introducer_nosummary.mcap",
+  "zstd_eof_introducer_nosummary.mcap",
+  "b_stats_indexed_only.mcap",
+  "d_none_comp.mcap",
+  "b2_zero_tail_in_chunk_short.mcap",
+  "f_reindexed_junk_before_index.bag",
+  "lz4_cut_chunk.mcap",
+  "lz4_cut_only_chunk.mcap",
+  "lz4_placeholder_after_0_chunks.mcap",
+  "lz4_placeholder_after_3_chunks.mcap",
+  "none_cut_chunk.mcap",
+  "none_cut_only_chunk.mcap",
+  "none_placeholder_after_0_chunks.mcap",
+  "none_placeholder_after_3_chunks.mcap",
+  "zstd_cut_chunk.mcap",
+  "zstd_cut_only_chunk.mcap",
+  "zstd_placeholder_after_3_chunks.mcap",
+  "a_chunk_length_garbage.mcap",
+  "i_mcap_version_1.mcap",
+  "j_bom.mcap",
+  "k_crlf_transfer.mcap",
+  "a_first_4k_zero.mcap",
+  "e_first_512_garbage.mcap",
+  "b_nocrc_times.mcap",
+  "c_nocrc_framing.mcap",
+]);
+
+/** Messages that the independent scan did not look for, and that are true. */
+const moreThanExpected: Record<string, number> = { "h_header_record_zero.bag": 100 };
+
+for (const list of listSharedFiles(fieldFolder, "expected.json")) {
+  const folder = dirname(list);
+  test(`survey and salvage find what a careful scan of the files in ${basename(folder)} finds`, { skip }, async () => {
+    for (const [name, expected] of Object.entries(parseExpectations(await readFile(list, "utf8")))) {
+      const look = await lookAtFieldFile(await readFile(join(folder, name)), name, pool);
+      if (!unmended.has(name)) requireFound(look, expected, name);
+    }
+  });
+}
+
+function requireFound({ surveyed, salvaged, state }: FieldLook, expected: FieldExpectation, name: string): void {
+  const more = moreThanExpected[name];
+  const sum = Object.values(salvaged).reduce((count, topic) => count + topic.count, 0);
+  if (more === undefined) assert.deepEqual(salvaged, expected.topics, name);
+  else assert.equal(sum, more, name);
+  if (state === "finished" && surveyedBySummary.has(name)) return;
+  assert.equal(surveyed.count, sum, `${name}: the survey`);
+  if (more !== undefined || sum === 0) return;
+  assert.deepEqual([surveyed.start, surveyed.end], [expected.start, expected.end], `${name}: the survey`);
+}

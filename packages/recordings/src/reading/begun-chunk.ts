@@ -1,0 +1,153 @@
+import { begunNames, decodeBeginning } from "../codecs/begun-frames.ts";
+import { isPlain } from "../codecs/decompress.ts";
+import { RecordingError } from "../faults/reasons.ts";
+import type { ChunkHeader } from "./chunk.ts";
+import type { ReadContext } from "./read-context.ts";
+import { createRecordPieces } from "./record-pieces.ts";
+import { streamRange } from "./stream-range.ts";
+
+/*
+ * A recorder that is killed leaves a chunk in progress, and damage without a checksum leaves one that is sound up to a place. Both are read
+ * as far as their records make sense. The survey and the verified index judge by this file, so that neither refuses what the other gives.
+ */
+
+/** One record among those of a chunk, or how many of its bytes must be seen before it can be judged. */
+export type SeenRecord =
+  | { readonly wantedBytes: number }
+  /** `timeNs` is absent if the record is no message. */
+  | { readonly recordBytes: number; readonly timeNs?: bigint };
+
+/** Looks at the record at `at`. Throws a `RecordingError` if it makes no sense. It may note what the record introduces. */
+export type SeeRecord = (bytes: Uint8Array, at: number) => SeenRecord;
+
+export interface Span {
+  readonly startNs?: bigint | undefined;
+  readonly endNs?: bigint | undefined;
+}
+
+export interface Beginning {
+  /** The chunk as far as it makes sense. Its sizes are true. */
+  readonly chunk: ChunkHeader;
+  readonly messageCount: number;
+  /** Where the bytes of the file end that were understood. */
+  readonly end: number;
+}
+
+export interface BeginningReading {
+  readonly context: ReadContext;
+  readonly see: SeeRecord;
+  /** The times of what is known of the file. */
+  readonly span: Span;
+  /** The bytes of the chunk end here at the latest. */
+  readonly limit: number;
+}
+
+/**
+ * Reads a chunk, whatever its lengths say, as far as its records make sense. Answers undefined if that is not one message. At most the
+ * largest chunk that is read at all is looked at.
+ */
+export async function findBeginning(chunk: ChunkHeader, reading: BeginningReading): Promise<Beginning | undefined> {
+  const { context, limit } = reading;
+  const { maxChunkBytes } = context.limits;
+  const storedBytes = Math.min(limit - chunk.dataOffset, maxChunkBytes);
+  const compression = begunNameOf(chunk.compression);
+  if (storedBytes <= 0 || compression === undefined) return undefined;
+  const sense = createRecordSense(reading);
+  let takenBytes = 0;
+  const stored = streamRange(context, chunk.dataOffset, storedBytes);
+  const mostBytes = Math.min(context.limits.maxDecodedBytes, MOST_WINDOW_BYTES);
+  const onBlock = (bytes: number): void => {
+    takenBytes = bytes;
+  };
+  const pieces = isPlain(compression) ? stored : decodeBeginning(compression, stored, { mostBytes, onBlock });
+  for await (const piece of pieces) if (!sense.push(piece) || sense.bytes > maxChunkBytes) break;
+  const { end, messageCount } = sense.end();
+  if (messageCount === 0) return undefined;
+  const usedBytes = isPlain(compression) ? end : takenBytes;
+  const begun = { ...chunk, compression, crc: 0, storedBytes: usedBytes, uncompressedBytes: end };
+  return { chunk: begun, messageCount, end: chunk.dataOffset + usedBytes };
+}
+
+/** The largest window that a decoder takes by itself. */
+const MOST_WINDOW_BYTES = 128 * 1024 * 1024;
+
+function begunNameOf(compression: string): "" | "none" | "lz4 begun" | "zstd begun" | undefined {
+  if (isPlain(compression)) return compression;
+  return compression === "lz4" || compression === "zstd" ? begunNames[compression] : undefined;
+}
+
+interface Last {
+  readonly start: number;
+  readonly end: number;
+  readonly isNear: boolean;
+}
+
+/**
+ * Follows records while their heads make sense. A message far from the times of the file counts only if one that is near comes behind it:
+ * what follows by chance is never so long.
+ */
+function createRecordSense({ see, span }: Pick<BeginningReading, "see" | "span">) {
+  const times = createTimeSense(span);
+  let [bytes, saneEnd, saneCount, count] = [0, 0, 0, 0];
+  let isSane = true;
+  let last: Last | undefined;
+  /** Takes what the last record and those before it are, now that the last is known to be whole. */
+  const settle = (): void => {
+    if (last?.isNear) [saneEnd, saneCount] = [last.end, count];
+  };
+  const pieces = createRecordPieces((piece, from, base) => {
+    let at = from;
+    while (at < piece.byteLength) {
+      const seen = see(piece, at);
+      if ("wantedBytes" in seen) return { at, wantedBytes: seen.wantedBytes };
+      settle();
+      const isNear = seen.timeNs === undefined || times.isNear(seen.timeNs);
+      last = { start: base + at, end: base + at + seen.recordBytes, isNear };
+      if (seen.timeNs !== undefined) count += 1;
+      at += seen.recordBytes;
+    }
+    return { at, wantedBytes: 1 };
+  });
+  return {
+    get bytes() {
+      return bytes;
+    },
+    /** Answers false once nothing that follows can make sense. */
+    push(piece: Uint8Array): boolean {
+      bytes += piece.byteLength;
+      try {
+        pieces.push(piece);
+      } catch (error) {
+        if (!(error instanceof RecordingError)) throw error;
+        settle();
+        isSane = false;
+      }
+      return isSane;
+    },
+    end(): { end: number; messageCount: number } {
+      if (last && last.end <= bytes) settle();
+      return { end: saneEnd, messageCount: saneCount };
+    },
+  };
+}
+
+/** A recording lasts hours, and its clock may be set while it runs. */
+const NEAR_NS = 7n * 24n * 3600n * 1_000_000_000n;
+
+/** Whether a time is near those of the file. As long as none is known the first messages say which times are. */
+function createTimeSense({ startNs, endNs }: Span) {
+  let from = startNs;
+  let to = endNs;
+  let seen = 0;
+  return {
+    isNear(timeNs: bigint): boolean {
+      seen += 1;
+      const isNear = from !== undefined && to !== undefined && timeNs >= from - NEAR_NS && timeNs <= to + NEAR_NS;
+      const isGuess = startNs === undefined && seen <= 2;
+      if (isNear && timeNs > to!) to = timeNs;
+      if (isNear && timeNs < from!) from = timeNs;
+      if (!isNear && isGuess) [from, to] = [timeNs, timeNs];
+      return isNear || isGuess;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
+import { inspectRecording } from "../inspect/inspect.ts";
+import { bytesSource } from "../sources/source.ts";
+import { bagChunksOf, leaveOpen } from "../testing/bag-chunks.ts";
+import { makeBag } from "../testing/make-bag.ts";
+import { readBagMessages } from "../testing/read-bag-messages.ts";
+import { readMessages } from "../testing/read-messages.ts";
+import { salvage } from "../testing/salvage-bytes.ts";
+
+const pool = new RewritePool({ threadCount: 1 });
+after(() => pool[Symbol.asyncDispose]());
+
+/** Requires that survey and salvage agree, and that the messages are the first ones of the whole bag. Answers how many there are. */
+async function requireFirst(bytes: Uint8Array, whole: Uint8Array): Promise<number> {
+  const inspection = await inspectRecording(bytesSource(bytes), { fileName: "run.bag", salvage: true });
+  assert.ok("salvage" in inspection && inspection.salvage, inspection.state);
+  const messages = readMessages(await salvage(bytes, "run.bag", pool));
+  const first = (await readBagMessages(whole)).slice(0, messages.length);
+  assert.deepEqual(
+    messages.map(({ topic, logTimeNs, data }) => [topic, logTimeNs, Buffer.from(data)]),
+    first.map(({ topic, logTimeNs, data }) => [topic, logTimeNs, Buffer.from(data)]),
+  );
+  const { messageCount, startNs, endNs } = inspection.salvage;
+  assert.deepEqual([messageCount, startNs, endNs], [first.length, first[0]?.logTimeNs, first.at(-1)?.logTimeNs]);
+  return messages.length;
+}
+
+for (const compression of ["none", "lz4"] as const) {
+  test(`the last whole chunk of a bag counts, whatever stands behind it, also if it is the only one: ${compression}`, async () => {
+    const whole = await makeBag({ compression, chunkBytes: 8000 });
+    const chunks = bagChunksOf(whole);
+    assert.ok(chunks.length > 5);
+    for (const last of [0, 4]) {
+      const { end, indexesEnd } = chunks[last]!;
+      const count = chunks.slice(0, last + 1).reduce((sum, { messageCount }) => sum + messageCount, 0);
+      const zeros = new Uint8Array(5000);
+      for (const [name, bytes] of [
+        ["no index data", whole.subarray(0, end)],
+        ["cut in its index data", whole.subarray(0, end + 30)],
+        ["its index data are whole", whole.subarray(0, indexesEnd)],
+        ["zeros behind its index data", Buffer.concat([whole.subarray(0, indexesEnd), zeros])],
+        ["zeros in its index data", Buffer.concat([whole.subarray(0, end + 20), zeros])],
+        ["cut in the head of the next", whole.subarray(0, indexesEnd + 20)],
+      ] as const)
+        assert.equal(await requireFirst(bytes, whole), count, `${name}, chunk ${last}`);
+    }
+  });
+}
+
+test("a chunk of a bag that was cut, zeroed or never closed gives the messages before that place", async () => {
+  const whole = await makeBag({ compression: "none", chunkBytes: 8000 });
+  const chunks = bagChunksOf(whole);
+  for (const last of [0, 4]) {
+    const chunk = chunks[last]!;
+    const before = chunks.slice(0, last).reduce((sum, { messageCount }) => sum + messageCount, 0);
+    const middle = Math.floor((chunk.dataAt + chunk.end) / 2);
+    const cut = await requireFirst(whole.subarray(0, middle), whole);
+    assert.ok(cut > before + 5 && cut < before + chunk.messageCount, `${cut}`);
+    assert.equal(await requireFirst(leaveOpen(whole, chunk, middle), whole), cut);
+    const zeroed = Buffer.concat([whole.subarray(0, middle), new Uint8Array(20_000)]);
+    assert.ok([cut, cut + 1].includes(readMessages(await salvage(zeroed, "run.bag", pool)).length));
+  }
+});
+
+test("what a salvage takes of a chunk without proof is said to be guessed, and what stands behind it is lost", async () => {
+  const whole = await makeBag({ compression: "none", chunkBytes: 8000 });
+  const [, chunk] = bagChunksOf(whole);
+  const cut = whole.subarray(0, Math.floor((chunk!.dataAt + chunk!.end) / 2));
+  const inspection = await inspectRecording(bytesSource(cut), { fileName: "run.bag", salvage: true });
+  assert.ok(inspection.state === "incomplete" && inspection.salvage?.damage);
+  const { damage, lostBytes } = inspection.salvage;
+  assert.ok(damage.messagesGuessed! > 5 && !damage.isCountKnown);
+  assert.deepEqual([damage.bytesLost, damage.messagesLost], [lostBytes, 0]);
+});
+
+test("behind a hole in a bag the next chunk is found, and connections that the hole took come from the index", async () => {
+  const whole = Buffer.from(await makeBag({ chunkBytes: 8000 }));
+  const chunks = bagChunksOf(whole);
+  const total = chunks.reduce((sum, { messageCount }) => sum + messageCount, 0);
+  for (const [from, to] of [
+    [0, 0],
+    [2, 4],
+  ] as const) {
+    const holed = Buffer.from(whole).fill(0, chunks[from]!.at + 3, chunks[to]!.at + 60);
+    const lost = chunks.slice(from, to + 1).reduce((sum, { messageCount }) => sum + messageCount, 0);
+    assert.equal(readMessages(await salvage(holed, "run.bag", pool)).length, total - lost);
+  }
+});
