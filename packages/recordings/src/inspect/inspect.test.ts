@@ -226,7 +226,7 @@ test("an abort and an I/O error throw; they are not the file's fault", async () 
   await assert.rejects(inspectRecording(broken, { fileName: "a.mcap" }), /EIO/);
 });
 
-test("what can be read is reported of a damaged file, too, up to where it stops making sense", async () => {
+test("what can be read is reported of a damaged file, too, before and behind the place that makes no sense", async () => {
   const bytes = await makeMcap({ chunkBytes: 10_000 });
   const whole = await summarize(bytes, "a.mcap");
   const at = Math.floor(bytes.byteLength / 2);
@@ -238,6 +238,6 @@ test("what can be read is reported of a damaged file, too, up to where it stops 
   });
   assert.ok(inspection.state === "damaged" && inspection.salvage);
   const { messageCount, readableBytes } = inspection.salvage;
-  assert.ok(messageCount > whole.messageCount / 4 && messageCount < whole.messageCount);
-  assert.ok(readableBytes <= at);
+  assert.ok(messageCount > whole.messageCount / 2 && messageCount < whole.messageCount);
+  assert.ok(readableBytes > at && readableBytes <= bytes.byteLength - 30_000);
 });

@@ -12,6 +12,8 @@ export interface RecordHead {
   readonly contentBytes: number;
   /** First byte after the record. */
   readonly end: number;
+  /** The record's own length is not true, or was not looked at. */
+  readonly isMended?: boolean;
 }
 
 export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: number): RecordHead {

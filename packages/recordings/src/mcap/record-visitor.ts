@@ -1,4 +1,5 @@
 import { RecordingError } from "../faults/reasons.ts";
+import type { Beginning } from "../reading/begun-chunk.ts";
 import { type FieldCursor, openCursor, readU32 } from "../reading/field-cursor.ts";
 import { addChannel, addMetadata, addSchema, countMessages } from "../survey/survey.ts";
 import type { Verifying } from "../verified/verifying.ts";
@@ -10,12 +11,13 @@ import { createSummaryClaims, type SummaryClaims } from "./summary-claims.ts";
 import { verifyAttachment } from "./verify-attachment.ts";
 import { type ChunkVerifier, createChunkVerifier } from "./verify-chunk.ts";
 import { LooseVerifier } from "./verify-loose.ts";
+import type { McapChunk } from "./walk-mcap.ts";
 
 /** Reads and checks the records of a file one after another, whatever they say of each other. */
 export class RecordVisitor {
   readonly #verifying: Verifying;
   readonly #footerOffset: number;
-  readonly #verifyChunk: ChunkVerifier;
+  readonly #chunks: ChunkVerifier;
   readonly #loose: LooseVerifier;
   readonly #claims: SummaryClaims;
   /** Whether the end of the data was seen. The records behind it repeat what the data say. If data come again, it was not the end. */
@@ -25,7 +27,7 @@ export class RecordVisitor {
   constructor(verifying: Verifying, footerOffset: number) {
     this.#verifying = verifying;
     this.#footerOffset = footerOffset;
-    this.#verifyChunk = createChunkVerifier(verifying, footerOffset);
+    this.#chunks = createChunkVerifier(verifying, footerOffset);
     this.#loose = new LooseVerifier(verifying);
     this.#claims = createSummaryClaims(verifying);
   }
@@ -51,6 +53,12 @@ export class RecordVisitor {
     return this.#loose.end();
   }
 
+  /** Adds the beginning of a chunk that is not whole. */
+  async addBegun(beginning: Beginning<McapChunk>): Promise<void> {
+    await this.#loose.end();
+    await this.#chunks.addBegun(beginning);
+  }
+
   compareSummary(): void {
     this.#claims.compare(countMessages(this.#verifying.survey));
   }
@@ -60,7 +68,7 @@ export class RecordVisitor {
       case opcodes.chunk:
         await this.#loose.end();
         this.#claims.foundChunk(head.offset);
-        return this.#verifyChunk(head);
+        return this.#chunks.verify(head);
       case opcodes.schema:
       case opcodes.channel:
         return this.#readDefinition(head);

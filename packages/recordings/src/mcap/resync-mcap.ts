@@ -1,89 +1,190 @@
-import { crc32 } from "node:zlib";
 import { RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
-import type { Verifying } from "../verified/verifying.ts";
-import { readMcapEnd } from "./mcap-end.ts";
+import { addRepeatedChannels } from "./index-mcap.ts";
+import {
+  type DamagedReading,
+  type JudgedChunk,
+  judgeChunk,
+  LEAST_CHUNK_BYTES,
+  parseChunkAt,
+  readChunkAt,
+} from "./judge-chunk.ts";
+import { hasMagic, readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
-import { openRecordStart, parseRecordHead } from "./record-head.ts";
-import { readChunkHead } from "./records.ts";
-import { readSummarySection } from "./summary-section.ts";
+import type { ChunkIndex } from "./records.ts";
+import { readSummarySection, type SummarySection } from "./summary-section.ts";
+import type { McapChunk } from "./walk-mcap.ts";
 
-/**
- * Finds where records begin again behind a place that makes no sense: at the next chunk that the summary names, or that looks like one, if
- * it decompresses to what its checksum says. Answers undefined if there is none.
- */
-export async function resyncMcap(verifying: Verifying, behind: number): Promise<number | undefined> {
-  for (const offset of await indexedChunks(verifying, behind)) {
-    if (await isSoundChunk(verifying, offset)) return offset;
-  }
-  for await (const offset of lookalikes(verifying, behind)) {
-    if (await isSoundChunk(verifying, offset)) return offset;
+/** Where something makes sense again. */
+export type Resumed = { readonly offset: number } & (JudgedChunk | { readonly kind: "file" });
+
+/** Goes on behind places that make no sense, in one file. */
+export interface Resync {
+  /**
+   * Answers what can be had of the chunk at a place whose record makes no sense, or undefined. Damage costs time here, so that what the
+   * file introduces elsewhere is looked for only now.
+   */
+  judge(offset: number): Promise<JudgedChunk | undefined>;
+  /**
+   * Finds the next chunk from a place on that can be read, at least in its beginning: one that the summary names, or that looks like one.
+   * It answers also where another file begins, and undefined if there is neither.
+   */
+  find(from: number): Promise<Resumed | undefined>;
+}
+
+export function createResync(reading: DamagedReading): Resync {
+  const { sizeBytes } = reading.context.source;
+  let section: SummarySection | undefined;
+  let leftBytes = JUDGED_FLOOR_BYTES + MOST_JUDGED_SHARE * sizeBytes;
+  /** Files that were made for it have many chunks that look alike up to their ends. */
+  const judge = async (chunk: McapChunk): Promise<JudgedChunk | undefined> => {
+    leftBytes -= Math.min(chunk.storedBytes, sizeBytes - chunk.dataOffset);
+    return leftBytes < 0 ? undefined : judgeChunk(chunk, reading);
+  };
+  const prepare = async (): Promise<SummarySection> => {
+    section ??= await introduceRepeated(reading);
+    return section;
+  };
+  return {
+    async judge(offset) {
+      await prepare();
+      const chunk = await readChunkAt(offset, reading);
+      return chunk && judge(chunk);
+    },
+    async find(from) {
+      const searching = { reading, judge };
+      let searchedTo = from;
+      for (const { offset, lengthBytes } of indexedChunks(await prepare(), from)) {
+        const unnamed = await search({ from: searchedTo, to: offset }, searching);
+        if (unnamed) return unnamed;
+        const chunk = offset >= from ? await readChunkAt(offset, reading) : undefined;
+        const judged = chunk && (await judge(chunk));
+        if (judged?.kind === "chunk") return { offset, ...judged };
+        searchedTo = Math.max(searchedTo, offset + lengthBytes);
+      }
+      return search({ from: searchedTo, to: sizeBytes }, searching);
+    },
+  };
+}
+
+const JUDGED_FLOOR_BYTES = 64 * 1024 * 1024;
+const MOST_JUDGED_SHARE = 16;
+
+interface Searching {
+  readonly reading: DamagedReading;
+  readonly judge: (chunk: McapChunk) => Promise<JudgedChunk | undefined>;
+}
+
+async function search(
+  { from, to }: { from: number; to: number },
+  { reading, judge }: Searching,
+): Promise<Resumed | undefined> {
+  for await (const place of lookalikes(reading, { from, to })) {
+    if (place.chunk === undefined) return { kind: "file", offset: place.offset };
+    const judged = await judge(place.chunk);
+    if (judged) return { offset: place.offset, ...judged };
   }
   return undefined;
 }
 
-/** The nearest chunks that the summary names. There are few, so that looking at each costs little if the summary lies. */
-async function indexedChunks({ context }: Verifying, behind: number): Promise<number[]> {
+/**
+ * Adds the schemas and channels that the summary repeats and that are not known: those that damage took out of the data. Answers what the
+ * summary holds; nothing if it cannot be read.
+ */
+async function introduceRepeated({ context, survey }: DamagedReading): Promise<SummarySection> {
+  const section: SummarySection = { schemas: [], channels: [], attachments: [], metadata: [] };
   try {
     const end = await readMcapEnd(context.source, FOOTER_BYTES + magic.byteLength);
-    const { chunks } = await readSummarySection(end, context, { wantsChunks: true });
-    const offsets: number[] = [];
-    for (const { offset } of chunks?.inOrder() ?? []) {
-      if (offset > behind) offsets.push(offset);
-      if (offsets.length === MOST_INDEXED) break;
-    }
-    return offsets;
+    Object.assign(section, await readSummarySection(end, context, { wantsChunks: true }));
+    const schemas = section.schemas.filter(({ id }) => !survey.schemas.has(id));
+    const channels = section.channels.filter(({ id }) => !survey.channels.has(id));
+    addRepeatedChannels(survey, { ...section, schemas, channels }, context.limits);
   } catch (error) {
-    if (error instanceof RecordingError) return [];
-    throw error;
+    if (!(error instanceof RecordingError)) throw error;
   }
+  return section;
+}
+
+/**
+ * The nearest chunks that the summary names, in the order of the file. What stands in them is not searched, because a message may hold
+ * what looks like a chunk.
+ */
+function indexedChunks({ chunks }: SummarySection, from: number): ChunkIndex[] {
+  const nearest: ChunkIndex[] = [];
+  for (const index of chunks?.inOrder() ?? []) {
+    if (index.offset + index.lengthBytes > from) nearest.push(index);
+    if (nearest.length === MOST_INDEXED) break;
+  }
+  return nearest;
 }
 
 const MOST_INDEXED = 16;
 
-/** The places where a chunk's head may stand: its opcode, a length, and sizes that agree with it. */
-async function* lookalikes({ context, reader }: Verifying, behind: number): AsyncGenerator<number> {
+/** The places where a chunk's head may stand, and those where another file begins, which have no chunk. */
+async function* lookalikes(
+  { context, reader }: DamagedReading,
+  { from, to }: { from: number; to: number },
+): AsyncGenerator<{ offset: number; chunk?: McapChunk }> {
   const { sizeBytes } = context.source;
-  for (let at = behind + 1; at + LEAST_CHUNK_BYTES <= sizeBytes; at += PIECE_BYTES) {
-    const bytes = await reader.fetch(at, Math.min(PIECE_BYTES + LEAST_CHUNK_BYTES, sizeBytes - at));
-    const piece = asBuffer(bytes);
-    for (let found = piece.indexOf(opcodes.chunk); found >= 0; found = piece.indexOf(opcodes.chunk, found + 1)) {
-      if (found >= PIECE_BYTES || found + LEAST_CHUNK_BYTES > piece.byteLength) break;
-      if (mayBeChunk(piece, found, sizeBytes - at - found)) yield at + found;
-    }
+  for (let at = from; at < to; at += PIECE_BYTES) {
+    const bytes = await reader.fetch(at, Math.min(PIECE_BYTES + OVERLAP_BYTES, sizeBytes - at));
+    const places = placesIn(bytes, { at, sizeBytes, count: Math.min(PIECE_BYTES, to - at) });
+    yield* places;
   }
 }
 
-/** The size of a chunk whose compression has an empty name. */
-const LEAST_CHUNK_BYTES = RECORD_HEAD_BYTES + 8 + 8 + 8 + 4 + 4 + 8;
+/** The places are listed at once, because bytes that were fetched are valid only until the next are. */
+function placesIn(
+  bytes: Uint8Array,
+  { at, sizeBytes, count }: { at: number; sizeBytes: number; count: number },
+): { offset: number; chunk?: McapChunk }[] {
+  const piece = asBuffer(bytes);
+  const places: { offset: number; chunk?: McapChunk }[] = [];
+  for (
+    let found = piece.indexOf(opcodes.chunk);
+    found >= 0 && found < count;
+    found = piece.indexOf(opcodes.chunk, found + 1)
+  ) {
+    if (found + LEAST_CHUNK_BYTES > piece.byteLength) break;
+    const chunk = parseChunkAt(piece.subarray(found, found + OVERLAP_BYTES), at + found);
+    if (chunk && mayBeChunk(chunk, piece.readBigUInt64LE(found + 1), sizeBytes))
+      places.push({ offset: at + found, chunk });
+  }
+  for (let found = piece.indexOf(magicBytes); found >= 0 && found < count; found = piece.indexOf(magicBytes, found + 1))
+    if (hasHeader(piece, found + magic.byteLength)) places.push({ offset: at + found });
+  return places.sort((a, b) => a.offset - b.offset);
+}
+
+/** The length of the record may be damaged; its own sizes must then be those of a chunk that fits, or not be written yet. */
+function mayBeChunk(chunk: McapChunk, contentBytes: bigint, sizeBytes: number): boolean {
+  const { offset, storedBytes, uncompressedBytes, dataOffset, compression } = chunk;
+  if (storedBytes === 0 || uncompressedBytes === 0) return false;
+  const isFramed = Number(contentBytes) + offset + RECORD_HEAD_BYTES <= sizeBytes;
+  const fits = dataOffset + storedBytes <= sizeBytes;
+  const areEqual = compression !== "" || storedBytes === uncompressedBytes;
+  return areEqual && (isFramed || fits || contentBytes === UNWRITTEN || Number(contentBytes) >= storedBytes);
+}
+
+/** Recorders write so before they know a length. */
+const UNWRITTEN = 2n ** 64n - 1n;
+
+/** Another file begins with a header behind its magic. The magic at the end of a file has none. */
+function hasHeader(piece: Buffer, at: number): boolean {
+  return at + RECORD_HEAD_BYTES <= piece.byteLength && piece[at] === opcodes.header && piece.readUInt32LE(at + 5) === 0;
+}
+
+const magicBytes = Buffer.from(magic);
+/** A chunk's head, or a magic with the head of a header. */
+const OVERLAP_BYTES = 64;
 const PIECE_BYTES = 1024 * 1024;
 
-function mayBeChunk(bytes: Buffer, at: number, leftBytes: number): boolean {
-  const contentBytes = bytes.readUInt32LE(at + 1) + bytes.readUInt32LE(at + 5) * 2 ** 32;
-  const nameBytes = bytes.readUInt32LE(at + RECORD_HEAD_BYTES + 28);
-  return (
-    nameBytes <= 4 &&
-    contentBytes >= LEAST_CHUNK_BYTES - RECORD_HEAD_BYTES &&
-    contentBytes + RECORD_HEAD_BYTES <= leftBytes
-  );
-}
-
-async function isSoundChunk({ context, reader }: Verifying, offset: number): Promise<boolean> {
-  const { source, decompress, limits } = context;
-  try {
-    const head = parseRecordHead(await reader.fetch(offset, RECORD_HEAD_BYTES), offset, source.sizeBytes);
-    if (head.opcode !== opcodes.chunk) return false;
-    const chunk = readChunkHead(await openRecordStart(head, reader, LEAST_CHUNK_BYTES + 64), head.contentOffset);
-    const isPlausible = chunk.crc !== 0 && Math.max(chunk.storedBytes, chunk.uncompressedBytes) <= limits.maxChunkBytes;
-    if (!isPlausible || chunk.dataOffset + chunk.storedBytes > head.end) return false;
-    const bytes = await source.read(chunk.dataOffset, chunk.storedBytes);
-    const { compression, uncompressedBytes } = chunk;
-    let crc = 0;
-    for await (const piece of decompress.inPieces({ compression, bytes, uncompressedBytes, place: "a chunk" }))
-      crc = crc32(piece, crc);
-    return crc === chunk.crc;
-  } catch (error) {
-    if (error instanceof RecordingError) return false;
-    throw error;
-  }
+/** Whether another file begins there: one with its magic and a header. */
+export async function isFileStart(
+  offset: number,
+  { context, reader }: Pick<DamagedReading, "context" | "reader">,
+): Promise<boolean> {
+  const lengthBytes = magic.byteLength + RECORD_HEAD_BYTES;
+  if (offset + lengthBytes > context.source.sizeBytes) return false;
+  const bytes = asBuffer(await reader.fetch(offset, lengthBytes));
+  return hasMagic(bytes, 0) && hasHeader(bytes, magic.byteLength);
 }

@@ -7,6 +7,7 @@ import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { readChunkHead } from "./records.ts";
 import { startsWithRecord } from "./swallowed-records.ts";
+import type { McapChunk } from "./walk-mcap.ts";
 
 /** A chunk with the message indexes behind it. */
 export interface StoredChunk {
@@ -45,6 +46,16 @@ export async function readStoredChunk(
     return bytes.subarray(lengthBytes);
   });
   return { head, chunk, end: head.end + indexes.byteLength, bytes, indexes };
+}
+
+/** The beginning of a chunk that is not whole, which has no message indexes. */
+export async function openBeginning(chunk: McapChunk, { reader }: Verifying): Promise<StoredChunk> {
+  const { offset, dataOffset, storedBytes } = chunk;
+  const contentOffset = offset + RECORD_HEAD_BYTES;
+  const end = dataOffset + storedBytes;
+  const head = { opcode: opcodes.chunk, offset, contentOffset, contentBytes: end - contentOffset, end };
+  const bytes = end - offset <= WHOLE_CHUNK_BYTES ? await reader.fetch(offset, end - offset) : undefined;
+  return { head, chunk, end, bytes, indexes: new Uint8Array(0) };
 }
 
 /**

@@ -1,17 +1,179 @@
-import { RecordingError } from "../faults/reasons.ts";
+import { type Reason, RecordingError } from "../faults/reasons.ts";
+import type { Beginning } from "../reading/begun-chunk.ts";
 import type { ReadContext } from "../reading/read-context.ts";
-import type { Survey } from "../survey/survey.ts";
+import { tallyChunk } from "../reading/tally-chunk.ts";
+import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
+import { addTally, hasChannel, type Survey, type Tally } from "../survey/survey.ts";
 import type { DamageLog } from "../verified/damage-log.ts";
-import { surveyMcap } from "./survey-mcap.ts";
+import { type DamagedReading, judgeChunk } from "./judge-chunk.ts";
+import { magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { parseRecordHead, type RecordHead } from "./record-head.ts";
+import { createResync, isFileStart, type Resync } from "./resync-mcap.ts";
+import { createItemVisitor, type ItemVisitor } from "./survey-mcap.ts";
+import { itemOf, type McapChunk, type McapItem } from "./walk-mcap.ts";
 
-/** Skims a file as far as it makes sense, and notes the rest as damage. Answers where the file ends. */
+interface Skim extends DamagedReading {
+  readonly damage: DamageLog;
+  readonly visitor: ItemVisitor;
+  readonly resync: Resync;
+  readonly sizeBytes: number;
+}
+
+/**
+ * Skims a file whatever is wrong with it, by the same judgement of what is readable as a salvage. What makes no sense is noted as damage.
+ * Answers where another file begins, or where this one ends.
+ */
 export async function surveyDamagedMcap(survey: Survey, context: ReadContext, damage: DamageLog): Promise<number> {
+  const reader: WindowReader = openWindowReader(context);
+  const unknown = new Map<number, Tally[]>();
+  const visitor = createItemVisitor(survey, context, (channelId, tally) => {
+    unknown.set(channelId, [...(unknown.get(channelId) ?? []), tally]);
+  });
+  const reading = { context, reader, survey };
   const { sizeBytes } = context.source;
-  try {
-    await surveyMcap(survey, context);
-  } catch (error) {
-    if (!(error instanceof RecordingError)) throw error;
-    damage.addGap({ offset: survey.readableBytes, end: sizeBytes, reason: error.reason });
+  const end = await skim({ ...reading, damage, visitor, resync: createResync(reading), sizeBytes });
+  for (const [channelId, tallies] of unknown) settleUnknown(channelId, tallies, { survey, damage });
+  return end;
+}
+
+/** The channel may have been introduced later, by the summary. */
+function settleUnknown(
+  channelId: number,
+  tallies: readonly Tally[],
+  { survey, damage }: { survey: Survey; damage: DamageLog },
+): void {
+  if (hasChannel(survey, channelId)) {
+    for (const tally of tallies) addTally(survey, channelId, tally);
+    return;
+  }
+  const messageCount = tallies.reduce((sum, tally) => sum + tally.messageCount, 0);
+  const text = `${messageCount} messages are of channel ${channelId}, which is not in the file`;
+  damage.addUnknownChannel({ code: "BadRecord", text }, messageCount);
+}
+
+async function skim(skimming: Skim): Promise<number> {
+  const { sizeBytes } = skimming;
+  const at: Place = { offset: magic.byteLength, item: undefined };
+  while (at.offset < sizeBytes) {
+    try {
+      const footer = await visitItems(at, skimming);
+      return await endOf(footer, skimming);
+    } catch (error) {
+      if (!(error instanceof RecordingError)) throw error;
+      const { offset, item } = at;
+      if (await isFileStart(offset, skimming)) return offset;
+      const next = await goOn({ offset, reason: error.reason, item }, skimming);
+      if (next.isFile) return next.offset;
+      at.offset = next.offset;
+    }
   }
   return sizeBytes;
+}
+
+/** Where the skim is, and the item that stands there once it is read. */
+interface Place {
+  offset: number;
+  item: McapItem | undefined;
+}
+
+/** Visits what makes sense, and answers the footer. Millions of small records are common, so that it awaits only where it must. */
+async function visitItems(at: Place, { context, reader, visitor, sizeBytes }: Skim): Promise<RecordHead> {
+  while (true) {
+    at.item = undefined;
+    const bytes = reader.peek(at.offset, RECORD_HEAD_BYTES) ?? (await reader.fetch(at.offset, RECORD_HEAD_BYTES));
+    const head = parseRecordHead(bytes, at.offset, sizeBytes);
+    if (head.opcode === opcodes.footer) return head;
+    const found = itemOf(head, reader, context);
+    at.item = found instanceof Promise ? await found : found;
+    const visited = visitor.visit(at.item);
+    if (visited !== undefined) await visited;
+    at.offset = at.item.end;
+  }
+}
+
+/** A file ends with a footer and the magic. Behind them another file may begin. */
+async function endOf({ end }: RecordHead, skimming: Skim): Promise<number> {
+  const behind = end + magic.byteLength;
+  return (await isFileStart(behind, skimming)) ? behind : skimming.sizeBytes;
+}
+
+/** A place that makes no sense. `item` is what stands there, if its record makes sense. */
+interface Stop {
+  readonly offset: number;
+  readonly reason: Reason;
+  readonly item: McapItem | undefined;
+}
+
+interface Next {
+  readonly offset: number;
+  readonly isFile?: boolean;
+}
+
+async function goOn({ offset, reason, item }: Stop, skimming: Skim): Promise<Next> {
+  if (item?.kind === "chunk") return passChunk(item, reason, skimming);
+  const { visitor, damage, survey, sizeBytes, resync } = skimming;
+  if (visitor.isBehindData && survey.tallies.size > 0) {
+    damage.addSummary(offset, reason);
+    return { offset: item?.end ?? sizeBytes };
+  }
+  const judged = await resync.judge(offset);
+  if (judged?.kind === "begun") return passBegun(judged.beginning, reason, skimming);
+  if (judged?.kind === "chunk" && (await passWhole(judged.head, skimming))) {
+    damage.addSummary(offset, reason);
+    return { offset: judged.head.end };
+  }
+  return search({ offset, from: offset + 1, reason }, skimming);
+}
+
+/** Reads what can be had of a chunk whose lengths make sense, and that cannot be read as a whole. */
+async function passChunk(item: McapItem & { kind: "chunk" }, reason: Reason, skimming: Skim): Promise<Next> {
+  const { chunk, end, indexed } = item;
+  const recordEnd = chunk.dataOffset + chunk.storedBytes;
+  const judged = chunk.crc === 0 ? await judgeChunk(chunk, skimming, recordEnd) : undefined;
+  if (judged?.kind === "begun") {
+    await addBegun(judged.beginning, skimming);
+    skimming.damage.addGap({ offset: judged.beginning.end, end: recordEnd, reason, begun: judged.beginning });
+    return { offset: end };
+  }
+  let messagesLost: number | undefined = indexed.size === 0 ? undefined : 0;
+  for (const tally of indexed.values()) messagesLost = (messagesLost ?? 0) + tally.messageCount;
+  skimming.damage.addChunk({ offset: chunk.offset, end: recordEnd, reason, messagesLost });
+  return { offset: end };
+}
+
+/** Adds a chunk whose record alone is damaged. Answers false if it cannot be read all the same. */
+async function passWhole(head: RecordHead, { context, reader, visitor }: Skim): Promise<boolean> {
+  try {
+    await visitor.visit(await itemOf(head, reader, context));
+    return true;
+  } catch (error) {
+    if (error instanceof RecordingError) return false;
+    throw error;
+  }
+}
+
+async function passBegun(beginning: Beginning<McapChunk>, reason: Reason, skimming: Skim): Promise<Next> {
+  await addBegun(beginning, skimming);
+  return search({ offset: beginning.end, from: beginning.end, reason, begun: beginning }, skimming);
+}
+
+function addBegun({ chunk }: Beginning<McapChunk>, { survey, context, visitor }: Skim): Promise<void> {
+  return tallyChunk(survey, { chunk, indexed: new Map(), scan: visitor.scan }, context);
+}
+
+interface Gap {
+  readonly offset: number;
+  readonly from: number;
+  readonly reason: Reason;
+  readonly begun?: Beginning;
+}
+
+async function search({ from, ...gap }: Gap, skimming: Skim): Promise<Next> {
+  const { resync, damage, sizeBytes } = skimming;
+  const found = await resync.find(from);
+  damage.addGap({ ...gap, end: found?.offset ?? sizeBytes });
+  if (!found) return { offset: sizeBytes };
+  if (found.kind === "file") return { offset: found.offset, isFile: true };
+  if (found.kind === "begun") return passBegun(found.beginning, gap.reason, skimming);
+  return (await passWhole(found.head, skimming)) ? { offset: found.head.end } : { offset: found.offset + 1 };
 }

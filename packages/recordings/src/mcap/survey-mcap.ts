@@ -2,13 +2,14 @@ import { RecordingError } from "../faults/reasons.ts";
 import { type ChunkHeader, placeOf } from "../reading/chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
-import { requireChannel, tallyChunk } from "../reading/tally-chunk.ts";
+import { type ChunkToTally, type OnUnknown, requireChannel, tallyChunk } from "../reading/tally-chunk.ts";
 import {
   addAttachment,
   addChannel,
   addMetadata,
   addSchema,
   addTally,
+  hasChannel,
   leaveOutChannel,
   type Survey,
   type Tally,
@@ -23,17 +24,41 @@ import { type LeftOutRecord, type McapItem, walkMcap } from "./walk-mcap.ts";
  * none, or if they name a channel that was not seen yet. Fills `survey` until something throws.
  */
 export async function surveyMcap(survey: Survey, context: ReadContext): Promise<void> {
+  await walkMcap(context, createItemVisitor(survey, context).visit);
+}
+
+export interface ItemVisitor {
+  visit(item: McapItem): Promise<void> | undefined;
+  /** Whether the last item stood behind the end of the data, and is none that should stand before it. */
+  readonly isBehindData: boolean;
+  /** Sums the messages of a chunk's records up by channel. */
+  readonly scan: ChunkToTally["scan"];
+}
+
+/** Adds the items of a file to its survey. */
+export function createItemVisitor(survey: Survey, context: ReadContext, onUnknown?: OnUnknown): ItemVisitor {
   const scan = createChunkScan(survey, context);
   let isBehindData = false;
-  await walkMcap(context, (item) => {
-    const isData = item.kind === "message" || item.kind === "chunk";
-    isBehindData = !isData && (isBehindData || item.kind === "dataEnd");
-    if (item.kind === "chunk") return addChunk(survey, item, { context, scan });
-    if (isBehindData) addRepeated(survey, item, context);
-    else addItem(survey, item, context);
-    survey.readableBytes = item.end;
-    return undefined;
-  });
+  return {
+    scan,
+    get isBehindData() {
+      return isBehindData;
+    },
+    visit(item) {
+      const isData = item.kind === "message" || item.kind === "chunk";
+      isBehindData = !isData && (isBehindData || item.kind === "dataEnd");
+      if (item.kind === "chunk") return addChunk(survey, item, { context, scan, onUnknown });
+      if (item.kind === "message" && onUnknown && !hasChannel(survey, item.channelId)) addUnknown(item, onUnknown);
+      else if (isBehindData) addRepeated(survey, item, context);
+      else addItem(survey, item, context);
+      survey.readableBytes = item.end;
+      return undefined;
+    },
+  };
+}
+
+function addUnknown({ channelId, logTimeNs }: McapItem & { kind: "message" }, onUnknown: OnUnknown): void {
+  onUnknown(channelId, { messageCount: 1, startNs: logTimeNs, endNs: logTimeNs });
 }
 
 /** Adds what the summary repeats. That may be a part of what there is, such as channels without their schemas. */
@@ -68,17 +93,18 @@ function leaveOut(survey: Survey, { opcode, id }: LeftOutRecord): void {
 
 interface ChunkReading {
   readonly context: ReadContext;
-  readonly scan: ReturnType<typeof createChunkScan>;
+  readonly scan: ChunkToTally["scan"];
+  readonly onUnknown: OnUnknown | undefined;
 }
 
 /** Adds a chunk, which may need more reading. */
 async function addChunk(
   survey: Survey,
   item: McapItem & { kind: "chunk" },
-  { context, scan }: ChunkReading,
+  { context, scan, onUnknown }: ChunkReading,
 ): Promise<void> {
   const { chunk, indexed } = item;
-  await tallyChunk(survey, { chunk, indexed, span: chunk, scan }, context);
+  await tallyChunk(survey, { chunk, indexed, span: chunk, scan, onUnknown }, context);
   survey.readableBytes = item.end;
 }
 

@@ -2,8 +2,9 @@ import { crc32 } from "node:zlib";
 import { combineChecksums } from "../codecs/combine-checksums.ts";
 import { isPlain } from "../codecs/decompress.ts";
 import { isOneFrame } from "../codecs/decompress-frames.ts";
-import { RecordingError } from "../faults/reasons.ts";
+import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { freeOwn } from "../memory/free-memory.ts";
+import type { Beginning } from "../reading/begun-chunk.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
 import { addChannel, addChunk, addSchema, addTally, type Channel } from "../survey/survey.ts";
@@ -15,38 +16,70 @@ import {
 } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { countLost, toDamagedRun } from "./damaged-chunk.ts";
+import { judgeChunk } from "./judge-chunk.ts";
 import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
 import { readChannel, readSchema } from "./records.ts";
 import { sortIndexes } from "./sort-indexes.ts";
-import { contentOf, readStoredChunk, type StoredChunk } from "./stored-chunk.ts";
+import { contentOf, openBeginning, readStoredChunk, type StoredChunk } from "./stored-chunk.ts";
 import { RecordTally, type TalliedRecords } from "./tally-messages.ts";
+import type { McapChunk } from "./walk-mcap.ts";
 
-/** Reads a chunk and compares it with what it and its message indexes say. Answers where the next record begins. */
-export type ChunkVerifier = (head: RecordHead) => Promise<number>;
+export interface ChunkVerifier {
+  /** Reads a chunk and compares it with what it and its message indexes say. Answers where the next record begins. */
+  verify(head: RecordHead): Promise<number>;
+  /** Adds the beginning of a chunk that is not whole, as far as it can be read. */
+  addBegun(beginning: Beginning<McapChunk>): Promise<void>;
+}
 
 export function createChunkVerifier(verifying: Verifying, footerOffset: number): ChunkVerifier {
-  const { context, survey, damage, isSalvage } = verifying;
+  const { context, survey, isSalvage } = verifying;
   const { limits, source } = context;
   const chunkTally = createChunkTally(verifying);
-  return async (head) => {
-    const stored = await readStoredChunk(head, verifying, footerOffset);
-    const { chunk, end } = stored;
-    if (chunk.crc === 0) survey.hasUncheckedMessages = true;
-    try {
-      refuseLargeChunk(chunk, limits.maxChunkBytes);
-      addChunk(survey, chunk.uncompressedBytes, { sizeBytes: source.sizeBytes, limits });
-      const run = await verifyChunk(stored, chunkTally, verifying);
-      if (run.channels.length > 0) await verifying.add(run);
-    } catch (error) {
-      if (!isSalvage || !(error instanceof RecordingError)) throw error;
-      const lost = countLost(stored);
-      damage.addChunk({ offset: head.offset, end: head.end, reason: error.reason, messagesLost: lost?.messageCount });
-      await verifying.add(toDamagedRun(stored, error.reason, lost));
-    }
-    survey.readableBytes = end;
-    return end;
+  const add = async (stored: StoredChunk): Promise<void> => {
+    refuseLargeChunk(stored.chunk, limits.maxChunkBytes);
+    addChunk(survey, stored.chunk.uncompressedBytes, { sizeBytes: source.sizeBytes, limits });
+    const run = await verifyChunk(stored, chunkTally, verifying);
+    if (run.channels.length > 0) await verifying.add(run);
   };
+  const addBegun = async (beginning: Beginning<McapChunk>): Promise<void> => {
+    survey.hasUncheckedMessages = true;
+    await add(await openBeginning(beginning.chunk, verifying));
+  };
+  return {
+    addBegun,
+    async verify(head) {
+      const stored = await readStoredChunk(head, verifying, footerOffset);
+      if (stored.chunk.crc === 0) survey.hasUncheckedMessages = true;
+      try {
+        await add(stored);
+      } catch (error) {
+        if (!isSalvage || !(error instanceof RecordingError)) throw error;
+        await passDamaged(stored, error.reason, { verifying, addBegun });
+      }
+      survey.readableBytes = stored.end;
+      return stored.end;
+    },
+  };
+}
+
+/** Notes a chunk that cannot be read. If no checksum refutes its beginning, that is taken as far as it makes sense. */
+async function passDamaged(
+  stored: StoredChunk,
+  reason: Reason,
+  { verifying, addBegun }: Pick<ChunkVerifier, "addBegun"> & { verifying: Verifying },
+): Promise<void> {
+  const { chunk, head } = stored;
+  const { damage } = verifying;
+  const judged = chunk.crc === 0 ? await judgeChunk(chunk, verifying, head.end) : undefined;
+  if (judged?.kind === "begun") {
+    await addBegun(judged.beginning);
+    damage.addGap({ offset: judged.beginning.end, end: head.end, reason, begun: judged.beginning });
+    return;
+  }
+  const lost = countLost(stored);
+  damage.addChunk({ offset: head.offset, end: head.end, reason, messagesLost: lost?.messageCount });
+  await verifying.add(toDamagedRun(stored, reason, lost));
 }
 
 async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifying: Verifying): Promise<VerifiedRun> {
@@ -162,7 +195,7 @@ function factsOf({ chunk, head, end }: StoredChunk, { channels, isInOrder, large
 /** Whether other readers are sure to read the chunk as we do, and a written file may have such a chunk. */
 function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedChunk): boolean {
   const { isInOrder, hasTrueIndexes, isPlain, messageCount, channels } = tallied;
-  if (!isInOrder || !hasTrueIndexes || !isPlain || !passable.has(chunk.compression)) return false;
+  if (head.isMended || !isInOrder || !hasTrueIndexes || !isPlain || !passable.has(chunk.compression)) return false;
   const isSmall = chunk.uncompressedBytes <= MAX_WRITTEN_CHUNK_BYTES || messageCount === 1;
   const { startNs, endNs } = spanOfChannels(channels);
   const isTrue = chunk.startNs === startNs && chunk.endNs === endNs;

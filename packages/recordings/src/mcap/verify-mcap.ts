@@ -1,38 +1,49 @@
 import { crc32 } from "node:zlib";
 import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
+import type { Beginning } from "../reading/begun-chunk.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { parseRecordHead, type RecordHead } from "./record-head.ts";
 import { RecordVisitor } from "./record-visitor.ts";
-import { resyncMcap } from "./resync-mcap.ts";
+import { createResync, type Resync } from "./resync-mcap.ts";
+import type { McapChunk } from "./walk-mcap.ts";
 
 /**
  * Reads every byte of a file once and in order, believes nothing that the file says of itself, and adds each run of messages. Throws the
  * reason if the file cannot be given whole. A salvage never throws it, but goes on where something makes sense again.
  */
 export async function verifyMcap(verifying: Verifying): Promise<void> {
-  const { reader, context } = verifying;
+  const { reader, context, survey } = verifying;
   const end = await endOf(verifying);
   const visitor = new RecordVisitor(verifying, end.footerOffset);
-  const recovery: Recovery = { verifying, visitor, footerOffset: end.footerOffset, summaryFaults: 0 };
+  const resync = createResync({ context, reader, survey });
+  const recovery: Recovery = { verifying, visitor, resync, footerOffset: end.footerOffset, summaryFaults: 0 };
   let offset: number = magic.byteLength;
+  let judged: RecordHead | undefined;
   while (offset < end.footerOffset) {
-    let head: RecordHead | undefined;
+    let head = judged;
     try {
       const bytes = reader.peek(offset, RECORD_HEAD_BYTES) ?? (await reader.fetch(offset, RECORD_HEAD_BYTES));
-      head = parseRecordHead(bytes, offset, context.source.sizeBytes);
+      head ??= parseRecordHead(bytes, offset, context.source.sizeBytes);
       const visited = visitor.visit(head);
       offset = typeof visited === "number" ? visited : await visited;
+      judged = undefined;
     } catch (error) {
-      offset = await goOn(recovery, { error, offset, head });
+      ({ offset, head: judged } = await goOn(recovery, { error, offset, head, wasJudged: judged !== undefined }));
     }
   }
   await visitor.endMessages();
   requireKnownChannels(verifying);
   if (!verifying.isSalvage) visitor.compareSummary();
   if (end.summaryStart !== undefined) await checkSummary(verifying, { ...end, summaryStart: end.summaryStart });
+}
+
+/** Where to go on. `head` is that of a chunk whose own record does not say where it ends. */
+interface Next {
+  readonly offset: number;
+  readonly head?: RecordHead;
 }
 
 interface End {
@@ -67,6 +78,7 @@ function badFooter(offset: number): Reason {
 interface Recovery {
   readonly verifying: Verifying;
   readonly visitor: RecordVisitor;
+  readonly resync: Resync;
   readonly footerOffset: number;
   /** How often the summary made no sense. */
   summaryFaults: number;
@@ -78,25 +90,53 @@ interface Stop {
   readonly offset: number;
   /** The head of the record that stands there, where that much makes sense. */
   readonly head: RecordHead | undefined;
+  /** The record was found to be sound in spite of its head, and cannot be read all the same. */
+  readonly wasJudged: boolean;
 }
 
 /** Answers where to go on. In the summary nothing is lost, but what is no summary may still stand behind it. */
-async function goOn(recovery: Recovery, { error, offset, head }: Stop): Promise<number> {
+async function goOn(recovery: Recovery, { error, offset, head, wasJudged }: Stop): Promise<Next> {
   if (!(error instanceof RecordingError)) throw error;
-  const { verifying, visitor, footerOffset } = recovery;
+  const { verifying, visitor, footerOffset, resync } = recovery;
   const { damage, isSalvage, survey } = verifying;
+  const { reason } = error;
   if (visitor.isInSummary && survey.tallies.size > 0) {
-    damage.addSummary(offset, error.reason);
+    damage.addSummary(offset, reason);
     const end = head?.end ?? (await framedEnd(verifying, offset));
-    if (end > footerOffset) return footerOffset;
     recovery.summaryFaults += 1;
-    return recovery.summaryFaults < MOST_SUMMARY_FAULTS ? end : footerOffset;
+    return { offset: recovery.summaryFaults < MOST_SUMMARY_FAULTS ? Math.min(end, footerOffset) : footerOffset };
   }
   if (!isSalvage) throw error;
   await visitor.endMessages();
-  const next = await resyncMcap(verifying, offset);
-  damage.addGap({ offset, end: next ?? footerOffset, reason: error.reason });
-  return next ?? footerOffset;
+  const judged = wasJudged ? undefined : await resync.judge(offset);
+  if (judged?.kind === "chunk") {
+    damage.addSummary(offset, reason);
+    return { offset, head: judged.head };
+  }
+  if (judged?.kind === "begun") return passBegun(recovery, judged.beginning, reason);
+  return search(recovery, { offset, from: offset + 1, reason });
+}
+
+/** Takes the beginning of a chunk, and looks for what stands behind it. */
+async function passBegun(recovery: Recovery, beginning: Beginning<McapChunk>, reason: Reason): Promise<Next> {
+  await recovery.visitor.addBegun(beginning);
+  return search(recovery, { offset: beginning.end, from: beginning.end, reason, begun: beginning });
+}
+
+interface Gap {
+  readonly offset: number;
+  readonly from: number;
+  readonly reason: Reason;
+  readonly begun?: Beginning;
+}
+
+async function search(recovery: Recovery, { from, ...gap }: Gap): Promise<Next> {
+  const { resync, footerOffset, verifying } = recovery;
+  const found = await resync.find(from);
+  verifying.damage.addGap({ ...gap, end: found?.offset ?? footerOffset });
+  if (found === undefined || found.kind === "file") return { offset: footerOffset };
+  if (found.kind === "begun") return passBegun(recovery, found.beginning, gap.reason);
+  return { offset: found.offset, head: found.head };
 }
 
 /** A summary that was overwritten may have a million places that make no sense. */

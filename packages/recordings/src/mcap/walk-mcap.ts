@@ -63,6 +63,11 @@ export async function walkMcap(
   }
 }
 
+/** Reads a record of the data section. It answers a promise only if there is something to wait for. */
+export function itemOf(head: RecordHead, reader: WindowReader, context: ReadContext): McapItem | Promise<McapItem> {
+  return peekItem(head, reader, context) ?? readItem(head, reader, context);
+}
+
 /** A message or unknown record whose head lies in the window. */
 function peekItem(head: RecordHead, reader: WindowReader, { limits }: ReadContext): McapItem | undefined {
   if (head.opcode > opcodes.dataEnd) return { kind: "other", end: head.end };

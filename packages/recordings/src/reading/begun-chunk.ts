@@ -25,9 +25,9 @@ export interface Span {
   readonly endNs?: bigint | undefined;
 }
 
-export interface Beginning {
+export interface Beginning<C extends ChunkHeader = ChunkHeader> {
   /** The chunk as far as it makes sense. Its sizes are true. */
-  readonly chunk: ChunkHeader;
+  readonly chunk: C;
   readonly messageCount: number;
   /** Where the bytes of the file end that were understood. */
   readonly end: number;
@@ -46,7 +46,10 @@ export interface BeginningReading {
  * Reads a chunk, whatever its lengths say, as far as its records make sense. Answers undefined if that is not one message. At most the
  * largest chunk that is read at all is looked at.
  */
-export async function findBeginning(chunk: ChunkHeader, reading: BeginningReading): Promise<Beginning | undefined> {
+export async function findBeginning<C extends ChunkHeader>(
+  chunk: C,
+  reading: BeginningReading,
+): Promise<Beginning<C> | undefined> {
   const { context, limit } = reading;
   const { maxChunkBytes } = context.limits;
   const storedBytes = Math.min(limit - chunk.dataOffset, maxChunkBytes);

@@ -20,7 +20,11 @@ export interface ChunkToTally {
   readonly span?: Span;
   /** Adds the channels in a chunk's records, which come in pieces, to the survey and sums up its messages by channel. */
   scan(pieces: AsyncIterable<Uint8Array>, chunk: ChunkHeader): Promise<ReadonlyMap<number, Tally>>;
+  /** Takes the messages of a channel that nothing has introduced yet. By default such a chunk is refused. */
+  readonly onUnknown?: OnUnknown | undefined;
 }
+
+export type OnUnknown = (channelId: number, tally: Tally) => void;
 
 interface Span {
   readonly startNs?: bigint;
@@ -29,13 +33,16 @@ interface Span {
 
 /** Counts a chunk's messages by its indexes if they suffice, otherwise by decompressing it. */
 export async function tallyChunk(survey: Survey, toTally: ChunkToTally, context: ReadContext): Promise<void> {
-  const { chunk } = toTally;
+  const { chunk, onUnknown } = toTally;
   addChunk(survey, chunk.uncompressedBytes, { sizeBytes: context.source.sizeBytes, limits: context.limits });
   const indexesSuffice = isBelievable(toTally) && knowsAll(survey, toTally.indexed);
   const tallies = indexesSuffice ? toTally.indexed : await scanChunk(survey, toTally, context);
   for (const [channelId, tally] of tallies) {
-    requireChannel(survey, channelId, placeOf(chunk));
-    addTally(survey, channelId, tally);
+    if (onUnknown && !hasChannel(survey, channelId)) onUnknown(channelId, tally);
+    else {
+      requireChannel(survey, channelId, placeOf(chunk));
+      addTally(survey, channelId, tally);
+    }
   }
 }
 

@@ -1,0 +1,114 @@
+import { crc32 } from "node:zlib";
+import { RecordingError } from "../faults/reasons.ts";
+import { type Beginning, findBeginning } from "../reading/begun-chunk.ts";
+import { placeOf } from "../reading/chunk.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { streamRange } from "../reading/stream-range.ts";
+import type { WindowReader } from "../reading/window-reader.ts";
+import { hasChannel, type Survey } from "../survey/survey.ts";
+import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import type { RecordHead } from "./record-head.ts";
+import { seeMcapRecords } from "./see-mcap-record.ts";
+import type { McapChunk } from "./walk-mcap.ts";
+
+/** What the survey and the salvage of a damaged file share. */
+export interface DamagedReading {
+  readonly context: ReadContext;
+  readonly reader: WindowReader;
+  readonly survey: Survey;
+}
+
+/** What can be had of a chunk whose record does not make sense: all of it, or its beginning. */
+export type JudgedChunk =
+  | { readonly kind: "chunk"; readonly head: RecordHead }
+  | { readonly kind: "begun"; readonly beginning: Beginning<McapChunk> };
+
+/** Reads the head of the chunk at a place, whatever the length of its record is. Answers undefined if no chunk's head stands there. */
+export async function readChunkAt(offset: number, { context, reader }: DamagedReading): Promise<McapChunk | undefined> {
+  const lengthBytes = Math.min(CHUNK_START_BYTES, context.source.sizeBytes - offset);
+  if (lengthBytes < LEAST_CHUNK_BYTES) return undefined;
+  const bytes = await reader.fetch(offset, lengthBytes);
+  return parseChunkAt(bytes, offset);
+}
+
+/** `bytes` begin with a chunk's record. Sizes that are not written yet, all ones, are beyond every file. */
+export function parseChunkAt(bytes: Uint8Array, offset: number): McapChunk | undefined {
+  if (bytes[0] !== opcodes.chunk) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const nameBytes = view.getUint32(NAME_AT, true);
+  const dataAt = NAME_AT + 4 + nameBytes + 8;
+  if (nameBytes > MOST_NAME_BYTES || dataAt > bytes.byteLength) return undefined;
+  const compression = Buffer.from(bytes.subarray(NAME_AT + 4, NAME_AT + 4 + nameBytes)).toString("latin1");
+  if (!readable.has(compression)) return undefined;
+  return {
+    offset,
+    startNs: view.getBigUint64(RECORD_HEAD_BYTES, true),
+    endNs: view.getBigUint64(RECORD_HEAD_BYTES + 8, true),
+    uncompressedBytes: Number(view.getBigUint64(RECORD_HEAD_BYTES + 16, true)),
+    crc: view.getUint32(RECORD_HEAD_BYTES + 24, true),
+    compression,
+    storedBytes: Number(view.getBigUint64(dataAt - 8, true)),
+    dataOffset: offset + dataAt,
+  };
+}
+
+const readable: ReadonlySet<string> = new Set(["", "none", "lz4", "zstd"]);
+const MOST_NAME_BYTES = 4;
+/** The name of the compression stands behind times, sizes and checksum. */
+const NAME_AT = RECORD_HEAD_BYTES + 8 + 8 + 8 + 4;
+/** The size of a chunk whose compression has an empty name. */
+export const LEAST_CHUNK_BYTES: number = NAME_AT + 4 + 8;
+const CHUNK_START_BYTES = LEAST_CHUNK_BYTES + MOST_NAME_BYTES;
+
+/**
+ * Judges a chunk by its own sizes: it is whole if it decompresses to what its checksum says, or, without one, to records that make sense up
+ * to its last byte. If it is not, and the file or `limit` ends in it, or nothing says what it should hold, its beginning is taken.
+ */
+export async function judgeChunk(
+  chunk: McapChunk,
+  reading: DamagedReading,
+  limit: number = reading.context.source.sizeBytes,
+): Promise<JudgedChunk | undefined> {
+  const { offset, dataOffset, storedBytes, uncompressedBytes, crc } = chunk;
+  const end = dataOffset + storedBytes;
+  const { maxChunkBytes } = reading.context.limits;
+  const isInside = storedBytes > 0 && end <= limit && Math.max(storedBytes, uncompressedBytes) <= maxChunkBytes;
+  if (isInside && (await isWhole(chunk, reading))) {
+    const contentOffset = offset + RECORD_HEAD_BYTES;
+    return {
+      kind: "chunk",
+      head: { opcode: opcodes.chunk, offset, contentOffset, contentBytes: end - contentOffset, end, isMended: true },
+    };
+  }
+  if (isInside && crc !== 0) return undefined;
+  const beginning = await beginningOf(chunk, reading, Math.min(limit, isInside ? end : limit));
+  return beginning && { kind: "begun", beginning };
+}
+
+function beginningOf(chunk: McapChunk, { context, survey }: DamagedReading, limit: number) {
+  const see = seeMcapRecords((channelId) => hasChannel(survey, channelId), context.limits);
+  return findBeginning(chunk, { context, see, limit, span: { startNs: survey.startNs, endNs: survey.endNs } });
+}
+
+async function isWhole(chunk: McapChunk, reading: DamagedReading): Promise<boolean> {
+  if (chunk.crc === 0) {
+    const beginning = await beginningOf(chunk, reading, chunk.dataOffset + chunk.storedBytes);
+    return beginning?.chunk.uncompressedBytes === chunk.uncompressedBytes;
+  }
+  try {
+    return (await checksumOf(chunk, reading.context)) === chunk.crc;
+  } catch (error) {
+    if (error instanceof RecordingError) return false;
+    throw error;
+  }
+}
+
+async function checksumOf(chunk: McapChunk, context: ReadContext): Promise<number> {
+  const { compression, uncompressedBytes, storedBytes, dataOffset } = chunk;
+  const pieces = streamRange(context, dataOffset, storedBytes);
+  const mostBytes = context.limits.maxDecodedBytes;
+  const input = { compression, pieces, storedBytes, uncompressedBytes, mostBytes, place: placeOf(chunk) };
+  let crc = 0;
+  for await (const piece of context.decompress.inPieces(input)) crc = crc32(piece, crc);
+  return crc;
+}

@@ -1,0 +1,50 @@
+import { RecordingError } from "../faults/reasons.ts";
+import type { SeenRecord, SeeRecord } from "../reading/begun-chunk.ts";
+import { openCursor } from "../reading/field-cursor.ts";
+import { EMPTY_MESSAGE_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { readChannel, readSchema } from "./records.ts";
+
+interface Bounds {
+  readonly maxRecordBytes: number;
+  readonly maxChunkBytes: number;
+}
+
+/** Judges the records in a chunk. `isKnown` says whether the file introduces a channel elsewhere. */
+export function seeMcapRecords(isKnown: (channelId: number) => boolean, bounds: Bounds): SeeRecord {
+  const introduced = new Set<number>();
+  const requireIntroduced = (channelId: number): void => {
+    if (!introduced.has(channelId) && !isKnown(channelId)) throw senseless();
+  };
+  return (bytes, at): SeenRecord => {
+    const leftBytes = bytes.byteLength - at;
+    if (leftBytes < RECORD_HEAD_BYTES) return { wantedBytes: RECORD_HEAD_BYTES };
+    const view = new DataView(bytes.buffer, bytes.byteOffset + at, leftBytes);
+    const recordBytes = RECORD_HEAD_BYTES + view.getUint32(1, true) + view.getUint32(5, true) * 2 ** 32;
+    if (view.getUint8(0) !== opcodes.message) {
+      if (recordBytes > bounds.maxRecordBytes) throw senseless();
+      if (leftBytes < recordBytes) return { wantedBytes: recordBytes };
+      seeDefinition(bytes.subarray(at, at + recordBytes), introduced);
+      return { recordBytes };
+    }
+    if (!isInside(recordBytes, bounds.maxChunkBytes)) throw senseless();
+    if (leftBytes < EMPTY_MESSAGE_BYTES) return { wantedBytes: EMPTY_MESSAGE_BYTES };
+    requireIntroduced(view.getUint16(9, true));
+    return { recordBytes, timeNs: view.getBigUint64(15, true) };
+  };
+}
+
+function isInside(messageBytes: number, mostBytes: number): boolean {
+  return messageBytes >= EMPTY_MESSAGE_BYTES && messageBytes <= mostBytes;
+}
+
+/** Throws if the record is neither a schema nor a channel. */
+function seeDefinition(record: Uint8Array, introduced: Set<number>): void {
+  const cursor = openCursor(record.subarray(RECORD_HEAD_BYTES), "a record", "BadChunk");
+  if (record[0] === opcodes.schema) readSchema(cursor);
+  else if (record[0] === opcodes.channel) introduced.add(readChannel(cursor).id);
+  else throw senseless();
+}
+
+function senseless(): RecordingError {
+  return new RecordingError("BadChunk", "the record makes no sense");
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { crc32 } from "node:zlib";
+import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
+import { inspectRecording } from "../inspect/inspect.ts";
+import { bytesSource } from "../sources/source.ts";
+import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
+import { type ReadMessage, readMessages } from "../testing/read-messages.ts";
+import { salvage } from "../testing/salvage-bytes.ts";
+import { seededRandom } from "../testing/sensors.ts";
+import { writeMessages } from "../testing/write-messages.ts";
+
+const pool = new RewritePool({ threadCount: 1 });
+after(() => pool[Symbol.asyncDispose]());
+
+const compressions = ["", "lz4", "zstd"] as const;
+const START_NS = 1_714_000_000_000_000_000n;
+
+/** Chunks that are stored in many blocks. Those of our lz4 hold 4 MiB. */
+function largeChunks(compression: (typeof compressions)[number]): Promise<Uint8Array> {
+  const random = seededRandom(3);
+  const noise = Buffer.from({ length: 1_000_000 }).map(() => 97 + Math.floor(random() * 16));
+  const dataBytes = compression === "lz4" ? 30_000 : 3000;
+  const messages = Array.from({ length: 500 }, (_, index) => {
+    const from = Math.floor(random() * (noise.byteLength - dataBytes));
+    const data = noise.subarray(from, from + dataBytes);
+    return { topic: "/a", logTimeNs: START_NS + BigInt(index) * 10_000_000n, data };
+  });
+  const chunkBytes = 240 * dataBytes;
+  return writeMessages({ messages, topics: ["/a"], schema: "s", compression, chunkBytes, isIndexed: true });
+}
+
+function contentOf(messages: readonly ReadMessage[]): string[] {
+  return messages.map(({ topic, logTimeNs, data }) => `${topic} ${logTimeNs} ${crc32(data)}`);
+}
+
+/** Requires that survey and salvage agree, and that the messages are the first ones of the whole file. Answers how many there are. */
+async function requireFirst(bytes: Uint8Array, whole: Uint8Array): Promise<number> {
+  const messages = contentOf(readMessages(await salvage(bytes, "run.mcap", pool)));
+  assert.deepEqual(messages, contentOf(readMessages(whole)).slice(0, messages.length));
+  const inspection = await inspectRecording(bytesSource(bytes), { fileName: "run.mcap", salvage: true });
+  assert.ok(inspection.state === "incomplete" && inspection.salvage);
+  assert.equal(inspection.salvage.messageCount, messages.length);
+  const { damage } = inspection.salvage;
+  assert.ok(damage?.messagesGuessed && damage.messagesGuessed > 0 && !damage.isCountKnown);
+  return messages.length;
+}
+
+for (const compression of compressions)
+  test(`a chunk in progress is read as far as it goes, with and without sizes: ${compression || "not compressed"}`, async () => {
+    const whole = await largeChunks(compression);
+    const places = chunksOf(whole);
+    assert.ok(places.length >= 2);
+    for (const [index, { at, bytes }] of places.slice(0, 2).entries()) {
+      if (compression === "lz4" && index === 0) continue; // its chunks are large
+      const before = places.slice(0, index).reduce((sum, { messageCount }) => sum + messageCount, 0);
+      const cut = whole.slice(0, at + Math.floor(bytes * 0.7));
+      const count = await requireFirst(cut, whole);
+      assert.ok(count >= before + Math.floor(places[index]!.messageCount / 3), `${count}`);
+      const unwritten = Buffer.from(cut);
+      for (const offset of [at + 1, at + 25, at + 9 + 32 + compression.length])
+        unwritten.writeBigUInt64LE(2n ** 64n - 1n, offset);
+      assert.equal(await requireFirst(unwritten, whole), count);
+    }
+  });
+
+test("a chunk whose record length alone is garbage is found by its own sizes and its checksum", async () => {
+  for (const compression of compressions) {
+    const whole = await hundredChunks(compression);
+    const { at } = chunksOf(whole)[4]!;
+    for (const length of [0n, 5n, 2n ** 31n, 13_918_078_099_166_753_393n]) {
+      const lying = Buffer.from(whole);
+      lying.writeBigUInt64LE(length, at + 1);
+      assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000, `${compression} ${length}`);
+    }
+  }
+});
+
+test("of a chunk without a checksum that is damaged inside, the messages before the damage are taken", async () => {
+  for (const compression of ["", "zstd"] as const) {
+    const whole = Buffer.from(await largeChunks(compression));
+    const { at, bytes, messageCount } = chunksOf(whole)[0]!;
+    whole.writeUInt32LE(0, at + 33);
+    const damaged = Buffer.from(whole).fill(0, at + Math.floor(bytes * 0.7), at + Math.floor(bytes * 0.7) + 20_000);
+    const salvaged = contentOf(readMessages(await salvage(damaged, "run.mcap", pool)));
+    const originals = contentOf(readMessages(whole));
+    const taken = salvaged.length - (originals.length - messageCount);
+    assert.ok(taken >= messageCount / 3 && taken < messageCount, `${compression}: ${taken} of ${messageCount}`);
+    const behind = originals.slice(messageCount);
+    assert.deepEqual(salvaged.slice(-behind.length), behind);
+    assert.deepEqual(salvaged.slice(0, taken - 1), originals.slice(0, taken - 1));
+  }
+});
+
+test("lengths of 2^63 cost nothing, and chunks that all reach to the end of the file are not read again and again", async () => {
+  const head = Buffer.alloc(49, 0xff).fill(6, 0, 1).fill(0, 37, 41);
+  const many = Buffer.concat([
+    Buffer.from(await hundredChunks("")).subarray(0, 60),
+    ...Array.from({ length: 20_000 }, () => head),
+  ]);
+  const inspection = await inspectRecording(bytesSource(many), { fileName: "run.mcap", salvage: true });
+  assert.ok(inspection.state === "incomplete" && inspection.salvage?.messageCount === 0);
+});
