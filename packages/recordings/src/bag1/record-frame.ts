@@ -1,7 +1,7 @@
 import { type ReasonCode, RecordingError } from "../faults/reasons.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
-import { type BagHeader, parseHeader } from "./records.ts";
+import { type BagHeader, magic, parseHeader } from "./records.ts";
 
 /** A record of a bag: a header of fields, then data. */
 export interface BagRecord {
@@ -67,4 +67,14 @@ export async function readData(record: BagRecord, reader: WindowReader, { limits
     throw new RecordingError("RecordTooLarge", text);
   }
   return new Uint8Array(await reader.fetch(record.dataOffset, record.dataBytes));
+}
+
+/** Whether another bag begins there. */
+export async function isBagStart(
+  offset: number,
+  { reader, context }: Pick<RecordReading, "reader" | "context">,
+): Promise<boolean> {
+  const { byteLength } = magic;
+  if (offset + byteLength > context.source.sizeBytes) return false;
+  return magic.equals(reader.peek(offset, byteLength) ?? (await reader.fetch(offset, byteLength)));
 }

@@ -18,9 +18,10 @@ import { type DamagedBagVisitor, walkDamagedBag } from "./walk-damaged-bag.ts";
 
 /**
  * Reads every byte of a bag once and in order, and adds each run of messages. Its index must have been written, but only its connections
- * are believed. A salvage takes what is readable, whatever is wrong with the bag.
+ * are believed. A salvage takes what is readable, whatever is wrong with the bag. Answers where the bag ends: at the latest where another
+ * one begins.
  */
-export async function verifyBag(verifying: Verifying): Promise<void> {
+export async function verifyBag(verifying: Verifying): Promise<number> {
   const { context, survey, reader, isSalvage } = verifying;
   if (isSalvage) return salvageBag(verifying);
   const { schemas, channels, heldBytes } = await indexBag(context);
@@ -32,9 +33,10 @@ export async function verifyBag(verifying: Verifying): Promise<void> {
     offset = record.end;
     survey.readableBytes = offset;
   }
+  return offset;
 }
 
-async function salvageBag(verifying: Verifying): Promise<void> {
+function salvageBag(verifying: Verifying): Promise<number> {
   const { context, survey, reader, damage } = verifying;
   const visitor: DamagedBagVisitor = {
     async chunk(chunk, end) {
@@ -49,7 +51,7 @@ async function salvageBag(verifying: Verifying): Promise<void> {
     },
     gap: (gap) => damage.addGap(gap),
   };
-  await walkDamagedBag({ survey, context, reader, visitor, code: "BadRecord" });
+  return walkDamagedBag({ survey, context, reader, visitor, code: "BadRecord" });
 }
 
 async function verifyRecord(record: BagRecord, verifying: Verifying): Promise<void> {

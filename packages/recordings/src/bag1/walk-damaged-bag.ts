@@ -4,7 +4,14 @@ import type { ChunkHeader } from "../reading/chunk.ts";
 import { hasChannel, type Survey } from "../survey/survey.ts";
 import { findBagChunks, readChunkAt } from "./find-bag-chunk.ts";
 import { introduceConnections } from "./index-connections.ts";
-import { type BagRecord, type RecordReading, readData, readRecord, readRecordHead } from "./record-frame.ts";
+import {
+  type BagRecord,
+  isBagStart,
+  type RecordReading,
+  readData,
+  readRecord,
+  readRecordHead,
+} from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, readConnection } from "./records.ts";
 import { seeBagRecords } from "./see-bag-record.ts";
 import { addConnection, toChunk } from "./to-survey.ts";
@@ -38,7 +45,7 @@ export async function walkDamagedBag(given: DamagedBagWalk): Promise<number> {
   const { sizeBytes } = walk.context.source;
   let offset: number = magic.byteLength;
   while (offset < sizeBytes) {
-    if (await isMagic(offset, walk)) return offset;
+    if (await isBagStart(offset, walk)) return offset;
     try {
       offset = await visitRecord(offset, walk);
     } catch (error) {
@@ -47,13 +54,6 @@ export async function walkDamagedBag(given: DamagedBagWalk): Promise<number> {
     }
   }
   return sizeBytes;
-}
-
-async function isMagic(offset: number, { reader, context }: RecordReading): Promise<boolean> {
-  const { byteLength } = magic;
-  if (offset + byteLength > context.source.sizeBytes) return false;
-  const bytes = reader.peek(offset, byteLength) ?? (await reader.fetch(offset, byteLength));
-  return magic.equals(bytes);
 }
 
 /** Answers where the next record begins. */
@@ -119,7 +119,7 @@ async function startsRecord(offset: number, walk: Walk): Promise<boolean> {
     opcodeOf((await readRecordHead(offset, walk)).header);
     return true;
   } catch (error) {
-    if (error instanceof RecordingError) return isMagic(offset, walk);
+    if (error instanceof RecordingError) return isBagStart(offset, walk);
     throw error;
   }
 }

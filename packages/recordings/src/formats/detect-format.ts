@@ -1,9 +1,9 @@
 import { magic as bagMagic } from "../bag1/records.ts";
 import { RecordingError } from "../faults/reasons.ts";
-import { hasMagic } from "../mcap/mcap-end.ts";
-import { magic as mcapMagic } from "../mcap/opcodes.ts";
+import { createReadContext } from "../reading/read-context.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import type { RecordingFormatName } from "../survey/summary.ts";
+import { explainMagic, magics } from "./explain-magic.ts";
 import { formats, type RecordingFormat, recordingFormatOf } from "./formats.ts";
 
 /**
@@ -29,44 +29,29 @@ export async function detectFormat(source: RandomAccessSource, fileName: string)
   throw await explainMagic(source, head, promised);
 }
 
+/**
+ * Finds the format in which a damaged file is read: whatever its first bytes are, if the rest is of the format that its name promises, or,
+ * where the name says nothing, of any. Throws as {@link detectFormat} does.
+ */
+export async function detectDamaged(source: RandomAccessSource, fileName: string): Promise<RecordingFormat> {
+  try {
+    return await detectFormat(source, fileName);
+  } catch (error) {
+    if (!(error instanceof RecordingError) || !mayHold.has(error.reason.code)) throw error;
+    const promised = recordingFormatOf(fileName);
+    if (promised && error.reason.code === "BadMagic") return formats[promised];
+    for (const name of promised ? [promised] : (["mcap", "bag1"] as const))
+      if (await formats[name].holdsChunk(createReadContext(source))) return formats[name];
+    throw error;
+  }
+}
+
+const mayHold: ReadonlySet<string> = new Set(["BadMagic", "UnsupportedFormat", "NotARecording"]);
+
 const titles = { mcap: "an MCAP file", bag1: "a ROS 1 bag" } as const;
 const extensions = { mcap: ".mcap", bag1: ".bag" } as const;
-const magics = { mcap: Buffer.from(mcapMagic), bag1: bagMagic } as const;
 
 function formatOfMagic(head: Buffer): RecordingFormatName | undefined {
-  if (head.subarray(0, mcapMagic.byteLength).equals(magics.mcap)) return "mcap";
+  if (head.subarray(0, magics.mcap.byteLength).equals(magics.mcap)) return "mcap";
   return head.equals(magics.bag1) ? "bag1" : undefined;
-}
-
-async function explainMagic(
-  source: RandomAccessSource,
-  head: Buffer,
-  promised: RecordingFormatName | undefined,
-): Promise<RecordingError> {
-  if (promised && magics[promised].subarray(0, head.byteLength).equals(head)) {
-    return new RecordingError(
-      "NoEnd",
-      `the file has only ${source.sizeBytes} bytes: it is still being written, or was cut off`,
-    );
-  }
-  if (
-    head.subarray(0, 5).equals(magics.mcap.subarray(0, 5)) ||
-    head.subarray(0, 8).equals(magics.bag1.subarray(0, 8))
-  ) {
-    const text = "the file is an MCAP file or ROS bag of a version that is not read; convert it to MCAP version 0";
-    return new RecordingError("UnsupportedFormat", text);
-  }
-  if (promised && (head.every((byte) => byte === 0) || (promised === "mcap" && (await hasMcapEnd(source))))) {
-    return new RecordingError(
-      "BadMagic",
-      "the first bytes of the recording are overwritten; the file is damaged there",
-    );
-  }
-  return new RecordingError("NotARecording", "the content is neither an MCAP file nor a ROS 1 bag");
-}
-
-async function hasMcapEnd(source: RandomAccessSource): Promise<boolean> {
-  const length = mcapMagic.byteLength;
-  if (source.sizeBytes < length) return false;
-  return hasMagic(await source.read(source.sizeBytes - length, length), 0);
 }

@@ -1,6 +1,8 @@
 import { RecordingError } from "../faults/reasons.ts";
-import { detectFormat } from "../formats/detect-format.ts";
-import type { ReadContext } from "../reading/read-context.ts";
+import { detectDamaged } from "../formats/detect-format.ts";
+import { createReadContext, type ReadContext } from "../reading/read-context.ts";
+import { sourceFrom } from "../sources/source.ts";
+import { joinSalvages } from "../survey/join-salvages.ts";
 import type { RecordingDamage, Salvage } from "../survey/summary.ts";
 import { countMessages, createSurvey, type Survey } from "../survey/survey.ts";
 import { findIdentity } from "../survey/to-summary.ts";
@@ -8,19 +10,40 @@ import { createDamageLog } from "../verified/damage-log.ts";
 
 /**
  * Answers what a salvage would give, by headers and message indexes where they make sense, and by the content where they do not. A salvage
- * reads everything, and may find more damage. Answers nothing if not even the format is known.
+ * reads everything, and may find more damage. Recordings that were joined to one file are surveyed one after another. Answers nothing if
+ * not even the format is known.
  */
 export async function findSalvage(fileName: string, context: ReadContext): Promise<Salvage> {
-  const { survey, damage } = await surveyReadable(fileName, context);
+  const { source } = context;
+  const parts: Salvage[] = [];
+  for (let start = 0; parts.length === 0 || start < source.sizeBytes; ) {
+    const part = start === 0 ? context : partFrom(context, start);
+    const { end, ...found } = await surveyReadable(fileName, part);
+    parts.push(toSalvage(found, end));
+    start += end;
+    if (end === 0) break;
+  }
+  return joinSalvages(parts);
+}
+
+function partFrom({ source, limits, signal }: ReadContext, start: number): ReadContext {
+  return createReadContext(sourceFrom(source, start), { limits, signal });
+}
+
+interface Surveyed {
+  readonly survey: Survey;
+  readonly damage: RecordingDamage | undefined;
+}
+
+function toSalvage({ survey, damage }: Surveyed, sizeBytes: number): Salvage {
   const topics = new Set<string>();
   for (const id of survey.tallies.keys()) topics.add(survey.channels.get(id)!.topic);
-  const { sizeBytes } = context.source;
-  const isAny = countMessages(survey) > 0;
-  const lostBytes = isAny ? Math.min(damage?.bytesLost ?? 0, sizeBytes) : sizeBytes;
+  const messageCount = countMessages(survey);
+  const lostBytes = messageCount > 0 ? Math.min(damage?.bytesLost ?? 0, sizeBytes) : sizeBytes;
   return {
     startNs: survey.startNs,
     endNs: survey.endNs,
-    messageCount: countMessages(survey),
+    messageCount,
     topics: [...topics],
     readableBytes: sizeBytes - lostBytes,
     lostBytes,
@@ -29,16 +52,15 @@ export async function findSalvage(fileName: string, context: ReadContext): Promi
   };
 }
 
-async function surveyReadable(
-  fileName: string,
-  context: ReadContext,
-): Promise<{ survey: Survey; damage: RecordingDamage | undefined }> {
+/** `end`: where the next recording begins, or the file ends. */
+async function surveyReadable(fileName: string, context: ReadContext): Promise<Surveyed & { end: number }> {
   const survey = createSurvey();
   const damage = createDamageLog();
+  let end = context.source.sizeBytes;
   try {
-    await (await detectFormat(context.source, fileName)).surveyIncomplete(survey, context, damage);
+    end = await (await detectDamaged(context.source, fileName)).surveyIncomplete(survey, context, damage);
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
   }
-  return { survey, damage: damage.sum() };
+  return { survey, damage: damage.sum(), end };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { InspectLimits } from "../faults/limits.ts";
 import { type Reason, RecordingError, stateOf } from "../faults/reasons.ts";
-import { detectFormat } from "../formats/detect-format.ts";
+import { detectDamaged, detectFormat } from "../formats/detect-format.ts";
 import type { RecordingFormat } from "../formats/formats.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
 import { createReadContext } from "../reading/read-context.ts";
@@ -23,15 +23,29 @@ export interface IndexOptions {
   readonly write: WritePiece;
   /** Whether what is readable of a recording that is not whole is taken, and the rest is noted. */
   readonly isSalvage?: boolean;
+  /**
+   * Whether only the first of several recordings is read that were joined to one file; `nextAt` then says where the next one begins.
+   * Otherwise a salvage notes the others as damage.
+   */
+  readonly isPart?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: Partial<InspectLimits>;
   /** Asked before more than some tens of megabytes are used at once. By default nobody is asked. */
   readonly hold?: HoldMemory | undefined;
 }
 
-/** What came out of reading a whole file. `sha256` is the hash of all of its bytes, hexadecimal. */
+/**
+ * What came out of reading a whole file. `sha256` is the hash of all of its bytes, hexadecimal; of the first of several recordings alone it
+ * is the hash of what was read.
+ */
 export type Indexed =
-  | { readonly state: "finished" | "empty"; readonly sha256: string; readonly summary: RecordingSummary }
+  | {
+      readonly state: "finished" | "empty";
+      readonly sha256: string;
+      readonly summary: RecordingSummary;
+      /** Where the next recording begins, if the file holds several. */
+      readonly nextAt?: number;
+    }
   | { readonly state: "incomplete" | "damaged" | "unsupported"; readonly sha256: string; readonly reason: Reason };
 
 /**
@@ -51,10 +65,14 @@ export async function indexRecording(source: RandomAccessSource, options: IndexO
   const verifying = createVerifying({ context, reader, writer, isSalvage: options.isSalvage ?? false });
   verifying.checksumUpTo = (offset) => checksum.upTo(offset, reader);
   try {
-    const format = await detectFormat(source, options.fileName);
-    await format.verify(verifying);
-    await reader.finish();
-    return await end(verifying, { writer, format, sha256: hash.digest("hex") });
+    const detect = options.isSalvage ? detectDamaged : detectFormat;
+    const format = await detect(source, options.fileName);
+    const fileEnd = await format.verify(verifying);
+    if (fileEnd < source.sizeBytes && !options.isPart) noteOthers(verifying, fileEnd);
+    const isFirstOfSeveral = options.isPart && fileEnd < source.sizeBytes;
+    if (!isFirstOfSeveral) await reader.finish();
+    const ended = await end(verifying, { writer, format, sha256: hash.digest("hex") });
+    return fileEnd < source.sizeBytes ? { ...ended, nextAt: fileEnd } : ended;
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
     await reader.finish();
@@ -85,13 +103,21 @@ function createVerifying({
   };
 }
 
+function noteOthers({ damage, context }: Verifying, offset: number): void {
+  const reason = { code: "BadFooter", text: `another recording begins at byte ${offset}` } as const;
+  damage.addGap({ offset, end: context.source.sizeBytes, reason });
+}
+
 interface Ended {
   readonly writer: IndexWriter;
   readonly format: RecordingFormat;
   readonly sha256: string;
 }
 
-async function end(verifying: Verifying, { writer, format, sha256 }: Ended): Promise<Indexed> {
+async function end(
+  verifying: Verifying,
+  { writer, format, sha256 }: Ended,
+): Promise<Indexed & { state: "finished" | "empty" }> {
   const { survey, schemaPlaces, damage, context, activity } = verifying;
   const { sizeBytes } = context.source;
   const summedDamage = damage.sum();

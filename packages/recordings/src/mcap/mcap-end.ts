@@ -1,5 +1,7 @@
-import { RecordingError } from "../faults/reasons.ts";
+import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { type FieldCursor, openCursor, readSize, readU32, readU64 } from "../reading/field-cursor.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import type { WindowReader } from "../reading/window-reader.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import { FOOTER_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 
@@ -57,6 +59,34 @@ function readOffset(cursor: FieldCursor, footerOffset: number): number | undefin
 
 export function hasMagic(bytes: Uint8Array, at: number): boolean {
   return at >= 0 && magic.every((byte, index) => bytes[at + index] === byte);
+}
+
+/** Whether another file begins there: with its magic and a header. The magic at the end of a file has no header behind it. */
+export function hasFileStart(bytes: Uint8Array, at: number): boolean {
+  const headerAt = at + magic.byteLength;
+  if (headerAt + RECORD_HEAD_BYTES > bytes.byteLength || !hasMagic(bytes, at)) return false;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return view.getUint8(headerAt) === opcodes.header && view.getUint32(headerAt + 5, true) === 0;
+}
+
+export async function isFileStart(
+  offset: number,
+  { context, reader }: { context: ReadContext; reader: WindowReader },
+): Promise<boolean> {
+  const lengthBytes = magic.byteLength + RECORD_HEAD_BYTES;
+  if (offset + lengthBytes > context.source.sizeBytes) return false;
+  return hasFileStart(await reader.fetch(offset, lengthBytes), 0);
+}
+
+/** The reason why a file that is followed by another one cannot be given whole. */
+export function joinedAt(offset: number): RecordingError {
+  const text = `another MCAP file begins at byte ${offset}: files were joined to one, which no reader reads whole. A salvage reads all of them`;
+  return new RecordingError("BadFooter", text);
+}
+
+/** The reason for which bytes behind a footer are left out. */
+export function bytesBehind(footerOffset: number): Reason {
+  return { code: "BadFooter", text: `other bytes stand behind the footer at byte ${footerOffset}` };
 }
 
 const smallestBytes = 2 * magic.byteLength + FOOTER_BYTES;

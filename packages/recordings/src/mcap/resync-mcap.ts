@@ -1,5 +1,8 @@
 import { RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { openWindowReader } from "../reading/window-reader.ts";
+import { createSurvey } from "../survey/survey.ts";
 import { addRepeatedChannels } from "./index-mcap.ts";
 import {
   type DamagedReading,
@@ -9,7 +12,7 @@ import {
   parseChunkAt,
   readChunkAt,
 } from "./judge-chunk.ts";
-import { hasMagic, readMcapEnd } from "./mcap-end.ts";
+import { hasFileStart, readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import type { ChunkIndex } from "./records.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
@@ -65,6 +68,14 @@ export function createResync(reading: DamagedReading): Resync {
       return search({ from: searchedTo, to: sizeBytes }, searching);
     },
   };
+}
+
+/** Whether a chunk that can be read, at least in its beginning, stands in the first megabyte. */
+export async function holdsMcapChunk(context: ReadContext): Promise<boolean> {
+  const reading = { context, reader: openWindowReader(context), survey: createSurvey() };
+  await introduceRepeated(reading);
+  const to = Math.min(PIECE_BYTES, context.source.sizeBytes);
+  return (await search({ from: 0, to }, { reading, judge: (chunk) => judgeChunk(chunk, reading) })) !== undefined;
 }
 
 const JUDGED_FLOOR_BYTES = 64 * 1024 * 1024;
@@ -151,7 +162,7 @@ function placesIn(
       places.push({ offset: at + found, chunk });
   }
   for (let found = piece.indexOf(magicBytes); found >= 0 && found < count; found = piece.indexOf(magicBytes, found + 1))
-    if (hasHeader(piece, found + magic.byteLength)) places.push({ offset: at + found });
+    if (hasFileStart(piece, found)) places.push({ offset: at + found });
   return places.sort((a, b) => a.offset - b.offset);
 }
 
@@ -168,23 +179,7 @@ function mayBeChunk(chunk: McapChunk, contentBytes: bigint, sizeBytes: number): 
 /** Recorders write so before they know a length. */
 const UNWRITTEN = 2n ** 64n - 1n;
 
-/** Another file begins with a header behind its magic. The magic at the end of a file has none. */
-function hasHeader(piece: Buffer, at: number): boolean {
-  return at + RECORD_HEAD_BYTES <= piece.byteLength && piece[at] === opcodes.header && piece.readUInt32LE(at + 5) === 0;
-}
-
 const magicBytes = Buffer.from(magic);
 /** A chunk's head, or a magic with the head of a header. */
 const OVERLAP_BYTES = 64;
 const PIECE_BYTES = 1024 * 1024;
-
-/** Whether another file begins there: one with its magic and a header. */
-export async function isFileStart(
-  offset: number,
-  { context, reader }: Pick<DamagedReading, "context" | "reader">,
-): Promise<boolean> {
-  const lengthBytes = magic.byteLength + RECORD_HEAD_BYTES;
-  if (offset + lengthBytes > context.source.sizeBytes) return false;
-  const bytes = asBuffer(await reader.fetch(offset, lengthBytes));
-  return hasMagic(bytes, 0) && hasHeader(bytes, magic.byteLength);
-}

@@ -6,9 +6,10 @@ import { openWindowReader, type WindowReader } from "../reading/window-reader.ts
 import { addTally, hasChannel, type Survey, type Tally } from "../survey/survey.ts";
 import type { DamageLog } from "../verified/damage-log.ts";
 import { type DamagedReading, judgeChunk } from "./judge-chunk.ts";
+import { bytesBehind, isFileStart } from "./mcap-end.ts";
 import { magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { parseRecordHead, type RecordHead } from "./record-head.ts";
-import { createResync, isFileStart, type Resync } from "./resync-mcap.ts";
+import { createResync, type Resync } from "./resync-mcap.ts";
 import { createItemVisitor, type ItemVisitor } from "./survey-mcap.ts";
 import { itemOf, type McapChunk, type McapItem } from "./walk-mcap.ts";
 
@@ -56,8 +57,9 @@ async function skim(skimming: Skim): Promise<number> {
   const at: Place = { offset: magic.byteLength, item: undefined };
   while (at.offset < sizeBytes) {
     try {
-      const footer = await visitItems(at, skimming);
-      return await endOf(footer, skimming);
+      const next = await endOf(await visitItems(at, skimming), skimming);
+      if (next.isFile) return next.offset;
+      at.offset = next.offset;
     } catch (error) {
       if (!(error instanceof RecordingError)) throw error;
       const { offset, item } = at;
@@ -91,10 +93,12 @@ async function visitItems(at: Place, { context, reader, visitor, sizeBytes }: Sk
   }
 }
 
-/** A file ends with a footer and the magic. Behind them another file may begin. */
-async function endOf({ end }: RecordHead, skimming: Skim): Promise<number> {
+/** A file ends with a footer and the magic. Behind them another file may begin, or chunks of this one may stand that were moved. */
+async function endOf({ end, offset }: RecordHead, skimming: Skim): Promise<Next> {
   const behind = end + magic.byteLength;
-  return (await isFileStart(behind, skimming)) ? behind : skimming.sizeBytes;
+  if (await isFileStart(behind, skimming)) return { offset: behind, isFile: true };
+  if (behind >= skimming.sizeBytes) return { offset: skimming.sizeBytes };
+  return search({ offset: end, from: end, reason: bytesBehind(offset) }, skimming);
 }
 
 /** A place that makes no sense. `item` is what stands there, if its record makes sense. */

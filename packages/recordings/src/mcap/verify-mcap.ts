@@ -3,8 +3,8 @@ import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
 import type { Beginning } from "../reading/begun-chunk.ts";
 import type { Verifying } from "../verified/verifying.ts";
-import { readMcapEnd } from "./mcap-end.ts";
-import { FOOTER_BYTES, magic, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { bytesBehind, isFileStart, joinedAt, readMcapEnd } from "./mcap-end.ts";
+import { FOOTER_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { parseRecordHead, type RecordHead } from "./record-head.ts";
 import { RecordVisitor } from "./record-visitor.ts";
 import { createResync, type Resync } from "./resync-mcap.ts";
@@ -12,14 +12,22 @@ import type { McapChunk } from "./walk-mcap.ts";
 
 /**
  * Reads every byte of a file once and in order, believes nothing that the file says of itself, and adds each run of messages. Throws the
- * reason if the file cannot be given whole. A salvage never throws it, but goes on where something makes sense again.
+ * reason if the file cannot be given whole. A salvage never throws it, but goes on where something makes sense again. Answers where the file
+ * ends: at the latest where another one begins.
  */
-export async function verifyMcap(verifying: Verifying): Promise<void> {
+export async function verifyMcap(verifying: Verifying): Promise<number> {
   const { reader, context, survey } = verifying;
   const end = await endOf(verifying);
   const visitor = new RecordVisitor(verifying, end.footerOffset);
   const resync = createResync({ context, reader, survey });
-  const recovery: Recovery = { verifying, visitor, resync, footerOffset: end.footerOffset, summaryFaults: 0 };
+  const recovery: Recovery = {
+    verifying,
+    visitor,
+    resync,
+    footerOffset: end.footerOffset,
+    summaryFaults: 0,
+    fileEnd: context.source.sizeBytes,
+  };
   let offset: number = magic.byteLength;
   let judged: RecordHead | undefined;
   while (offset < end.footerOffset) {
@@ -38,6 +46,7 @@ export async function verifyMcap(verifying: Verifying): Promise<void> {
   requireKnownChannels(verifying);
   if (!verifying.isSalvage) visitor.compareSummary();
   if (end.summaryStart !== undefined) await checkSummary(verifying, { ...end, summaryStart: end.summaryStart });
+  return recovery.fileEnd;
 }
 
 /** Where to go on. `head` is that of a chunk whose own record does not say where it ends. */
@@ -82,6 +91,8 @@ interface Recovery {
   readonly footerOffset: number;
   /** How often the summary made no sense. */
   summaryFaults: number;
+  /** Where the file ends. */
+  fileEnd: number;
 }
 
 /** A place that makes no sense. */
@@ -100,6 +111,8 @@ async function goOn(recovery: Recovery, { error, offset, head, wasJudged }: Stop
   const { verifying, visitor, footerOffset, resync } = recovery;
   const { damage, isSalvage, survey } = verifying;
   const { reason } = error;
+  if (await isFileStart(offset, verifying)) return endAt(recovery, offset);
+  if (visitor.isInSummary && head?.opcode === opcodes.footer) return passFooter(recovery, head);
   if (visitor.isInSummary && survey.tallies.size > 0) {
     damage.addSummary(offset, reason);
     const end = head?.end ?? (await framedEnd(verifying, offset));
@@ -115,6 +128,24 @@ async function goOn(recovery: Recovery, { error, offset, head, wasJudged }: Stop
   }
   if (judged?.kind === "begun") return passBegun(recovery, judged.beginning, reason);
   return search(recovery, { offset, from: offset + 1, reason });
+}
+
+function endAt(recovery: Recovery, offset: number): Next {
+  if (!recovery.verifying.isSalvage) throw joinedAt(offset);
+  recovery.fileEnd = offset;
+  return { offset: recovery.footerOffset };
+}
+
+/** A footer that does not end the file ends one of several that were joined, or what stands behind it is nothing that was recorded. */
+async function passFooter(recovery: Recovery, footer: RecordHead): Promise<Next> {
+  const { verifying, footerOffset } = recovery;
+  const behind = footer.end + magic.byteLength;
+  if (await isFileStart(behind, verifying)) return endAt(recovery, behind);
+  if (behind >= verifying.context.source.sizeBytes) return { offset: footerOffset };
+  const gap = { offset: footer.end, reason: bytesBehind(footer.offset) };
+  if (verifying.isSalvage) return search(recovery, { ...gap, from: footer.end });
+  verifying.damage.addGap({ ...gap, end: footerOffset });
+  return { offset: footerOffset };
 }
 
 /** Takes the beginning of a chunk, and looks for what stands behind it. */
@@ -134,7 +165,8 @@ async function search(recovery: Recovery, { from, ...gap }: Gap): Promise<Next> 
   const { resync, footerOffset, verifying } = recovery;
   const found = await resync.find(from);
   verifying.damage.addGap({ ...gap, end: found?.offset ?? footerOffset });
-  if (found === undefined || found.kind === "file") return { offset: footerOffset };
+  if (found === undefined) return { offset: footerOffset };
+  if (found.kind === "file") return endAt(recovery, found.offset);
   if (found.kind === "begun") return passBegun(recovery, found.beginning, gap.reason);
   return { offset: found.offset, head: found.head };
 }

@@ -5,6 +5,7 @@ import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader, refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
 import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
 import { type Channel, extendSpan, type Schema, type Tally } from "../survey/survey.ts";
+import { isFileStart, joinedAt } from "./mcap-end.ts";
 import { MESSAGE_HEAD_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { openRecord, openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { readAttachmentHead, readChannel, readChunkHead, readHeader, readMetadata, readSchema } from "./records.ts";
@@ -42,6 +43,16 @@ export async function walkMcap(
   visit: (item: McapItem) => Promise<void> | undefined,
 ): Promise<void> {
   const reader = openWindowReader(context);
+  const footer = await walkToFooter({ context, reader }, visit);
+  const behind = footer && footer.end + magic.byteLength;
+  if (behind !== undefined && (await isFileStart(behind, { context, reader }))) throw joinedAt(behind);
+}
+
+/** Answers undefined if the walk ended before. */
+async function walkToFooter(
+  { context, reader }: { context: ReadContext; reader: WindowReader },
+  visit: (item: McapItem) => Promise<void> | undefined,
+): Promise<RecordHead | undefined> {
   let offset: number = magic.byteLength;
   let isBehindData = false;
   let hasMessages = false;
@@ -49,7 +60,7 @@ export async function walkMcap(
     while (true) {
       const bytes = reader.peek(offset, RECORD_HEAD_BYTES) ?? (await reader.fetch(offset, RECORD_HEAD_BYTES));
       const head = parseRecordHead(bytes, offset, context.source.sizeBytes);
-      if (head.opcode === opcodes.footer) return;
+      if (head.opcode === opcodes.footer) return head;
       const item = peekItem(head, reader, context) ?? (await readItem(head, reader, context));
       const visited = visit(item);
       if (visited !== undefined) await visited;
@@ -60,6 +71,7 @@ export async function walkMcap(
     }
   } catch (error) {
     if (!isBehindData || !hasMessages || !(error instanceof RecordingError)) throw error;
+    return undefined;
   }
 }
 

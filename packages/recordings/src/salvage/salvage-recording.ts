@@ -1,9 +1,11 @@
 import { exportMcap } from "../export/export-mcap.ts";
+import type { ExportSource } from "../export/plan/export-options.ts";
 import { makeIndexOf } from "../export/plan/open-source.ts";
 import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
-import { bytesSource, type RandomAccessSource } from "../sources/source.ts";
+import { bytesSource, type RandomAccessSource, sourceFrom } from "../sources/source.ts";
+import { joinSalvages } from "../survey/join-salvages.ts";
 import type { MetadataRecord, Salvage } from "../survey/summary.ts";
 import { extendSpan } from "../survey/survey.ts";
 import { findIdentity } from "../survey/to-summary.ts";
@@ -31,8 +33,9 @@ export class SalvageEmptyError extends Error {
 
 /**
  * Writes what is readable of a recording that is not whole as an indexed MCAP file, piece by piece, in bounded memory and with one thread.
- * What is damaged is left out and reported, as in `exportMcap`; behind it the next chunk is looked for. The recording's key stays with the
- * original, because a salvage is not that recording. Throws {@link SalvageEmptyError}, and what reading throws.
+ * What is damaged is left out and reported, as in `exportMcap`; behind it the next chunk is looked for. Files that were joined to one are
+ * read one after another. The recording's key stays with the original, because a salvage is not that recording. Throws
+ * {@link SalvageEmptyError}, and what reading throws.
  */
 export async function* salvageRecording(
   source: RandomAccessSource,
@@ -40,23 +43,36 @@ export async function* salvageRecording(
 ): AsyncGenerator<Uint8Array> {
   await using own = new AsyncDisposableStack();
   const pool = given ?? own.use(new RewritePool({ threadCount: 1 }));
-  const index = bytesSource(await indexReadable(source, { fileName, signal, hold, pool }));
-  const salvage = await toSalvage(await openVerifiedIndex(index));
-  const { startNs, endNs } = salvage;
-  if (startNs === undefined || endNs === undefined) throw new SalvageEmptyError(fileName);
+  const parts = await indexParts(source, { fileName, signal, hold, pool });
+  const salvage = joinSalvages(parts.map((part) => part.salvage));
+  if (salvage.startNs === undefined) throw new SalvageEmptyError(fileName);
+  yield* exportMcap(parts.flatMap(toExportSource), {
+    compression: "lz4",
+    includeAttachments: true,
+    memoryBudgetBytes: 16 * 1024 * 1024,
+    metadata: [...identityWithoutKey(salvage), describe(salvage)],
+    pool,
+    hold,
+    signal,
+  });
+}
+
+/** One of the recordings that a file holds. */
+interface Part {
+  /** Names it in reports. */
+  readonly name: string;
+  readonly source: RandomAccessSource;
+  readonly index: RandomAccessSource;
+  readonly salvage: Salvage;
+}
+
+/** A part without messages gives nothing. */
+function toExportSource({ name, source, index, salvage: { startNs, endNs } }: Part): ExportSource[] {
+  if (startNs === undefined || endNs === undefined) return [];
   const shared = lend(source);
-  yield* exportMcap(
-    [{ fileName, startNs, endNs, isSalvage: true, open: async () => shared, openIndex: async () => lend(index) }],
-    {
-      compression: "lz4",
-      includeAttachments: true,
-      memoryBudgetBytes: 16 * 1024 * 1024,
-      metadata: [...identityWithoutKey(salvage), describe(salvage)],
-      pool,
-      hold,
-      signal,
-    },
-  );
+  return [
+    { fileName: name, startNs, endNs, isSalvage: true, open: async () => shared, openIndex: async () => lend(index) },
+  ];
 }
 
 /** Closing what is lent closes nothing. */
@@ -66,22 +82,45 @@ function lend(source: RandomAccessSource): RandomAccessSource & AsyncDisposable 
   return { sizeBytes, read, ...(descriptor !== undefined && { descriptor }), [Symbol.asyncDispose]: async () => {} };
 }
 
+interface Indexing extends Pick<SalvageOptions, "fileName" | "signal" | "hold"> {
+  readonly pool: RewritePool;
+}
+
+/** Reads the recordings of a file one after another. Throws {@link SalvageEmptyError} if the first is none at all. */
+async function indexParts(source: RandomAccessSource, indexing: Indexing): Promise<Part[]> {
+  const parts: Part[] = [];
+  let start: number | undefined = 0;
+  while (start !== undefined) {
+    const part = start === 0 ? source : sourceFrom(source, start);
+    const name = start === 0 ? indexing.fileName : `what begins at byte ${start} of ${indexing.fileName}`;
+    const { index, nextAt } = await indexReadable(part, indexing);
+    const opened = bytesSource(index);
+    const sizeBytes = nextAt ?? part.sizeBytes;
+    parts.push({
+      name,
+      source: part,
+      index: opened,
+      salvage: await toSalvage(await openVerifiedIndex(opened), sizeBytes),
+    });
+    start = nextAt === undefined ? undefined : start + nextAt;
+  }
+  return parts;
+}
+
 /** Throws {@link SalvageEmptyError} if the file is no recording at all. */
-async function indexReadable(
-  source: RandomAccessSource,
-  { fileName, signal, hold, pool }: Pick<SalvageOptions, "fileName" | "signal" | "hold"> & { pool: RewritePool },
-): Promise<Uint8Array> {
+async function indexReadable(source: RandomAccessSource, { fileName, signal, hold, pool }: Indexing) {
   await using lane = pool.openLane();
   try {
-    return await makeIndexOf(source, { fileName, isSalvage: true, signal, hold, lane });
+    return await makeIndexOf(source, { fileName, isSalvage: true, isPart: true, signal, hold, lane });
   } catch (error) {
     if (error instanceof RecordingError) throw new SalvageEmptyError(fileName);
     throw error;
   }
 }
 
-async function toSalvage(index: VerifiedIndex): Promise<Salvage> {
-  const { messageCount, sizeBytes, damage } = index.head;
+/** `sizeBytes` is the size of the part that was read. */
+async function toSalvage(index: VerifiedIndex, sizeBytes: number): Promise<Salvage> {
+  const { messageCount, damage } = index.head;
   const span: { startNs?: bigint; endNs?: bigint } = {};
   const topics = new Set<string>();
   for (const { channel, tally } of await index.channels()) {

@@ -64,3 +64,8 @@ export function countReads(
 export function isInside(offset: number, length: number, sizeBytes: number): boolean {
   return offset >= 0 && length >= 0 && offset + length <= sizeBytes;
 }
+
+/** The bytes of a source from `start` on. Closing it closes nothing. */
+export function sourceFrom(source: RandomAccessSource, start: number): RandomAccessSource {
+  return { sizeBytes: source.sizeBytes - start, read: (offset, length) => source.read(start + offset, length) };
+}

@@ -100,27 +100,30 @@ async function makeIndex(
   { fileName, isSalvage = false }: ExportSource,
   { recording, options: { signal, hold }, lane }: IndexOpening,
 ): Promise<VerifiedIndex> {
-  return openVerifiedIndex(bytesSource(await makeIndexOf(recording, { fileName, isSalvage, signal, hold, lane })));
+  const { index } = await makeIndexOf(recording, { fileName, isSalvage, signal, hold, lane });
+  return openVerifiedIndex(bytesSource(index));
 }
 
 interface Making {
   readonly fileName: string;
   readonly isSalvage: boolean;
+  /** See `IndexOptions`. */
+  readonly isPart?: boolean;
   readonly signal: AbortSignal | undefined;
   /** By default everything in the process shares one budget. */
   readonly hold: HoldMemory | undefined;
   readonly lane: RewriteLane;
 }
 
-/** Reads a whole recording in a thread. Throws if it is no finished recording. */
+/** Reads a whole recording in a thread. `nextAt`: where the next one begins in the same file. Throws if it is no finished recording. */
 export async function makeIndexOf(
   recording: RandomAccessSource,
-  { lane, fileName, isSalvage, signal, hold }: Making,
-): Promise<Uint8Array> {
+  { lane, fileName, isSalvage, isPart = false, signal, hold }: Making,
+): Promise<{ index: Uint8Array; nextAt: number | undefined }> {
   const { descriptor, sizeBytes } = recording;
-  const job = { kind: "index", readFrom: { descriptor }, sizeBytes, fileName, isSalvage } as const;
+  const job = { kind: "index", readFrom: { descriptor }, sizeBytes, fileName, isSalvage, isPart } as const;
   using _ahead = recording.expect?.([{ start: 0, end: sizeBytes }]);
-  const { index, refused } = await lane.run(job, meansOf(recording, { signal, hold }));
+  const { index, refused, nextAt } = await lane.run(job, meansOf(recording, { signal, hold }));
   if (refused) throw new RecordingError(refused.code, refused.text);
-  return index;
+  return { index, nextAt };
 }

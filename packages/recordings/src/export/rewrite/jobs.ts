@@ -86,6 +86,7 @@ export interface IndexJob {
   readonly sizeBytes: number;
   readonly fileName: string;
   readonly isSalvage: boolean;
+  readonly isPart: boolean;
 }
 
 export interface JobResults {
@@ -97,5 +98,9 @@ export interface JobResults {
   readonly gatherLarge: LargePart;
   readonly latest: Fragment;
   readonly seal: SealedChunk;
-  readonly index: { readonly index: Uint8Array; readonly refused: Reason | undefined };
+  readonly index: {
+    readonly index: Uint8Array;
+    readonly refused?: Reason | undefined;
+    readonly nextAt?: number | undefined;
+  };
 }

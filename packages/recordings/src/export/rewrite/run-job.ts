@@ -186,14 +186,15 @@ function pass({ from, offset, lengthBytes, chunks }: PassJob): JobResults["pass"
 }
 
 async function index(
-  { sizeBytes, fileName, isSalvage }: IndexJob,
+  { sizeBytes, fileName, isSalvage, isPart }: IndexJob,
   read: ReadRange,
   hold: HoldMemory,
 ): Promise<JobResults["index"]> {
   const pieces: Uint8Array[] = [];
   const write = async (piece: Uint8Array): Promise<void> => void pieces.push(piece);
-  const indexed = await indexRecording({ sizeBytes, read }, { fileName, isSalvage, write, hold });
-  return { index: Buffer.concat(pieces), refused: "reason" in indexed ? indexed.reason : undefined };
+  const indexed = await indexRecording({ sizeBytes, read }, { fileName, isSalvage, isPart, write, hold });
+  const index = Buffer.concat(pieces);
+  return "reason" in indexed ? { index, refused: indexed.reason } : { index, nextAt: indexed.nextAt };
 }
 
 /**
