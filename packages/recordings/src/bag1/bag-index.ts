@@ -12,6 +12,19 @@ import { addConnection } from "./to-survey.ts";
  * end of the file. Throws `ActiveBag` or `NoEnd` if the index was not written, or not as a whole.
  */
 export async function indexBag(context: ReadContext): Promise<Survey> {
+  return (await readBagIndex(context)).survey;
+}
+
+export interface BagIndex {
+  readonly survey: Survey;
+  /** Where the index begins, and the first and the last chunk that it names; infinite if it names none. */
+  readonly indexPosition: number;
+  readonly firstChunk: number;
+  readonly lastChunk: number;
+}
+
+/** Throws as {@link indexBag} does. */
+export async function readBagIndex(context: ReadContext): Promise<BagIndex> {
   const reader = openWindowReader(context);
   const head = await readBagHeader(reader, context);
   const { sizeBytes } = context.source;
@@ -25,16 +38,19 @@ export async function indexBag(context: ReadContext): Promise<Survey> {
     addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
     offset = record.end;
   }
+  let [firstChunk, lastChunk] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let left = head.chunkCount; left > 0; left -= 1) {
     const record = await readIndexRecord(offset, { reader, context });
     requireOpcode(record, opcodes.chunkInfo);
+    const position = u64Of(record.header, "chunk_pos");
+    [firstChunk, lastChunk] = [Math.min(firstChunk, position), Math.max(lastChunk, position)];
     await addChunkInfo(survey, record, { reader, context, indexPosition: head.indexPosition });
     offset = record.end;
   }
   if (offset !== sizeBytes && (await isBagStart(offset, { reader, context }))) throw joinedAt(offset);
   if (offset !== sizeBytes) throw badIndex(offset, `ends before the end of the file (${sizeBytes} bytes)`);
   survey.readableBytes = sizeBytes;
-  return survey;
+  return { survey, indexPosition: head.indexPosition, firstChunk, lastChunk };
 }
 
 export interface BagHead {

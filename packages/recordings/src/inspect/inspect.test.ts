@@ -4,10 +4,12 @@ import type { McapWriterOptions } from "@mcap/core";
 import fc from "fast-check";
 import { bytesSource } from "../sources/source.ts";
 import type { MetadataRecord, RecordingSummary } from "../survey/summary.ts";
+import { bagChunksOf } from "../testing/bag-chunks.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { type McapSpec, makeMcap } from "../testing/make-mcap.ts";
+import { indexSome, withoutInfo } from "../testing/partial-index.ts";
 import { propertyRuns } from "../testing/property-runs.ts";
-import { readMessages } from "../testing/read-messages.ts";
+import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { inspectRecording, isFinished } from "./inspect.ts";
 
 async function summarize(bytes: Uint8Array, fileName: string, verifyChunks = false): Promise<RecordingSummary> {
@@ -240,4 +242,42 @@ test("what can be read is reported of a damaged file, too, before and behind the
   const { messageCount, readableBytes } = inspection.salvage;
   assert.ok(messageCount > whole.messageCount / 2 && messageCount < whole.messageCount);
   assert.ok(readableBytes > at && readableBytes <= bytes.byteLength - 30_000);
+});
+
+test("a summary that names only some of the chunks is not believed, wherever the others stand", async () => {
+  const whole = await makeMcap({ chunkBytes: 20_000 });
+  const expected = await summarize(whole, "a.mcap");
+  const chunks = readRecords(whole).records.filter((record) => record.type === "Chunk").length;
+  assert.ok(chunks > 4);
+  for (const from of [0, 1, Math.floor(chunks / 2), chunks - 1]) {
+    const bytes = indexSome(whole, (index) => index !== from);
+    const found = await summarize(bytes, "a.mcap");
+    assert.deepEqual(
+      [found.messageCount, found.startNs, found.endNs],
+      [expected.messageCount, expected.startNs, expected.endNs],
+    );
+    assert.equal(found.method, "skim", `without chunk ${from}`);
+  }
+  assert.equal(
+    (
+      await summarize(
+        indexSome(whole, () => true),
+        "a.mcap",
+      )
+    ).method,
+    "index",
+  );
+});
+
+test("a bag whose index does not name its first or its last chunk is skimmed", async () => {
+  const whole = await makeBag({ chunkBytes: 8000 });
+  const expected = await summarize(whole, "a.bag");
+  const count = bagChunksOf(whole).length;
+  for (const unnamed of [0, count - 1]) {
+    const found = await summarize(withoutInfo(whole, unnamed), "a.bag");
+    assert.deepEqual(
+      [found.method, found.messageCount, found.startNs, found.endNs],
+      ["skim", expected.messageCount, expected.startNs, expected.endNs],
+    );
+  }
 });

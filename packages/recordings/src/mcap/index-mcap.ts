@@ -12,7 +12,7 @@ import {
   type Survey,
 } from "../survey/survey.ts";
 import type { McapEnd } from "./mcap-end.ts";
-import { magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { LEAST_CHUNK_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { openRecord, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { type RecordSpan, readHeader, readMetadata, type Statistics } from "./records.ts";
 import { edgesOf, type SummarySection } from "./summary-section.ts";
@@ -29,7 +29,7 @@ export async function indexMcap(
 ): Promise<Survey | undefined> {
   const { statistics } = section;
   if (!statistics || !isComplete(section, statistics, end) || !agrees(section, statistics)) return undefined;
-  if (statistics.messageCount === 0 && !(await holdsOnlyIndexed(section, end, context))) return undefined;
+  if (!(await namesAll(section, statistics, { end, context }))) return undefined;
   const survey = createSurvey();
   addRepeatedChannels(survey, section, context.limits);
   addStatistics(survey, statistics);
@@ -82,37 +82,72 @@ function agrees({ chunks }: SummarySection, { messageCount, startNs, endNs }: St
   return true;
 }
 
-/** Whether nothing but schemas, channels and the like stands between what is indexed: a message may hide there. */
-async function holdsOnlyIndexed(section: SummarySection, end: McapEnd, context: ReadContext): Promise<boolean> {
-  if (section.chunks?.inOrder().some(({ uncompressedBytes }) => uncompressedBytes > 0)) return false;
+/**
+ * Whether nothing stands between what is indexed that should be indexed too. In a recording without messages that is any of them; in others
+ * it is a chunk: recorders that were restarted, and tools that repair, index only a part. Loose messages are counted and not indexed, so
+ * that nothing is looked for behind them.
+ */
+async function namesAll(
+  section: SummarySection,
+  { messageCount }: Statistics,
+  { end, context }: { end: McapEnd; context: ReadContext },
+): Promise<boolean> {
+  const isEmpty = messageCount === 0;
+  if (!section.chunks && !isEmpty) return true; // there are too many to be read
+  if (isEmpty && section.chunks?.inOrder().some(({ uncompressedBytes }) => uncompressedBytes > 0)) return false;
   try {
-    return await walkGaps(section, end, context);
+    return await areGapsEmpty({ edges: edgesOf(section), isEmpty, end }, context);
   } catch (error) {
     if (error instanceof RecordingError) return false;
     throw error;
   }
 }
 
-async function walkGaps(section: SummarySection, end: McapEnd, context: ReadContext): Promise<boolean> {
-  const { starts, ends } = edgesOf(section);
+interface Gaps {
+  readonly edges: ReturnType<typeof edgesOf>;
+  /** Whether the recording has no message. */
+  readonly isEmpty: boolean;
+  readonly end: McapEnd;
+}
+
+async function areGapsEmpty({ edges: { starts, ends }, isEmpty, end }: Gaps, context: ReadContext): Promise<boolean> {
   const reader = openWindowReader(context);
-  let walkedBytes = 0;
+  const left = { bytes: isEmpty ? MAX_WALKED_BYTES : Number.POSITIVE_INFINITY, records: MAX_WALKED_RECORDS };
   for (let index = 0; index <= starts.length; index += 1) {
-    const gapEnd = starts[index] ?? end.summaryStart;
-    let offset = ends[index - 1] ?? magic.byteLength;
-    walkedBytes += gapEnd - offset;
-    if (walkedBytes > MAX_WALKED_BYTES) return false;
-    while (offset < gapEnd) {
-      const head = parseRecordHead(await reader.fetch(offset, RECORD_HEAD_BYTES), offset, context.source.sizeBytes);
-      if (head.end > gapEnd || mustBeIndexed.has(head.opcode)) return false;
-      offset = head.end;
-    }
+    const gap = { from: ends[index - 1] ?? magic.byteLength, to: starts[index] ?? end.summaryStart };
+    if (!isEmpty && gap.to - gap.from < LEAST_CHUNK_BYTES) continue;
+    if (!(await isGapEmpty(gap, isEmpty, { reader, context, left }))) return false;
+  }
+  return true;
+}
+
+interface GapReading {
+  readonly reader: WindowReader;
+  readonly context: ReadContext;
+  /** How much may still be walked. */
+  readonly left: { bytes: number; records: number };
+}
+
+async function isGapEmpty(
+  { from, to }: { from: number; to: number },
+  isEmpty: boolean,
+  { reader, context, left }: GapReading,
+): Promise<boolean> {
+  left.bytes -= to - from;
+  if (left.bytes < 0) return false;
+  for (let offset = from; offset < to; left.records -= 1) {
+    const head = parseRecordHead(await reader.fetch(offset, RECORD_HEAD_BYTES), offset, context.source.sizeBytes);
+    if (!isEmpty && head.opcode === opcodes.message) return true;
+    const isUnnamed = isEmpty ? mustBeIndexed.has(head.opcode) : head.opcode === opcodes.chunk;
+    if (head.end > to || isUnnamed || left.records === 0) return false;
+    offset = head.end;
   }
   return true;
 }
 
 /** If more must be walked, a skim is as cheap. */
 const MAX_WALKED_BYTES = 1024 * 1024;
+const MAX_WALKED_RECORDS = 10_000;
 const mustBeIndexed: ReadonlySet<number> = new Set([
   opcodes.message,
   opcodes.chunk,

@@ -6,7 +6,7 @@ import type { ReadContext } from "../reading/read-context.ts";
 import { streamRange } from "../reading/stream-range.ts";
 import type { WindowReader } from "../reading/window-reader.ts";
 import { hasChannel, type Survey } from "../survey/survey.ts";
-import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { LEAST_CHUNK_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
 import { seeMcapRecords } from "./see-mcap-record.ts";
 import type { McapChunk } from "./walk-mcap.ts";
@@ -56,8 +56,6 @@ const readable: ReadonlySet<string> = new Set(["", "none", "lz4", "zstd"]);
 const MOST_NAME_BYTES = 4;
 /** The name of the compression stands behind times, sizes and checksum. */
 const NAME_AT = RECORD_HEAD_BYTES + 8 + 8 + 8 + 4;
-/** The size of a chunk whose compression has an empty name. */
-export const LEAST_CHUNK_BYTES: number = NAME_AT + 4 + 8;
 const CHUNK_START_BYTES = LEAST_CHUNK_BYTES + MOST_NAME_BYTES;
 
 /**

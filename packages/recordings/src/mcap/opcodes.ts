@@ -29,3 +29,6 @@ export const MESSAGE_HEAD_BYTES = 22;
 export const EMPTY_MESSAGE_BYTES = RECORD_HEAD_BYTES + MESSAGE_HEAD_BYTES;
 
 export const FOOTER_BYTES = RECORD_HEAD_BYTES + 20;
+
+/** The size of a chunk's record without data whose compression has an empty name: times, sizes, checksum and two lengths. */
+export const LEAST_CHUNK_BYTES: number = RECORD_HEAD_BYTES + 8 + 8 + 8 + 4 + 4 + 8;

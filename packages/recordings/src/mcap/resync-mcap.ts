@@ -4,16 +4,9 @@ import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";
 import { createSurvey } from "../survey/survey.ts";
 import { addRepeatedChannels } from "./index-mcap.ts";
-import {
-  type DamagedReading,
-  type JudgedChunk,
-  judgeChunk,
-  LEAST_CHUNK_BYTES,
-  parseChunkAt,
-  readChunkAt,
-} from "./judge-chunk.ts";
+import { type DamagedReading, type JudgedChunk, judgeChunk, parseChunkAt, readChunkAt } from "./judge-chunk.ts";
 import { hasFileStart, readMcapEnd } from "./mcap-end.ts";
-import { FOOTER_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { FOOTER_BYTES, LEAST_CHUNK_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import type { ChunkIndex } from "./records.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
 import type { McapChunk } from "./walk-mcap.ts";
