@@ -173,20 +173,30 @@ test("indexes that point outside the file, or at another record, are not believe
   assert.equal(await codeOf(beyond), "empty");
 });
 
-test("times that do not fit into signed nanoseconds are named", async () => {
+test("a time that does not fit into signed nanoseconds refuses no file, and is reported", async () => {
   const message = { channelId: 1, sequence: 0, logTime: 2n ** 63n, publishTime: 0n, data: new Uint8Array(1) };
-  const loose = wrap((builder) => {
+  const write = (builder: McapRecordBuilder): void => {
     builder.writeChannel(channel);
     builder.writeMessage(message);
-  });
-  assert.equal(await codeOf(loose), "InvalidTime");
+    builder.writeMessage({ ...message, logTime: 5n });
+    builder.writeMessage({ ...message, logTime: 7n });
+  };
   const records = new McapRecordBuilder();
-  records.writeChannel(channel);
-  records.writeMessage(message);
+  write(records);
   const chunked = wrap((builder) => {
     builder.writeChunk(chunkOf(records.buffer, { uncompressedSize: records.length, compression: "" }));
   });
-  assert.equal(await codeOf(chunked), "InvalidTime");
+  for (const bytes of [wrap(write), chunked]) {
+    for (const verifyChunks of [false, true]) {
+      const found = await inspectRecording(bytesSource(bytes), { fileName: "a.mcap", verifyChunks });
+      assert.ok(found.state === "finished");
+      const { messageCount, startNs, endNs, damage } = found.summary;
+      assert.deepEqual([messageCount, startNs, endNs], [3, 5n, 7n]);
+      assert.equal(damage?.messagesDoubted, verifyChunks ? 1 : undefined);
+    }
+    const times = readMessages(await exportBytes(bytes)).map(({ logTimeNs }) => logTimeNs);
+    assert.deepEqual(times, [5n, 7n, 2n ** 63n]);
+  }
 });
 
 test("a message of a channel that the file does not have is a bad record", async () => {

@@ -5,10 +5,11 @@ import { type Reason, RecordingError, stateOf } from "../faults/reasons.ts";
 import { detectDamaged, detectFormat } from "../formats/detect-format.ts";
 import type { RecordingFormat } from "../formats/formats.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
+import { MAX_TIME_NS } from "../reading/field-cursor.ts";
 import { createReadContext } from "../reading/read-context.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import type { RecordingSummary } from "../survey/summary.ts";
-import { createSurvey } from "../survey/survey.ts";
+import { createSurvey, settleSpans } from "../survey/survey.ts";
 import { toSummary } from "../survey/to-summary.ts";
 import { ActivityLog } from "../verified/activity-log.ts";
 import { createDamageLog } from "../verified/damage-log.ts";
@@ -121,6 +122,7 @@ async function end(
   const { survey, schemaPlaces, damage, context, activity } = verifying;
   const { sizeBytes } = context.source;
   const summedDamage = damage.sum();
+  settleSpans(survey, MAX_TIME_NS);
   await writer.end({
     format: format.name,
     sizeBytes,

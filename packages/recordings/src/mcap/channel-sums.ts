@@ -1,4 +1,5 @@
 import { copyColumns } from "../memory/columns.ts";
+import { MAX_TIME_NS } from "../reading/field-cursor.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
 import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 
@@ -9,6 +10,8 @@ export interface SummedMessage {
   timeLow: number;
   start: number;
   end: number;
+  /** Its time does not fit into signed 64 bits: nobody can have written it. It is counted, and left out of spans. */
+  isLate: boolean;
 }
 
 const ID_COUNT = 65_536;
@@ -20,6 +23,8 @@ function createColumns(room: number) {
   return {
     ids: new Uint16Array(room),
     counts: new Uint32Array(room),
+    /** The messages whose times count. */
+    timedCounts: new Uint32Array(room),
     bytes: new Float64Array(room),
     lastEnds: new Float64Array(room),
     firstHighs: new Uint32Array(room),
@@ -59,7 +64,7 @@ export class ChannelSums {
     const known = this.#slots[channelId]!;
     const slot = known === 0 ? this.#addSlot(channelId) : known - 1;
     const sums = this.#sums;
-    noteTime(sums, slot, message);
+    if (!message.isLate) noteTime(sums, slot, message);
     sums.counts[slot]! += 1;
     sums.bytes[slot]! += end - start;
     sums.lastEnds[slot] = end;
@@ -120,6 +125,7 @@ export class ChannelSums {
 function beginSlot(sums: Columns, slot: number, channelId: number): void {
   sums.ids[slot] = channelId;
   sums.counts[slot] = 0;
+  sums.timedCounts[slot] = 0;
   sums.bytes[slot] = 0;
   sums.maxGaps[slot] = 0;
   sums.indexStarts[slot] = -1;
@@ -127,10 +133,11 @@ function beginSlot(sums: Columns, slot: number, channelId: number): void {
   sums.entriesEnds[slot] = 0;
 }
 
-/** Must be called before the message is counted. Nearly all messages come later than the one before them in their channel. */
+/** Nearly all messages come later than the one before them in their channel. */
 function noteTime(sums: Columns, slot: number, message: SummedMessage): void {
   const { timeHigh, timeLow } = message;
-  const isFirst = sums.counts[slot] === 0;
+  const isFirst = sums.timedCounts[slot] === 0;
+  sums.timedCounts[slot]! += 1;
   const gap = isFirst ? 0 : (timeHigh - sums.lastHighs[slot]!) * 2 ** 32 + (timeLow - sums.lastLows[slot]!);
   if (gap >= 0) {
     sums.lastHighs[slot] = timeHigh;
@@ -148,11 +155,12 @@ function isBeforeFirst(sums: Columns, slot: number, { timeHigh, timeLow }: Summe
 }
 
 function toChannel(sums: Columns, slot: number): RunChannel {
+  const isTimed = sums.timedCounts[slot]! > 0;
   return {
     channelId: sums.ids[slot]!,
     messageCount: sums.counts[slot]!,
-    startNs: toTime(sums.firstHighs[slot]!, sums.firstLows[slot]!),
-    endNs: toTime(sums.lastHighs[slot]!, sums.lastLows[slot]!),
+    startNs: isTimed ? toTime(sums.firstHighs[slot]!, sums.firstLows[slot]!) : MAX_TIME_NS,
+    endNs: isTimed ? toTime(sums.lastHighs[slot]!, sums.lastLows[slot]!) : MAX_TIME_NS,
     maxGapNs: sums.maxGaps[slot]!,
     recordsBytes: sums.bytes[slot]!,
     lastEnd: sums.lastEnds[slot]!,

@@ -1,7 +1,8 @@
 import { RecordingError } from "../faults/reasons.ts";
+import { MAX_TIME_NS } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import type { RecordingSummary } from "../survey/summary.ts";
-import { createSurvey, type Survey } from "../survey/survey.ts";
+import { createSurvey, type Survey, settleSpans } from "../survey/survey.ts";
 import { addRepeatedChannels, indexMcap } from "./index-mcap.ts";
 import { type McapEnd, readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic } from "./opcodes.ts";
@@ -18,6 +19,7 @@ export async function inspectMcap(
   // If the summary repeats channels, the chunks in which they first appear need not be decompressed.
   if (section) addRepeatedChannels(survey, section, context.limits);
   await surveyMcap(survey, context);
+  settleSpans(survey, MAX_TIME_NS);
   const isScan = survey.chunkCount > 0 && survey.decompressedChunkCount === survey.chunkCount;
   return { survey, method: isScan ? "scan" : "skim" };
 }

@@ -1,9 +1,10 @@
 import { type Reason, RecordingError } from "../faults/reasons.ts";
 import type { Beginning } from "../reading/begun-chunk.ts";
+import { MAX_TIME_NS } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { tallyChunk } from "../reading/tally-chunk.ts";
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
-import { addTally, hasChannel, type Survey, type Tally } from "../survey/survey.ts";
+import { addTally, hasChannel, type Survey, settleSpans, type Tally } from "../survey/survey.ts";
 import type { DamageLog } from "../verified/damage-log.ts";
 import { type DamagedReading, judgeChunk } from "./judge-chunk.ts";
 import { bytesBehind, isFileStart } from "./mcap-end.ts";
@@ -34,6 +35,7 @@ export async function surveyDamagedMcap(survey: Survey, context: ReadContext, da
   const { sizeBytes } = context.source;
   const end = await skim({ ...reading, damage, visitor, resync: createResync(reading), sizeBytes });
   for (const [channelId, tallies] of unknown) settleUnknown(channelId, tallies, { survey, damage });
+  settleSpans(survey, MAX_TIME_NS);
   return end;
 }
 

@@ -1,6 +1,6 @@
 import { RecordingError } from "../faults/reasons.ts";
 import { type ChunkHeader, placeOf } from "../reading/chunk.ts";
-import { openCursor } from "../reading/field-cursor.ts";
+import { MAX_TIME_NS, openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { type ChunkToTally, type OnUnknown, requireChannel, tallyChunk } from "../reading/tally-chunk.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../survey/survey.ts";
 import { opcodes } from "./opcodes.ts";
 import { readChannel, readSchema } from "./records.ts";
-import { RecordTally } from "./tally-messages.ts";
+import { RecordTally, tallyOf } from "./tally-messages.ts";
 import { type LeftOutRecord, type McapItem, walkMcap } from "./walk-mcap.ts";
 
 /**
@@ -58,7 +58,7 @@ export function createItemVisitor(survey: Survey, context: ReadContext, onUnknow
 }
 
 function addUnknown({ channelId, logTimeNs }: McapItem & { kind: "message" }, onUnknown: OnUnknown): void {
-  onUnknown(channelId, { messageCount: 1, startNs: logTimeNs, endNs: logTimeNs });
+  onUnknown(channelId, tallyOfOne(logTimeNs));
 }
 
 /** Adds what the summary repeats. That may be a part of what there is, such as channels without their schemas. */
@@ -81,7 +81,12 @@ function addItem(survey: Survey, item: McapItem, { limits }: ReadContext): void 
   if (item.kind !== "message") return;
   const { channelId, logTimeNs, offset } = item;
   requireChannel(survey, channelId, () => `the message at byte ${offset}`);
-  addTally(survey, channelId, { messageCount: 1, startNs: logTimeNs, endNs: logTimeNs });
+  addTally(survey, channelId, tallyOfOne(logTimeNs));
+}
+
+/** A time that nobody can have written counts for no span. */
+function tallyOfOne(logTimeNs: bigint): Tally {
+  return logTimeNs > MAX_TIME_NS ? { messageCount: 1 } : { messageCount: 1, startNs: logTimeNs, endNs: logTimeNs };
 }
 
 function leaveOut(survey: Survey, { opcode, id }: LeftOutRecord): void {
@@ -123,6 +128,6 @@ function createChunkScan(survey: Survey, { limits }: ReadContext) {
     place = placeOf(chunk);
     records.begin(place, undefined);
     for await (const piece of pieces) records.push(piece);
-    return new Map(records.end().channels.map((channel) => [channel.channelId, channel]));
+    return new Map(records.end().channels.map((channel) => [channel.channelId, tallyOf(channel)]));
   };
 }

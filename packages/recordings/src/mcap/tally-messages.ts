@@ -1,7 +1,8 @@
 import { RecordingError } from "../faults/reasons.ts";
-import { invalidTime, nameOf, type Place } from "../reading/field-cursor.ts";
+import { MAX_TIME_NS, nameOf, type Place } from "../reading/field-cursor.ts";
 import { createRecordPieces, type Looked, type RecordPieces } from "../reading/record-pieces.ts";
-import type { RunChannel } from "../verified/verified-run.ts";
+import type { Tally } from "../survey/survey.ts";
+import { type RunChannel, spanOfChannels } from "../verified/verified-run.ts";
 import { ChannelSums, type SummedMessage } from "./channel-sums.ts";
 import { EMPTY_MESSAGE_BYTES, MESSAGE_HEAD_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 
@@ -11,6 +12,8 @@ export interface TalliedRecords {
   readonly messageCount: number;
   /** The size of the largest message's record. */
   readonly largestBytes: number;
+  /** How many messages have a time beyond the year 2262. */
+  readonly lateCount: number;
   /** The messages stand in order of log time. */
   readonly isInOrder: boolean;
   /** The message indexes name each message once and in the order of the records, and nothing else. */
@@ -30,7 +33,7 @@ export class RecordTally {
   readonly #maxRecordBytes: number;
   readonly #sums = new ChannelSums();
   /** The message that is being counted. */
-  readonly #message: SummedMessage = { channelId: 0, timeHigh: 0, timeLow: 0, start: 0, end: 0 };
+  readonly #message: SummedMessage = { channelId: 0, timeHigh: 0, timeLow: 0, start: 0, end: 0, isLate: false };
   #state = newState("");
   #pieces: RecordPieces | undefined;
 
@@ -47,17 +50,19 @@ export class RecordTally {
     this.#sums.begin(indexes);
   }
 
-  /** Counts the next piece. Throws `BadChunk` or `InvalidTime`. */
+  /** Counts the next piece. Throws `BadChunk`. */
   push(bytes: Uint8Array): void {
     this.#pieces!.push(bytes);
   }
 
   /** Throws `BadChunk` if the last record is not whole. */
   end(): TalliedRecords {
-    const { place, messageCount, largestBytes, isInOrder, isPlain } = this.#state;
+    const { place, isInOrder, ...counts } = this.#state;
     if (!this.#pieces!.isWhole()) throw broken(() => `${place}, at its end,`);
     const hasTrueIndexes = this.#sums.areIndexesTrue();
-    return { channels: this.#sums.toChannels(), messageCount, largestBytes, isInOrder, hasTrueIndexes, isPlain };
+    // What is late is sorted all the same.
+    const order = isInOrder && counts.lateCount === 0;
+    return { channels: this.#sums.toChannels(), ...counts, isInOrder: order, hasTrueIndexes };
   }
 
   #lookAt(bytes: Uint8Array, from: number, base: number): Looked {
@@ -99,15 +104,27 @@ export class RecordTally {
     message.channelId = view.getUint16(at + 9, true);
     message.timeLow = view.getUint32(at + 15, true);
     message.timeHigh = view.getUint32(at + 19, true);
-    if (message.timeHigh >= 2 ** 31) throw invalidTime(view.getBigUint64(at + 15, true), placeAt(this.#state, start));
+    message.isLate = message.timeHigh >= 2 ** 31;
     this.#sums.add(message);
     noteMessage(this.#state, message);
   }
 }
 
+/** The span of a run reaches as far as an index can say if messages are late, so that an export finds them. */
+export function spanOfRun(channels: readonly RunChannel[], lateCount: number): { startNs: bigint; endNs: bigint } {
+  const { startNs, endNs } = spanOfChannels(channels);
+  return lateCount > 0 ? { startNs, endNs: MAX_TIME_NS } : { startNs, endNs };
+}
+
+/** What counts of a channel in its file. If all of its messages are late they have no span. */
+export function tallyOf(channel: RunChannel): Tally {
+  return channel.startNs === MAX_TIME_NS ? { messageCount: channel.messageCount } : channel;
+}
+
 interface State {
   readonly place: string;
   messageCount: number;
+  lateCount: number;
   largestBytes: number;
   lastHigh: number;
   lastLow: number;
@@ -116,12 +133,13 @@ interface State {
 }
 
 function newState(place: string): State {
-  const counts = { messageCount: 0, largestBytes: 0, lastHigh: 0, lastLow: 0 };
+  const counts = { messageCount: 0, lateCount: 0, largestBytes: 0, lastHigh: 0, lastLow: 0 };
   return { place, ...counts, isInOrder: true, isPlain: true };
 }
 
-function noteMessage(state: State, { timeHigh, timeLow, start, end }: SummedMessage): void {
+function noteMessage(state: State, { timeHigh, timeLow, start, end, isLate }: SummedMessage): void {
   state.messageCount += 1;
+  if (isLate) state.lateCount += 1;
   if (end - start > state.largestBytes) state.largestBytes = end - start;
   if (timeHigh < state.lastHigh || (timeHigh === state.lastHigh && timeLow < state.lastLow)) state.isInOrder = false;
   state.lastHigh = timeHigh;

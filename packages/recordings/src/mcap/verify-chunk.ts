@@ -16,13 +16,14 @@ import {
 } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { countLost, toDamagedRun } from "./damaged-chunk.ts";
+import { doubtTimes, mayDoubt } from "./doubt-times.ts";
 import { judgeChunk } from "./judge-chunk.ts";
 import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
 import { readChannel, readSchema } from "./records.ts";
 import { sortIndexes } from "./sort-indexes.ts";
 import { contentOf, openBeginning, readStoredChunk, type StoredChunk } from "./stored-chunk.ts";
-import { RecordTally, type TalliedRecords } from "./tally-messages.ts";
+import { RecordTally, spanOfRun, type TalliedRecords, tallyOf } from "./tally-messages.ts";
 import type { McapChunk } from "./walk-mcap.ts";
 
 export interface ChunkVerifier {
@@ -86,15 +87,33 @@ async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifyin
   const { head, bytes, indexes } = stored;
   const tallied = await chunkTally(stored, indexes);
   const named = tallied.hasTrueIndexes ? tallied : await tallyBySortedIndexes(stored, indexes, chunkTally);
-  for (const channel of tallied.channels) addTally(verifying.survey, channel.channelId, channel);
+  const hasDoubtedTimes = await addTallies(stored, tallied, verifying);
   return {
     ...factsOf(stored, tallied),
+    hasDoubtedTimes,
     checksum: bytes ? checksumOfHeld(stored, bytes, tallied.crc) : await checksumOf(head, verifying),
     indexesChecksum: crc32(indexes),
     hasTrueIndexes: named?.hasTrueIndexes ?? false,
     mayPass: mayPass(stored, tallied),
     channels: (named?.hasTrueIndexes ? named : tallied).channels,
   };
+}
+
+/** Times that nobody can have written are counted, and count for no span. Answers whether there are any. */
+async function addTallies(stored: StoredChunk, tallied: TalliedChunk, verifying: Verifying): Promise<boolean> {
+  const { survey, damage } = verifying;
+  const isDoubtful = mayDoubt(stored, spanOfChannels(tallied.channels));
+  const doubted = isDoubtful
+    ? await doubtTimes(
+        stored,
+        contentOf(stored, verifying, () => undefined),
+      )
+    : undefined;
+  for (const channel of tallied.channels)
+    addTally(survey, channel.channelId, doubted?.tallies.get(channel.channelId) ?? tallyOf(channel));
+  const messageCount = tallied.lateCount + (doubted?.messageCount ?? 0);
+  if (messageCount > 0) damage.addDoubted(placeOf(stored.chunk), { offset: stored.head.offset, messageCount });
+  return messageCount > 0;
 }
 
 interface TalliedChunk extends TalliedRecords {
@@ -185,9 +204,9 @@ async function tallyBySortedIndexes(
   return sorted && chunkTally(stored, sorted);
 }
 
-function factsOf({ chunk, head, end }: StoredChunk, { channels, isInOrder, largestBytes }: TalliedRecords) {
+function factsOf({ chunk, head, end }: StoredChunk, { channels, isInOrder, largestBytes, lateCount }: TalliedRecords) {
   const places = { offset: head.offset, recordBytes: head.end - head.offset, indexesBytes: end - head.end };
-  const { startNs, endNs } = spanOfChannels(channels);
+  const { startNs, endNs } = spanOfRun(channels, lateCount);
   const lengthBytes = chunk.uncompressedBytes;
   return { chunk: { ...chunk }, ...places, lengthBytes, largestBytes, startNs, endNs, isInOrder };
 }

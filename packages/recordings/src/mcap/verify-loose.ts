@@ -1,11 +1,11 @@
 import { crc32 } from "node:zlib";
 import { RecordingError } from "../faults/reasons.ts";
 import { addTally } from "../survey/survey.ts";
-import { spanOfChannels, type VerifiedRun } from "../verified/verified-run.ts";
+import type { VerifiedRun } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { MESSAGE_HEAD_BYTES } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
-import { RecordTally } from "./tally-messages.ts";
+import { RecordTally, spanOfRun, tallyOf } from "./tally-messages.ts";
 
 /** Gathers messages outside of chunks to runs of about a megabyte, which are then read like chunks. */
 export class LooseVerifier {
@@ -51,20 +51,22 @@ export class LooseVerifier {
   }
 
   async #read({ start, end }: LooseRun): Promise<VerifiedRun> {
-    const { reader, survey } = this.#verifying;
+    const { reader, survey, damage } = this.#verifying;
     this.#tally.begin(`the messages at byte ${start}`, undefined);
     let checksum = 0;
     for await (const piece of reader.stream(start, end - start)) {
       checksum = crc32(piece, checksum);
       this.#tally.push(piece);
     }
-    const { channels, isInOrder, largestBytes } = this.#tally.end();
-    for (const channel of channels) addTally(survey, channel.channelId, channel);
+    const { channels, isInOrder, largestBytes, lateCount } = this.#tally.end();
+    for (const channel of channels) addTally(survey, channel.channelId, tallyOf(channel));
+    if (lateCount > 0)
+      damage.addDoubted(`a run of messages at byte ${start}`, { offset: start, messageCount: lateCount });
     survey.readableBytes = end;
     const lengthBytes = end - start;
     const places = { offset: start, recordBytes: lengthBytes, indexesBytes: 0, lengthBytes };
-    const facts = { ...spanOfChannels(channels), largestBytes, checksum, indexesChecksum: 0, isInOrder };
-    return { ...places, ...facts, hasTrueIndexes: false, mayPass: false, channels };
+    const facts = { ...spanOfRun(channels, lateCount), largestBytes, checksum, indexesChecksum: 0, isInOrder };
+    return { ...places, ...facts, hasTrueIndexes: false, mayPass: false, hasDoubtedTimes: lateCount > 0, channels };
   }
 }
 

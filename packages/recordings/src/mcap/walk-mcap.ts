@@ -1,6 +1,6 @@
 import { RecordingError } from "../faults/reasons.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
-import { type FieldCursor, openCursor, readTime, readU16, readU32, toValidTime } from "../reading/field-cursor.ts";
+import { type FieldCursor, openCursor, readTime, readU16, readU32 } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader, refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
 import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
@@ -17,6 +17,7 @@ export type McapItem = { readonly end: number } & (
   | { readonly kind: "header"; readonly profile: string; readonly library: string }
   | { readonly kind: "schema"; readonly schema: Schema }
   | { readonly kind: "channel"; readonly channel: Channel }
+  /** The time may lie beyond signed 64 bits. */
   | { readonly kind: "message"; readonly channelId: number; readonly logTimeNs: bigint; readonly offset: number }
   /** `indexed` is what the message indexes behind the chunk say. It is empty if there are none. */
   | { readonly kind: "chunk"; readonly chunk: McapChunk; readonly indexed: Map<number, Tally> }
@@ -97,7 +98,7 @@ function peekItem(head: RecordHead, reader: WindowReader, { limits }: ReadContex
 
 function toMessage({ offset, end }: RecordHead, bytes: Uint8Array): McapItem {
   const view = new DataView(bytes.buffer, bytes.byteOffset, MESSAGE_HEAD_BYTES);
-  const logTimeNs = toValidTime(view.getBigUint64(6, true), () => `the message at byte ${offset}`);
+  const logTimeNs = view.getBigUint64(6, true);
   return { kind: "message", channelId: view.getUint16(0, true), logTimeNs, offset, end };
 }
 

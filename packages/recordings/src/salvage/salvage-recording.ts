@@ -66,9 +66,10 @@ interface Part {
   readonly salvage: Salvage;
 }
 
-/** A part without messages gives nothing. */
-function toExportSource({ name, source, index, salvage: { startNs, endNs } }: Part): ExportSource[] {
-  if (startNs === undefined || endNs === undefined) return [];
+/** A part without messages gives nothing. The span is the widest, because a salvage holds messages with times that are in doubt, too. */
+function toExportSource({ name, source, index, salvage }: Part): ExportSource[] {
+  if (salvage.startNs === undefined) return [];
+  const [startNs, endNs] = [0n, 2n ** 63n - 1n];
   const shared = lend(source);
   return [
     { fileName: name, startNs, endNs, isSalvage: true, open: async () => shared, openIndex: async () => lend(index) },

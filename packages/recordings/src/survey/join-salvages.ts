@@ -23,6 +23,7 @@ export function joinSalvages(parts: readonly Salvage[]): Salvage {
 function joinDamage(damages: readonly RecordingDamage[]): RecordingDamage | undefined {
   if (damages.length === 0) return undefined;
   const messagesGuessed = sumOf(damages, (damage) => damage.messagesGuessed ?? 0);
+  const messagesDoubted = sumOf(damages, (damage) => damage.messagesDoubted ?? 0);
   return {
     chunksLost: sumOf(damages, ({ chunksLost }) => chunksLost),
     messagesLost: sumOf(damages, ({ messagesLost }) => messagesLost),
@@ -30,6 +31,7 @@ function joinDamage(damages: readonly RecordingDamage[]): RecordingDamage | unde
     attachmentsLost: sumOf(damages, ({ attachmentsLost }) => attachmentsLost),
     bytesLost: sumOf(damages, ({ bytesLost }) => bytesLost),
     ...(messagesGuessed > 0 && { messagesGuessed }),
+    ...(messagesDoubted > 0 && { messagesDoubted }),
     reasons: damages.flatMap(({ reasons }) => reasons).slice(0, MOST_REASONS),
   };
 }

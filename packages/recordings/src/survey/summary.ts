@@ -82,6 +82,11 @@ export interface RecordingDamage {
    * Absent if there are none.
    */
   readonly messagesGuessed?: number;
+  /**
+   * Messages whose times contradict the head and the indexes of their chunk, or lie beyond the year 2262. They are not lost; the recording's
+   * span is without them. Absent if there are none.
+   */
+  readonly messagesDoubted?: number;
   /** The first ten reasons. */
   readonly reasons: Reason[];
 }

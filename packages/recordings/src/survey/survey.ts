@@ -166,6 +166,18 @@ export function addTally(survey: Survey, channelId: number, tally: Tally): void 
   extendSpan(survey, tally.startNs, tally.endNs);
 }
 
+/**
+ * Gives channels a span all of whose messages have times that count for none: that of the recording, or, if no message has a time that
+ * counts, the last time that can be said. To be called when everything was read.
+ */
+export function settleSpans(survey: Survey, lastNs: bigint): void {
+  for (const tally of survey.tallies.values()) {
+    if (tally.startNs !== undefined || tally.messageCount === 0) continue;
+    extendSpan(survey, survey.startNs ?? lastNs, survey.endNs ?? lastNs);
+    extendSpan(tally, survey.startNs!, survey.endNs!);
+  }
+}
+
 export function extendSpan(span: { startNs?: bigint; endNs?: bigint }, startNs: bigint, endNs: bigint): void {
   if (span.startNs === undefined || startNs < span.startNs) span.startNs = startNs;
   if (span.endNs === undefined || endNs > span.endNs) span.endNs = endNs;

@@ -39,7 +39,7 @@ export class ActivityLog {
 
   /** Runs come in the order of the file, once they are verified. */
   add(run: VerifiedRun): void {
-    if (run.damage) return;
+    if (run.damage || run.hasDoubtedTimes) return; // times of other centuries would make the parts too long
     this.#baseNs ??= run.startNs;
     for (const channel of run.channels) this.#addChannel(channel, this.#baseNs);
   }

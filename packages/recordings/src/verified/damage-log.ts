@@ -16,6 +16,8 @@ export interface DamageLog {
   addChecksum(offset: number, reason: Reason): void;
   /** Adds something that the file says it has, and that was not found. */
   addUntraced(offset: number, text: string): void;
+  /** Adds messages of `place` whose times contradict what the file says of them, and which are kept. */
+  addDoubted(place: string, doubted: { offset: number; messageCount: number }): void;
   /** Adds messages whose topic is unknown. */
   addUnknownChannel(reason: Reason, messagesLost: number): void;
   readonly lines: readonly DamageLine[];
@@ -28,14 +30,7 @@ interface BegunPart {
 
 export function createDamageLog(): DamageLog {
   const lines: DamageLine[] = [];
-  const sums = {
-    chunksLost: 0,
-    messagesLost: 0,
-    attachmentsLost: 0,
-    bytesLost: 0,
-    messagesGuessed: 0,
-    isCountKnown: true,
-  };
+  const sums = newSums();
   let count = 0;
   const add = (line: DamageLine): void => {
     count += 1;
@@ -66,6 +61,10 @@ export function createDamageLog(): DamageLog {
       sums.isCountKnown = false;
       add({ kind: "untraced", offset, code: "BadSummary", text });
     },
+    addDoubted(place, { offset, messageCount }) {
+      sums.messagesDoubted += messageCount;
+      add({ kind: "times", offset, code: "InvalidTime", text: describeDoubt(place, messageCount) });
+    },
     addUnknownChannel(reason, messagesLost) {
       sums.messagesLost += messagesLost;
       add({ kind: "gap", offset: 0, ...reason, messagesLost });
@@ -73,8 +72,26 @@ export function createDamageLog(): DamageLog {
     sum() {
       if (count === 0) return undefined;
       const reasons = lines.slice(0, MOST_REASONS).map(({ code, text }) => ({ code: code as Reason["code"], text }));
-      return { ...sums, messagesGuessed: sums.messagesGuessed || undefined, reasons };
+      return { ...withoutZeros(sums), reasons };
     },
+  };
+}
+
+function newSums() {
+  const counts = { chunksLost: 0, messagesLost: 0, attachmentsLost: 0, bytesLost: 0 };
+  return { ...counts, messagesGuessed: 0, messagesDoubted: 0, isCountKnown: true };
+}
+
+function describeDoubt(place: string, messageCount: number): string {
+  return `${place} holds ${messageCount} messages with times that nobody can have written; they are kept, and the recording's span is without them`;
+}
+
+function withoutZeros(sums: Required<Omit<RecordingDamage, "reasons">>): Omit<RecordingDamage, "reasons"> {
+  const { messagesGuessed, messagesDoubted, ...others } = sums;
+  return {
+    ...others,
+    ...(messagesGuessed > 0 && { messagesGuessed }),
+    ...(messagesDoubted > 0 && { messagesDoubted }),
   };
 }
 

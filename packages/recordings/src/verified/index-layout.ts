@@ -84,9 +84,9 @@ export interface MetadataLine {
   readonly metadata: readonly (readonly [string, string])[];
 }
 
-/** Something that cannot be read. */
+/** Something that cannot be read, or, for `times`, messages that were read and whose times cannot be true. */
 export interface DamageLine {
-  readonly kind: "chunk" | "attachment" | "summary" | "checksum" | "gap" | "untraced";
+  readonly kind: "chunk" | "attachment" | "summary" | "checksum" | "gap" | "untraced" | "times";
   /** Where the damage is in the recording. */
   readonly offset: number;
   readonly code: string;

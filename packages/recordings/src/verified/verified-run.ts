@@ -27,6 +27,8 @@ export interface VerifiedRun {
   readonly hasTrueIndexes: boolean;
   /** It may stand in another file as it is, with its message indexes. */
   readonly mayPass: boolean;
+  /** Some of its messages have times that nobody can have written. */
+  readonly hasDoubtedTimes?: boolean;
   /** Present if its content cannot be read. Such a run is listed so that a reader can say what is missing. */
   readonly damage?: RunDamage;
   readonly channels: RunChannel[];

@@ -1,3 +1,4 @@
+import { MAX_TIME_NS } from "../../reading/field-cursor.ts";
 export interface Selection {
   /** The id in the written file of every channel of the source, or `UNWANTED`. */
   readonly ids: ReadonlyMap<number, number>;
@@ -43,7 +44,7 @@ export interface QuickSelection {
   isInWindow(timeHigh: number, timeLow: number): boolean;
 }
 
-export function toQuickSelection({ ids, startNs = 0n, endNs = 2n ** 63n - 1n }: SentSelection): QuickSelection {
+export function toQuickSelection({ ids, startNs = 0n, endNs = MAX_TIME_NS }: SentSelection): QuickSelection {
   const quick = new Int32Array(ID_COUNT).fill(UNWANTED);
   let keepsIds = true;
   /** The ids of bags, whose connections may have any number. */
@@ -55,7 +56,8 @@ export function toQuickSelection({ ids, startNs = 0n, endNs = 2n ** 63n - 1n }: 
     if (written !== UNWANTED && written !== id) keepsIds = false;
   }
   const [startHigh, startLow] = splitTime(startNs);
-  const [endHigh, endLow] = splitTime(endNs);
+  // Times beyond signed 64 bits, which only garbage has, count as the last one.
+  const [endHigh, endLow] = splitTime(endNs < MAX_TIME_NS ? endNs : 2n ** 64n - 1n);
   return {
     ids: quick,
     keepsIds,
