@@ -1,5 +1,6 @@
 import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { type Beginning, findBeginning } from "../reading/begun-chunk.ts";
+import { type BoundedJudging, boundJudging } from "../reading/bound-judging.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
 import { hasChannel, type Survey } from "../survey/survey.ts";
 import { findBagChunks, readChunkAt } from "./find-bag-chunk.ts";
@@ -34,14 +35,14 @@ export interface DamagedBagWalk extends RecordReading {
 }
 
 /** `isIntroduced`: the connections in the index were added, which costs reading, so that it is done once and only behind damage. */
-type Walk = DamagedBagWalk & { isIntroduced: boolean };
+type Walk = DamagedBagWalk & { isIntroduced: boolean; readonly bounded: BoundedJudging };
 
 /**
  * Walks a bag whatever is wrong with it, from its first record on: a chunk in progress is read as far as it makes sense, and behind a place
  * that makes no sense the next chunk is looked for. Answers where the bag ends because another one begins, or where the file ends.
  */
 export async function walkDamagedBag(given: DamagedBagWalk): Promise<number> {
-  const walk = { ...given, isIntroduced: false };
+  const walk = { ...given, isIntroduced: false, bounded: boundJudging(given.context) };
   const { sizeBytes } = walk.context.source;
   let offset: number = magic.byteLength;
   while (offset < sizeBytes) {
@@ -125,7 +126,9 @@ async function startsRecord(offset: number, walk: Walk): Promise<boolean> {
 }
 
 function beginningOf(chunk: ChunkHeader, limit: number, walk: Walk): Promise<Beginning | undefined> {
-  const { survey, context } = walk;
+  const { survey, bounded } = walk;
+  const { context } = bounded;
+  if (bounded.isExhausted()) return Promise.resolve(undefined);
   const see = seeBagRecords((channelId) => hasChannel(survey, channelId), context.limits.maxRecordBytes);
   return findBeginning(chunk, { context, see, limit, span: { startNs: survey.startNs, endNs: survey.endNs } });
 }

@@ -1,5 +1,6 @@
 import { RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
+import { boundJudging } from "../reading/bound-judging.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";
 import { createSurvey } from "../survey/survey.ts";
@@ -31,12 +32,10 @@ export interface Resync {
 export function createResync(reading: DamagedReading): Resync {
   const { sizeBytes } = reading.context.source;
   let section: SummarySection | undefined;
-  let leftBytes = JUDGED_FLOOR_BYTES + MOST_JUDGED_SHARE * sizeBytes;
-  /** Files that were made for it have many chunks that look alike up to their ends. */
-  const judge = async (chunk: McapChunk): Promise<JudgedChunk | undefined> => {
-    leftBytes -= Math.min(chunk.storedBytes, sizeBytes - chunk.dataOffset);
-    return leftBytes < 0 ? undefined : judgeChunk(chunk, reading);
-  };
+  const bounded = boundJudging(reading.context);
+  const judging = { ...reading, context: bounded.context };
+  const judge = async (chunk: McapChunk): Promise<JudgedChunk | undefined> =>
+    bounded.isExhausted() ? undefined : judgeChunk(chunk, judging);
   const prepare = async (): Promise<SummarySection> => {
     section ??= await introduceRepeated(reading);
     return section;
@@ -55,7 +54,7 @@ export function createResync(reading: DamagedReading): Resync {
         if (unnamed) return unnamed;
         const chunk = offset >= from ? await readChunkAt(offset, reading) : undefined;
         const judged = chunk && (await judge(chunk));
-        if (judged?.kind === "chunk") return { offset, ...judged };
+        if (judged) return { offset, ...judged };
         searchedTo = Math.max(searchedTo, offset + lengthBytes);
       }
       return search({ from: searchedTo, to: sizeBytes }, searching);
@@ -70,9 +69,6 @@ export async function holdsMcapChunk(context: ReadContext): Promise<boolean> {
   const to = Math.min(PIECE_BYTES, context.source.sizeBytes);
   return (await search({ from: 0, to }, { reading, judge: (chunk) => judgeChunk(chunk, reading) })) !== undefined;
 }
-
-const JUDGED_FLOOR_BYTES = 64 * 1024 * 1024;
-const MOST_JUDGED_SHARE = 16;
 
 interface Searching {
   readonly reading: DamagedReading;

@@ -88,3 +88,12 @@ test("behind a hole in a bag the next chunk is found, and connections that the h
     assert.equal(readMessages(await salvage(holed, "run.bag", pool)).length, total - lost);
   }
 });
+
+test("heads of chunks that all reach to the end of a bag are not read again and again", async () => {
+  const whole = Buffer.from(await makeBag({ compression: "none", chunkBytes: 8000 }));
+  const [first] = bagChunksOf(whole);
+  const head = Buffer.from(whole.subarray(first!.at, first!.dataAt));
+  head.writeUInt32LE(2 ** 32 - 1, head.byteLength - 4);
+  const many = Buffer.concat([whole.subarray(0, first!.indexesEnd), ...Array.from({ length: 20_000 }, () => head)]);
+  assert.equal(readMessages(await salvage(many, "run.bag", pool)).length, first!.messageCount);
+});
