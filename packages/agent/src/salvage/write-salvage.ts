@@ -6,6 +6,7 @@ import {
   inspectRecording,
   type RandomAccessSource,
   RecordingError,
+  type Salvage,
   SalvageEmptyError,
   salvageRecording,
 } from "@downlink/recordings";
@@ -69,7 +70,7 @@ async function writePieces(
   { source, job }: { source: RandomAccessSource; job: SalvageJob },
 ): Promise<void> {
   const { file, signal } = job;
-  const describe = ({ lostBytes }: { lostBytes: number }) => provenanceOf(job, lostBytes);
+  const describe = (salvage: Salvage) => provenanceOf(job, salvage);
   await using out = await open(partial, "w", 0o644);
   let uncheckedBytes = CHECK_EVERY_BYTES;
   for await (const piece of salvageRecording(source, { fileName: file.path, describe, signal })) {
@@ -84,11 +85,12 @@ async function writePieces(
 }
 
 /** Says from which file the salvage is, and what was lost. The control plane links the two by it. */
-function provenanceOf({ file, reason }: SalvageJob, lostBytes: number) {
+function provenanceOf({ file, reason }: SalvageJob, { lostBytes, damage }: Salvage) {
   const { versionId, path, identity } = file;
   const facts = { versionId, path, sizeBytes: `${identity.sizeBytes}`, modifiedAtNs: `${identity.mtimeNs}` };
   const why = { reasonCode: reason?.code ?? "", reason: reason?.text ?? "" };
-  return { name: SALVAGE_RECORD_NAME, metadata: { ...facts, lostBytes: `${lostBytes}`, ...why, agentVersion } };
+  const lost = { lostBytes: `${lostBytes}`, ...(damage && { damage: JSON.stringify(damage) }) };
+  return { name: SALVAGE_RECORD_NAME, metadata: { ...facts, ...lost, ...why, agentVersion } };
 }
 
 async function writeWhole(out: FileHandle, piece: Uint8Array): Promise<void> {

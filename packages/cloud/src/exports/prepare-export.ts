@@ -1,5 +1,6 @@
 import { type api, type DataDamage, type Input, MAX_UNKNOWN_TOPICS, type MissingData } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid } from "../core/errors.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { sourcesByTopic } from "./by-topic.ts";
@@ -26,7 +27,7 @@ export interface PreparedExport {
   /** Facts about the export for the answer. */
   readonly facts: {
     fileName: string;
-    damage: DataDamage | undefined;
+    damage: Complete<DataDamage> | undefined;
     missing: MissingData | undefined;
     unknownTopics: string[] | undefined;
   };

@@ -30,8 +30,9 @@ export async function salvageInPieces(
   }
 }
 
-function amountsOf({ readableBytes, lostBytes, messageCount }: Salvage): Record<string, string> {
-  return { readableBytes: `${readableBytes}`, lostBytes: `${lostBytes}`, messageCount: `${messageCount}` };
+function amountsOf({ readableBytes, lostBytes, messageCount, damage }: Salvage): Record<string, string> {
+  const counts = { readableBytes: `${readableBytes}`, lostBytes: `${lostBytes}`, messageCount: `${messageCount}` };
+  return { ...counts, ...(damage && { damage: JSON.stringify(damage) }) };
 }
 
 function toRefusal(error: unknown, fileName: string): Refusal | undefined {

@@ -1,3 +1,4 @@
+import { DataDamage, SALVAGE_RECORD_NAME } from "@downlink/protocol";
 import type { AttachmentSummary, RecordingSummary, TopicSummary } from "@downlink/recordings";
 import { newId } from "../db/ids.ts";
 
@@ -13,9 +14,29 @@ export function recordingFacts(summary: RecordingSummary & { startNs: bigint; en
   };
 }
 
-/** Returns the damage in the form of the recording's column. */
-export function damageOf({ damage }: RecordingSummary): string | null {
-  return damage ? JSON.stringify(damage) : null;
+/** Returns the damage in the form of the recording's column. A salvage is whole itself, and has the damage of the file that it is made of. */
+export function damageOf({ damage, metadata }: RecordingSummary): string | null {
+  const known = damage ?? salvagedDamage(metadata.findLast(({ name }) => name === SALVAGE_RECORD_NAME)?.metadata);
+  return known ? JSON.stringify(known) : null;
+}
+
+/** A salvage of an earlier version says only how many bytes were lost, and why. Anybody may write such a record, so that it proves nothing. */
+function salvagedDamage(record: Readonly<Record<string, string>> | undefined): DataDamage | undefined {
+  if (!record) return undefined;
+  const stated = DataDamage.safeParse(parseJson(record.damage));
+  if (stated.success) return stated.data;
+  const bytesLost = Number(record.lostBytes);
+  if (!Number.isSafeInteger(bytesLost) || bytesLost <= 0) return undefined;
+  const reasons = [{ code: record.reasonCode ?? "", text: record.reason ?? "" }];
+  return { chunksLost: 0, messagesLost: 0, isCountKnown: false, attachmentsLost: 0, bytesLost, reasons };
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return undefined;
+  }
 }
 
 type Span = Pick<RecordingSummary, "startNs" | "endNs">;

@@ -32,7 +32,9 @@ test("a device's file that only its import finds damaged is salvaged from its st
     [recording.path, recording.device?.id, recording.sessionId],
     ["runs/drive.salvage.mcap", agent.deviceId, sessionId],
   );
-  const { link } = await admin.call(api.exports.create, { recordingId: recording.id });
+  const { link, damage } = await admin.call(api.exports.create, { recordingId: recording.id });
+  assert.deepEqual(damage, recording.damage);
+  assert.ok(damage!.chunksLost > 0 && damage!.bytesLost > 0 && damage!.reasons.length > 0, JSON.stringify(damage));
   const kept = await readIndexedMessages(await (await fetch(link)).bytes());
   const all = await readIndexedMessages(whole);
   assert.ok(kept.length > all.length / 2 && kept.length < all.length, `${kept.length} of ${all.length}`);

@@ -62,8 +62,26 @@ function endSentence(text: string): string {
 
 type Damage = NonNullable<Recording["damage"]>;
 
-/** Says what of imported data cannot be read. */
-export function describeDamage({ chunksLost, messagesLost, isCountKnown, attachmentsLost, bytesLost }: Damage): string {
+/** Says what of imported data cannot be read, and what nothing proves. */
+export function describeDamage(damage: Damage): string {
+  const lost = describeLost(damage);
+  const { messagesGuessed = 0, messagesDoubted = 0 } = damage;
+  return [
+    lost === ""
+      ? "It is damaged, and nothing of its data was lost."
+      : `It is damaged: ${lost} cannot be read. Exports leave them out.`,
+    ...(messagesGuessed > 0
+      ? [
+          `${formatCount(messagesGuessed)} messages were read out of chunks that are not whole, and nothing proves them.`,
+        ]
+      : []),
+    ...(messagesDoubted > 0
+      ? [`${formatCount(messagesDoubted)} messages have times that nobody can have written.`]
+      : []),
+  ].join(" ");
+}
+
+function describeLost({ chunksLost, messagesLost, isCountKnown, attachmentsLost, bytesLost }: Damage): string {
   const parts = [
     ...(chunksLost > 0 ? [`${formatCount(chunksLost)} chunks`] : []),
     ...(messagesLost > 0 || !isCountKnown
@@ -71,6 +89,5 @@ export function describeDamage({ chunksLost, messagesLost, isCountKnown, attachm
       : []),
     ...(attachmentsLost > 0 ? [`${formatCount(attachmentsLost)} attachments`] : []),
   ];
-  if (parts.length === 0) return "It is damaged, and nothing of its data was lost.";
-  return `It is damaged: ${parts.join(", ")} (${formatBytes(bytesLost)}) cannot be read. Exports leave them out.`;
+  return parts.length === 0 ? "" : `${parts.join(", ")} (${formatBytes(bytesLost)})`;
 }
