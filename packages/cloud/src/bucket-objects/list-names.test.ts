@@ -145,19 +145,45 @@ test("an object that goes and comes back is the same one; other bytes under the 
   );
 });
 
+async function queuedVisits(siteId: string): Promise<number> {
+  const text = `SELECT count(*)::int AS n FROM pgboss.job WHERE name = 'list-bucket' AND data ->> 'siteId' = $1`;
+  return (await db.pool.query(text, [siteId])).rows[0].n;
+}
+
+test("the first listing waits for a policy, but not longer than the time between listings", async () => {
+  const { stub, siteId, deps, save, shown } = await openStubSite(cloud);
+  stub.objects.set("a", anObject());
+  const hourly = { ...deps, listBucketsSeconds: 3600 };
+  const visit = async (by = hourly) => {
+    assert.equal(await visitBucket(by, siteId, { signal }), undefined);
+    return shown();
+  };
+  assert.deepEqual(await visit(), []);
+  await queueVisits(hourly);
+  assert.equal(await queuedVisits(siteId), 0);
+  const aged = { createdAtNs: deps.clock.nowNs() - 3_601_000_000_000n };
+  await save([{ pattern: "b", action: { type: "import" } }]);
+  assert.deepEqual(await visit({ ...deps, listBucketsSeconds: 0 }), []);
+  await queueVisits(hourly);
+  assert.equal(await queuedVisits(siteId), 1);
+  assert.deepEqual(await visit(), [["a", "ignored"]]);
+
+  const without = await openStubSite(cloud);
+  without.stub.objects.set("a", anObject());
+  await db.prisma.site.update({ where: { id: without.siteId }, data: aged });
+  await visitBucket({ ...without.deps, listBucketsSeconds: 3600 }, without.siteId, { signal });
+  assert.deepEqual(await without.shown(), [["a", "requested"]]);
+});
+
 test("a bucket that answers again is visited for what was due, and a visit that nothing is due for is not queued", async () => {
   const { stub, siteId, deps, orgId } = await openStubSite(cloud);
   await db.prisma.siteBucket.update({ where: { siteId }, data: { listedAtNs: deps.clock.nowNs() } });
-  const queued = async () => {
-    const text = `SELECT count(*)::int AS n FROM pgboss.job WHERE name = 'list-bucket' AND data ->> 'siteId' = $1`;
-    return (await db.pool.query(text, [siteId])).rows[0].n;
-  };
   await queueVisits(deps);
-  assert.equal(await queued(), 0);
+  assert.equal(await queuedVisits(siteId), 0);
   const noted = { id: "obj_due", orgId, siteId, name: "a", state: "noted", createdAtNs: 0n, updatedAtNs: 0n } as const;
   await db.prisma.bucketObject.create({ data: noted });
   await queueVisits(deps);
-  assert.equal(await queued(), 1);
+  assert.equal(await queuedVisits(siteId), 1);
   stub.fail = refuse;
   assert.match((await visitBucket(deps, siteId, { signal }))!, /403/);
   stub.fail = () => {};

@@ -22,7 +22,10 @@ const OVERDUE_NS = 60_000_000_000n;
 const RECOVERING = "the deployment recovers, and does not know yet what was deleted; try again in a minute";
 const NS_PER_SECOND = 1_000_000_000n;
 
-/** Queues a visit of each bucket that has something due. */
+/**
+ * Queues a visit of each bucket that has something due. The first listing waits for a policy, but not for ever: without one everything in the
+ * bucket is imported.
+ */
 export async function queueVisits(deps: VisitDeps): Promise<void> {
   const nowNs = deps.clock.nowNs();
   const { listBucketsSeconds: seconds } = deps;
@@ -30,7 +33,9 @@ export async function queueVisits(deps: VisitDeps): Promise<void> {
   const due = await deps.db.prisma.$queryRaw<{ orgId: string; siteId: string }[]>`
     SELECT s."orgId", b."siteId" FROM "SiteBucket" b JOIN "Site" s ON s.id = b."siteId"
     WHERE (b."turnUntilNs" IS NULL OR b."turnUntilNs" < ${nowNs}) AND (
-      b."listingSinceNs" IS NOT NULL OR b."listedAtNs" < ${oldestNs}::bigint OR (b."listedAtNs" IS NULL AND ${oldestNs}::bigint IS NOT NULL)
+      b."listingSinceNs" IS NOT NULL OR COALESCE(b."listedAtNs", s."createdAtNs") < ${oldestNs}::bigint
+      OR (b."listedAtNs" IS NULL AND ${oldestNs}::bigint IS NOT NULL
+        AND EXISTS (SELECT 1 FROM "IngestPathPolicy" p WHERE p."siteId" = b."siteId"))
       OR b."listedAtNs" < (SELECT max(p."createdAtNs") FROM "IngestPathPolicy" p WHERE p."siteId" = b."siteId")
       OR EXISTS (SELECT 1 FROM "BucketObject" o
         WHERE o."siteId" = b."siteId" AND o."isDue" AND o."goneAtNs" IS NULL AND o."updatedAtNs" < ${nowNs - OVERDUE_NS}))`;
@@ -86,13 +91,13 @@ async function lookAtOverdue(deps: VisitDeps, site: SiteWithPolicy, signal: Abor
 
 async function isListingDue(deps: VisitDeps, siteId: string): Promise<boolean> {
   const { prisma } = deps.db;
-  const bucket = await prisma.siteBucket.findUnique({ where: { siteId } });
+  const bucket = await prisma.siteBucket.findUnique({ where: { siteId }, include: { site: true } });
   if (!bucket) return false;
-  const { listingSinceNs, listedAtNs } = bucket;
+  const { listingSinceNs, listedAtNs, site } = bucket;
   if (listingSinceNs !== null) return true;
   const { listBucketsSeconds: seconds } = deps;
-  if (listedAtNs === null) return seconds > 0;
+  if (listedAtNs === null && seconds === 0) return false;
   const policy = await prisma.ingestPathPolicy.aggregate({ where: { siteId }, _max: { createdAtNs: true } });
-  if ((policy._max.createdAtNs ?? 0n) > listedAtNs) return true;
-  return seconds > 0 && listedAtNs < deps.clock.nowNs() - BigInt(seconds) * NS_PER_SECOND;
+  if ((policy._max.createdAtNs ?? 0n) > (listedAtNs ?? 0n)) return true;
+  return seconds > 0 && (listedAtNs ?? site.createdAtNs) < deps.clock.nowNs() - BigInt(seconds) * NS_PER_SECOND;
 }

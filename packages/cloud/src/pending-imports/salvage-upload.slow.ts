@@ -85,13 +85,15 @@ test("what is readable of a cut upload becomes a recording beside it, which name
   assert.equal(recording.key, undefined, "the key is the file's own");
   assert.equal(sessionId, null);
   assert.deepEqual(
-    { ...record, readableBytes: undefined, lostBytes: undefined, messageCount: undefined },
+    { ...record, readableBytes: undefined, lostBytes: undefined, messageCount: undefined, damage: undefined },
     {
       ...{ requestId, path: names.filename, sizeBytes: `${sizeBytes}`, reasonCode: "NoEnd", reason: errorText },
-      ...{ readableBytes: undefined, lostBytes: undefined, messageCount: undefined },
+      ...{ readableBytes: undefined, lostBytes: undefined, messageCount: undefined, damage: undefined },
     },
   );
   assert.equal(Number(record.readableBytes) + Number(record.lostBytes), cut.byteLength);
+  assert.deepEqual(JSON.parse(record.damage!), recording.damage);
+  assert.equal(recording.damage!.bytesLost, Number(record.lostBytes));
   const originals = contentOf(readMessages(whole));
   assert.ok(messages.length > originals.length / 2 && messages.every((message) => originals.includes(message)));
 
@@ -175,7 +177,7 @@ test("repeats, and many calls at the same moment, answer one request; a salvage 
   assert.equal((await endOfImport(cloud, again.requestId)).status, "complete");
 });
 
-test("a salvage in the making is listed by its id, and nowhere else; an upload that waits for its bytes is not", async () => {
+test("a salvage in the making, like an upload that waits for its bytes, is listed by its id, and nowhere else", async () => {
   const waiting = await admin.call(api.uploads.create, { filename: "later.mcap", key: "later" });
   const requestId = await uploadDamaged(share(await anotherMcap(), 0.5), "NoEnd", { deviceName: "listed" });
   const { orgId, projectId, siteId } = await requestOf(requestId);
@@ -193,8 +195,9 @@ test("a salvage in the making is listed by its id, and nowhere else; an upload t
   const list = (query: CallInput<typeof api.pendingImports.list>) => admin.call(api.pendingImports.list, query);
   const [found] = await list({ requestId: id });
   assert.deepEqual([found!.pipelineStage, found!.salvageOf, found!.status], ["Salvaging", requestId, undefined]);
-  assert.deepEqual(await list({ requestId: waiting.requestId }), []);
-  assert.ok(!(await list({ showCompleted: true })).some((one) => one.requestId === id));
+  assert.equal((await list({ requestId: waiting.requestId })).length, 1);
+  const listed = await list({ showCompleted: true });
+  assert.ok(!listed.some(({ requestId: one }) => one === id || one === waiting.requestId));
   await prisma.importRequest.delete({ where: { id } });
 });
 
@@ -236,13 +239,15 @@ test("a request that is waiting, running, cancelled, no longer stored, or a salv
   await assert.rejects(salvage(made.ended.requestId), refused(/is a salvage itself; salvage the file/));
 });
 
-test("a file of a device is salvaged there: 409 names the call", async () => {
+test("a file of a device of which nothing is stored is salvaged there: 409 names the call", async () => {
   const { requestId } = await askForFile(cloud, "at-the-edge");
   const failed = { state: "error", errorCode: "BadChunk", errorText: "broken" } as const;
   await prisma.importRequest.update({ where: { id: requestId }, data: failed });
   await assert.rejects(
     salvage(requestId),
-    refused(/on a device; salvage it there, by POST \/v1\/edge-files\/\{id\}\/salvage/),
+    refused(
+      /are stored here; if its device lists the file as damaged, salvage it there, by POST \/v1\/edge-files\/\{id\}\/salvage/,
+    ),
   );
 });
 
