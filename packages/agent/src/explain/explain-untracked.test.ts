@@ -12,7 +12,7 @@ const settings = { watchInclude: ["day*/**/*.{mcap,bag}"], watchExclude: ["**/*.
 test("every path that the agent does not keep has its reason", async () => {
   using device = makeDevice();
   mkdirSync(join(device.root, "day1"));
-  for (const path of ["day1/a.mcap", "day1/x.active.mcap", "day1/notes.txt", "other.mcap"])
+  for (const path of ["day1/a.mcap", "day1/x.active.mcap", "day1/notes.txt", "other.mcap", "day1/b.bag.active"])
     writeFileSync(join(device.root, path), "");
   symlinkSync("a.mcap", join(device.root, "day1", "link.mcap"));
   symlinkSync("day1", join(device.root, "link"));
@@ -29,6 +29,7 @@ test("every path that the agent does not keep has its reason", async () => {
     ["outside/a.mcap", "behind a symlink", /^outside is a symlink\./],
     ["day1/notes.txt", "not a recording", /\.mcap and \.bag/],
     ["day1/x.active.mcap", "excluded", /by \*\*\/\*\.active\.\*/],
+    ["day1/b.bag.active", "being recorded", /names it \.active while it writes it/],
     ["other.mcap", "not included", /day\*\/\*\*/],
     ["day1/a.mcap", "not seen yet", /no scan has seen it yet/],
   ];

@@ -4,6 +4,7 @@ import { dirname, relative } from "node:path";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
 import { problemTexts } from "../diagnostics/problems.ts";
+import { finishedPathOf, isActiveName } from "../files/active-files.ts";
 import { TRASH_NAME } from "../files/scan.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
@@ -165,14 +166,23 @@ function explainByGlobs({ path = "", settings }: UntrackedFacts): Description | 
       state: "excluded",
       why: `DOWNLINK_WATCH_EXCLUDE excludes it by ${excluded}.`,
       next: "Nothing, until it has another name.",
-      todo: "Recorders that name files .active rename them when they are finished. Else change the setting.",
+      todo: "Change the setting, if it is to be found.",
     };
-  if (settings.watchInclude.some(fits)) return undefined;
+  const isIncluded = settings.watchInclude.some((glob) => compileGlobs([glob])(finishedPathOf(path)));
+  if (isIncluded) return isActiveName(path) ? explainActive() : undefined;
   return {
     state: "not included",
     why: `None of DOWNLINK_WATCH_INCLUDE fits it: ${settings.watchInclude.join(", ")}.`,
     next: "Nothing.",
     todo: "Change the setting in the file; a running agent takes it up within seconds.",
+  };
+}
+
+function explainActive(): Description {
+  return {
+    state: "being recorded",
+    why: "A recorder names it .active while it writes it, and renames it when it is finished.",
+    next: "It is found by its own name then. If it does not change for an hour, the recorder has crashed: it is listed as incomplete, and can be salvaged.",
   };
 }
 

@@ -16,6 +16,7 @@ export type Whereabouts =
   | "not a recording"
   | "not included"
   | "excluded"
+  | "being recorded"
   | "not seen yet";
 
 /** Why a file is in its state, and what comes next, in whole sentences; null where there is nothing to say. */

@@ -1,8 +1,12 @@
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
+import { finishedPathOf } from "./active-files.ts";
 import { isSalvagePath, SALVAGE_DIRECTORY } from "./salvage-path.ts";
 
-/** Matches files that are included, not excluded and of a known format, and salvages. Paths are relative to the root. */
+/**
+ * Matches files that are included, not excluded and of a known format, and salvages. Paths are relative to the root. What a recorder has left
+ * unfinished is included by the name that it was to have.
+ */
 export function matchFiles(globs: {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -11,6 +15,6 @@ export function matchFiles(globs: {
   const isExcluded = compileGlobs(globs.exclude);
   return (path) => {
     if (path.startsWith(`${SALVAGE_DIRECTORY}/`)) return isSalvagePath(path);
-    return recordingFormatOf(path) !== undefined && isIncluded(path) && !isExcluded(path);
+    return recordingFormatOf(path) !== undefined && isIncluded(finishedPathOf(path)) && !isExcluded(path);
   };
 }

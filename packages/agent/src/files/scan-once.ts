@@ -9,6 +9,7 @@ import type { InventoryStep } from "../inventory/tracked-file.ts";
 import type { Turns } from "../loops/turns.ts";
 import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
+import { isBeingRecorded } from "./active-files.ts";
 import { FileMovedError, openTracked, type Storage } from "./open-tracked.ts";
 import { type Move, planScan, renewalOf, type Suspect } from "./plan-scan.ts";
 import { type Scan, scanTree } from "./scan.ts";
@@ -62,7 +63,13 @@ export async function scanOnce(
     if (renewal) renewals.push(renewal);
     return renewal !== undefined;
   };
-  const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches, isKnown, signal });
+  const nowNs = ctx.clock.nowNs();
+  const filters = {
+    matches,
+    isKnown,
+    isBeingRecorded: (path: string, identity: FileIdentity) => isBeingRecorded(path, identity, nowNs),
+  };
+  const scan = await scanTree({ root: storage.root, rootDevice: storage.device, ...filters, signal });
   // The scan says nothing if the root went away meanwhile.
   if (!(await ctx.storageRoot.find())) return new Set();
   ctx.watch?.follow(scan.listed);

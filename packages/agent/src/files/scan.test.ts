@@ -1,9 +1,20 @@
 import assert from "node:assert/strict";
-import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type FileIdentity, isSameIdentity } from "../inventory/identity.ts";
+import { isBeingRecorded } from "./active-files.ts";
 import { matchFiles } from "./match-files.ts";
 import { type Scan, scanTree } from "./scan.ts";
 
@@ -35,6 +46,25 @@ test("a scan finds the recordings in all directories, and nothing else", async (
   ]);
   assert.deepEqual([...scan.listed.keys()].sort(), ["", ".hidden", "d", "d/e", "dir.mcap", "new\nline", "tmp"]);
   assert.deepEqual([scan.unknown.size, scan.unreadable], [0, []]);
+});
+
+test("a file that is named .active is found once it has not changed for an hour, by the name that it is to have", async (t) => {
+  const root = makeRoot(t, ["crashed.bag.active", "d/recording.mcap.active", "notes.txt.active", "tmp/x.bag.active"]);
+  const nowNs = BigInt(Date.now()) * 1_000_000n;
+  const found = async (atNs: bigint) => {
+    const filters = {
+      matches: matchFiles({ include: ["**/*.{mcap,bag}"], exclude: ["tmp/**"] }),
+      isBeingRecorded: (path: string, identity: FileIdentity) => isBeingRecorded(path, identity, atNs),
+    };
+    const rootDevice = lstatSync(root, { bigint: true }).dev;
+    const { files, unknown } = await scanTree({ root, rootDevice, ...filters, signal: AbortSignal.timeout(10_000) });
+    assert.equal(unknown.size, 0);
+    return [...files.keys()].sort();
+  };
+  assert.deepEqual(await found(nowNs), []);
+  utimesSync(join(root, "crashed.bag.active"), 0, Number(nowNs / 1_000_000_000n) - 3601);
+  assert.deepEqual(await found(nowNs), ["crashed.bag.active"]);
+  assert.deepEqual(await found(nowNs + 3_700_000_000_000n), ["crashed.bag.active", "d/recording.mcap.active"]);
 });
 
 test("a file that is known with this identity is left out, and each file is asked about once", async (t) => {

@@ -16,6 +16,8 @@ export interface ScanOptions {
   readonly matches: (path: string) => boolean;
   /** Whether a file is known with this identity and is left out of the result; it is asked once about each file. Without it no file is known. */
   readonly isKnown?: (path: string, identity: FileIdentity) => boolean;
+  /** Whether a file is as if it were not there, because it is being written. By default none is. */
+  readonly isBeingRecorded?: (path: string, identity: FileIdentity) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -88,6 +90,7 @@ class Walk implements Scan {
       if (stats.isDirectory() && basename(path) !== TRASH_NAME) this.waiting.add(path);
       else if (stats.isFile() && this.#options.matches(path)) {
         const identity = identityOf(stats, this.#options.rootDevice);
+        if (this.#options.isBeingRecorded?.(path, identity)) return;
         if (!this.#options.isKnown?.(path, identity)) this.files.set(path, identity);
       }
     } catch (error) {

@@ -63,7 +63,7 @@ const definitions = {
   stateDir: define({ ...atStart, name: "STATE_DIR", parse: pathOf, fallback: "/var/lib/downlink-agent" }),
   stateGroup: define({ ...atStart, name: "STATE_GROUP", parse: groupOf, fallback: "downlink" }),
   watchInclude: define({ ...withinSeconds, name: "WATCH_INCLUDE", parse: globsOf, fallback: "**/*.{mcap,bag}" }),
-  watchExclude: define({ ...withinSeconds, name: "WATCH_EXCLUDE", parse: globsOf, fallback: "**/*.active" }),
+  watchExclude: define({ ...withinSeconds, name: "WATCH_EXCLUDE", parse: globsOf, fallback: "" }),
   usesNotify: define({ ...withinSeconds, name: "WATCH_USE_NOTIFY", parse: booleanOf, fallback: "true" }),
   scanIntervalMs: define({ ...withinSeconds, name: "WATCH_SCAN_INTERVAL", parse: durationMsOf, fallback: "30s" }),
   settleTimeMs: define({ ...withinSeconds, name: "SETTLE_TIME", parse: durationMsOf, fallback: "2s" }),

@@ -1,0 +1,20 @@
+import type { FileIdentity } from "../inventory/identity.ts";
+
+/** A recorder names a file so while it writes it, and gives it its own name when it is finished. */
+const ACTIVE = ".active";
+/** A file that did not change for so long under such a name was left by a recorder that crashed, or is as good as finished. */
+const QUIET_NS = 3_600_000_000_000n;
+
+export function isActiveName(path: string): boolean {
+  return path.toLowerCase().endsWith(ACTIVE);
+}
+
+/** Returns the path that the file is to have when it is finished. */
+export function finishedPathOf(path: string): string {
+  return isActiveName(path) ? path.slice(0, -ACTIVE.length) : path;
+}
+
+/** Says whether a recorder writes the file, as far as its name and times tell. */
+export function isBeingRecorded(path: string, { mtimeNs }: Pick<FileIdentity, "mtimeNs">, nowNs: bigint): boolean {
+  return isActiveName(path) && mtimeNs > nowNs - QUIET_NS;
+}
