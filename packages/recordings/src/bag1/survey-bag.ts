@@ -6,6 +6,7 @@ import { addFirst, type ChunkToTally, tallyChunk } from "../reading/tally-chunk.
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
 import { extendSpan, mostChannels, type Survey, type Tally } from "../survey/survey.ts";
 import type { DamageLog } from "../verified/damage-log.ts";
+import { createUnknownChannels } from "../verified/unknown-channels.ts";
 import { type BagRecord, readRecord } from "./record-frame.ts";
 import { channelIdOf, opcodeOf, opcodes, readConnection, readRosTime, u32Of } from "./records.ts";
 import { addConnection } from "./to-survey.ts";
@@ -20,19 +21,23 @@ import { type DamagedBagVisitor, walkDamagedBag } from "./walk-damaged-bag.ts";
 export async function surveyBag(survey: Survey, context: ReadContext, damage: DamageLog): Promise<number> {
   const reader = openWindowReader(context);
   const scan = scanInto(survey, context);
+  const unknown = createUnknownChannels();
+  const onUnknown = unknown.add;
   const visitor: DamagedBagVisitor = {
     async chunk(chunk, chunkEnd) {
       const { indexed, end } = await readIndexes(chunkEnd, { reader, context });
-      await tallyChunk(survey, { chunk, indexed, scan }, context);
+      await tallyChunk(survey, { chunk, indexed, scan, onUnknown }, context);
       return end;
     },
-    begun: (chunk) => tallyChunk(survey, { chunk, indexed: new Map(), scan }, context),
+    begun: (chunk) => tallyChunk(survey, { chunk, indexed: new Map(), scan, onUnknown }, context),
     async lost({ chunk, end, reason }) {
       damage.addChunk({ offset: chunk.offset, end, reason, messagesLost: undefined });
     },
     gap: (gap) => damage.addGap(gap),
   };
-  return walkDamagedBag({ survey, context, reader, visitor, code: "BadRecord" });
+  const end = await walkDamagedBag({ survey, context, reader, visitor, code: "BadRecord" });
+  unknown.settle(survey, damage);
+  return end;
 }
 
 function scanInto(survey: Survey, context: ReadContext): ChunkToTally["scan"] {

@@ -7,6 +7,7 @@ import { type ChunkHeader, placeOf, refuseLargeChunk } from "../reading/chunk.ts
 import { addFirst, requireChannel } from "../reading/tally-chunk.ts";
 import { addChunk, addTally, extendSpan } from "../survey/survey.ts";
 import { copies } from "../verified/forward-reader.ts";
+import { requireKnownChannels } from "../verified/require-known-channels.ts";
 import { type RunChannel, WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { indexBag } from "./bag-index.ts";
@@ -36,7 +37,7 @@ export async function verifyBag(verifying: Verifying): Promise<number> {
   return offset;
 }
 
-function salvageBag(verifying: Verifying): Promise<number> {
+async function salvageBag(verifying: Verifying): Promise<number> {
   const { context, survey, reader, damage } = verifying;
   const visitor: DamagedBagVisitor = {
     async chunk(chunk, end) {
@@ -51,7 +52,9 @@ function salvageBag(verifying: Verifying): Promise<number> {
     },
     gap: (gap) => damage.addGap(gap),
   };
-  return walkDamagedBag({ survey, context, reader, visitor, code: "BadRecord" });
+  const end = await walkDamagedBag({ survey, context, reader, visitor, code: "BadRecord" });
+  requireKnownChannels(verifying);
+  return end;
 }
 
 async function verifyRecord(record: BagRecord, verifying: Verifying): Promise<void> {
@@ -142,7 +145,7 @@ async function* noted(
   }
 }
 
-function createMessageTally(chunk: Reading["chunk"], { survey, context }: Verifying) {
+function createMessageTally(chunk: Reading["chunk"], { survey, context, isSalvage }: Verifying) {
   const channels = new Map<number, RunChannel>();
   let lastNs = 0n;
   let isInOrder = true;
@@ -172,7 +175,7 @@ function createMessageTally(chunk: Reading["chunk"], { survey, context }: Verify
     push: visitor.push,
     end() {
       visitor.end();
-      for (const id of channels.keys()) requireChannel(survey, id, placeOf(chunk));
+      if (!isSalvage) for (const id of channels.keys()) requireChannel(survey, id, placeOf(chunk));
       return { channels: [...channels.values()], isInOrder, largestBytes };
     },
   };

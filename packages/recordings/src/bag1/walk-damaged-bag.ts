@@ -1,10 +1,12 @@
-import { type Reason, RecordingError } from "../faults/reasons.ts";
+import { isOneSummedFrame } from "../codecs/lz4-frames.ts";
+import { DefinedTwiceError, type Reason, RecordingError } from "../faults/reasons.ts";
 import { type Beginning, findBeginning } from "../reading/begun-chunk.ts";
 import { type BoundedJudging, boundJudging } from "../reading/bound-judging.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
 import { hasChannel, type Survey } from "../survey/survey.ts";
+import { WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
 import { findBagChunks, readChunkAt } from "./find-bag-chunk.ts";
-import { introduceConnections } from "./index-connections.ts";
+import { addSpare, findIndexed, type SpareConnections, searchConnections } from "./index-connections.ts";
 import {
   type BagRecord,
   isBagStart,
@@ -34,27 +36,44 @@ export interface DamagedBagWalk extends RecordReading {
   readonly visitor: DamagedBagVisitor;
 }
 
-/** `isIntroduced`: the connections in the index were added, which costs reading, so that it is done once and only behind damage. */
-type Walk = DamagedBagWalk & { isIntroduced: boolean; readonly bounded: BoundedJudging };
+interface Walk extends DamagedBagWalk {
+  readonly bounded: BoundedJudging;
+  readonly spare: SpareConnections;
+  /** Whether the connections in the index were looked for. That costs reading, so that it is done once and only behind damage. */
+  isIndexRead: boolean;
+}
 
 /**
  * Walks a bag whatever is wrong with it, from its first record on: a chunk in progress is read as far as it makes sense, and behind a place
  * that makes no sense the next chunk is looked for. Answers where the bag ends because another one begins, or where the file ends.
  */
 export async function walkDamagedBag(given: DamagedBagWalk): Promise<number> {
-  const walk = { ...given, isIntroduced: false, bounded: boundJudging(given.context) };
+  const walk = { ...given, bounded: boundJudging(given.context), spare: new Map(), isIndexRead: false };
+  const end = await walkRecords(walk);
+  addSpare(walk.spare, walk.survey, walk.context);
+  return end;
+}
+
+async function walkRecords(walk: Walk): Promise<number> {
   const { sizeBytes } = walk.context.source;
-  let offset: number = magic.byteLength;
+  let offset: number = (await isBagStart(0, walk)) ? magic.byteLength : 0;
   while (offset < sizeBytes) {
-    if (await isBagStart(offset, walk)) return offset;
+    if (offset > 0 && (await isBagStart(offset, walk))) return offset;
     try {
       offset = await visitRecord(offset, walk);
     } catch (error) {
       if (!(error instanceof RecordingError)) throw error;
+      if (error instanceof DefinedTwiceError && (await beginsOther(offset, walk))) return offset;
       offset = await goOn(offset, error.reason, walk);
     }
   }
   return sizeBytes;
+}
+
+/** Connections are numbered from 0 in each bag: a whole chunk that gives known numbers to others is of a bag whose own magic is lost. */
+async function beginsOther(offset: number, walk: Walk): Promise<boolean> {
+  const record = offset > 0 ? await readChunkAt(offset, walk) : undefined;
+  return record !== undefined && record.end <= walk.context.source.sizeBytes && (await mayBeRead(record, walk));
 }
 
 /** Answers where the next record begins. */
@@ -80,39 +99,46 @@ function isOpen({ storedBytes, uncompressedBytes }: ChunkHeader): boolean {
 /** What an open chunk holds that is not compressed stands behind it as records that look like any other. */
 async function visitOpen(chunk: ChunkHeader, record: BagRecord, walk: Walk): Promise<number> {
   const isPlain = chunk.compression === "none";
-  const beginning = isPlain ? undefined : await beginningOf(chunk, walk.context.source.sizeBytes, walk);
-  if (!beginning) return record.end;
-  return visitBegun(beginning, unfinished(chunk.offset), walk);
+  const beginning = isPlain ? undefined : await takeBeginning(chunk, walk.context.source.sizeBytes, walk);
+  if (isPlain) return record.end;
+  const reason = unfinished(chunk.offset);
+  if (!beginning) return visitGap({ offset: record.end, from: record.end, reason }, walk);
+  return visitRest(beginning, reason, walk);
 }
 
 /** Messages outside of chunks are what a chunk holds that was never closed. */
 async function visitLoose(offset: number, walk: Walk): Promise<number> {
   const sizes = { storedBytes: 0, uncompressedBytes: 0, crc: 0 };
   const chunk = { offset, dataOffset: offset, compression: "none", ...sizes };
-  const beginning = await beginningOf(chunk, walk.context.source.sizeBytes, walk);
+  const beginning = await takeBeginning(chunk, walk.context.source.sizeBytes, walk);
   const reason = unfinished(offset);
   if (!beginning) throw new RecordingError(reason.code, reason.text);
-  return visitBegun(beginning, reason, walk);
+  return visitRest(beginning, reason, walk);
 }
 
 /** Answers where to go on behind a record that makes no sense. */
 async function goOn(offset: number, reason: Reason, walk: Walk): Promise<number> {
-  if (!walk.isIntroduced) await introduceConnections(walk.survey, walk);
-  walk.isIntroduced = true;
+  if (!walk.isIndexRead) await findIndexed(walk.spare, walk);
+  walk.isIndexRead = true;
   const record = await readChunkAt(offset, walk);
   if (!record) return visitGap({ offset, from: offset + 1, reason }, walk);
   const { sizeBytes } = walk.context.source;
   const chunk = toChunk(record);
   const isFramed = record.end <= sizeBytes && (record.end === sizeBytes || (await startsRecord(record.end, walk)));
-  const beginning = await beginningOf(chunk, isFramed ? record.end : sizeBytes, walk);
-  if (!isFramed && beginning) return visitBegun(beginning, reason, walk);
+  const isRefuted = isFramed && (await isRefutedFrame(chunk, walk));
+  const beginning = isRefuted ? undefined : await takeBeginning(chunk, isFramed ? record.end : sizeBytes, walk);
+  if (!isFramed && beginning) return visitRest(beginning, reason, walk);
   if (!isFramed) return visitGap({ offset, from: offset + 1, reason }, walk);
+  await searchConnections({ from: beginning?.lastStart ?? offset, to: record.end }, walk.spare, walk);
   if (!beginning) await walk.visitor.lost({ chunk, end: record.end, reason });
-  else {
-    await walk.visitor.begun(beginning.chunk);
-    walk.visitor.gap({ offset: beginning.end, end: record.end, reason, begun: beginning });
-  }
+  else walk.visitor.gap({ offset: beginning.end, end: record.end, reason, begun: beginning });
   return record.end;
+}
+
+/** Whether a chunk that cannot be read is one whole frame with a checksum: then that refutes all of it, also its beginning. */
+async function isRefutedFrame({ compression, dataOffset, storedBytes }: ChunkHeader, walk: Walk): Promise<boolean> {
+  if (compression !== "lz4" || storedBytes > WHOLE_CHUNK_BYTES) return false;
+  return isOneSummedFrame(await walk.context.source.read(dataOffset, storedBytes));
 }
 
 async function startsRecord(offset: number, walk: Walk): Promise<boolean> {
@@ -126,16 +152,51 @@ async function startsRecord(offset: number, walk: Walk): Promise<boolean> {
 }
 
 function beginningOf(chunk: ChunkHeader, limit: number, walk: Walk): Promise<Beginning | undefined> {
-  const { survey, bounded } = walk;
-  const { context } = bounded;
-  if (bounded.isExhausted()) return Promise.resolve(undefined);
-  const see = seeBagRecords((channelId) => hasChannel(survey, channelId), context.limits.maxRecordBytes);
-  return findBeginning(chunk, { context, see, limit, span: { startNs: survey.startNs, endNs: survey.endNs } });
+  const { survey, spare } = walk;
+  return findSense(chunk, walk, {
+    limit,
+    isKnown: (channelId) => hasChannel(survey, channelId) || spare.has(channelId),
+  });
 }
 
-/** Reads a beginning whose end is not known by any length, and what stands behind it from the next chunk on. */
-async function visitBegun(beginning: Beginning, reason: Reason, walk: Walk): Promise<number> {
-  await walk.visitor.begun(beginning.chunk);
+interface Sense {
+  readonly limit: number;
+  readonly isKnown: (channelId: number) => boolean;
+}
+
+async function findSense(chunk: ChunkHeader, walk: Walk, { limit, isKnown }: Sense): Promise<Beginning | undefined> {
+  const { survey, bounded } = walk;
+  const { context } = bounded;
+  if (bounded.isExhausted()) return undefined;
+  const see = seeBagRecords(isKnown, context.limits.maxRecordBytes);
+  return findBeginning(chunk, { context, see, limit, magic, span: { startNs: survey.startNs, endNs: survey.endNs } });
+}
+
+/** Whether a chunk makes sense up to its end, whatever its messages are of, or is begun by messages of known connections. */
+async function mayBeRead(record: BagRecord, walk: Walk): Promise<boolean> {
+  const { sizeBytes } = walk.context.source;
+  const chunk = toChunk(record);
+  const limit = Math.min(record.end, sizeBytes);
+  const sense = await findSense(chunk, walk, { limit, isKnown: () => true });
+  if (!sense) return false;
+  if (sense.chunk.uncompressedBytes === chunk.uncompressedBytes) return true;
+  return (await beginningOf(chunk, sizeBytes, walk)) !== undefined;
+}
+
+/** Reads the beginning of a chunk. Answers undefined if there is none, or if it contradicts what is known of the bag. */
+async function takeBeginning(chunk: ChunkHeader, limit: number, walk: Walk): Promise<Beginning | undefined> {
+  const beginning = await beginningOf(chunk, limit, walk);
+  try {
+    if (beginning) await walk.visitor.begun(beginning.chunk);
+    return beginning;
+  } catch (error) {
+    if (error instanceof RecordingError) return undefined;
+    throw error;
+  }
+}
+
+/** Passes the rest of a chunk whose end is not known by any length: it goes on at the next chunk. */
+function visitRest(beginning: Beginning, reason: Reason, walk: Walk): Promise<number> {
   return visitGap({ offset: beginning.end, from: beginning.end, reason, begun: beginning }, walk);
 }
 
@@ -144,6 +205,7 @@ async function visitGap(
   walk: Walk,
 ): Promise<number> {
   const end = (await findNext(from, walk)) ?? walk.context.source.sizeBytes;
+  await searchConnections({ from: gap.begun?.lastStart ?? gap.offset, to: end }, walk.spare, walk);
   walk.visitor.gap({ ...gap, end });
   return end;
 }
@@ -152,8 +214,7 @@ async function visitGap(
 async function findNext(from: number, walk: Walk): Promise<number | undefined> {
   for await (const offset of findBagChunks(from, walk)) {
     const record = await readChunkAt(offset, walk);
-    if (!record) return offset;
-    if (await beginningOf(toChunk(record), walk.context.source.sizeBytes, walk)) return offset;
+    if (!record || (await mayBeRead(record, walk))) return offset;
   }
   return undefined;
 }

@@ -15,6 +15,13 @@ export function findLz4Frames(bytes: Uint8Array): Lz4Frame[] {
   return findFrames(bytes, readFrame);
 }
 
+/** Whether bytes are nothing but one frame that ends with a checksum of its content. */
+export function isOneSummedFrame(bytes: Uint8Array): boolean {
+  const [frame, ...others] = findLz4Frames(bytes);
+  if (!frame || others.length > 0 || frame.start > 0 || frame.end < bytes.byteLength) return false;
+  return (bytes[4]! & flag.contentChecksum) !== 0;
+}
+
 function readFrame(view: DataView, start: number, magic: number): Lz4Frame | undefined {
   const frame = readDescriptor(magic, view.getUint8(start + 4), view.getUint8(start + 5));
   if (!frame) return undefined;

@@ -57,6 +57,14 @@ export class RecordingError extends Error {
   }
 }
 
+/** A schema or channel is defined again, and not as before: one of the definitions is damaged, or the file holds several recordings. */
+export class DefinedTwiceError extends RecordingError {
+  constructor(what: string) {
+    super("BadRecord", `${what} is defined twice, differently`);
+    this.name = "DefinedTwiceError";
+  }
+}
+
 /** The state in which an inspection ends for a reason. */
 export function stateOf(code: ReasonCode): "incomplete" | "damaged" | "unsupported" {
   if (incompleteCodes.has(code)) return "incomplete";

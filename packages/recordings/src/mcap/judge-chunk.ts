@@ -6,7 +6,7 @@ import type { ReadContext } from "../reading/read-context.ts";
 import { streamRange } from "../reading/stream-range.ts";
 import type { WindowReader } from "../reading/window-reader.ts";
 import { hasChannel, type Survey } from "../survey/survey.ts";
-import { LEAST_CHUNK_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { LEAST_CHUNK_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
 import { seeMcapRecords } from "./see-mcap-record.ts";
 import type { McapChunk } from "./walk-mcap.ts";
@@ -79,18 +79,27 @@ export async function judgeChunk(
     };
   }
   if (isInside && crc !== 0) return undefined;
-  const beginning = await beginningOf(chunk, reading, Math.min(limit, isInside ? end : limit));
+  const beginning = await findSense(chunk, reading, {
+    limit: isInside ? end : limit,
+    isKnown: (channelId) => hasChannel(reading.survey, channelId),
+  });
   return beginning && { kind: "begun", beginning };
 }
 
-function beginningOf(chunk: McapChunk, { context, survey }: DamagedReading, limit: number) {
-  const see = seeMcapRecords((channelId) => hasChannel(survey, channelId), context.limits);
-  return findBeginning(chunk, { context, see, limit, span: { startNs: survey.startNs, endNs: survey.endNs } });
+interface Sense {
+  readonly limit: number;
+  readonly isKnown: (channelId: number) => boolean;
+}
+
+function findSense(chunk: McapChunk, { context, survey }: DamagedReading, { limit, isKnown }: Sense) {
+  const see = seeMcapRecords(isKnown, context.limits);
+  return findBeginning(chunk, { context, see, limit, magic, span: { startNs: survey.startNs, endNs: survey.endNs } });
 }
 
 async function isWhole(chunk: McapChunk, reading: DamagedReading): Promise<boolean> {
   if (chunk.crc === 0) {
-    const beginning = await beginningOf(chunk, reading, chunk.dataOffset + chunk.storedBytes);
+    const limit = chunk.dataOffset + chunk.storedBytes;
+    const beginning = await findSense(chunk, reading, { limit, isKnown: () => true });
     return beginning?.chunk.uncompressedBytes === chunk.uncompressedBytes;
   }
   try {

@@ -53,10 +53,10 @@ export class RecordVisitor {
     return this.#loose.end();
   }
 
-  /** Adds the beginning of a chunk that is not whole. */
-  async addBegun(beginning: Beginning<McapChunk>): Promise<void> {
+  /** Adds the beginning of a chunk that is not whole. Answers false if it contradicts what is known of the file. */
+  async addBegun(beginning: Beginning<McapChunk>): Promise<boolean> {
     await this.#loose.end();
-    await this.#chunks.addBegun(beginning);
+    return this.#chunks.addBegun(beginning);
   }
 
   compareSummary(): void {

@@ -4,8 +4,9 @@ import { MAX_TIME_NS } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { tallyChunk } from "../reading/tally-chunk.ts";
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
-import { addTally, hasChannel, type Survey, settleSpans, type Tally } from "../survey/survey.ts";
+import { type Survey, settleSpans } from "../survey/survey.ts";
 import type { DamageLog } from "../verified/damage-log.ts";
+import { createUnknownChannels } from "../verified/unknown-channels.ts";
 import { type DamagedReading, judgeChunk } from "./judge-chunk.ts";
 import { bytesBehind, isFileStart } from "./mcap-end.ts";
 import { magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
@@ -27,31 +28,14 @@ interface Skim extends DamagedReading {
  */
 export async function surveyDamagedMcap(survey: Survey, context: ReadContext, damage: DamageLog): Promise<number> {
   const reader: WindowReader = openWindowReader(context);
-  const unknown = new Map<number, Tally[]>();
-  const visitor = createItemVisitor(survey, context, (channelId, tally) => {
-    unknown.set(channelId, [...(unknown.get(channelId) ?? []), tally]);
-  });
+  const unknown = createUnknownChannels();
+  const visitor = createItemVisitor(survey, context, unknown.add);
   const reading = { context, reader, survey };
   const { sizeBytes } = context.source;
   const end = await skim({ ...reading, damage, visitor, resync: createResync(reading), sizeBytes });
-  for (const [channelId, tallies] of unknown) settleUnknown(channelId, tallies, { survey, damage });
+  unknown.settle(survey, damage);
   settleSpans(survey, MAX_TIME_NS);
   return end;
-}
-
-/** The channel may have been introduced later, by the summary. */
-function settleUnknown(
-  channelId: number,
-  tallies: readonly Tally[],
-  { survey, damage }: { survey: Survey; damage: DamageLog },
-): void {
-  if (hasChannel(survey, channelId)) {
-    for (const tally of tallies) addTally(survey, channelId, tally);
-    return;
-  }
-  const messageCount = tallies.reduce((sum, tally) => sum + tally.messageCount, 0);
-  const text = `${messageCount} messages are of channel ${channelId}, which is not in the file`;
-  damage.addUnknownChannel({ code: "BadRecord", text }, messageCount);
 }
 
 async function skim(skimming: Skim): Promise<number> {
@@ -136,8 +120,7 @@ async function passChunk(item: McapItem & { kind: "chunk" }, reason: Reason, ski
   const { chunk, end, indexed } = item;
   const recordEnd = chunk.dataOffset + chunk.storedBytes;
   const judged = chunk.crc === 0 ? await judgeChunk(chunk, skimming, recordEnd) : undefined;
-  if (judged?.kind === "begun") {
-    await addBegun(judged.beginning, skimming);
+  if (judged?.kind === "begun" && (await addBegun(judged.beginning, skimming))) {
     skimming.damage.addGap({ offset: judged.beginning.end, end: recordEnd, reason, begun: judged.beginning });
     return { offset: end };
   }
@@ -159,12 +142,20 @@ async function passWhole(head: RecordHead, { context, reader, visitor }: Skim): 
 }
 
 async function passBegun(beginning: Beginning<McapChunk>, reason: Reason, skimming: Skim): Promise<Next> {
-  await addBegun(beginning, skimming);
+  const { offset } = beginning.chunk;
+  if (!(await addBegun(beginning, skimming))) return search({ offset, from: offset + 1, reason }, skimming);
   return search({ offset: beginning.end, from: beginning.end, reason, begun: beginning }, skimming);
 }
 
-function addBegun({ chunk }: Beginning<McapChunk>, { survey, context, visitor }: Skim): Promise<void> {
-  return tallyChunk(survey, { chunk, indexed: new Map(), scan: visitor.scan }, context);
+/** Answers false if it contradicts what is known of the file. */
+async function addBegun({ chunk }: Beginning<McapChunk>, { survey, context, visitor }: Skim): Promise<boolean> {
+  try {
+    await tallyChunk(survey, { chunk, indexed: new Map(), scan: visitor.scan }, context);
+    return true;
+  } catch (error) {
+    if (error instanceof RecordingError) return false;
+    throw error;
+  }
 }
 
 interface Gap {

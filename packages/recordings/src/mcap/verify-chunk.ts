@@ -29,8 +29,8 @@ import type { McapChunk } from "./walk-mcap.ts";
 export interface ChunkVerifier {
   /** Reads a chunk and compares it with what it and its message indexes say. Answers where the next record begins. */
   verify(head: RecordHead): Promise<number>;
-  /** Adds the beginning of a chunk that is not whole, as far as it can be read. */
-  addBegun(beginning: Beginning<McapChunk>): Promise<void>;
+  /** Adds the beginning of a chunk that is not whole. Answers false if it contradicts what is known of the file. */
+  addBegun(beginning: Beginning<McapChunk>): Promise<boolean>;
 }
 
 export function createChunkVerifier(verifying: Verifying, footerOffset: number): ChunkVerifier {
@@ -43,9 +43,15 @@ export function createChunkVerifier(verifying: Verifying, footerOffset: number):
     const run = await verifyChunk(stored, chunkTally, verifying);
     if (run.channels.length > 0) await verifying.add(run);
   };
-  const addBegun = async (beginning: Beginning<McapChunk>): Promise<void> => {
+  const addBegun = async (beginning: Beginning<McapChunk>): Promise<boolean> => {
     survey.hasUncheckedMessages = true;
-    await add(await openBeginning(beginning.chunk, verifying));
+    try {
+      await add(await openBeginning(beginning.chunk, verifying));
+      return true;
+    } catch (error) {
+      if (error instanceof RecordingError) return false;
+      throw error;
+    }
   };
   return {
     addBegun,
@@ -73,8 +79,7 @@ async function passDamaged(
   const { chunk, head } = stored;
   const { damage } = verifying;
   const judged = chunk.crc === 0 ? await judgeChunk(chunk, verifying, head.end) : undefined;
-  if (judged?.kind === "begun") {
-    await addBegun(judged.beginning);
+  if (judged?.kind === "begun" && (await addBegun(judged.beginning))) {
     damage.addGap({ offset: judged.beginning.end, end: head.end, reason, begun: judged.beginning });
     return;
   }

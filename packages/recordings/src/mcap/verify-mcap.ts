@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
 import type { Beginning } from "../reading/begun-chunk.ts";
+import { requireKnownChannels } from "../verified/require-known-channels.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { bytesBehind, isFileStart, joinedAt, readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
@@ -150,7 +151,8 @@ async function passFooter(recovery: Recovery, footer: RecordHead): Promise<Next>
 
 /** Takes the beginning of a chunk, and looks for what stands behind it. */
 async function passBegun(recovery: Recovery, beginning: Beginning<McapChunk>, reason: Reason): Promise<Next> {
-  await recovery.visitor.addBegun(beginning);
+  const { offset } = beginning.chunk;
+  if (!(await recovery.visitor.addBegun(beginning))) return search(recovery, { offset, from: offset + 1, reason });
   return search(recovery, { offset: beginning.end, from: beginning.end, reason, begun: beginning });
 }
 
@@ -182,16 +184,6 @@ async function framedEnd({ reader, context }: Verifying, offset: number): Promis
   if (offset + RECORD_HEAD_BYTES > context.source.sizeBytes) return Number.POSITIVE_INFINITY;
   const bytes = asBuffer(await reader.fetch(offset, RECORD_HEAD_BYTES));
   return offset + RECORD_HEAD_BYTES + Number(bytes.readBigUInt64LE(1));
-}
-
-/** Messages of a channel that nothing introduces cannot be given, because nobody knows what they are. */
-function requireKnownChannels({ survey, isSalvage, damage }: Verifying): void {
-  for (const [id, { messageCount }] of survey.tallies) {
-    if (survey.channels.has(id)) continue;
-    const text = `${messageCount} messages are of channel ${id}, which is not in the file`;
-    if (!isSalvage) throw new RecordingError("BadRecord", text);
-    damage.addUnknownChannel({ code: "BadRecord", text }, messageCount);
-  }
 }
 
 /** spec: MCAP "Footer": the CRC covers the section and the footer up to the CRC itself. */

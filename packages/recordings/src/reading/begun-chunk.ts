@@ -1,6 +1,7 @@
 import { begunNames, decodeBeginning } from "../codecs/begun-frames.ts";
 import { isPlain } from "../codecs/decompress.ts";
 import { RecordingError } from "../faults/reasons.ts";
+import { asBuffer } from "../memory/as-buffer.ts";
 import type { ChunkHeader } from "./chunk.ts";
 import type { ReadContext } from "./read-context.ts";
 import { createRecordPieces } from "./record-pieces.ts";
@@ -31,6 +32,8 @@ export interface Beginning<C extends ChunkHeader = ChunkHeader> {
   readonly messageCount: number;
   /** Where the bytes of the file end that were understood. */
   readonly end: number;
+  /** Where, not compressed, the last record begins that was taken: if its length is damaged it covers others. */
+  readonly lastStart: number;
 }
 
 export interface BeginningReading {
@@ -40,6 +43,8 @@ export interface BeginningReading {
   readonly span: Span;
   /** The bytes of the chunk end here at the latest. */
   readonly limit: number;
+  /** Bytes with which another file begins: the last message that was cut off seems to go on in it. */
+  readonly magic: Uint8Array;
 }
 
 /**
@@ -64,12 +69,28 @@ export async function findBeginning<C extends ChunkHeader>(
   };
   const pieces = isPlain(compression) ? stored : decodeBeginning(compression, stored, { mostBytes, onBlock });
   for await (const piece of pieces) if (!sense.push(piece) || sense.bytes > maxChunkBytes) break;
-  const { end, messageCount } = sense.end();
+  const ended = sense.end();
+  const { end, messageCount } =
+    isPlain(compression) && (await holdsMagic(chunk, ended, reading)) ? ended.before : ended;
   if (messageCount === 0) return undefined;
   const usedBytes = isPlain(compression) ? end : takenBytes;
   const begun = { ...chunk, compression, crc: 0, storedBytes: usedBytes, uncompressedBytes: end };
-  return { chunk: begun, messageCount, end: chunk.dataOffset + usedBytes };
+  const [lastStart, usedEnd] = [chunk.dataOffset + ended.before.end, chunk.dataOffset + usedBytes];
+  return { chunk: begun, messageCount, end: usedEnd, lastStart: Math.min(lastStart, usedEnd) };
 }
+
+/** Whether another file begins inside the last record. */
+async function holdsMagic(
+  { dataOffset }: ChunkHeader,
+  { end, before }: SaneRecords & { before: SaneRecords },
+  { context: { source }, magic }: BeginningReading,
+): Promise<boolean> {
+  const lengthBytes = Math.min(end - before.end, MOST_SEARCHED_BYTES);
+  if (lengthBytes < magic.byteLength) return false;
+  return asBuffer(await source.read(dataOffset + before.end, lengthBytes)).includes(asBuffer(magic));
+}
+
+const MOST_SEARCHED_BYTES = 16 * 1024 * 1024;
 
 /** The largest window that a decoder takes by itself. */
 const MOST_WINDOW_BYTES = 128 * 1024 * 1024;
@@ -77,6 +98,12 @@ const MOST_WINDOW_BYTES = 128 * 1024 * 1024;
 function begunNameOf(compression: string): "" | "none" | "lz4 begun" | "zstd begun" | undefined {
   if (isPlain(compression)) return compression;
   return compression === "lz4" || compression === "zstd" ? begunNames[compression] : undefined;
+}
+
+/** Where the records end that make sense, and how many messages they are. */
+interface SaneRecords {
+  readonly end: number;
+  readonly messageCount: number;
 }
 
 interface Last {
@@ -91,12 +118,16 @@ interface Last {
  */
 function createRecordSense({ see, span }: Pick<BeginningReading, "see" | "span">) {
   const times = createTimeSense(span);
-  let [bytes, saneEnd, saneCount, count] = [0, 0, 0, 0];
+  let [bytes, count] = [0, 0];
+  let sane: SaneRecords = { end: 0, messageCount: 0 };
+  let before = sane;
   let isSane = true;
   let last: Last | undefined;
   /** Takes what the last record and those before it are, now that the last is known to be whole. */
   const settle = (): void => {
-    if (last?.isNear) [saneEnd, saneCount] = [last.end, count];
+    if (!last?.isNear || last.end === sane.end) return;
+    before = sane;
+    sane = { end: last.end, messageCount: count };
   };
   const pieces = createRecordPieces((piece, from, base) => {
     let at = from;
@@ -127,9 +158,10 @@ function createRecordSense({ see, span }: Pick<BeginningReading, "see" | "span">
       }
       return isSane;
     },
-    end(): { end: number; messageCount: number } {
+    /** `before`: without the last record. */
+    end(): SaneRecords & { before: SaneRecords } {
       if (last && last.end <= bytes) settle();
-      return { end: saneEnd, messageCount: saneCount };
+      return { ...sane, before };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { defaultLimits, type InspectLimits } from "../faults/limits.ts";
-import { RecordingError } from "../faults/reasons.ts";
+import { DefinedTwiceError, RecordingError } from "../faults/reasons.ts";
 import type { AttachmentSummary, MetadataRecord } from "./summary.ts";
 
 export interface Schema {
@@ -89,7 +89,7 @@ export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits)
   const known = survey.schemas.get(schema.id);
   if (known) {
     if (areSameSchema(known, schema)) return;
-    throw new RecordingError("BadRecord", `schema ${schema.id} ("${schema.name}") is defined twice, differently`);
+    throw new DefinedTwiceError(`schema ${schema.id} ("${schema.name}")`);
   }
   if (survey.leftOut.schemas.has(schema.id)) return;
   const aboutBytes = schema.name.length + schema.encoding.length + RECORD_OVERHEAD_BYTES;
@@ -109,7 +109,7 @@ export function addChannel(survey: Survey, channel: Channel, limits: InspectLimi
   const known = survey.channels.get(channel.id);
   if (known) {
     if (areSameChannel(known, channel)) return;
-    throw new RecordingError("BadRecord", `channel ${channel.id} ("${channel.topic}") is defined twice, differently`);
+    throw new DefinedTwiceError(`channel ${channel.id} ("${channel.topic}")`);
   }
   const { leftOut } = survey;
   if (leftOut.channels.has(channel.id)) return;
