@@ -161,6 +161,7 @@ function toChannel(sums: Columns, slot: number): RunChannel {
     messageCount: sums.counts[slot]!,
     startNs: isTimed ? toTime(sums.firstHighs[slot]!, sums.firstLows[slot]!) : MAX_TIME_NS,
     endNs: isTimed ? toTime(sums.lastHighs[slot]!, sums.lastLows[slot]!) : MAX_TIME_NS,
+    ...(!isTimed && { isLate: true }),
     maxGapNs: sums.maxGaps[slot]!,
     recordsBytes: sums.bytes[slot]!,
     lastEnd: sums.lastEnds[slot]!,

@@ -118,7 +118,7 @@ export function spanOfRun(channels: readonly RunChannel[], lateCount: number): {
 
 /** What counts of a channel in its file. If all of its messages are late they have no span. */
 export function tallyOf(channel: RunChannel): Tally {
-  return channel.startNs === MAX_TIME_NS ? { messageCount: channel.messageCount } : channel;
+  return channel.isLate ? { messageCount: channel.messageCount } : channel;
 }
 
 interface State {

@@ -46,6 +46,8 @@ export interface RunChannel {
   messageCount: number;
   readonly startNs: bigint;
   readonly endNs: bigint;
+  /** All of them are beyond the year 2262: the times say nothing. */
+  readonly isLate?: boolean;
   /**
    * The longest time between two messages that follow each other. It is Infinity if they are not in order of log time, and absent if nobody
    * compared them.
