@@ -45,8 +45,9 @@ test("operations only read what the organization shares with its projects", () =
   for (const [name, { method }] of shared) assert.equal(method, "get", name);
 });
 
-/** Layouts belong to the organization, but are what its people work with; what is sent to a webhook once more changes nothing. */
+/** Layouts belong to the organization, but are what its people work with; what is sent to a webhook once more, and a policy that is tried, change nothing. */
 const notAdministrative = [
+  "ingestPathPolicies.tryOut",
   "layouts.create",
   "layouts.update",
   "layouts.delete",

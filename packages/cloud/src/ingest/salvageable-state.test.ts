@@ -27,6 +27,7 @@ test("incomplete and damaged files can be salvaged; empty ones, other things, an
   const isSalvageable = (errorCode: string | null) => whyNotSalvageable({ ...damaged, errorCode }) === undefined;
   for (const code of [
     "NoEnd",
+    "UnsupportedFormat",
     "ActiveBag",
     "BadMagic",
     "BadFooter",
@@ -36,14 +37,7 @@ test("incomplete and damaged files can be salvaged; empty ones, other things, an
     "InvalidTime",
   ])
     assert.ok(isSalvageable(code), code);
-  for (const code of [
-    "EmptyFile",
-    "NotARecording",
-    "UnsupportedFormat",
-    "WrongExtension",
-    "EmptyRecording",
-    "KeyTaken",
-  ])
+  for (const code of ["EmptyFile", "NotARecording", "WrongExtension", "EmptyRecording", "KeyTaken"])
     assert.ok(!isSalvageable(code), code);
   for (const code of ["TooHeavy", "ObjectMissing", "toString", "__proto__", null])
     assert.ok(!isSalvageable(code), `${code}`);

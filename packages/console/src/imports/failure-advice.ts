@@ -52,7 +52,11 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   TooManyChannels: tooMuch("Too many channels"),
   TooManyRecords: tooMuch("Too many records"),
   NotARecording: foreign("No recording"),
-  UnsupportedFormat: foreign("A recording of a version that is not read"),
+  UnsupportedFormat: {
+    ...foreign("A recording of a version that is not read"),
+    next: "Salvage what is like the known version, or convert the file.",
+    isSalvageable: true,
+  },
   WrongExtension: foreign("A recording under the ending of another format"),
   EmptyFile: { ...foreign("An empty file"), next: "Nothing is in it: record or upload it anew." },
   EmptyRecording: { ...foreign("A recording without a message"), next: "Nothing is in it: nothing is to be done." },

@@ -1,9 +1,9 @@
 import type { ReasonCode } from "./reasons.ts";
 
-/** Incomplete and damaged files can be salvaged, and empty files and other things cannot. */
+/** Incomplete and damaged files can be salvaged, also of another version as far as it is like the known one; empty files and other things cannot. */
 const isSalvageable: Readonly<Record<ReasonCode, boolean>> = {
   NotARecording: false,
-  UnsupportedFormat: false,
+  UnsupportedFormat: true,
   WrongExtension: false,
   EmptyFile: false,
   NoEnd: true,
