@@ -10,9 +10,18 @@ export async function insertIgnored(
   listed: readonly ListedName[],
 ): Promise<void> {
   if (listed.length === 0) return;
-  const data = listed.map(({ name, etag, sizeBytes, modifiedAtNs }) => ({
-    ...{ id: newId("obj"), orgId, siteId, name, state: "ignored" as const, isDue: false, policyRevision },
-    ...{ etag, sizeBytes, modifiedAtNs, seenAtNs: nowNs, createdAtNs: nowNs, updatedAtNs: nowNs },
-  }));
-  await tx.bucketObject.createMany({ data, skipDuplicates: true });
+  const ids = listed.map(() => newId("obj"));
+  const names = listed.map(({ name }) => name);
+  const etags = listed.map(({ etag }) => etag);
+  const sizes = listed.map(({ sizeBytes }) => sizeBytes);
+  const times = listed.map(({ modifiedAtNs }) => modifiedAtNs);
+  // One value for a column, not for a field: Prisma keeps the values of its last 100 statements.
+  await tx.$executeRaw`
+    INSERT INTO "BucketObject" (id, "orgId", "siteId", name, state, "isDue", "policyRevision",
+      etag, "sizeBytes", "modifiedAtNs", "seenAtNs", "createdAtNs", "updatedAtNs")
+    SELECT n.id, ${orgId}, ${siteId}, n.name, 'ignored', false, ${policyRevision}::int,
+      n.etag, n."sizeBytes", n."modifiedAtNs", ${nowNs}, ${nowNs}, ${nowNs}
+    FROM unnest(${ids}::text[], ${names}::text[], ${etags}::text[], ${sizes}::bigint[], ${times}::bigint[])
+      AS n(id, name, etag, "sizeBytes", "modifiedAtNs")
+    ON CONFLICT DO NOTHING`;
 }

@@ -3,6 +3,7 @@
 
 import { BucketUnavailableError } from "../blobs/buckets/bucket-unavailable.ts";
 import type { Deps } from "../context/context.ts";
+import { withSmallHeap } from "../core/heap-growth.ts";
 import { someAtOnce } from "../core/some-at-once.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { isIndexingHeld } from "../recovery/adoption-pass.ts";
@@ -64,7 +65,8 @@ export async function visitBucket(
     await (await deps.buckets.connect(site.bucket)).check();
     await endProblem(deps, site);
     await lookAtOverdue(deps, site, signal);
-    if (lists || (await isListingDue(deps, siteId))) await listNames(deps, siteId, { signal, turn });
+    if (lists || (await isListingDue(deps, siteId)))
+      await withSmallHeap(() => listNames(deps, siteId, { signal, turn }));
     return undefined;
   } catch (error) {
     if (!(error instanceof BucketUnavailableError)) throw error;
