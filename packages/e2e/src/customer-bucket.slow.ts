@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { createTestDatabase } from "@downlink/cloud/testing";
-import { runCeph, whyNoCeph } from "@downlink/cloud/testing/run-ceph";
+import { type Ceph, runCeph, whyNoCeph } from "@downlink/cloud/testing/run-ceph";
 import { api } from "@downlink/protocol";
 import { makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
 import { eventually } from "./processes/eventually.ts";
@@ -117,7 +117,9 @@ test("a control plane that is killed while it lists and imports a bucket imports
   for (let minute = 0; minute < COUNT; minute += 1) await own.put(`${minute}.mcap`, await recordingOf(minute));
   const place = ["--provider", "s3_compatible", "--endpoint", ceph().endpoint, "--bucket", own.bucket];
   const { output } = await own.site("create-byob", "plant", ...place, "--credentials", "plant-7");
-  assert.match(output, /^site /m);
+  const siteId = /site_\w+/.exec(output)?.[0] ?? assert.fail(output);
+  const rules = [{ pattern: "**", action: { type: "import" as const } }];
+  await running.admin.call(api.ingestPathPolicies.save, { id: siteId, schemaVersion: 1, rules });
   const complete = async () =>
     (await running.admin.call(api.recordings.list, {})).filter(({ importStatus }) => importStatus === "complete");
   for (const least of [1, 10, 20]) {
@@ -129,6 +131,25 @@ test("a control plane that is killed while it lists and imports a bucket imports
   assert.deepEqual(new Set(all.map(({ path }) => path)).size, all.length);
   const checked = await own.run("admin", "check");
   assert.equal(checked.exitCode, 0, checked.output);
+});
+
+test("a check names the permission that is missing in a real bucket", { skip }, async (t) => {
+  const own = await openPlant(t, ceph(), { ...(await database(t)), DOWNLINK_LIST_BUCKETS: "0" });
+  await using _serving = await own.serve();
+  await own.put("a.mcap", await recordingOf(1));
+  assert.equal((await own.site("create-byob", "plant", ...own.place)).exitCode, 0);
+  const checked = async (...allowed: Parameters<Ceph["letRead"]>[1] & {}) => {
+    await ceph().letRead(own.bucket, allowed);
+    const { exitCode, output } = await own.site("check", "plant");
+    return `${exitCode}: ${output.replaceAll("\n", "; ")}`;
+  };
+  assert.match(await checked("s3:ListBucket", "s3:GetObject"), /^0: lists: yes; reads: yes$/);
+  assert.match(await checked("s3:ListBucket"), /^1: lists: yes; reads: .*403.*s3:GetObject$/);
+  assert.match(await checked("s3:GetObject"), /^1: lists: .*403.*s3:ListBucket$/);
+  await ceph().keepVersions(own.bucket);
+  await own.put("a.mcap", await recordingOf(2));
+  assert.match(await checked("s3:ListBucket", "s3:GetObject", "s3:GetObjectVersion"), /^0: .*reads versions: yes$/);
+  assert.match(await checked("s3:ListBucket", "s3:GetObject"), /^1: .*reads versions: .*s3:GetObjectVersion$/);
 });
 
 test("Ceph's log knows of not one write or delete", { skip }, async () => {

@@ -12,6 +12,8 @@ export interface Plant {
   readonly bucket: string;
   readonly env: Readonly<Record<string, string>>;
   start(): Promise<ControlPlane>;
+  /** Starts a control plane that answers, and runs no jobs. */
+  serve(): Promise<ControlPlane>;
   /** What names the bucket to `downlink admin site create-byob`. */
   readonly place: readonly string[];
   put(name: string, bytes: Uint8Array): Promise<void>;
@@ -55,6 +57,7 @@ export async function openPlant(
     place: ["--provider", "s3_compatible", "--endpoint", endpoint, "--bucket", bucket, "--credentials", "plant-7"],
     env,
     start: () => startControlPlane({ dataDir: env.DOWNLINK_DATA_DIR, env }),
+    serve: () => startControlPlane({ dataDir: env.DOWNLINK_DATA_DIR, env, mode: "serve" }),
     async put(name, bytes) {
       const file = join(folder, "object");
       await writeFile(file, bytes);

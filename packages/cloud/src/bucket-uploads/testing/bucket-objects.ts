@@ -77,6 +77,20 @@ export async function writeObject(place: BucketPlace, key: string, bytes: Uint8A
   await client.send(new PutObjectCommand({ Bucket: place.bucket, Key: key, Body: bytes }));
 }
 
+/** Requests of one filling that are under way at the same time. */
+const FILLED_AT_ONCE = 32;
+
+/** Writes the same bytes under each of the names. */
+export async function fillBucket(place: BucketPlace, names: Iterable<string>, bytes: Uint8Array): Promise<void> {
+  using client = connect(place);
+  const waiting = names[Symbol.iterator]();
+  const write = async () => {
+    for (let next = waiting.next(); !next.done; next = waiting.next())
+      await client.send(new PutObjectCommand({ Bucket: place.bucket, Key: next.value, Body: bytes }));
+  };
+  await Promise.all(Array.from({ length: FILLED_AT_ONCE }, write));
+}
+
 export async function makeBucket(place: BucketPlace): Promise<void> {
   using client = connect(place);
   await client.send(new CreateBucketCommand({ Bucket: place.bucket }));
@@ -92,14 +106,22 @@ function connect({ endpoint, credentials }: BucketPlace): S3Client & Disposable 
   return Object.assign(client, { [Symbol.dispose]: () => client.destroy() });
 }
 
-/** Lets a user of Ceph list the bucket and read its objects, and nothing else. */
-export async function allowReads(place: BucketPlace, user: string): Promise<void> {
+/** The permissions that a site needs. */
+const READS = ["s3:ListBucket", "s3:GetObject", "s3:GetObjectVersion"] as const;
+export type ReadPermission = (typeof READS)[number];
+
+/** Lets a user of Ceph do this in the bucket, and nothing else. */
+export async function allowReads(
+  place: BucketPlace,
+  user: string,
+  allowed: readonly ReadPermission[] = READS,
+): Promise<void> {
   const resource = `arn:aws:s3:::${place.bucket}`;
   const Statement = [
     {
       Effect: "Allow",
       Principal: { AWS: [`arn:aws:iam:::user/${user}`] },
-      Action: ["s3:ListBucket", "s3:GetObject", "s3:GetObjectVersion"],
+      Action: allowed,
       Resource: [resource, `${resource}/*`],
     },
   ];

@@ -8,7 +8,14 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestObject } from "../../testing/test-store.ts";
-import { allowReads, keepVersions, makeBucket, readObjects } from "./bucket-objects.ts";
+import {
+  allowReads,
+  fillBucket,
+  keepVersions,
+  makeBucket,
+  type ReadPermission,
+  readObjects,
+} from "./bucket-objects.ts";
 
 const SCRIPT = join(import.meta.dirname, "../../../../../scripts/run-ceph.sh");
 const PROGRAMS = ["ceph", "ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "ceph-authtool", "curl"];
@@ -43,8 +50,10 @@ export interface Ceph extends AsyncDisposable {
   makeBucket(): Promise<string>;
   /** From now on the bucket keeps every version of its objects. */
   keepVersions(bucket: string): Promise<void>;
-  /** Lets the reader list a bucket of the owner and read its objects, and nothing else. */
-  letRead(bucket: string): Promise<void>;
+  /** Lets the reader list a bucket of the owner and read its objects, or only what is allowed, and nothing else. */
+  letRead(bucket: string, allowed?: readonly ReadPermission[]): Promise<void>;
+  /** Writes the same bytes under each of the names, many at once. */
+  fill(bucket: string, names: Iterable<string>, bytes: Uint8Array): Promise<void>;
   /** Returns what Ceph's own log says that the reader asked for, each as method and path. */
   callsOfReader(): Promise<string[]>;
   /** Returns key, size and SHA-256 of every object in a bucket. */
@@ -97,7 +106,8 @@ async function startOnFreePorts(): Promise<Ceph> {
       return name;
     },
     keepVersions: (bucket) => keepVersions(placeOf(bucket)),
-    letRead: (bucket) => allowReads(placeOf(bucket), READER),
+    letRead: (bucket, allowed) => allowReads(placeOf(bucket), READER, allowed),
+    fill: (bucket, names, bytes) => fillBucket(placeOf(bucket), names, bytes),
     async callsOfReader() {
       const log = await readFile(join(dir, "log/client.rgw.a.log"), "utf8");
       return [...log.matchAll(CALL_OF_READER)].map(([, call]) => call!);

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { createTestDatabase } from "@downlink/cloud/testing";
+import { runCeph, whyNoCeph } from "@downlink/cloud/testing/run-ceph";
+import { api } from "@downlink/protocol";
+import { openPlant } from "./processes/plant.ts";
+import { startProgram } from "./processes/program.ts";
+import { whyNotInCi } from "./replicas/why-not-in-ci.ts";
+
+const skip = whyNoCeph() ?? whyNotInCi();
+const ceph = skip === undefined ? await runCeph() : undefined;
+after(() => ceph?.[Symbol.asyncDispose]());
+
+const OBJECTS = 100_000;
+/** Of these each is looked at by requests of its own, and an import of it is requested. */
+const IMPORTED = 10_000;
+const MOST_BYTES = 300e6;
+const BYTES_PER_KIB = 1024;
+/** Node prints when it ends how much memory it had at most, in KiB. */
+const PRINT_MEMORY = "data:text/javascript,process.on('exit',()=>console.log('most',process.resourceUsage().maxRSS))";
+
+test("100,000 objects of a real bucket are listed, and a tenth taken up, with at most 300 MB", { skip }, async (t) => {
+  const DATABASE_URL = await createTestDatabase(t);
+  const plant = await openPlant(t, ceph!, { DATABASE_URL, DOWNLINK_LIST_BUCKETS: "0" });
+  await using cloud = await plant.serve();
+  const names = Array.from({ length: OBJECTS }, (_, at) => `robots/${at % 100}/drive ${at}.mcap`);
+  await ceph!.fill(plant.bucket, names, Buffer.from("x"));
+  const { output } = await plant.site("create-byob", "plant", ...plant.place);
+  const id = /site_\w+/.exec(output)?.[0] ?? assert.fail(output);
+
+  const isTenth = `robots/*/drive *${OBJECTS / IMPORTED - 1}.mcap`;
+  for (const [counted, rules] of [
+    [`ignored: ${OBJECTS}`, [{ pattern: "**", action: { type: "ignore" } }]],
+    [`requested: ${IMPORTED}`, [{ pattern: isTenth, action: { type: "import" } }]],
+  ] as const) {
+    await cloud.admin.call(api.ingestPathPolicies.save, { id, schemaVersion: 1, rules: [...rules] });
+    await using scan = startProgram({
+      script: "cloud/src/main.ts",
+      args: ["admin", "site", "scan", "plant"],
+      env: { DOWNLINK_LOG_LEVEL: "error", DOWNLINK_PORT: "0", ...plant.env },
+      nodeArgs: ["--import", PRINT_MEMORY],
+    });
+    assert.equal(await scan.ended, 0, scan.output());
+    assert.match(scan.output(), new RegExp(`^${counted}$`, "m"));
+    const mostBytes = Number(/^most (\d+)$/m.exec(scan.output())![1]) * BYTES_PER_KIB;
+    t.diagnostic(`${counted}: at most ${(mostBytes / 1e6).toFixed(0)} MB`);
+    assert.ok(mostBytes <= MOST_BYTES, `${mostBytes} bytes`);
+  }
+});
