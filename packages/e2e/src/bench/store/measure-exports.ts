@@ -1,21 +1,16 @@
-import { open } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import { api, type Input } from "@downlink/protocol";
 import { DRIVE_START_NS } from "@downlink/recordings/testing";
 import { request } from "undici";
 import type { ControlPlane } from "../../processes/control-plane.ts";
 import { say } from "../report.ts";
-import { type BucketUnderTest, startInBucket, transferRaw } from "./bucket-under-test.ts";
+import { type BucketUnderTest, transferRaw } from "./bucket-under-test.ts";
 import { type Compared, compare, median } from "./compared.ts";
 import { createUsage } from "./processor-usage.ts";
-import { type RequestCounts, startRequestProxy } from "./request-proxy.ts";
+import { type RequestCounts, type RequestProxy, startRequestProxy } from "./request-proxy.ts";
+import type { StoreDrive, StoredDrive } from "./stored-drive.ts";
 
-const NAME = "exports";
-const KEY = "drive";
 const LATENCY_MS = 20;
 const FIRST_BYTE_MS = 300;
-const POLL_MS = 50;
-const PIECE_BYTES = 1024 * 1024;
 
 type Selection = Partial<Pick<Input<(typeof api.exports)["create"]>, "start" | "end" | "topics">>;
 
@@ -26,40 +21,52 @@ const selections: Readonly<Record<string, Selection>> = {
   everything: {},
 };
 
+interface Place {
+  /** Of which bucket the rows speak. */
+  readonly where: string;
+  readonly store: StoreDrive;
+}
+
 /** Measures one recording, and counts its requests on the way: importing it, and each selection with and without latency. */
-export async function measureExports(bucket: BucketUnderTest, path: string, runs: number): Promise<Compared[]> {
-  const compared = await measureLatency(bucket, path, runs);
-  await using cloud = await startInBucket(bucket, { name: NAME });
-  const usage = createUsage(cloud);
-  const about = { name: "whole export", target: { least: 0.8 } };
-  const measured = () => usage.of("a whole export", async () => await download(await linkTo(cloud, {})));
-  const oneGet = () => usage.of("one GET, passed on", async () => await download(await fileLink(cloud)));
+export async function measureExports(
+  under: BucketUnderTest,
+  path: string,
+  { runs, where, store }: Place & { readonly runs: number },
+): Promise<Compared[]> {
+  say(`${where}:`);
+  await using proxy = await startRequestProxy(under.ceph.endpoint);
+  const compared = await measureLatency(await store(under, path, proxy.endpoint), proxy, { runs, where });
+  await using drive = await store(under, path, under.ceph.endpoint);
+  const usage = createUsage(drive.cloud);
+  const about = { name: `${where}: whole export`, target: { least: 0.8 } };
+  const measured = () => usage.of("a whole export", async () => await download(await linkTo(drive, {})));
+  const oneGet = () => usage.of("one GET, passed on", async () => await download(await fileLink(drive.cloud)));
   compared.push(await compare(runs, { ...about, reference: "one GET, passed on" }, { measured, referred: oneGet }));
-  const referred = () => usage.ofRaw(() => transferRaw(bucket, "get", `${NAME}/`));
+  const referred = () => usage.ofRaw(() => transferRaw({ ...under, bucket: drive.bucket }, "get", drive.prefix));
   compared.push(await compare(runs, { ...about, reference: "one GET by the SDK" }, { measured, referred }));
   usage.report();
   return compared;
 }
 
-async function measureLatency(bucket: BucketUnderTest, path: string, runs: number): Promise<Compared[]> {
-  await using proxy = await startRequestProxy(bucket.ceph.endpoint);
-  await using cloud = await startInBucket(bucket, { name: NAME, endpoint: proxy.endpoint });
-  await upload(cloud, path);
-  proxy.takeCounts();
-  await untilImported(cloud);
-  printCounts("to import it", proxy.takeCounts());
+type Rows = Pick<Place, "where"> & { readonly runs: number };
+
+/** The drive's control plane ends with this. */
+async function measureLatency(stored: StoredDrive, proxy: RequestProxy, { where, runs }: Rows): Promise<Compared[]> {
+  await using drive = stored;
+  printCounts("to store and import it", proxy.takeCounts());
   const compared: Compared[] = [];
   for (const [name, selection] of Object.entries(selections)) {
     const firstBytesMs: number[] = [];
     const exportOver = async (delayMs: number): Promise<number> => {
-      const link = await linkTo(cloud, selection);
+      const link = await linkTo(drive, selection);
       proxy.setDelay(delayMs);
       proxy.takeCounts();
       const { seconds, firstByteMs } = await download(link);
       if (delayMs > 0) firstBytesMs.push(firstByteMs);
       return seconds;
     };
-    const about = { name: `${name}, ${LATENCY_MS} ms a request`, reference: "without", target: { most: 2 } };
+    const what = `${where}: ${name}, ${LATENCY_MS} ms a request`;
+    const about = { name: what, reference: "without", target: { most: 2 } };
     const referred = () => exportOver(0);
     compared.push(await compare(runs, about, { measured: () => exportOver(LATENCY_MS), referred }));
     printCounts(`to export ${name}`, proxy.takeCounts());
@@ -81,35 +88,8 @@ function timeAt(seconds: number): bigint {
   return DRIVE_START_NS + BigInt(seconds) * 1_000_000_000n;
 }
 
-async function upload(cloud: ControlPlane, path: string): Promise<void> {
-  const { link } = await cloud.admin.call(api.uploads.create, {
-    filename: "drive.mcap",
-    deviceName: "bench",
-    key: KEY,
-  });
-  await using file = await open(path);
-  const answer = await request(link, {
-    method: "PUT",
-    headers: { "content-type": "application/octet-stream", "content-length": String((await file.stat()).size) },
-    body: file.createReadStream({ highWaterMark: PIECE_BYTES, autoClose: false }),
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-  const text = await answer.body.text();
-  if (answer.statusCode !== 200) throw new Error(`the upload was refused: ${text}`);
-}
-
-async function untilImported(cloud: ControlPlane): Promise<void> {
-  for (;;) {
-    const [recording] = await cloud.admin.call(api.recordings.list, {});
-    if (recording?.importStatus === "complete") return;
-    await delay(POLL_MS);
-  }
-}
-
-async function linkTo({ admin }: ControlPlane, selection: Selection): Promise<string> {
-  const { id } = await admin.call(api.recordings.get, { keyOrId: KEY });
-  return (await admin.call(api.exports.create, { ...selection, recordingId: id, compressionFormat: "zstd" })).link;
+async function linkTo({ cloud, recordingId }: StoredDrive, selection: Selection): Promise<string> {
+  return (await cloud.admin.call(api.exports.create, { ...selection, recordingId, compressionFormat: "zstd" })).link;
 }
 
 /** Makes a link to the stored file as it is, which takes one GET of the object. */

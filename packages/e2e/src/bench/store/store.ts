@@ -1,6 +1,6 @@
-// How fast uploads, imports and exports are with the objects in a bucket, as ratios to the same client without us, in one run:
+// How fast uploads, imports and exports are with the objects in our bucket or a customer's, as ratios to the same client without us, in one run:
 //
-//   npm run bench:store [-- --scale 0.2] [--runs 3] [--only uploads|exports] [--folder /dev/shm]
+//   npm run bench:store [-- --scale 0.2] [--runs 3] [--only uploads|exports|customer] [--folder /dev/shm]
 //
 // The bucket is one of Ceph's, in memory, as `scripts/run-ceph.sh` starts it. The recording is the drive of `bench:export`: a scale of 1 is 1 GB
 // of 60 s. Both sides take turns, and the first run of each is not counted. Latency is added between the control plane and the bucket to
@@ -16,6 +16,7 @@ import { say } from "../report.ts";
 import { type Compared, reportCompared } from "./compared.ts";
 import { measureExports } from "./measure-exports.ts";
 import { measureUploads } from "./measure-uploads.ts";
+import { storeInCustomersBucket, storeInOurBucket } from "./stored-drive.ts";
 
 const { values } = parseArgs({
   options: {
@@ -37,7 +38,12 @@ await writeDrive(path, { kind: "sensors", compression: "zstd", scale: Number(val
 say(`a drive of ${((await stat(path)).size / 1e6).toFixed(0)} MB, ${values.runs} runs each`);
 const compared: Compared[] = [];
 if ("uploads".includes(values.only)) compared.push(...(await measureUploads(bucket, path, Number(values.runs))));
-if ("exports".includes(values.only)) compared.push(...(await measureExports(bucket, path, Number(values.runs))));
+for (const [only, place] of Object.entries({
+  exports: { where: "our bucket", store: storeInOurBucket },
+  customer: { where: "a customer's", store: storeInCustomersBucket },
+}))
+  if (only.includes(values.only))
+    compared.push(...(await measureExports(bucket, path, { ...place, runs: Number(values.runs) })));
 reportCompared(compared);
 say(
   `on ${cpus().length} × ${cpus()[0]?.model}, ${loadavg()[0]!.toFixed(1)} programs running beside each other at the end`,
