@@ -1,5 +1,6 @@
 import type { Recording } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Complete } from "../core/complete.ts";
 import { type Batches, FEW, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
@@ -31,23 +32,28 @@ export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Answer
 
 /** Returns undefined if there are none, or if one is large. */
 async function readFirst(
-  { caller, db }: Ctx,
+  { caller, db, clock }: Ctx,
   { deviceId, limit }: ListQuery,
 ): Promise<Complete<Recording>[] | undefined> {
   if (deviceId === "") return undefined;
   const rows = deviceId
     ? await selectOldestOfDevice(db, [caller.orgId, limit, deviceId])
     : await selectOldestRecordings(db, [caller.orgId, limit]);
-  return rows.length > 0 && rows.every(({ metadata }) => metadata !== null) ? rows.map(toRecording) : undefined;
+  return rows.length > 0 && rows.every(({ metadata }) => metadata !== null) ? showAll(rows, clock) : undefined;
 }
 
 /** Reads all at once if they are few and small. */
-async function readFew({ db }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[] | undefined> {
+async function readFew({ db, clock }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[] | undefined> {
   if (ids.length > FEW) return undefined;
   const rows = await selectSmallRecordingRows(db, [ids]);
-  return rows.length === ids.length ? inOrderOf(ids, rows).map(toRecording) : undefined;
+  return rows.length === ids.length ? showAll(inOrderOf(ids, rows), clock) : undefined;
 }
 
-async function readRecordings({ db }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[]> {
-  return inOrderOf(ids, await selectRecordingRows(db, [ids])).map(toRecording);
+async function readRecordings({ db, clock }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[]> {
+  return showAll(inOrderOf(ids, await selectRecordingRows(db, [ids])), clock);
+}
+
+function showAll(rows: Awaited<ReturnType<typeof selectRecordingRows>>, clock: Clock): Complete<Recording>[] {
+  const nowNs = clock.nowNs();
+  return rows.map((row) => toRecording(row, nowNs));
 }

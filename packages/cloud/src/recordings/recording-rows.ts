@@ -6,6 +6,7 @@ import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
 import { inProjects } from "../projects/scope-sql.ts";
 import { oldest, type Rows } from "../search/first-page.ts";
+import { explainUnavailable } from "../site-keys/unavailable-data.ts";
 
 /** Metadata that is stored in this many bytes is at most a hundred times as large in memory. */
 const SMALL_BYTES = 2048;
@@ -17,10 +18,17 @@ const withoutMetadata = (recordings: Rows<"Recording">) =>
     .leftJoin("Session as n", "n.id", "r.sessionId")
     .leftJoin("Site as s", "s.id", "r.siteId")
     .leftJoin("Site as e", "e.id", "r.edgeSiteId")
+    .leftJoin("SiteProcess as p", "p.siteId", "r.siteId")
+    .leftJoin("SiteBucket as b", "b.siteId", "r.siteId")
     .select(["r.id", "r.projectId", "r.path", "r.sizeBytes", "r.createdAtNs", "r.importedAtNs", "r.startNs", "r.endNs"])
     .select(["r.importStatus", "r.key", "r.messageCount", "r.sessionId", "r.failureCode", "r.failureText"])
     .select(["r.damage", "r.location", "d.id as deviceId", "d.name as deviceName", "n.key as sessionKey"])
     .select(["s.id as siteId", "s.name as siteName", "e.id as edgeSiteId", "e.name as edgeSiteName"])
+    .select([
+      "p.lastSeenAtNs as siteSeenAtNs",
+      "b.problem as bucketProblem",
+      "b.problemSinceNs as bucketProblemSinceNs",
+    ])
     .select("s.indexingStrategy");
 
 const recordingsWithAll = (db: Kysely<DB>) => withoutMetadata(db.selectFrom("Recording as r")).select("r.metadata");
@@ -51,7 +59,8 @@ export const selectSmallRecordingRows = prepare((db) =>
 
 type RecordingRow = Awaited<ReturnType<typeof selectRecordingRows>>[number];
 
-export function toRecording(row: RecordingRow): Complete<Recording> {
+/** What can be read is judged at the given time. */
+export function toRecording(row: RecordingRow, nowNs: bigint): Complete<Recording> {
   return {
     id: row.id,
     projectId: row.projectId,
@@ -76,6 +85,7 @@ export function toRecording(row: RecordingRow): Complete<Recording> {
     sessionKey: row.sessionKey ?? undefined,
     failure: row.failureCode === null ? undefined : { code: row.failureCode, text: row.failureText ?? "" },
     damage: row.damage === null ? undefined : asParsed(DataDamage.parse(JSON.parse(row.damage))),
+    unavailable: explainUnavailable(row, nowNs),
   };
 }
 

@@ -26,7 +26,7 @@ export const recordings: Handlers<Contract> = {
 
 async function getRecording(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<Recording>> {
   const [row] = await selectRecordingRow(ctx.db, [ctx.caller.orgId, ref.keyOrId, projectsToSee(ctx, ref.projectId)]);
-  return toRecording(row ?? (await readByKey(ctx, ref)));
+  return toRecording(row ?? (await readByKey(ctx, ref)), ctx.clock.nowNs());
 }
 
 /** No recording has the id. Several may have the key, and it takes more than one statement to find out which of them is meant. */

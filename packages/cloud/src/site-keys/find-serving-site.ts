@@ -4,9 +4,8 @@ import { ApiError, notFound } from "../core/errors.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { signingKey } from "./key-schedule.ts";
 import { listKeys } from "./site-key-rows.ts";
+import { SILENT_NS } from "./unavailable-data.ts";
 
-/** A site that was not heard of for so long is taken for unreachable. */
-const SILENT_NS = 600n * 1_000_000_000n;
 const RETRY_AFTER_SECONDS = 30;
 
 /** A self-hosted site as the maker of a link needs it, in the place of this deployment's own address and key. */

@@ -283,9 +283,16 @@ test("a site that has not connected, has no key or is silent gets no links, and 
   await assert.rejects(createLink({ siteId: created.id }), isRefused("SiteUnavailable", /never connected/));
   const { request } = await importFile(await anotherMcap());
   const exportIt = () => admin.call(api.exports.create, { recordingId: request.recordingId! });
+  const shown = () => admin.call(api.recordings.get, { keyOrId: request.recordingId! });
+  assert.equal((await shown()).unavailable, undefined);
   const before = nowNs;
   nowNs += 660n * SECOND;
   try {
+    const { unavailable } = await shown();
+    assert.match(unavailable!.reason, /nothing is heard/);
+    assert.ok(unavailable!.since <= before);
+    const listed = await admin.call(api.recordings.list, { siteId });
+    assert.deepEqual(listed.find(({ id }) => id === request.recordingId)!.unavailable, unavailable);
     await assert.rejects(exportIt(), isRefused("SiteUnavailable", /11 minutes/));
   } finally {
     nowNs = before;

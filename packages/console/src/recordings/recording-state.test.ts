@@ -32,6 +32,11 @@ test("every status has a sentence", () => {
     describeState({ importStatus: "complete", importedAt: at(7200) }, undefined, NOW).text,
     "Imported 2 hours ago.",
   );
+  const unavailable = { reason: "nothing is heard of its self-hosted site", since: at(660) };
+  assert.match(
+    describeState({ importStatus: "complete", unavailable }, undefined, NOW).text,
+    /^Imported\. It cannot be read since .* \(11 minutes ago\): nothing is heard of its self-hosted site\. It comes back/,
+  );
 });
 
 test("whatever an import waits for is said, with what to do, until when, and its place", () => {

@@ -9,11 +9,11 @@ export interface RecordingState {
   readonly fix?: string;
 }
 
-type About = Pick<Recording, "importStatus" | "importedAt" | "device" | "failure" | "location">;
+type About = Pick<Recording, "importStatus" | "importedAt" | "device" | "failure" | "location" | "unavailable">;
 
 /** Says where the data of a recording is, and what it waits for. `queued` is its place in the queue of its device. */
 export function describeState(recording: About, queued: QueuedImport | undefined, nowMs: number): RecordingState {
-  const { importStatus, importedAt, device, failure, location } = recording;
+  const { importStatus, importedAt, device, failure, location, unavailable } = recording;
   switch (importStatus) {
     case "none":
       return { text: `On the device${device ? ` ${device.name}` : ""} only.` };
@@ -25,9 +25,14 @@ export function describeState(recording: About, queued: QueuedImport | undefined
       return { text: `Its import failed: ${failure?.text ?? "the reason is not known"}`, ...fixOf(failure?.code) };
     case "complete": {
       const where = location ? `In the bucket ${location.bucket}` : "Imported";
-      return { text: importedAt === undefined ? `${where}.` : `${where} ${formatAge(importedAt, nowMs)}.` };
+      const text = importedAt === undefined ? `${where}.` : `${where} ${formatAge(importedAt, nowMs)}.`;
+      return { text: unavailable ? `${text} ${describeUnavailable(unavailable, nowMs)}` : text };
     }
   }
+}
+
+function describeUnavailable({ reason, since }: NonNullable<About["unavailable"]>, nowMs: number): string {
+  return `It cannot be read since ${formatExact(since)} (${formatAge(since, nowMs)}): ${endSentence(reason)} It comes back by itself.`;
 }
 
 function describeQueued(queued: QueuedImport, nowMs: number): RecordingState {

@@ -53,6 +53,16 @@ export const Recording = z
       description:
         "What of the imported data cannot be read; absent where nothing was found. Exports leave it out, and say so",
     }),
+    unavailable: z
+      .object({
+        reason: z.string().meta({ description: "For example why the bucket cannot be read" }),
+        since: Timestamp,
+      })
+      .optional()
+      .meta({
+        description:
+          "Of what is `complete`, while the self-hosted site or the bucket that has its data cannot be reached: it is listed, and not exported",
+      }),
   })
   .meta({ id: "Recording" });
 export type Recording = z.infer<typeof Recording>;
