@@ -3,39 +3,17 @@
 // `npm run demo -- --keep` prints URL and key. The two pictures of README.md are made by `--readme`, in the folder `docs`.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { allPages } from "./testing/all-pages.ts";
 import { openPage, signIn, startBrowser } from "./testing/browser.ts";
 
 const [url, key, folder, only] = process.argv.slice(2);
 if (!url || !key || !folder) throw new Error("usage: look.ts URL KEY FOLDER [--readme]");
 
-const PAGES: Readonly<Record<string, string>> = {
-  coverage: "/coverage?from=2026-01-01&to=2026-01-04",
-  recordings: "/recordings",
-  imports: "/imports",
-  devices: "/devices",
-  events: "/events",
-  datasets: "/datasets",
-  episodes: "/episodes",
-  sessions: "/sessions",
-};
-const SETTINGS = [
-  "keys",
-  "tokens",
-  "members",
-  "properties",
-  "event-types",
-  "webhooks",
-  "extensions",
-  "audit",
-  "appearance",
-];
-
 await mkdir(folder, { recursive: true });
 const me = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
 const { projects } = (await me.json()) as { projects: { id: string }[] };
-const paths = Object.entries(PAGES).map(([name, path]) => [name, `/p/${projects[0]!.id}${path}`] as const);
-const settings = SETTINGS.map((name) => [`settings-${name}`, `/settings/${name}`] as const);
-const wanted = only === "--readme" ? paths.slice(0, 2) : [...paths, ...settings, ["sites", "/sites"] as const];
+const pages = allPages(projects[0]!.id);
+const wanted = only === "--readme" ? pages.slice(0, 2) : pages;
 
 await using browser = await startBrowser();
 for (const theme of only === "--readme" ? (["light"] as const) : (["light", "dark"] as const))
