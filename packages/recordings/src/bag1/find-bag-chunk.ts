@@ -1,22 +1,45 @@
 import { isKnownCompression } from "../codecs/decompress.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
+import { toText } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";
 import { type BagRecord, type RecordReading, readRecordHead } from "./record-frame.ts";
-import { magic, opcodeOf, opcodes, textOf, u32Of } from "./records.ts";
+import { magic, opcodeOf, opcodes, u32Of } from "./records.ts";
 
 /** Reads the head of the chunk at a place, also if its data end behind the file. Answers undefined if no chunk's head stands there. */
 export async function readChunkAt(offset: number, reading: RecordReading): Promise<BagRecord | undefined> {
   try {
     const record = await readRecordHead(offset, reading);
-    const isChunk = opcodeOf(record.header) === opcodes.chunk && u32Of(record.header, "size") >= 0;
-    return isChunk && isKnownCompression(textOf(record.header, "compression")) ? record : undefined;
+    if (opcodeOf(record.header) !== opcodes.chunk) return undefined;
+    return await nameCompression(record, reading);
   } catch (error) {
     if (error instanceof RecordingError) return undefined;
     throw error;
   }
 }
+
+/**
+ * Names the compression of a chunk whose head lacks its name, or has a damaged one: data as large as they shall become are not compressed,
+ * and an LZ4 frame begins with its magic. Answers undefined if neither is true. Throws if the chunk has no size.
+ */
+export async function nameCompression(record: BagRecord, reading: RecordReading): Promise<BagRecord | undefined> {
+  const { header, dataOffset, dataBytes } = record;
+  const size = u32Of(header, "size");
+  const name = header.fields.get("compression");
+  if (name && isKnownCompression(toText(name))) return record;
+  const isPlain = dataBytes > 0 && dataBytes === size;
+  if (!isPlain && !(await holdsFrame(dataOffset, reading))) return undefined;
+  const fields = new Map(header.fields).set("compression", Buffer.from(isPlain ? "none" : "lz4"));
+  return { ...record, header: { ...header, fields } };
+}
+
+async function holdsFrame(offset: number, { reader, context }: RecordReading): Promise<boolean> {
+  if (offset + lz4Magic.byteLength > context.source.sizeBytes) return false;
+  return lz4Magic.equals(await reader.fetch(offset, lz4Magic.byteLength));
+}
+
+const lz4Magic = Buffer.from([0x04, 0x22, 0x4d, 0x18]);
 
 /** Whether the head of a chunk stands in the first megabyte. */
 export async function holdsBagChunk(context: ReadContext): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { type ReasonCode, RecordingError } from "../faults/reasons.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
-import { type BagHeader, magic, parseHeader } from "./records.ts";
+import { type BagHeader, magic, opcodeOf, opcodes, parseHeader, u32Of } from "./records.ts";
 
 /** A record of a bag: a header of fields, then data. */
 export interface BagRecord {
@@ -59,6 +59,17 @@ async function readLength(offset: number, reader: WindowReader): Promise<number>
   const bytes = reader.peek(offset, 4) ?? (await reader.fetch(offset, 4));
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
 }
+
+/** Throws if a record of the index holds another number of entries than its header says. */
+export function requireEntries({ offset, header, dataBytes }: BagRecord): void {
+  const entryBytes = entrySizes[opcodeOf(header)];
+  if (entryBytes === undefined || u32Of(header, "count") * entryBytes === dataBytes) return;
+  const kind = opcodeOf(header) === opcodes.indexData ? "index data" : "chunk info";
+  throw new RecordingError(header.code, `the ${kind} at byte ${offset} has a wrong length; the file is damaged there`);
+}
+
+/** The sizes of an entry in bytes: of a message in index data, and of a connection in a chunk info. */
+const entrySizes: Readonly<Record<number, number>> = { [opcodes.indexData]: 12, [opcodes.chunkInfo]: 8 };
 
 /** Reads the data of a record into memory. */
 export async function readData(record: BagRecord, reader: WindowReader, { limits }: ReadContext): Promise<Uint8Array> {

@@ -7,7 +7,7 @@ import { openWindowReader, type WindowReader } from "../reading/window-reader.ts
 import { extendSpan, mostChannels, type Survey, type Tally } from "../survey/survey.ts";
 import type { DamageLog } from "../verified/damage-log.ts";
 import { createUnknownChannels } from "../verified/unknown-channels.ts";
-import { type BagRecord, readRecord } from "./record-frame.ts";
+import { type BagRecord, readRecord, requireEntries } from "./record-frame.ts";
 import { channelIdOf, opcodeOf, opcodes, readConnection, readRosTime, u32Of } from "./records.ts";
 import { addConnection } from "./to-survey.ts";
 import { createPieceVisitor, type PieceVisitor } from "./visit-pieces.ts";
@@ -96,12 +96,7 @@ async function tallyIndex(
   const { header, dataOffset, dataBytes } = record;
   const channelId = channelIdOf(header);
   const messageCount = u32Of(header, "count");
-  if (messageCount * INDEX_ENTRY_BYTES !== dataBytes) {
-    throw new RecordingError(
-      "BadRecord",
-      `the index data at byte ${record.offset} has a wrong length; the file is damaged there`,
-    );
-  }
+  requireEntries(record);
   const tally = indexed.get(channelId) ?? { messageCount: 0 };
   if (messageCount > 0 && tally.messageCount === 0)
     addFirst(indexed, channelId, { tally, most: mostChannelsOf(context) });

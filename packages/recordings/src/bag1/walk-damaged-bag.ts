@@ -5,7 +5,7 @@ import { type BoundedJudging, boundJudging } from "../reading/bound-judging.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
 import { hasChannel, type Survey } from "../survey/survey.ts";
 import { WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
-import { findBagChunks, readChunkAt } from "./find-bag-chunk.ts";
+import { findBagChunks, nameCompression, readChunkAt } from "./find-bag-chunk.ts";
 import { addSpare, findIndexed, type SpareConnections, searchConnections } from "./index-connections.ts";
 import {
   type BagRecord,
@@ -14,6 +14,7 @@ import {
   readData,
   readRecord,
   readRecordHead,
+  requireEntries,
 } from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, readConnection } from "./records.ts";
 import { seeBagRecords } from "./see-bag-record.ts";
@@ -82,13 +83,24 @@ async function visitRecord(offset: number, walk: Walk): Promise<number> {
   const record = await readRecord(offset, walk);
   const opcode = opcodeOf(record.header);
   if (opcode === opcodes.chunk) {
-    const chunk = toChunk(record);
+    const chunk = toChunk((await nameCompression(record, walk)) ?? record);
     return isOpen(chunk) ? visitOpen(chunk, record, walk) : visitor.chunk(chunk, record.end);
   }
   if (opcode === opcodes.connection)
     addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
   if (opcode === opcodes.message) return visitLoose(offset, walk);
-  return record.end;
+  return passRecord(record, walk);
+}
+
+/** Passes a record that holds no messages. If its length is damaged it covers chunks: it goes on at the first of them. */
+async function passRecord(record: BagRecord, walk: Walk): Promise<number> {
+  const { sizeBytes } = walk.context.source;
+  const { offset, dataOffset, end } = record;
+  requireEntries(record);
+  if (end === sizeBytes || (await startsRecord(end, walk))) return end;
+  if ((await findNext({ from: dataOffset, to: end }, walk)) === undefined) return end;
+  const text = `the record at byte ${offset} ends where no other begins; the file is damaged there`;
+  return visitGap({ offset, from: dataOffset, reason: { code: walk.code, text } }, walk);
 }
 
 /** rosbag writes the sizes of a chunk when it closes it, and 0 before. */
@@ -204,15 +216,15 @@ async function visitGap(
   { from, ...gap }: { offset: number; from: number; reason: Reason; begun?: Beginning },
   walk: Walk,
 ): Promise<number> {
-  const end = (await findNext(from, walk)) ?? walk.context.source.sizeBytes;
+  const end = (await findNext({ from }, walk)) ?? walk.context.source.sizeBytes;
   await searchConnections({ from: gap.begun?.lastStart ?? gap.offset, to: end }, walk.spare, walk);
   walk.visitor.gap({ ...gap, end });
   return end;
 }
 
 /** The next place with a chunk of which at least the beginning makes sense, or with another bag. */
-async function findNext(from: number, walk: Walk): Promise<number | undefined> {
-  for await (const offset of findBagChunks(from, walk)) {
+async function findNext({ from, to }: { from: number; to?: number }, walk: Walk): Promise<number | undefined> {
+  for await (const offset of findBagChunks(from, walk, to)) {
     const record = await readChunkAt(offset, walk);
     if (!record || (await mayBeRead(record, walk))) return offset;
   }

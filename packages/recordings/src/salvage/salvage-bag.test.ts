@@ -97,3 +97,29 @@ test("heads of chunks that all reach to the end of a bag are not read again and 
   const many = Buffer.concat([whole.subarray(0, first!.indexesEnd), ...Array.from({ length: 20_000 }, () => head)]);
   assert.equal(readMessages(await salvage(many, "run.bag", pool)).length, first!.messageCount);
 });
+
+test("a record of a bag whose length is damaged hides none of the chunks that it seems to cover", async () => {
+  const whole = await makeBag({ chunkBytes: 8000 });
+  const [first] = bagChunksOf(whole);
+  for (const [name, at] of [
+    ["the bag header", 13],
+    ["index data", first!.end],
+  ] as const) {
+    const bytes = Buffer.from(whole.subarray(0, -1));
+    const lengthAt = at + 4 + bytes.readUInt32LE(at);
+    bytes.writeUInt32LE(bytes.readUInt32LE(lengthAt) + 12_000, lengthAt);
+    assert.equal(await requireFirst(bytes, whole), (await readBagMessages(whole)).length, name);
+  }
+});
+
+for (const compression of ["none", "lz4"] as const) {
+  test(`a chunk of a bag whose field with the name of its compression is damaged is read by what its data are: ${compression}`, async () => {
+    const whole = await makeBag({ compression, chunkBytes: 8000 });
+    const [, second] = bagChunksOf(whole);
+    for (const place of ["compression=".indexOf("p"), "compression=".length]) {
+      const bytes = Buffer.from(whole.subarray(0, -1));
+      bytes[bytes.indexOf("compression=", second!.at) + place]! ^= 1;
+      assert.equal(await requireFirst(bytes, whole), (await readBagMessages(whole)).length, `byte ${place}`);
+    }
+  });
+}
