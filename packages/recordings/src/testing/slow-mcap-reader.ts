@@ -3,7 +3,7 @@ import { type OddMessage, textOf } from "./odd-mcap.ts";
 import { slowDecompress } from "./slow-decompress.ts";
 
 export interface SlowReading {
-  /** The messages that nothing refutes, in the order of the file. */
+  /** The messages that nothing refutes, in the order of the file. One is not sound if its time does not fit into signed 64 bits. */
   readonly messages: OddMessage[];
   readonly damage: SlowDamage[];
 }
@@ -224,12 +224,13 @@ function checkDataEnd({ content, offset }: RawRecord, state: State): void {
 function resolve({ offset, channelId, fields }: FoundMessage, state: State): OddMessage[] {
   const channel = state.channels.get(channelId);
   if (!channel) note(state, { offset, text: `a message of channel ${channelId}, which is not in the file` });
-  if (fields.logTimeNs >= 2n ** 63n)
-    note(state, { offset, text: "a message of a time that does not fit into signed 64 bits" });
-  if (!channel || fields.logTimeNs >= 2n ** 63n) return [];
+  if (!channel) return [];
+  // Such messages are given and reported, so that they count, though not as sound ones.
+  const isSound = fields.logTimeNs < 2n ** 63n;
+  if (!isSound) note(state, { offset, text: "a message of a time that does not fit into signed 64 bits" });
   const { topic, messageEncoding, schemaId } = channel;
   const schemaName = schemaId === 0 ? "" : (state.schemas.get(schemaId)?.name ?? "");
-  return [{ topic, messageEncoding, schemaName, ...fields, isSound: true }];
+  return [{ topic, messageEncoding, schemaName, ...fields, isSound }];
 }
 
 const opcodes = {

@@ -89,6 +89,12 @@ test("runs that only touch overlap when the later one comes first by source and 
   assert.deepEqual(await describe([run(0, 5, { order: 2 }), run(5, 9, { order: 1 })]), ["merge", "merge"]);
 });
 
+test("runs that reach to the last time that a run can have are merged, because their messages may have later times", async () => {
+  const [startNs, endNs] = [2n ** 63n - 2n, 2n ** 63n - 1n];
+  assert.deepEqual(await describe([run(0, 0, { endNs: startNs }), run(1, 1, { startNs, endNs })]), ["pass 2"]);
+  assert.deepEqual(await describe([run(0, 0, { endNs }), run(1, 1, { startNs: endNs, endNs })]), ["merge", "merge"]);
+});
+
 test("what is not merged has no message of another run between its own", async () => {
   const span = fc.tuple(fc.nat({ max: 30 }), fc.nat({ max: 6 }));
   await fc.assert(

@@ -1,3 +1,4 @@
+import { MAX_TIME_NS } from "../../reading/field-cursor.ts";
 import { ExportError, type ExportSource } from "./export-options.ts";
 import type { OpenSource, PlannedRun, RunSpans } from "./planned-source.ts";
 import { popQueued, pushQueued, type Queued } from "./run-queue.ts";
@@ -137,9 +138,12 @@ function createDecider(mergesAll: boolean) {
   };
 }
 
-/** Whether the earlier run may hold a message that belongs behind one of the later run. Equal times go by `order`. */
+/**
+ * Whether the earlier run may hold a message that belongs behind one of the later run. Equal times go by `order`; the last time that a run
+ * can have stands for all times beyond it, too.
+ */
 function overlaps(earlier: PlannedRun, later: PlannedRun): boolean {
-  if (earlier.endNs === later.startNs) return earlier.order > later.order;
+  if (earlier.endNs === later.startNs) return earlier.order > later.order || earlier.endNs === MAX_TIME_NS;
   return earlier.endNs > later.startNs;
 }
 
