@@ -65,8 +65,8 @@ function mostChannelsOf({ limits }: ReadContext): number {
 }
 
 /**
- * Reads the index data records behind a chunk, one for each of its connections. If they are cut off or make no sense they count as none,
- * because the chunk before them may be sound.
+ * Reads the index data records behind a chunk, one for each of its connections. If they are cut off, make no sense, or end at a record that
+ * does not come behind them, they count as none, because the chunk before them may be sound.
  */
 async function readIndexes(
   offset: number,
@@ -77,7 +77,9 @@ async function readIndexes(
   try {
     while (end < context.source.sizeBytes) {
       const record = await readRecord(end, { reader, context, code: "BadRecord" });
-      if (opcodeOf(record.header) !== opcodes.indexData) break;
+      const opcode = opcodeOf(record.header);
+      if (opcode !== opcodes.indexData && !record.header.fields.has(ownFields[opcode] ?? "")) throw noIndexData(end);
+      if (opcode !== opcodes.indexData) break;
       await tallyIndex(record, indexed, { reader, context });
       end = record.end;
     }
@@ -86,6 +88,18 @@ async function readIndexes(
     if (error instanceof RecordingError) return { indexed: new Map(), end: offset };
     throw error;
   }
+}
+
+/** A field of each kind of record that may come behind index data. */
+const ownFields: Readonly<Record<number, string>> = {
+  [opcodes.chunk]: "size",
+  [opcodes.connection]: "topic",
+  [opcodes.chunkInfo]: "chunk_pos",
+};
+
+/** It is index data of which only the opcode is damaged, or rubbish. */
+function noIndexData(offset: number): RecordingError {
+  return new RecordingError("BadRecord", `the record at byte ${offset} is none that comes behind index data`);
 }
 
 async function tallyIndex(

@@ -79,15 +79,15 @@ export async function findBeginning<C extends ChunkHeader>(
   return { chunk: begun, messageCount, end: usedEnd, lastStart: Math.min(lastStart, usedEnd) };
 }
 
-/** Whether another file begins inside the last record. */
+/** Whether another file begins inside the last record, also if its magic ends behind it. */
 async function holdsMagic(
   { dataOffset }: ChunkHeader,
   { end, before }: SaneRecords & { before: SaneRecords },
   { context: { source }, magic }: BeginningReading,
 ): Promise<boolean> {
-  const lengthBytes = Math.min(end - before.end, MOST_SEARCHED_BYTES);
-  if (lengthBytes < magic.byteLength) return false;
-  return asBuffer(await source.read(dataOffset + before.end, lengthBytes)).includes(asBuffer(magic));
+  const from = dataOffset + before.end;
+  const to = Math.min(dataOffset + end + magic.byteLength - 1, from + MOST_SEARCHED_BYTES, source.sizeBytes);
+  return end > before.end && asBuffer(await source.read(from, to - from)).includes(asBuffer(magic));
 }
 
 const MOST_SEARCHED_BYTES = 16 * 1024 * 1024;

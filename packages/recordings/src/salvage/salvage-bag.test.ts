@@ -123,3 +123,24 @@ for (const compression of ["none", "lz4"] as const) {
     }
   });
 }
+
+test("index data of which only the opcode is damaged are missed by the survey, so that it reads the chunk before them", async () => {
+  const whole = await makeBag({ chunkBytes: 8000 });
+  const bytes = Buffer.from(whole.subarray(0, -1));
+  const second = bagChunksOf(whole)[1]!;
+  bytes[bytes.lastIndexOf("op=\u0004", second.indexesEnd) + 3]! ^= 16;
+  assert.equal(await requireFirst(bytes, whole), (await readBagMessages(whole)).length);
+});
+
+test("a message that was cut off is not completed with the first bytes of the bag behind it", async () => {
+  const whole = await makeBag({ compression: "none", chunkBytes: 8000 });
+  const [chunk] = bagChunksOf(whole);
+  const messages = await readBagMessages(whole);
+  for (const missingBytes of [1, 12, 13, 14]) {
+    const joined = Buffer.concat([leaveOpen(whole, chunk!, chunk!.end - missingBytes), whole]);
+    const salvaged = readMessages(await salvage(joined, "run.bag", pool));
+    assert.equal(salvaged.length, chunk!.messageCount - 1 + messages.length, `${missingBytes} bytes are missing`);
+    const written = new Set(messages.map(({ data }) => Buffer.from(data).toString("hex")));
+    assert.ok(salvaged.every(({ data }) => written.has(Buffer.from(data).toString("hex"))));
+  }
+});
