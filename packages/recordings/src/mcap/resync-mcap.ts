@@ -49,7 +49,7 @@ export function createResync(reading: DamagedReading): Resync {
     async find(from) {
       const searching = { reading, judge };
       let searchedTo = from;
-      for (const { offset, lengthBytes } of indexedChunks(await prepare(), from)) {
+      for (const { offset, lengthBytes } of indexedChunks(await prepare(), { from, to: sizeBytes })) {
         const unnamed = await search({ from: searchedTo, to: offset }, searching);
         if (unnamed) return unnamed;
         const chunk = offset >= from ? await readChunkAt(offset, reading) : undefined;
@@ -106,12 +106,13 @@ async function introduceRepeated({ context, survey }: DamagedReading): Promise<S
 }
 
 /**
- * The nearest chunks that the summary names, in the order of the file. What stands in them is not searched, because a message may hold
- * what looks like a chunk.
+ * The nearest chunks in the file that the summary names, in the order of the file. What stands in them is not searched, because a message
+ * may hold what looks like a chunk.
  */
-function indexedChunks({ chunks }: SummarySection, from: number): ChunkIndex[] {
+function indexedChunks({ chunks }: SummarySection, { from, to }: { from: number; to: number }): ChunkIndex[] {
   const nearest: ChunkIndex[] = [];
   for (const index of chunks?.inOrder() ?? []) {
+    if (index.offset >= to) break;
     if (index.offset + index.lengthBytes > from) nearest.push(index);
     if (nearest.length === MOST_INDEXED) break;
   }

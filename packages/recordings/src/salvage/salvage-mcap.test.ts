@@ -101,3 +101,14 @@ test("lengths of 2^63 cost nothing, and chunks that all reach to the end of the 
   const inspection = await inspectRecording(bytesSource(many), { fileName: "run.mcap", salvage: true });
   assert.ok(inspection.state === "incomplete" && inspection.salvage?.messageCount === 0);
 });
+
+test("a summary that names a chunk far beyond the end of the file costs a salvage neither time nor messages", async () => {
+  const whole = Buffer.from(await hundredChunks("lz4"));
+  const [damaged, named] = [chunksOf(whole).at(-1)!, chunksOf(whole)[9]!];
+  const place = Buffer.alloc(8);
+  place.writeBigUInt64LE(BigInt(named.at));
+  whole.writeBigUInt64LE(2n ** 52n, whole.lastIndexOf(place));
+  whole.writeUInt32LE(0, whole.byteLength - 12); // No checksum of the summary.
+  whole.fill(0, damaged.at, damaged.at + 60);
+  assert.equal(readMessages(await salvage(whole, "run.mcap", pool)).length, 1000 - damaged.messageCount);
+});
