@@ -54,7 +54,7 @@ function toSalvage({ survey, damage }: Surveyed, sizeBytes: number): Salvage {
 
 /** `end`: where the next recording begins, or the file ends. */
 async function surveyReadable(fileName: string, context: ReadContext): Promise<Surveyed & { end: number }> {
-  const survey = createSurvey();
+  const survey = createSurvey({ mayLackSchemas: true });
   const damage = createDamageLog();
   let end = context.source.sizeBytes;
   try {

@@ -93,7 +93,7 @@ function createVerifying({
     reader,
     isSalvage,
     activity,
-    survey: createSurvey(),
+    survey: createSurvey({ mayLackSchemas: isSalvage }),
     damage: createDamageLog(),
     schemaPlaces: new Map(),
     add(run) {

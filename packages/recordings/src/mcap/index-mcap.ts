@@ -9,6 +9,7 @@ import {
   addSchema,
   addTally,
   createSurvey,
+  holdsSchemaOf,
   type Survey,
 } from "../survey/survey.ts";
 import type { McapEnd } from "./mcap-end.ts";
@@ -36,13 +37,12 @@ export async function indexMcap(
   return (await addIndexedRecords(survey, section, context)) ? survey : undefined;
 }
 
-/** Adds the channels whose schema is repeated too. */
+/** Adds the channels whose schema is repeated too, and those without if channels may lack their schema. */
 export function addRepeatedChannels(survey: Survey, section: SummarySection, limits: InspectLimits): void {
   for (const schema of section.schemas) addSchema(survey, schema, limits);
   for (const channel of section.channels) {
-    const { schemaId } = channel;
-    const isThere = schemaId === 0 || survey.schemas.has(schemaId) || survey.leftOut.schemas.has(schemaId);
-    if (isThere) addChannel(survey, channel, limits);
+    const isThere = holdsSchemaOf(survey, channel) || survey.leftOut.schemas.has(channel.schemaId);
+    if (isThere || survey.mayLackSchemas) addChannel(survey, channel, limits);
   }
 }
 

@@ -4,7 +4,7 @@ import { copies } from "../verified/forward-reader.ts";
 import { WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
-import { openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
+import { openRecordStart, type RecordHead } from "./record-head.ts";
 import { readChunkHead } from "./records.ts";
 import { startsWithRecord } from "./swallowed-records.ts";
 import type { McapChunk } from "./walk-mcap.ts";
@@ -109,11 +109,22 @@ const FIRST_INDEX_BYTES = 64 * 1024;
 /** Times, sizes, checksum and the two lengths, with room for the name of the compression. */
 const CHUNK_START_BYTES = 8 + 8 + 8 + 4 + 4 + 8 + 64;
 
-/** Answers undefined if no message index begins there. */
+/**
+ * Answers undefined if no message index begins there. Its length may be garbage: the end is then far behind the file, or, if other records
+ * stand behind the entries, where the entries end.
+ */
 function endOfIndex(bytes: Uint8Array, offset: number): number | undefined {
   if (bytes[0] !== opcodes.messageIndex) return undefined;
-  return parseRecordHead(bytes, offset, Number.MAX_SAFE_INTEGER).end;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const recordBytes = RECORD_HEAD_BYTES + view.getUint32(1, true) + view.getUint32(5, true) * 2 ** 32;
+  const isHeadThere = bytes.byteLength >= INDEX_HEAD_BYTES;
+  const fieldsBytes = isHeadThere ? INDEX_HEAD_BYTES + view.getUint32(INDEX_HEAD_BYTES - 4, true) : recordBytes;
+  const hasOthers = fieldsBytes < recordBytes && startsWithRecord(bytes.subarray(fieldsBytes, recordBytes));
+  return offset + (hasOthers ? fieldsBytes : recordBytes);
 }
+
+/** The channel and the size of the entries stand before them. */
+const INDEX_HEAD_BYTES = RECORD_HEAD_BYTES + 2 + 4;
 
 /** Decompresses the records of a chunk, a large chunk in several pieces. */
 export async function* contentOf(

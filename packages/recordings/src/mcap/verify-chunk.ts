@@ -7,7 +7,7 @@ import { freeOwn } from "../memory/free-memory.ts";
 import type { Beginning } from "../reading/begun-chunk.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
-import { addChannel, addChunk, addSchema, addTally, type Channel } from "../survey/survey.ts";
+import { addChannel, addChunk, addSchema, addTally, type Channel, holdsSchemaOf } from "../survey/survey.ts";
 import {
   MAX_WRITTEN_CHUNK_BYTES,
   spanOfChannels,
@@ -172,7 +172,7 @@ function createDefiner({ survey, context: { limits }, schemaPlaces }: Verifying)
     if (opcode === opcodes.channel) {
       const channel = readChannel(cursor);
       addChannel(survey, channel, limits);
-      return content.byteLength === bytesOfChannel(channel);
+      return content.byteLength === bytesOfChannel(channel) && holdsSchemaOf(survey, channel);
     }
     const schema = readSchema(cursor);
     if (schema.id === 0) return false; // spec: MCAP "Schema": 0 is no id

@@ -5,7 +5,7 @@ import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";
 import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
-import { type ReadMessage, readMessages } from "../testing/read-messages.ts";
+import { type ReadMessage, readMessages, readRecords } from "../testing/read-messages.ts";
 import { salvage } from "../testing/salvage-bytes.ts";
 import { seededRandom } from "../testing/sensors.ts";
 import { writeMessages } from "../testing/write-messages.ts";
@@ -111,4 +111,37 @@ test("a summary that names a chunk far beyond the end of the file costs a salvag
   whole.writeUInt32LE(0, whole.byteLength - 12); // No checksum of the summary.
   whole.fill(0, damaged.at, damaged.at + 60);
   assert.equal(readMessages(await salvage(whole, "run.mcap", pool)).length, 1000 - damaged.messageCount);
+});
+
+test("a message index whose length is garbage costs none of the messages of the chunks around it", async () => {
+  for (const compression of compressions) {
+    const whole = await hundredChunks(compression);
+    const { at, bytes } = chunksOf(whole)[4]!;
+    const next = chunksOf(whole)[5]!;
+    for (const length of [2n ** 40n, 2n ** 62n, BigInt(next.end - (at + bytes) - 9)]) {
+      const lying = Buffer.from(whole);
+      lying.writeBigUInt64LE(length, at + bytes + 1);
+      assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000, `${compression} ${length}`);
+    }
+  }
+});
+
+test("a chunk is read whose channel has its schema in a lost chunk; if no summary repeats the schema there is none", async () => {
+  const messages = Array.from({ length: 1000 }, (_, index) => {
+    return { topic: index < 500 ? "/a" : "/b", logTimeNs: BigInt(index), data: Buffer.alloc(100, `${index}`) };
+  });
+  const file = { messages, topics: ["/a", "/b"], schema: "one", compression: "lz4", chunkBytes: 1240 } as const;
+  const whole = Buffer.from(await writeMessages({ ...file, isIndexed: true, sharesSchema: true }));
+  const [first, ...others] = chunksOf(whole);
+  whole.fill(0, first!.at + 60, first!.at + 80);
+  const countAll = (bytes: Uint8Array): Record<string, number> => {
+    const topics = readMessages(bytes).map(({ topic }) => topic);
+    return { a: topics.filter((topic) => topic === "/a").length, b: topics.filter((topic) => topic === "/b").length };
+  };
+  const withSummary = await salvage(whole, "run.mcap", pool);
+  assert.deepEqual(countAll(withSummary), { a: 500 - first!.messageCount, b: 500 });
+  assert.equal([...readRecords(withSummary).schemas.values()].length, 1);
+  const without = await salvage(whole.subarray(0, others.at(-1)!.end), "run.mcap", pool);
+  assert.deepEqual(countAll(without), { a: 0, b: 500 });
+  assert.equal([...readRecords(without).schemas.values()].length, 0);
 });

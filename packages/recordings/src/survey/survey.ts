@@ -59,14 +59,17 @@ export interface Survey {
   scannedBytes: number;
   heldBytes: number;
   readonly leftOut: LeftOut;
+  /** Channels are taken also if their schema comes behind them, or is not in the file at all. */
+  readonly mayLackSchemas: boolean;
   /** Some messages are covered by no checksum of their chunk. */
   hasUncheckedMessages: boolean;
   /** Everything before this byte was understood. */
   readableBytes: number;
 }
 
-export function createSurvey(): Survey {
+export function createSurvey({ mayLackSchemas = false } = {}): Survey {
   return {
+    mayLackSchemas,
     schemas: new Map(),
     channels: new Map(),
     tallies: new Map(),
@@ -113,7 +116,8 @@ export function addChannel(survey: Survey, channel: Channel, limits: InspectLimi
   }
   const { leftOut } = survey;
   if (leftOut.channels.has(channel.id)) return;
-  const hasSchema = channel.schemaId === 0 || survey.schemas.has(channel.schemaId);
+  const isTaken = survey.mayLackSchemas && !leftOut.schemas.has(channel.schemaId);
+  const hasSchema = isTaken || holdsSchemaOf(survey, channel);
   if (!hasSchema && !leftOut.schemas.has(channel.schemaId)) {
     const text = `channel ${channel.id} ("${channel.topic}") names schema ${channel.schemaId}, which is not in the file`;
     throw new RecordingError("BadRecord", text);
@@ -124,6 +128,11 @@ export function addChannel(survey: Survey, channel: Channel, limits: InspectLimi
   if (!isOneMore && !limits.leavesOut) throw tooManyChannels(limits.maxChannels);
   if (isOneMore && hasSchema && hold(survey, bytes, limits)) survey.channels.set(channel.id, channel);
   else leaveOutChannel(survey, channel.id);
+}
+
+/** Whether the channel has no schema, or one that is known. */
+export function holdsSchemaOf({ schemas }: Survey, { schemaId }: Channel): boolean {
+  return schemaId === 0 || schemas.has(schemaId);
 }
 
 /** Only as many ids are kept as MCAP has, because a bag may name billions. */

@@ -185,20 +185,21 @@ function tryReading(bytes: Uint8Array): Written | undefined {
   }
 }
 
-/** A salvage is a whole file, of messages that were written. As `salvageRecording` does it, which starts a thread each time. */
+/**
+ * A salvage is a whole file, of messages that were written, and of all that the slow reader finds. As `salvageRecording` does it, which
+ * starts a thread each time. Where an id is given twice, differently, no reader can know what the messages are of, and the format has no
+ * records of the type 0: a chunk with either may be left out.
+ */
 async function holdSalvage(odd: OddMcap): Promise<void> {
-  const inspected = await inspectRecording(bytesSource(odd.bytes), {
-    fileName: FILE_NAME,
-    salvage: true,
-    signal: soon(),
-  });
-  const { startNs, endNs } = ("salvage" in inspected && inspected.salvage) || {};
-  if (startNs === undefined || endNs === undefined) return;
-  const source = exportSource(odd.bytes, { fileName: FILE_NAME, startNs, endNs, isSalvage: true });
+  const source = exportSource(odd.bytes, { fileName: FILE_NAME, isSalvage: true });
   const bytes = await tryExport(() => exportBytes([source], { compression: "lz4", signal: soon() }));
-  if (!(bytes instanceof Uint8Array)) return;
-  const { messages } = await checkValid(bytes, "salvage");
-  if (odd.knownBy === "writer") requireNoMore(messages, odd.messages, "salvage");
+  const { messages } = bytes instanceof Uint8Array ? await checkValid(bytes, "salvage") : { messages: [] };
+  if (odd.knownBy === "writer") return requireNoMore(messages, odd.messages, "salvage");
+  const sound = odd.messages.filter(({ isSound }) => isSound).map(keyOfBody);
+  const missing = odd.isUnclear ? [] : without(sound, messages.map(keyOfBody));
+  if (missing.length === 0) return;
+  const counts = `${missing.length} of ${sound.length}, e.g. ${missing[0]}`;
+  throw new OddFileError("salvage: messages that the slow reader finds are missing", counts);
 }
 
 /** What is left out is not reported smaller than it is. Indexes that lie may make it larger. */

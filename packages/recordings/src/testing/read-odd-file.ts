@@ -1,5 +1,5 @@
 import type { OddMcap } from "./odd-mcap.ts";
-import { readSlowly } from "./slow-mcap-reader.ts";
+import { DEFINED_TWICE, NO_TYPE, readSlowly } from "./slow-mcap-reader.ts";
 
 /** A file of which nobody knows what was written: the slow reader says what stands in it. */
 export function readOddFile(
@@ -8,5 +8,7 @@ export function readOddFile(
 ): OddMcap {
   const { messages, damage } = readSlowly(bytes);
   const isDamaged = damage.some(({ isGrave }) => isGrave);
-  return { compression: "zstd", isLegal: false, ...about, knownBy: "reader", isDamaged, bytes, messages };
+  const isUnclear = damage.some(({ text, isGrave }) => (isGrave && text === DEFINED_TWICE) || text === NO_TYPE);
+  const known = { knownBy: "reader", isDamaged, isUnclear, bytes, messages } as const;
+  return { compression: "zstd", isLegal: false, ...about, ...known };
 }

@@ -30,6 +30,10 @@ export function readSlowly(bytes: Uint8Array): SlowReading {
   return { messages: state.found.flatMap((found) => resolve(found, state)), damage: state.damage };
 }
 
+export const DEFINED_TWICE = "an id is defined twice, differently";
+/** Spec: MCAP "Records": 0 is no opcode, so that another reader may take what stands there for bytes that were never written. */
+export const NO_TYPE = "a record has the type 0";
+
 interface State {
   readonly bytes: Uint8Array;
   readonly found: FoundMessage[];
@@ -118,6 +122,7 @@ function cutRecord(bytes: Uint8Array, offset: number): RawRecord | undefined {
 
 function readRecord(record: RawRecord, state: State): void {
   const { opcode, offset, content } = record;
+  if (opcode === 0) note(state, { offset, text: NO_TYPE, isGrave: false });
   if (opcode === opcodes.schema) define(state.schemas, toSchema(content), { state, offset });
   if (opcode === opcodes.channel) define(state.channels, toChannel(content), { state, offset });
   if (opcode === opcodes.chunk) readChunk(record, state);
@@ -142,6 +147,7 @@ function readChunk({ content, offset }: RawRecord, state: State): void {
   const inside: State = { ...state, found: [] };
   const [schemas, channels] = [new Map(state.schemas), new Map(state.channels)];
   for (const record of cutRecords(bytes)) {
+    if (record.opcode === 0) note(state, { offset, text: NO_TYPE, isGrave: false });
     if (record.opcode === opcodes.schema) define(schemas, toSchema(record.content), { state, offset });
     if (record.opcode === opcodes.channel) define(channels, toChannel(record.content), { state, offset });
     if (record.opcode === opcodes.message) inside.found.push(toMessage(record.content, offset));
@@ -173,8 +179,7 @@ function define<T extends { id: number; key: string }>(
 ): void {
   const first = known.get(definition.id);
   if (!first) known.set(definition.id, definition);
-  else if (first.key !== definition.key)
-    note(state, { offset, text: "an id is defined twice, differently", isGrave: !state.isBehindData });
+  else if (first.key !== definition.key) note(state, { offset, text: DEFINED_TWICE, isGrave: !state.isBehindData });
 }
 
 function toSchema(content: Uint8Array): FoundSchema {

@@ -14,6 +14,8 @@ export interface WrittenFile {
   readonly topics: readonly string[];
   /** The text of every schema; another text is another schema. */
   readonly schema: string;
+  /** Whether all topics share one schema. By default each has its own, under the topic's name. */
+  readonly sharesSchema?: boolean;
   readonly compression: "" | "lz4" | "zstd";
   readonly chunkBytes: number;
   readonly isIndexed: boolean;
@@ -36,8 +38,10 @@ export async function writeMessages(file: WrittenFile): Promise<Uint8Array> {
   const writer = new McapWriter({ writable, chunkSize: chunkBytes, compressChunk, ...features });
   await writer.start({ profile: "", library: "downlink fixtures" });
   const channelIds = new Map<string, number>();
+  let schemaId: number | undefined;
   for (const topic of topics) {
-    const schemaId = await writer.registerSchema({ name: topic, encoding: "text", data: Buffer.from(schema) });
+    if (schemaId === undefined || !file.sharesSchema)
+      schemaId = await writer.registerSchema({ name: topic, encoding: "text", data: Buffer.from(schema) });
     const about = { schemaId, topic, messageEncoding: "text", metadata: new Map() };
     channelIds.set(topic, await writer.registerChannel(about));
   }
