@@ -122,7 +122,7 @@ function cutRecord(bytes: Uint8Array, offset: number): RawRecord | undefined {
 
 function readRecord(record: RawRecord, state: State): void {
   const { opcode, offset, content } = record;
-  if (opcode === 0) note(state, { offset, text: NO_TYPE, isGrave: false });
+  noteType(record, state, offset);
   if (opcode === opcodes.schema) define(state.schemas, toSchema(content), { state, offset });
   if (opcode === opcodes.channel) define(state.channels, toChannel(content), { state, offset });
   if (opcode === opcodes.chunk) readChunk(record, state);
@@ -147,7 +147,7 @@ function readChunk({ content, offset }: RawRecord, state: State): void {
   const inside: State = { ...state, found: [] };
   const [schemas, channels] = [new Map(state.schemas), new Map(state.channels)];
   for (const record of cutRecords(bytes)) {
-    if (record.opcode === 0) note(state, { offset, text: NO_TYPE, isGrave: false });
+    noteType(record, state, offset);
     if (record.opcode === opcodes.schema) define(schemas, toSchema(record.content), { state, offset });
     if (record.opcode === opcodes.channel) define(channels, toChannel(record.content), { state, offset });
     if (record.opcode === opcodes.message) inside.found.push(toMessage(record.content, offset));
@@ -158,6 +158,10 @@ function readChunk({ content, offset }: RawRecord, state: State): void {
   if (restBytes > 0) note(state, { offset, text: "rubbish stands behind a frame", isGrave: false });
   if (BigInt(bytes.byteLength) !== uncompressedBytes)
     note(state, { offset, text: "a chunk has another size", isGrave: false });
+}
+
+function noteType({ opcode }: RawRecord, state: State, offset: number): void {
+  if (opcode === 0) note(state, { offset, text: NO_TYPE, isGrave: false });
 }
 
 function cutRecords(bytes: Uint8Array): RawRecord[] {
