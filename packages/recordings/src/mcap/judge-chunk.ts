@@ -21,7 +21,8 @@ export interface DamagedReading {
 /** What can be had of a chunk whose record does not make sense: all of it, or its beginning. */
 export type JudgedChunk =
   | { readonly kind: "chunk"; readonly head: RecordHead }
-  | { readonly kind: "begun"; readonly beginning: Beginning<McapChunk> };
+  /** `isConfirmed`: it is all that the chunk's checksum covers, and the chunk's sizes are damaged. */
+  | { readonly kind: "begun"; readonly beginning: Beginning<McapChunk>; readonly isConfirmed?: boolean };
 
 /** Reads the head of the chunk at a place, whatever the length of its record is. Answers undefined if no chunk's head stands there. */
 export async function readChunkAt(offset: number, { context, reader }: DamagedReading): Promise<McapChunk | undefined> {
@@ -60,7 +61,8 @@ const CHUNK_START_BYTES = LEAST_CHUNK_BYTES + MOST_NAME_BYTES;
 
 /**
  * Judges a chunk by its own sizes: it is whole if it decompresses to what its checksum says, or, without one, to records that make sense up
- * to its last byte. If it is not, and the file or `limit` ends in it, or nothing says what it should hold, its beginning is taken.
+ * to its last byte. If it is not, and the file or `limit` ends in it, or nothing says what it should hold, its beginning is taken. If there is
+ * a checksum, it must be that of the beginning.
  */
 export async function judgeChunk(
   chunk: McapChunk,
@@ -78,12 +80,23 @@ export async function judgeChunk(
       head: { opcode: opcodes.chunk, offset, contentOffset, contentBytes: end - contentOffset, end, isMended: true },
     };
   }
-  if (isInside && crc !== 0) return undefined;
+  if (isInside && crc !== 0) return judgeByChecksum(chunk, reading, end);
   const beginning = await findSense(chunk, reading, {
     limit: isInside ? end : limit,
     isKnown: (channelId) => hasChannel(reading.survey, channelId),
   });
   return beginning && { kind: "begun", beginning };
+}
+
+/** Judges a chunk whose sizes cannot be true by its checksum alone. */
+async function judgeByChecksum(
+  chunk: McapChunk,
+  reading: DamagedReading,
+  limit: number,
+): Promise<JudgedChunk | undefined> {
+  const beginning = await findSense(chunk, reading, { limit, isKnown: () => true });
+  const isConfirmed = beginning !== undefined && (await hasChecksum(beginning.chunk, chunk.crc, reading));
+  return isConfirmed ? { kind: "begun", beginning, isConfirmed } : undefined;
 }
 
 interface Sense {
@@ -102,8 +115,13 @@ async function isWhole(chunk: McapChunk, reading: DamagedReading): Promise<boole
     const beginning = await findSense(chunk, reading, { limit, isKnown: () => true });
     return beginning?.chunk.uncompressedBytes === chunk.uncompressedBytes;
   }
+  return hasChecksum(chunk, chunk.crc, reading);
+}
+
+/** Answers false also if the chunk cannot be decompressed. */
+async function hasChecksum(chunk: McapChunk, crc: number, { context }: DamagedReading): Promise<boolean> {
   try {
-    return (await checksumOf(chunk, reading.context)) === chunk.crc;
+    return (await checksumOf(chunk, context)) === crc;
   } catch (error) {
     if (error instanceof RecordingError) return false;
     throw error;

@@ -2,7 +2,7 @@ import { RecordingError } from "../faults/reasons.ts";
 import { type FieldCursor, openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
-import { RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 
 export interface RecordHead {
   readonly opcode: number;
@@ -26,6 +26,28 @@ export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: nu
     throw new RecordingError("BadRecord", text);
   }
   return { opcode, offset, contentOffset, contentBytes, end: contentOffset + contentBytes };
+}
+
+/**
+ * Answers where a record ends whose content makes no sense, if another record stands there: then its length is true. Answers undefined for a
+ * chunk, which is judged by what it holds.
+ */
+export async function endOfFramed(offset: number, context: ReadContext): Promise<number | undefined> {
+  const head = await readHeadAt(offset, context);
+  if (!head || head.opcode === opcodes.chunk) return undefined;
+  return (await readHeadAt(head.end, context)) && head.end;
+}
+
+/** Answers undefined if no record of a known type stands there. No window is moved, because a length that is garbage names a far place. */
+async function readHeadAt(offset: number, { source }: ReadContext): Promise<RecordHead | undefined> {
+  if (offset + RECORD_HEAD_BYTES > source.sizeBytes) return undefined;
+  try {
+    const head = parseRecordHead(await source.read(offset, RECORD_HEAD_BYTES), offset, source.sizeBytes);
+    return head.opcode <= opcodes.dataEnd ? head : undefined;
+  } catch (error) {
+    if (error instanceof RecordingError) return undefined;
+    throw error;
+  }
 }
 
 /** Reads the whole content of a record that is kept in memory. */

@@ -1,4 +1,4 @@
-import { type Reason, RecordingError } from "../faults/reasons.ts";
+import { DefinedTwiceError, type Reason, RecordingError } from "../faults/reasons.ts";
 import type { Beginning } from "../reading/begun-chunk.ts";
 import { MAX_TIME_NS } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
@@ -10,7 +10,7 @@ import { createUnknownChannels } from "../verified/unknown-channels.ts";
 import { type DamagedReading, judgeChunk } from "./judge-chunk.ts";
 import { bytesBehind, isFileStart } from "./mcap-end.ts";
 import { magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
-import { parseRecordHead, type RecordHead } from "./record-head.ts";
+import { endOfFramed, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { createResync, type Resync } from "./resync-mcap.ts";
 import { createItemVisitor, type ItemVisitor } from "./survey-mcap.ts";
 import { itemOf, type McapChunk, type McapItem } from "./walk-mcap.ts";
@@ -50,7 +50,7 @@ async function skim(skimming: Skim): Promise<number> {
       if (!(error instanceof RecordingError)) throw error;
       const { offset, item } = at;
       if (await isFileStart(offset, skimming)) return offset;
-      const next = await goOn({ offset, reason: error.reason, item }, skimming);
+      const next = await goOn({ offset, error, item }, skimming);
       if (next.isFile) return next.offset;
       at.offset = next.offset;
     }
@@ -90,7 +90,7 @@ async function endOf({ end, offset }: RecordHead, skimming: Skim): Promise<Next>
 /** A place that makes no sense. `item` is what stands there, if its record makes sense. */
 interface Stop {
   readonly offset: number;
-  readonly reason: Reason;
+  readonly error: RecordingError;
   readonly item: McapItem | undefined;
 }
 
@@ -99,7 +99,8 @@ interface Next {
   readonly isFile?: boolean;
 }
 
-async function goOn({ offset, reason, item }: Stop, skimming: Skim): Promise<Next> {
+async function goOn({ offset, error, item }: Stop, skimming: Skim): Promise<Next> {
+  const { reason } = error;
   if (item?.kind === "chunk") return passChunk(item, reason, skimming);
   const { visitor, damage, survey, sizeBytes, resync } = skimming;
   if (visitor.isBehindData && survey.tallies.size > 0) {
@@ -112,16 +113,20 @@ async function goOn({ offset, reason, item }: Stop, skimming: Skim): Promise<Nex
     damage.addSummary(offset, reason);
     return { offset: judged.head.end };
   }
-  return search({ offset, from: offset + 1, reason }, skimming);
+  const end = error instanceof DefinedTwiceError ? undefined : await endOfFramed(offset, skimming.context);
+  if (end === undefined) return search({ offset, from: offset + 1, reason }, skimming);
+  damage.addGap({ offset, end, reason });
+  return { offset: end };
 }
 
 /** Reads what can be had of a chunk whose lengths make sense, and that cannot be read as a whole. */
 async function passChunk(item: McapItem & { kind: "chunk" }, reason: Reason, skimming: Skim): Promise<Next> {
   const { chunk, end, indexed } = item;
   const recordEnd = chunk.dataOffset + chunk.storedBytes;
-  const judged = chunk.crc === 0 ? await judgeChunk(chunk, skimming, recordEnd) : undefined;
+  const judged = await judgeChunk(chunk, skimming, recordEnd);
   if (judged?.kind === "begun" && (await addBegun(judged.beginning, skimming))) {
-    skimming.damage.addGap({ offset: judged.beginning.end, end: recordEnd, reason, begun: judged.beginning });
+    if (judged.isConfirmed) skimming.damage.addSummary(chunk.offset, reason);
+    else skimming.damage.addGap({ offset: judged.beginning.end, end: recordEnd, reason, begun: judged.beginning });
     return { offset: end };
   }
   let messagesLost: number | undefined = indexed.size === 0 ? undefined : 0;

@@ -70,7 +70,10 @@ export function createChunkVerifier(verifying: Verifying, footerOffset: number):
   };
 }
 
-/** Notes a chunk that cannot be read. If no checksum refutes its beginning, that is taken as far as it makes sense. */
+/**
+ * Notes a chunk that cannot be read. If no checksum refutes its beginning, that is taken as far as it makes sense; if its checksum confirms
+ * its content, only its sizes are damaged.
+ */
 async function passDamaged(
   stored: StoredChunk,
   reason: Reason,
@@ -78,9 +81,10 @@ async function passDamaged(
 ): Promise<void> {
   const { chunk, head } = stored;
   const { damage } = verifying;
-  const judged = chunk.crc === 0 ? await judgeChunk(chunk, verifying, head.end) : undefined;
+  const judged = await judgeChunk(chunk, verifying, head.end);
   if (judged?.kind === "begun" && (await addBegun(judged.beginning))) {
-    damage.addGap({ offset: judged.beginning.end, end: head.end, reason, begun: judged.beginning });
+    if (judged.isConfirmed) damage.addSummary(head.offset, reason);
+    else damage.addGap({ offset: judged.beginning.end, end: head.end, reason, begun: judged.beginning });
     return;
   }
   const lost = countLost(stored);

@@ -1,12 +1,12 @@
 import { crc32 } from "node:zlib";
-import { type Reason, RecordingError } from "../faults/reasons.ts";
+import { DefinedTwiceError, type Reason, RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
 import type { Beginning } from "../reading/begun-chunk.ts";
 import { requireKnownChannels } from "../verified/require-known-channels.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { bytesBehind, isFileStart, joinedAt, readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
-import { parseRecordHead, type RecordHead } from "./record-head.ts";
+import { endOfFramed, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { RecordVisitor } from "./record-visitor.ts";
 import { createResync, type Resync } from "./resync-mcap.ts";
 import type { McapChunk } from "./walk-mcap.ts";
@@ -128,6 +128,11 @@ async function goOn(recovery: Recovery, { error, offset, head, wasJudged }: Stop
     return { offset, head: judged.head };
   }
   if (judged?.kind === "begun") return passBegun(recovery, judged.beginning, reason);
+  const end = error instanceof DefinedTwiceError ? undefined : await endOfFramed(offset, verifying.context);
+  if (end !== undefined && end < footerOffset) {
+    damage.addGap({ offset, end, reason });
+    return { offset: end };
+  }
   return search(recovery, { offset, from: offset + 1, reason });
 }
 

@@ -145,3 +145,31 @@ test("a chunk is read whose channel has its schema in a lost chunk; if no summar
   assert.deepEqual(countAll(without), { a: 0, b: 500 });
   assert.equal([...readRecords(without).schemas.values()].length, 0);
 });
+
+test("a chunk whose size alone is damaged is read, because its checksum says that it is whole", async () => {
+  for (const compression of compressions) {
+    const whole = await hundredChunks(compression);
+    const { at } = chunksOf(whole)[4]!;
+    for (const bit of [1n, 2n ** 20n]) {
+      const lying = Buffer.from(whole);
+      lying.writeBigUInt64LE(lying.readBigUInt64LE(at + 25) ^ bit, at + 25);
+      assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000, `${compression} ${bit}`);
+    }
+  }
+});
+
+test("a record that makes no sense hides none of the records between it and the next chunk", async () => {
+  const messages = Array.from({ length: 100 }, (_, index) => {
+    return { topic: "/a", logTimeNs: BigInt(index), data: Buffer.alloc(100, `${index}`) };
+  });
+  const file = { messages, topics: ["/a"], schema: "one", compression: "", chunkBytes: 1e6, isIndexed: true } as const;
+  const whole = await writeMessages(file);
+  const { at, bytes } = chunksOf(whole)[0]!;
+  const content = Buffer.from(whole.subarray(at + 49, at + bytes)); // What stands in a chunk may stand outside, too.
+  content.writeUInt32LE(2 ** 20, 9 + 2); // The length of the schema's name.
+  const loose = Buffer.concat([whole.subarray(0, at), content]);
+  const salvaged = await salvage(loose, "run.mcap", pool);
+  assert.deepEqual(contentOf(readMessages(salvaged)), contentOf(readMessages(whole)));
+  const inspection = await inspectRecording(bytesSource(loose), { fileName: "run.mcap", salvage: true });
+  assert.ok("salvage" in inspection && inspection.salvage?.messageCount === 100);
+});
