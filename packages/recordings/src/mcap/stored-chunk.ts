@@ -40,11 +40,12 @@ export async function readStoredChunk(
   const lengthBytes = head.end - head.offset;
   const isHeld = lengthBytes <= WHOLE_CHUNK_BYTES;
   let bytes: Uint8Array | undefined;
-  const indexes = await readIndexes(footerOffset - head.end, async (length) => {
+  const { indexes, mendedAt } = await readIndexes(footerOffset - head.end, async (length) => {
     if (!isHeld) return context.source.read(head.end, length);
     bytes = await reader.fetch(head.offset, lengthBytes + length);
     return bytes.subarray(lengthBytes);
   });
+  if (mendedAt !== undefined) noteCovering(head.end + mendedAt, verifying);
   return { head, chunk, end: head.end + indexes.byteLength, bytes, indexes };
 }
 
@@ -65,15 +66,20 @@ export async function openBeginning(chunk: McapChunk, { reader }: Verifying): Pr
 export async function endOfRecord(
   { offset, end }: RecordHead,
   fieldsEnd: number,
-  { reader, isSalvage, damage }: Verifying,
+  verifying: Verifying,
 ): Promise<number> {
   if (fieldsEnd === end) return end;
-  const rest = await reader.fetch(fieldsEnd, Math.min(end - fieldsEnd, LOOKED_AT_BYTES));
+  const rest = await verifying.reader.fetch(fieldsEnd, Math.min(end - fieldsEnd, LOOKED_AT_BYTES));
   if (!startsWithRecord(rest)) return end;
-  const text = `the record at byte ${offset} says that it is ${end - fieldsEnd} bytes longer than it is: other records stand there`;
+  noteCovering(offset, verifying);
+  return fieldsEnd;
+}
+
+/** Throws; a salvage notes it. */
+function noteCovering(offset: number, { isSalvage, damage }: Verifying): void {
+  const text = `the record at byte ${offset} says that it is longer than it is: other records stand there`;
   if (!isSalvage) throw new RecordingError("BadRecord", text);
   damage.addSummary(offset, { code: "BadRecord", text });
-  return fieldsEnd;
 }
 
 /** Enough bytes for the next record in most files. */
@@ -83,24 +89,28 @@ const MOST_INDEX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the message indexes at the beginning of what `read` gives; at most `availableBytes` are there. A chunk of 65,536 channels has as
- * many indexes, so they are read together. More than 64 MiB of indexes are not looked at.
+ * many indexes, so they are read together. More than 64 MiB of indexes are not looked at. `mendedAt` is the place of an index whose length
+ * covers other records.
  */
 async function readIndexes(
   availableBytes: number,
   read: (lengthBytes: number) => Promise<Uint8Array>,
-): Promise<Uint8Array> {
+): Promise<{ indexes: Uint8Array; mendedAt?: number }> {
   const mostBytes = Math.max(0, Math.min(availableBytes, MOST_INDEX_BYTES));
   for (let lengthBytes = FIRST_INDEX_BYTES; ; lengthBytes *= 8) {
     const bytes = await read(Math.min(lengthBytes, mostBytes));
     let end = 0;
-    let next: number | undefined = 0;
-    while (next !== undefined && next <= bytes.byteLength) {
-      end = next;
-      const isThere = end + RECORD_HEAD_BYTES <= bytes.byteLength;
-      next = isThere ? endOfIndex(bytes.subarray(end), end) : end + RECORD_HEAD_BYTES;
+    let mendedAt: number | undefined;
+    let isAll = false;
+    while (!isAll && end + RECORD_HEAD_BYTES <= bytes.byteLength) {
+      const index = lengthOfIndex(bytes.subarray(end));
+      isAll = index === undefined;
+      if (index === undefined || end + index.bytes > bytes.byteLength) break;
+      if (index.isMended) mendedAt ??= end;
+      end += index.bytes;
     }
-    const isAll = next === undefined || bytes.byteLength === mostBytes;
-    if (isAll) return bytes.subarray(0, end);
+    if (isAll || bytes.byteLength === mostBytes)
+      return { indexes: bytes.subarray(0, end), ...(mendedAt !== undefined && { mendedAt }) };
   }
 }
 
@@ -110,17 +120,17 @@ const FIRST_INDEX_BYTES = 64 * 1024;
 const CHUNK_START_BYTES = 8 + 8 + 8 + 4 + 4 + 8 + 64;
 
 /**
- * Answers undefined if no message index begins there. Its length may be garbage: the end is then far behind the file, or, if other records
- * stand behind the entries, where the entries end.
+ * Answers undefined if no message index begins there. Its length may be garbage: it is then far behind the file, or, if other records stand
+ * behind the entries, it is mended.
  */
-function endOfIndex(bytes: Uint8Array, offset: number): number | undefined {
+function lengthOfIndex(bytes: Uint8Array): { bytes: number; isMended: boolean } | undefined {
   if (bytes[0] !== opcodes.messageIndex) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const recordBytes = RECORD_HEAD_BYTES + view.getUint32(1, true) + view.getUint32(5, true) * 2 ** 32;
   const isHeadThere = bytes.byteLength >= INDEX_HEAD_BYTES;
   const fieldsBytes = isHeadThere ? INDEX_HEAD_BYTES + view.getUint32(INDEX_HEAD_BYTES - 4, true) : recordBytes;
-  const hasOthers = fieldsBytes < recordBytes && startsWithRecord(bytes.subarray(fieldsBytes, recordBytes));
-  return offset + (hasOthers ? fieldsBytes : recordBytes);
+  const isMended = fieldsBytes < recordBytes && startsWithRecord(bytes.subarray(fieldsBytes, recordBytes));
+  return { bytes: isMended ? fieldsBytes : recordBytes, isMended };
 }
 
 /** The channel and the size of the entries stand before them. */

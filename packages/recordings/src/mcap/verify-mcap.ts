@@ -128,12 +128,17 @@ async function goOn(recovery: Recovery, { error, offset, head, wasJudged }: Stop
     return { offset, head: judged.head };
   }
   if (judged?.kind === "begun") return passBegun(recovery, judged.beginning, reason);
+  return passUnclear(recovery, offset, error);
+}
+
+/** Goes on behind a record whose frame makes sense, or at the next chunk. What comes behind a second definition may not be of the first. */
+async function passUnclear(recovery: Recovery, offset: number, error: RecordingError): Promise<Next> {
+  const { verifying, footerOffset } = recovery;
+  const { reason } = error;
   const end = error instanceof DefinedTwiceError ? undefined : await endOfFramed(offset, verifying.context);
-  if (end !== undefined && end < footerOffset) {
-    damage.addGap({ offset, end, reason });
-    return { offset: end };
-  }
-  return search(recovery, { offset, from: offset + 1, reason });
+  if (end === undefined || end >= footerOffset) return search(recovery, { offset, from: offset + 1, reason });
+  verifying.damage.addGap({ offset, end, reason });
+  return { offset: end };
 }
 
 function endAt(recovery: Recovery, offset: number): Next {
