@@ -31,7 +31,7 @@ export interface OddMcap {
   readonly isLegal: boolean;
   /** True if messages are lost or in doubt, so that giving it as whole is wrong. */
   readonly isDamaged: boolean;
-  /** True if the slow reader found, among the data, an id that is defined twice, differently, or a record of the type 0. */
+  /** True if the slow reader found an id that is defined twice, differently, or a record of the type 0. */
   readonly isUnclear?: boolean;
   /** The compression of most of its chunks. */
   readonly compression: "" | "lz4" | "zstd";

@@ -8,7 +8,7 @@ export function readOddFile(
 ): OddMcap {
   const { messages, damage } = readSlowly(bytes);
   const isDamaged = damage.some(({ isGrave }) => isGrave);
-  const isUnclear = damage.some(({ text, isGrave }) => (isGrave && text === DEFINED_TWICE) || text === NO_TYPE);
+  const isUnclear = damage.some(({ text }) => text === DEFINED_TWICE || text === NO_TYPE);
   const known = { knownBy: "reader", isDamaged, isUnclear, bytes, messages } as const;
   return { compression: "zstd", isLegal: false, ...about, ...known };
 }
