@@ -33,7 +33,7 @@ function scanPart(bytes: Buffer): ScannedMessage[] {
     for (const { fields } of records) {
       const [conn, topic] = [fields.get("conn"), fields.get("topic")];
       if (fields.get("op")?.[0] === 7 && conn && topic && !topics.has(conn.readUInt32LE(0)))
-        topics.set(conn.readUInt32LE(0), topic.toString());
+        topics.set(conn.readUInt32LE(0), topicOf(topic));
     }
   return chunks.flat().flatMap(({ fields, data }) => {
     const [conn, time] = [fields.get("conn"), fields.get("time")];
@@ -42,6 +42,11 @@ function scanPart(bytes: Buffer): ScannedMessage[] {
     const timeNs = BigInt(time.readUInt32LE(0)) * 1_000_000_000n + BigInt(time.readUInt32LE(4));
     return [{ topic, timeNs, key: keyOf(topic, timeNs, data) }];
   });
+}
+
+/** Our reader replaces invalid UTF-8, and the character 0, which databases refuse. */
+function topicOf(bytes: Buffer): string {
+  return bytes.toString().replaceAll("\0", "\ufffd");
 }
 
 export function keyOf(topic: string, timeNs: bigint, data: Uint8Array): string {
