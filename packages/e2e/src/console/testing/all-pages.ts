@@ -6,7 +6,6 @@ const PAGES: Readonly<Record<string, string>> = {
   events: "/events",
   datasets: "/datasets",
   episodes: "/episodes",
-  sessions: "/sessions",
 };
 const SETTINGS = [
   "keys",
