@@ -18,7 +18,7 @@ interface Listing {
 
 /**
  * Lists a bucket in the order of its names' bytes beside the rows, and looks at each name in which they differ: what is new, changed or
- * gone, and what a policy has ignored that was changed since. It holds a page of either, and goes on behind the last page after an
+ * gone, and what a former policy has ignored and this one does not. It holds a page of either, and goes on behind the last page after an
  * interruption.
  */
 export async function listNames(deps: LookDeps, siteId: string, { signal, turn }: Listing): Promise<void> {
@@ -108,11 +108,15 @@ async function compare(deps: LookDeps, siteId: string, { from, to, page, signal 
       take: ROWS,
     });
     const changed = rows.filter((row) => differs(site, row, listed.get(row.name)));
+    const { ignored = [], other = [] } = Object.groupBy(changed, (row) =>
+      isStillIgnored(site, row, listed.get(row.name)) ? "ignored" : "other",
+    );
     for (const { name } of rows) listed.delete(name);
+    await noteRevision(deps, site, ignored);
     await lookAtAll(
       deps,
       site,
-      changed.map(({ name }) => name),
+      other.map(({ name }) => name),
     );
     if (rows.length < ROWS) break;
     after = rows.at(-1)!.name;
@@ -136,10 +140,34 @@ async function lookAtAll(deps: LookDeps, site: SiteWithPolicy, names: readonly s
   await someAtOnce(names, AT_ONCE, (name) => lookAtObject(deps, site, name));
 }
 
-/** A listing knows no versions: a version with the same tag and size is recognized by its time, of which some answers have whole seconds only. */
 function differs(site: SiteWithPolicy, row: BucketObjectModel, listed: ListedName | undefined): boolean {
-  if (!listed || row.etag !== listed.etag || row.sizeBytes !== listed.sizeBytes) return true;
-  if ((row.modifiedAtNs ?? 0n) / NS_PER_SECOND !== listed.modifiedAtNs / NS_PER_SECOND) return true;
+  if (!listed || !isSameObject(row, listed)) return true;
   if (row.state === "noted") return true; // there was no room for its recording
   return row.state === "ignored" && row.policyRevision !== site.policyRevision;
+}
+
+/** A listing knows no versions: a version with the same tag and size is recognized by its time, of which some answers have whole seconds only. */
+function isSameObject(row: BucketObjectModel, listed: ListedName): boolean {
+  if (row.etag !== listed.etag || row.sizeBytes !== listed.sizeBytes) return false;
+  return (row.modifiedAtNs ?? 0n) / NS_PER_SECOND === listed.modifiedAtNs / NS_PER_SECOND;
+}
+
+/** Only the policy was changed, and it ignores the object as the former one did. */
+function isStillIgnored(site: SiteWithPolicy, row: BucketObjectModel, listed: ListedName | undefined): boolean {
+  if (!listed || row.state !== "ignored" || !isSameObject(row, listed)) return false;
+  return site.judge(row.name).type === "ignore";
+}
+
+/** Rows that were changed meanwhile stay as they are. */
+async function noteRevision(
+  { db }: LookDeps,
+  { policyRevision }: SiteWithPolicy,
+  rows: readonly BucketObjectModel[],
+): Promise<void> {
+  const byLooks = rows.map(({ id, looks }) => ({ id, looks }));
+  if (byLooks.length === 0) return;
+  await db.prisma.$executeRaw`
+    UPDATE "BucketObject" o SET "policyRevision" = ${policyRevision}
+    FROM unnest(${byLooks.map(({ id }) => id)}::text[], ${byLooks.map(({ looks }) => looks)}::int[]) AS n(id, looks)
+    WHERE o.id = n.id AND o.looks = n.looks AND o.state = 'ignored'`;
 }
