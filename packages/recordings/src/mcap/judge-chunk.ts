@@ -94,7 +94,7 @@ async function judgeByChecksum(
   reading: DamagedReading,
   limit: number,
 ): Promise<JudgedChunk | undefined> {
-  const beginning = await findSense(chunk, reading, { limit, isKnown: () => true });
+  const beginning = await findSense(chunk, reading, { limit, isKnown: () => true, takesOthers: true });
   const isConfirmed = beginning !== undefined && (await hasChecksum(beginning.chunk, chunk.crc, reading));
   return isConfirmed ? { kind: "begun", beginning, isConfirmed } : undefined;
 }
@@ -102,10 +102,16 @@ async function judgeByChecksum(
 interface Sense {
   readonly limit: number;
   readonly isKnown: (channelId: number) => boolean;
+  /** The chunk's checksum will judge records of other types. */
+  readonly takesOthers?: boolean;
 }
 
-function findSense(chunk: McapChunk, { context, survey }: DamagedReading, { limit, isKnown }: Sense) {
-  const see = seeMcapRecords(isKnown, context.limits);
+function findSense(
+  chunk: McapChunk,
+  { context, survey }: DamagedReading,
+  { limit, isKnown, takesOthers = false }: Sense,
+) {
+  const see = seeMcapRecords(isKnown, { ...context.limits, takesOthers });
   return findBeginning(chunk, { context, see, limit, magic, span: { startNs: survey.startNs, endNs: survey.endNs } });
 }
 

@@ -5,6 +5,8 @@ import { EMPTY_MESSAGE_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { readChannel, readSchema } from "./records.ts";
 
 interface Bounds {
+  /** Records of other known types may stand in the chunk, because its checksum judges them; else they make no sense. */
+  readonly takesOthers?: boolean;
   readonly maxRecordBytes: number;
   readonly maxChunkBytes: number;
 }
@@ -23,7 +25,7 @@ export function seeMcapRecords(isKnown: (channelId: number) => boolean, bounds: 
     if (view.getUint8(0) !== opcodes.message) {
       if (recordBytes > bounds.maxRecordBytes) throw senseless();
       if (leftBytes < recordBytes) return { wantedBytes: recordBytes };
-      seeDefinition(bytes.subarray(at, at + recordBytes), introduced);
+      seeDefinition(bytes.subarray(at, at + recordBytes), introduced, bounds);
       return { recordBytes };
     }
     if (!isInside(recordBytes, bounds.maxChunkBytes)) throw senseless();
@@ -37,12 +39,12 @@ function isInside(messageBytes: number, mostBytes: number): boolean {
   return messageBytes >= EMPTY_MESSAGE_BYTES && messageBytes <= mostBytes;
 }
 
-/** Throws if the record is neither a schema nor a channel. */
-function seeDefinition(record: Uint8Array, introduced: Set<number>): void {
+/** Throws if the record is neither a schema nor a channel, nor another one that may be there. */
+function seeDefinition(record: Uint8Array, introduced: Set<number>, { takesOthers = false }: Bounds): void {
   const cursor = openCursor(record.subarray(RECORD_HEAD_BYTES), "a record", "BadChunk");
   if (record[0] === opcodes.schema) readSchema(cursor);
   else if (record[0] === opcodes.channel) introduced.add(readChannel(cursor).id);
-  else throw senseless();
+  else if (!takesOthers || record[0]! < opcodes.header || record[0]! > opcodes.dataEnd) throw senseless();
 }
 
 function senseless(): RecordingError {

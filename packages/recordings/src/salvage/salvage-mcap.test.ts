@@ -158,6 +158,23 @@ test("a chunk whose size alone is damaged is read, because its checksum says tha
   }
 });
 
+test("in a chunk whose size alone is damaged there may be records that belong outside of chunks", async () => {
+  const whole = Buffer.from(await hundredChunks(""));
+  const { at, end } = chunksOf(whole)[4]!;
+  const metadata = Buffer.alloc(9 + 4 + 4);
+  metadata[0] = 0x0c;
+  metadata.writeBigUInt64LE(8n, 1); // without a name and without entries
+  const contentBytes = Number(whole.readBigUInt64LE(at + 41));
+  const content = Buffer.concat([metadata, whole.subarray(at + 49, at + 49 + contentBytes)]);
+  const head = Buffer.from(whole.subarray(at, at + 49));
+  head.writeBigUInt64LE(BigInt(40 + content.byteLength), 1);
+  head.writeBigUInt64LE(1n, 25); // the size that is damaged
+  head.writeUInt32LE(crc32(content), 33);
+  head.writeBigUInt64LE(BigInt(content.byteLength), 41);
+  const lying = Buffer.concat([whole.subarray(0, at), head, content, whole.subarray(end)]);
+  assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000);
+});
+
 test("a record that makes no sense hides none of the records between it and the next chunk", async () => {
   const messages = Array.from({ length: 100 }, (_, index) => {
     return { topic: "/a", logTimeNs: BigInt(index), data: Buffer.alloc(100, `${index}`) };
