@@ -10,3 +10,15 @@ export function pagesOf(
   const to = Math.max(from, Math.floor(lastRow / rows));
   return Array.from({ length: Math.min(MOST_PAGES, to - from + 1) }, (_, at) => from + at);
 }
+
+/**
+ * Returns how many rows a list has, as far as one of its pages shows. Of rows that may follow a full page one is counted: once somebody
+ * looks at it, the next page is asked for. `most` is how many there were thought to be before.
+ */
+export function countRows(
+  { page, length }: { page: number; length: number },
+  { rows, most }: { rows: number; most: number },
+): number {
+  const known = page * rows + length;
+  return length < rows ? known : Math.max(known + 1, most);
+}

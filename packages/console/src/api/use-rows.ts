@@ -1,8 +1,8 @@
 import type { CallInput, Operation, Output } from "@downlink/protocol";
-import { useEffect, useReducer, useState } from "preact/hooks";
+import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { client } from "./client.ts";
 import { explainFailure, type Failure } from "./failure.ts";
-import { pagesOf } from "./pages-of.ts";
+import { countRows, pagesOf } from "./pages-of.ts";
 import { queries, signIns, whenInvalidated } from "./queries.ts";
 import { queryKey } from "./query-key.ts";
 
@@ -14,7 +14,7 @@ export interface Rows<T> {
   at(index: number): T | undefined;
   /** How many rows there are, as far as that is known. */
   readonly count: number;
-  /** Nothing has been answered yet. */
+  /** Nothing of this list has been answered yet. */
   readonly isNew: boolean;
   readonly isLoading: boolean;
   readonly failure: Failure | undefined;
@@ -25,26 +25,37 @@ export interface Rows<T> {
 
 type RowOf<O extends Operation> = Output<O> extends readonly (infer T)[] ? T : never;
 
-/** Asks a list of the contract in pages of 200 rows. `total` is how many rows there are thought to be. */
+/**
+ * Asks a list of the contract in pages of 200 rows. `total` is how many rows there are thought to be. The count never falls because one
+ * jumps to rows that are not here yet: the table would become too short for them, and the browser would scroll back.
+ */
 export function useRows<O extends Operation>(
   operation: O,
   input: CallInput<O>,
   { total, isEnabled = true }: { total: number | undefined; isEnabled?: boolean },
 ): Rows<RowOf<O>> {
   const [{ first, last }, setLooked] = useState({ first: 0, last: PAGE_ROWS - 1 });
+  const list = queryKey(operation.path, input)[1];
+  const answered = useRef<{ readonly list: string; readonly count: number }>(undefined);
   const inputOf = (page: number) =>
     ({ ...(input as object), offset: page * PAGE_ROWS, limit: PAGE_ROWS }) as CallInput<O>;
-  const wanted = pagesOf({ first, last }, { rows: PAGE_ROWS, total });
+  const before = answered.current?.list === list ? answered.current.count : 0;
+  const most = Math.max(total ?? 0, before);
+  const wanted = pagesOf({ first, last }, { rows: PAGE_ROWS, total: total === undefined ? undefined : most });
   const { ask, failure, isLoading } = usePages(operation, { inputOf, wanted, isEnabled });
   const pageAt = (page: number) =>
     queries.getQueryData(queryKey(operation.path, inputOf(page))) as readonly RowOf<O>[] | undefined;
   const seen = wanted.findLast((page) => pageAt(page) !== undefined);
-  const length = seen === undefined ? 0 : pageAt(seen)!.length;
-  const known = seen === undefined ? 0 : seen * PAGE_ROWS + length;
+  if (seen !== undefined)
+    answered.current = {
+      list,
+      count: countRows({ page: seen, length: pageAt(seen)!.length }, { rows: PAGE_ROWS, most }),
+    };
+  const isNew = answered.current?.list !== list;
   return {
     at: (index) => pageAt(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS],
-    count: seen !== undefined && length < PAGE_ROWS ? known : Math.max(known, total ?? 0),
-    isNew: seen === undefined,
+    count: isNew ? (total ?? 0) : answered.current!.count,
+    isNew,
     isLoading,
     failure,
     look: (from, to) =>
