@@ -37,16 +37,19 @@ interface Look {
   readonly theme?: "light" | "dark";
   readonly width?: number;
   readonly height?: number;
+  /** How many pixels of the screen one of the page takes in each direction. */
+  readonly pixelRatio?: number;
 }
 
 /** Opens a tab in which nothing that goes wrong is overlooked. */
 export async function openPage(
   browser: Browser,
-  { theme = "light", width = 1280, height = 800 }: Look = {},
+  { theme = "light", width = 1280, height = 800, pixelRatio = 1 }: Look = {},
 ): Promise<Watched> {
   const context = await browser.newContext({
     colorScheme: theme,
     viewport: { width, height },
+    deviceScaleFactor: pixelRatio,
     reducedMotion: "reduce",
   });
   await context.grantPermissions(["clipboard-write", "clipboard-read"]);
