@@ -94,7 +94,7 @@ async function lazyPages({ projectId, cloud }: ConsoleUnderTest): Promise<(reado
     site: `/sites/${edgeSiteId(1)}`,
   };
   return [
-    ...allPages(projectId).filter(([page]) => page !== "coverage" && page !== "sessions"), // there is no page of sessions
+    ...allPages(projectId).filter(([page]) => page !== "coverage"),
     ...Object.entries(inProject).map(([page, path]) => [page, `/p/${projectId}/${path}`] as const),
     ...Object.entries(others),
   ];
