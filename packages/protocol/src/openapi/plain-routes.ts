@@ -83,7 +83,10 @@ export const plainRoutes: readonly PlainRoute[] = [
     called: "dataPlane.view",
     summary: "Stream what `POST /v1/view-links` has selected, as often as a viewer asks while the link lasts",
     description: "A failure in the middle, and the end of the link, end the connection.",
-    answers: { 200: file[200] },
+    answers: {
+      200: file[200],
+      302: { description: "A link to the self-hosted site that has the data, in `Location`" },
+    },
   },
   {
     ...download,
