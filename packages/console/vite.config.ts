@@ -21,26 +21,51 @@ const storeCodings: Plugin = {
   },
 };
 
+/**
+ * Schemas of Zod can also be turned into JSON Schema, which no page asks for: an eighth of the first load otherwise. Whoever calls one of
+ * these functions gets an error.
+ */
+const withoutJsonSchemas: Plugin = {
+  name: "without-json-schemas",
+  apply: "build",
+  transform(code, id) {
+    if (!/[\\/]zod[\\/]v4[\\/]core[\\/](to-json-schema|json-schema-processors)\.js$/.test(id)) return null;
+    const names = [...code.matchAll(/^export (?:(?:const|function) |\{ \w+ as )(\w+)/gm)].map(([, name]) => name);
+    const refuse = 'function refuse() { throw new Error("the console makes no JSON schemas"); }';
+    return [refuse, ...names.map((name) => `export const ${name} = () => refuse;`)].join("\n");
+  },
+};
+
+/**
+ * What several pages share would be a file for each set of pages: dozens of requests. The first page is one file, with all that it needs:
+ * it also tells schemas that no code is made from text before one of them is made. What most lists need is another.
+ */
+const parts = [
+  { name: "first", test: /console[\\/]src[\\/](main|coverage[\\/]coverage-page)\.tsx$/, priority: 2 },
+  {
+    name: "lists",
+    test: /console[\\/]src[\\/]parts[\\/](resource-list|table|time|confirm|tabs|form-dialog|text-field|secret-dialog)\.tsx$/,
+    priority: 1,
+  },
+];
+
 export default defineConfig({
   root: ROOT,
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [storeCodings],
+  plugins: [withoutJsonSchemas, storeCodings],
   build: {
     outDir: "dist",
     target: "es2022",
     modulePreload: { polyfill: false },
     // A file in a data URL would need a looser policy than that of the pages.
     assetsInlineLimit: 0,
-    // Whatever chunk needs schemas finds them told already that no code is made from text: parts are evaluated before the page that needs them.
-    rolldownOptions: {
-      output: {
-        codeSplitting: {
-          groups: [{ name: "schemas", test: /[\\/]node_modules[\\/]zod[\\/]|[\\/]console[\\/]src[\\/]jitless\.ts$/ }],
-        },
-      },
-    },
+    rolldownOptions: { output: { codeSplitting: { groups: parts } } },
   },
-  worker: { format: "es" },
+  worker: {
+    format: "es",
+    // The reader of MCAP files that needs heaps is not used there; their package does not say that it may be left out.
+    rolldownOptions: { treeshake: { moduleSideEffects: [{ test: /[\\/]heap-js[\\/]/, sideEffects: false }] } },
+  },
   // `npm run dev:console` serves the pages from their sources, in front of a control plane that runs already.
   server: { proxy: { "/v1": target, "/data-plane": target, "/docs": target } },
 });

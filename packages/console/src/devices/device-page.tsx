@@ -1,5 +1,5 @@
 import { type Device, devices, type Me } from "@downlink/protocol";
-import { useRoute } from "preact-iso";
+import { lazy, useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -15,9 +15,10 @@ import { healthSentence } from "./health.ts";
 import { HistoryTab } from "./history-tab.tsx";
 import { deviceParams } from "./list-params.ts";
 import { OverviewTab } from "./overview-tab.tsx";
-import { SettingsTab } from "./settings-tab.tsx";
 import { StandingBadge } from "./standing-badge.tsx";
-import { TokensTab } from "./tokens-tab.tsx";
+
+const SettingsTab = lazy(() => import("./settings-tab.tsx").then((part) => part.SettingsTab));
+const TokensTab = lazy(() => import("./tokens-tab.tsx").then((part) => part.TokensTab));
 
 const POLL_MS = 10_000;
 
