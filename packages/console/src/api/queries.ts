@@ -70,6 +70,22 @@ export function whenInvalidated({ path }: Pick<Operation, "path">, again: () => 
   return () => void all.delete(again);
 }
 
+const renewers = new Map<string, Set<() => void>>();
+
+/** Something happened: what is shown and was asked below one of the paths is asked for again, and no row of a list moves. */
+export function renewBelow(paths: readonly string[]): void {
+  const isBelow = (path: unknown) => paths.some((below) => String(path).startsWith(below));
+  void queries.invalidateQueries({ predicate: ({ queryKey: [path] }) => isBelow(path) });
+  for (const [path, all] of renewers) if (isBelow(path)) for (const renew of all) renew();
+}
+
+/** Lists that are read in parts hear so that something happened. Answers how to stop hearing. */
+export function whenRenewed({ path }: Pick<Operation, "path">, renew: () => void): () => void {
+  const all = renewers.get(path) ?? new Set();
+  renewers.set(path, all.add(renew));
+  return () => void all.delete(renew);
+}
+
 /** Somebody else looks at the pages now: nothing that was asked for the person before stays. */
 export function forgetEverything(): void {
   isSignedOut.value = false;

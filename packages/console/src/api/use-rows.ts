@@ -3,8 +3,9 @@ import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { client } from "./client.ts";
 import { explainFailure, type Failure } from "./failure.ts";
 import { countRows, pagesOf } from "./pages-of.ts";
-import { queries, signIns, whenInvalidated } from "./queries.ts";
+import { invalidate, queries, signIns, whenInvalidated, whenRenewed } from "./queries.ts";
 import { queryKey } from "./query-key.ts";
+import { type TakenOver, takeOver } from "./take-over.ts";
 
 const PAGE_ROWS = 200;
 
@@ -21,6 +22,14 @@ export interface Rows<T> {
   /** Tells which rows are looked at. */
   look(first: number, last: number): void;
   again(): void;
+  /** Others came or went since; undefined if none did. */
+  readonly moved: Moved | undefined;
+}
+
+/** Rows that came since, or went, of a list that shows what it was, so that none moves while somebody reads. */
+export interface Moved {
+  readonly newCount: number;
+  show(): void;
 }
 
 type RowOf<O extends Operation> = Output<O> extends readonly (infer T)[] ? T : never;
@@ -42,7 +51,7 @@ export function useRows<O extends Operation>(
   const before = answered.current?.list === list ? answered.current.count : 0;
   const most = Math.max(total ?? 0, before);
   const wanted = pagesOf({ first, last }, { rows: PAGE_ROWS, total: total === undefined ? undefined : most });
-  const { ask, failure, isLoading } = usePages(operation, { inputOf, wanted, isEnabled });
+  const { ask, failure, isLoading, moved } = usePages(operation, { inputOf, wanted, isEnabled, list });
   const pageAt = (page: number) =>
     queries.getQueryData(queryKey(operation.path, inputOf(page))) as readonly RowOf<O>[] | undefined;
   const seen = wanted.findLast((page) => pageAt(page) !== undefined);
@@ -61,6 +70,7 @@ export function useRows<O extends Operation>(
     look: (from, to) =>
       setLooked((before) => (before.first === from && before.last === to ? before : { first: from, last: to })),
     again: ask,
+    moved,
   };
 }
 
@@ -68,10 +78,11 @@ interface Pages<O extends Operation> {
   readonly inputOf: (page: number) => CallInput<O>;
   readonly wanted: readonly number[];
   readonly isEnabled: boolean;
+  readonly list: string;
 }
 
 /** Asks for the wanted pages when they change, and again when somebody says that what they hold is old. */
-function usePages<O extends Operation>(operation: O, { inputOf, wanted, isEnabled }: Pages<O>) {
+function usePages<O extends Operation>(operation: O, { inputOf, wanted, isEnabled, list }: Pages<O>) {
   const [, render] = useReducer((count: number) => count + 1, 0);
   const [failure, setFailure] = useState<Failure | undefined>();
   const keys = wanted.map((page) => queryKey(operation.path, inputOf(page)));
@@ -93,6 +104,48 @@ function usePages<O extends Operation>(operation: O, { inputOf, wanted, isEnable
     ask();
     return whenInvalidated(operation, ask);
   }, [operation.path, identity, isEnabled, signIns.value]);
+  const moved = useRenewed(operation, { inputOf, wanted, isEnabled, list });
   const isLoading = keys.some((key) => queries.getQueryState(key)?.fetchStatus === "fetching");
-  return { ask, failure, isLoading };
+  return { ask, failure, isLoading, moved };
+}
+
+/** Asks again for the wanted pages when something happened, and gives their rows the new contents in their places. */
+function useRenewed<O extends Operation>(operation: O, pages: Pages<O>): Moved | undefined {
+  const { list, isEnabled } = pages;
+  const [moved, setMoved] = useState<{ readonly list: string; readonly newCount: number } | undefined>();
+  const [, render] = useReducer((count: number) => count + 1, 0);
+  const latest = useRef(pages);
+  latest.current = pages;
+  useEffect(() => {
+    if (!isEnabled) return;
+    const renew = async () => {
+      const { inputOf, wanted } = latest.current;
+      const renewed = await Promise.all(wanted.map((page) => renewPage(operation, inputOf(page))));
+      const newCount = renewed.reduce((count, page) => count + (page?.newCount ?? 0), 0);
+      if (renewed.some((page) => page?.isMoved)) setMoved({ list, newCount });
+      else render(undefined);
+    };
+    return whenRenewed(operation, () => void renew());
+  }, [operation.path, list, isEnabled]);
+  if (moved?.list !== list) return undefined;
+  const show = () => {
+    setMoved(undefined);
+    invalidate(operation);
+  };
+  return { newCount: moved.newCount, show };
+}
+
+/** A call that fails leaves what is shown: who looks at it next asks again. */
+async function renewPage<O extends Operation>(
+  operation: O,
+  input: CallInput<O>,
+): Promise<TakenOver<object> | undefined> {
+  const key = queryKey(operation.path, input);
+  const shown = queries.getQueryData(key) as readonly object[] | undefined;
+  if (!shown) return undefined;
+  const fresh = await client.call(operation, input).catch(() => undefined);
+  if (!fresh) return undefined;
+  const renewed = takeOver(shown, fresh as readonly object[]);
+  if (queries.getQueryData(key) === shown) queries.setQueryData(key, renewed.rows);
+  return renewed;
 }

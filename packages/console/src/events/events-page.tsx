@@ -9,6 +9,7 @@ import { type Rows, useRows } from "../api/use-rows.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
+import { MovedNote } from "../parts/moved-note.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { nothing, toggle } from "../parts/selection.ts";
 import { Table } from "../parts/table.tsx";
@@ -47,6 +48,7 @@ export function EventsPage() {
       <header class="row">
         <h1>Events</h1>
         <span class="grow" />
+        <MovedNote moved={rows.moved} />
         {mayCreate && (
           <button type="button" class="primary" onClick={() => setNew(true)}>
             Mark an event

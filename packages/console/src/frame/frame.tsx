@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
-import { isSignedOut } from "../api/queries.ts";
+import { isSignedOut, signIns } from "../api/queries.ts";
+import { startLive } from "../live/live.ts";
 import { type Shortcut, useShortcuts } from "../parts/keys.ts";
 import { Toast } from "../parts/toast.tsx";
 import { pagePath, rememberedProject, rememberProject, useProjectId } from "../url/project.ts";
@@ -31,6 +32,8 @@ export function Frame({ pages, others, children }: FrameProps) {
   useEffect(() => {
     if (named !== undefined && me?.projects.some(({ id }) => id === named)) rememberProject(named);
   }, [named, me]);
+  const isSignedIn = me !== undefined && !isSignedOut.value;
+  useEffect(() => (isSignedIn ? startLive() : undefined), [isSignedIn, signIns.value]);
   useTitle([...pages, ...others]);
   useFrameKeys(pages, projectId, () => setShowsKeys(true));
   return (

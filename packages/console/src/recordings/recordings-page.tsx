@@ -8,6 +8,7 @@ import { type Rows, useRows } from "../api/use-rows.ts";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
+import { MovedNote } from "../parts/moved-note.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { everything, extend, isEmpty, nothing, toggle } from "../parts/selection.ts";
 import { Table } from "../parts/table.tsx";
@@ -39,6 +40,7 @@ export function RecordingsPage() {
       <header class="row">
         <h1>Recordings</h1>
         <span class="grow" />
+        <MovedNote moved={rows.moved} />
         {summary.data && (
           <p class="muted" role="status">
             {matches} · {formatBytes(summary.data.bytes)}

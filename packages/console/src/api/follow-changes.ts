@@ -1,0 +1,32 @@
+import { retryDelayMs } from "@downlink/client";
+import type { Changes } from "@downlink/protocol";
+
+/** Where much happens, the service is asked this often at most. */
+const CALM_MS = 2000;
+
+interface Following {
+  /** Asks what has changed since an answer's `next`, and waits for it; without one it answers at once. */
+  readonly ask: (since: string | undefined, signal: AbortSignal) => Promise<Changes>;
+  readonly heed: (changes: Changes) => void;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Asks for changes over and over, until the signal is aborted. A call that fails is repeated later and later, as the service asks. */
+export async function followChanges(first: string | undefined, { ask, heed, wait, signal }: Following): Promise<void> {
+  let since = first;
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      const answer = await ask(since, signal);
+      if (signal.aborted) return;
+      const isQuiet = since === undefined || (answer.changes.length === 0 && !answer.isMissed);
+      since = answer.next;
+      failures = 0;
+      heed(answer);
+      if (!isQuiet) await wait(CALM_MS, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      await wait(retryDelayMs(error, ++failures), signal);
+    }
+  }
+}

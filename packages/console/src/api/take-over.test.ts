@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { takeOver } from "./take-over.ts";
+
+const shown = [
+  { id: "a", status: "none" },
+  { id: "b", status: "pending" },
+];
+
+test("rows get their new contents where they are", () => {
+  const fresh = [
+    { id: "a", status: "none" },
+    { id: "b", status: "complete" },
+  ];
+  assert.deepEqual(takeOver(shown, fresh), { rows: fresh, isMoved: false, newCount: 0 });
+});
+
+test("a new row moves none that is shown: it is counted", () => {
+  const fresh = [
+    { id: "new", status: "none" },
+    { id: "a", status: "pending" },
+  ];
+  const { rows, isMoved, newCount } = takeOver(shown, fresh);
+  assert.deepEqual(rows, [{ id: "a", status: "pending" }, shown[1]]);
+  assert.deepEqual([isMoved, newCount], [true, 1]);
+});
+
+test("a row that went stays until somebody asks for the list", () => {
+  assert.deepEqual(takeOver(shown, [shown[1]!]), { rows: shown, isMoved: true, newCount: 0 });
+});
+
+test("an empty list is filled at once", () => {
+  assert.deepEqual(takeOver([], shown), { rows: shown, isMoved: false, newCount: 0 });
+});

@@ -1,0 +1,15 @@
+import type { Moved } from "../api/use-rows.ts";
+import { formatCount } from "./bytes.ts";
+
+/** Says that a list has other rows by now, and shows them when somebody asks. */
+export function MovedNote({ moved }: { readonly moved: Moved | undefined }) {
+  return (
+    <p class="moved-note" role="status">
+      {moved && (
+        <button type="button" class="small" onClick={moved.show}>
+          {moved.newCount > 0 ? `${formatCount(moved.newCount)} new` : "The list has changed"} · show
+        </button>
+      )}
+    </p>
+  );
+}
