@@ -59,6 +59,8 @@ interface Choices {
   readonly waitsUntil?: AbortSignal | undefined;
   /** How the workers look for jobs; undefined: as in production. */
   readonly jobs?: JobLook | undefined;
+  /** How passwords are hashed; undefined: as in production. */
+  readonly passwords?: Passwords | undefined;
 }
 
 /** Opens everything that the configuration names, in order; disposing closes it in the reverse one. */
@@ -70,6 +72,7 @@ export async function openDeps(
     fetchPublic = fetchFromInternet,
     openPostgres = startEmbeddedPostgres,
     jobs,
+    passwords = new Passwords(),
     waitsUntil,
   }: Choices = {},
 ): Promise<OpenDeps> {
@@ -97,7 +100,7 @@ export async function openDeps(
   const buckets = openCustomerBuckets(opened, { db, findCredentials, onCall: observeCalls(metrics) });
   const objects = await openStores(opened, store, { db, metrics, signer, publicUrl, clock });
   const own = {
-    ...{ db, clock, fetchPublic, log, metrics, tracing, signer, renewals, polls },
+    ...{ db, clock, fetchPublic, log, metrics, passwords, tracing, signer, renewals, polls },
     ...{ ...address, stopping: stopping.signal },
     stopSteps,
     indexer: use("the threads that index", openFileIndexer()),
@@ -180,7 +183,6 @@ function chosenBy(config: Config, log: Logger) {
     listBucketsSeconds: config.listBucketsSeconds,
     rates: new CallRates(config.limits.rates),
     turns: createTurns(config.limits.turns),
-    passwords: new Passwords(),
     signIns: signInsOf(config, log),
     deviceCodeTries: new Tries(),
     trustedProxies: config.trustedProxies,

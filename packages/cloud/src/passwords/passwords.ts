@@ -9,7 +9,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import { ApiError } from "../core/errors.ts";
 
-const COST = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+/** How often scrypt mixes its memory, of which it needs 1 KiB each. */
+const ROUNDS = 2 ** 15;
+const COST = { r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 const HASH_BYTES = 32;
 const AT_ONCE = 2;
 const MOST_WAITING = 20;
@@ -30,19 +32,25 @@ export class Passwords {
   readonly #waiting: (() => void)[] = [];
   readonly #fromOneAddress = new RateLimiterMemory({ points: TRIES_FROM_ONE_ADDRESS, duration: WINDOW_SECONDS });
   readonly #ofAccount = new RateLimiterMemory({ points: TRIES_BEFORE_DELAY, duration: WINDOW_SECONDS });
+  readonly #rounds: number;
   #running = 0;
+
+  /** Tests, which hash often, take fewer rounds. */
+  constructor({ rounds = ROUNDS }: { readonly rounds?: number | undefined } = {}) {
+    this.#rounds = rounds;
+  }
 
   /** Returns what is stored of a password: the salt and the hash. */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16);
-    const hashed = await this.#inTurn(() => derive(password, salt));
+    const hashed = await this.#inTurn(() => this.#derive(password, salt));
     return `scrypt$${salt.toString("base64url")}$${hashed.toString("base64url")}`;
   }
 
   /** Says whether the password is the one that is stored; for an account without one it takes as long, and is false. */
   async matches(password: string, stored: string | null | undefined): Promise<boolean> {
     const [, salt = "", hashed = ""] = (stored ?? "").split("$");
-    const found = await this.#inTurn(() => derive(password, Buffer.from(salt, "base64url")));
+    const found = await this.#inTurn(() => this.#derive(password, Buffer.from(salt, "base64url")));
     const wanted = Buffer.from(hashed, "base64url");
     return wanted.length === found.length && timingSafeEqual(wanted, found);
   }
@@ -65,6 +73,13 @@ export class Passwords {
 
   async takeBack({ email, address }: Try): Promise<void> {
     await this.#fromOneAddress.reward(pair(email, address));
+  }
+
+  #derive(password: string, salt: Buffer): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const done = (error: Error | null, key: Buffer) => (error ? reject(error) : resolve(key));
+      scrypt(password.normalize("NFC"), salt, HASH_BYTES, { ...COST, N: this.#rounds }, done);
+    });
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -90,11 +105,4 @@ function pair(email: string, address: string): string {
 
 function tooMany(what: string, retryAfterSeconds: number): ApiError {
   return new ApiError("RateLimited", `too many ${what}; wait ${retryAfterSeconds} s`, { retryAfterSeconds });
-}
-
-function derive(password: string, salt: Buffer): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const done = (error: Error | null, key: Buffer) => (error ? reject(error) : resolve(key));
-    scrypt(password.normalize("NFC"), salt, HASH_BYTES, COST, done);
-  });
 }

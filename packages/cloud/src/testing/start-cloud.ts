@@ -13,6 +13,7 @@ import { withTransaction } from "../db/transaction.ts";
 import { type OpenDeps, openDeps } from "../deps.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { PublicFetch } from "../outgoing/public-fetch.ts";
+import { Passwords } from "../passwords/passwords.ts";
 import { keepMarks } from "../recovery/keep-marks.ts";
 import { findLost } from "../replay/find-lost.ts";
 import { startServer } from "../server.ts";
@@ -72,13 +73,9 @@ export async function startCloud(
   };
   const read = readConfig(environment);
   const config = { ...read, limits: { ...read.limits, ...limits } };
-  const deps = stack.use(
-    await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), {
-      clock,
-      fetchPublic,
-      jobs: JOBS,
-    }),
-  );
+  const log = pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" });
+  const quick = { jobs: JOBS, passwords: new Passwords({ rounds: 2 }) };
+  const deps = stack.use(await openDeps(config, log, { clock, fetchPublic, ...quick }));
   stack.defer(() => checkStatuses(deps));
   stack.use(await keepMarks({ ...deps, findLost: (sinceMs) => findLost(deps, sinceMs) }));
   const server = stack.use(await startServer(config, deps));
