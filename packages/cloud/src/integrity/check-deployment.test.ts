@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, propertyRuns } from "@downlink/recordings/testing";
 import { cutPiece, inPieces } from "../blobs/testing/pieces.ts";
 import { newId } from "../db/ids.ts";
 import { manifestKey } from "../manifests/manifest.ts";
@@ -330,9 +330,10 @@ test("--repair repairs what can be repaired: counters, copies and indexes", asyn
 });
 
 test("nothing is found while imports, deletions and edits of datasets go on", async () => {
+  const wantedChecks = propertyRuns(3);
   let checks = 0;
   const workUntilChecked = async (worker: number) => {
-    for (let seed = 100 + worker; checks < 3; seed += 8) {
+    for (let seed = 100 + worker; checks < wantedChecks; seed += 8) {
       const id = await upload(seed);
       const dataset = await makeDataset([id, recording.id]);
       if (worker % 2 === 0) await admin.call(api.recordings.delete, { keyOrId: id, force: true });

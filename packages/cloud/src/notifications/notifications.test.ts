@@ -321,16 +321,16 @@ test("Event Grid: both handshakes are answered, and events of the site's account
   assert.deepEqual(await known(azure), ["mine"]);
 });
 
-test("10,000 notifications in a burst, each sent twice, are one look for each object", async () => {
+test("1,000 notifications in a burst, each sent twice, are one look for each object", async () => {
   const burst = await makeBucket({}, "burst");
   const by = await makeToken(burst);
   const before = await looks();
-  const events = Array.from({ length: 10_000 }, (_, n) => event(`${n}`, "burst"));
-  const batches = Array.from({ length: 20 }, (_, n) => events.slice(n * 500, (n + 1) * 500));
+  const events = Array.from({ length: 1000 }, (_, n) => event(`${n}`, "burst"));
+  const batches = Array.from({ length: 20 }, (_, n) => events.slice(n * 50, (n + 1) * 50));
   const statuses = await Promise.all(
     [...batches, ...batches].map(async (Records) => (await send({ Records }, { by })).status),
   );
   assert.deepEqual([...new Set(statuses)], [200]);
-  assert.equal((await known(burst)).length, 10_000);
-  assert.equal((await looks()) - before, 10_000);
+  assert.equal((await known(burst)).length, 1000);
+  assert.equal((await looks()) - before, 1000);
 });
