@@ -144,11 +144,11 @@ test("axe finds nothing on these pages, in both themes, on a desk and on a phone
   ];
   for (const theme of ["light", "dark"] as const)
     for (const width of [390, 1280]) {
-      const { page, complaints, context } = await console.open("", { theme, width });
+      const { page, complaints, context, settled } = await console.open("", { theme, width });
       for (const path of pages) {
         await page.goto(`${console.home}${path}`);
         await page.getByRole("heading", { level: 1 }).waitFor();
-        await page.waitForLoadState("networkidle");
+        await settled();
         assert.deepEqual(await findBarriers(page), [], `${path}, ${theme}, ${width} px`);
       }
       assert.deepEqual(complaints, []);

@@ -18,10 +18,11 @@ const wanted = only === "--readme" ? pages.slice(0, 2) : pages;
 await using browser = await startBrowser();
 for (const theme of only === "--readme" ? (["light"] as const) : (["light", "dark"] as const))
   for (const width of only === "--readme" ? [1280] : [1280, 390]) {
-    const { page, complaints, context } = await openPage(browser, { theme, width });
+    const { page, complaints, context, settled } = await openPage(browser, { theme, width });
     await signIn(page, url, key);
     for (const [name, path] of wanted) {
-      await page.goto(url + path, { waitUntil: "networkidle" });
+      await page.goto(url + path);
+      await settled();
       const file = only === "--readme" ? `console-${name}.png` : `${name}-${theme}-${width}.png`;
       await page.screenshot({ path: join(folder, file) });
     }

@@ -109,12 +109,12 @@ async function lookAt(
   path: string,
   look: { theme: "light" | "dark"; width: number },
 ): Promise<void> {
-  const { page, complaints, context } = await open(path, look);
+  const { page, complaints, context, settled } = await open(path, look);
   const name = `${look.theme}-${look.width}-${/tab=(\w+)/.exec(path)?.[1] ?? "overview"}`;
   await page.getByRole("heading", { name: "sensors.mcap" }).waitFor();
   if (name.endsWith("overview")) await page.getByRole("row").nth(3).waitFor();
   if (name.endsWith("preview")) await page.getByText("1 of 101").waitFor();
-  await page.waitForLoadState("networkidle");
+  await settled();
   if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
   assert.deepEqual(await findBarriers(page), [], name);
   if (name.endsWith("overview")) await lookAtExport(page, SHOTS && join(SHOTS, `${name}-export.png`));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { api, type Capability } from "@downlink/protocol";
 import type { Page } from "playwright-core";
 import { findBarriers } from "./testing/axe.ts";
-import { whyNoBrowser } from "./testing/browser.ts";
+import { type Watched, whyNoBrowser } from "./testing/browser.ts";
 import { keptSecrets } from "./testing/kept-secrets.ts";
 import { type PeopleScenario, startPeople } from "./testing/start-people.ts";
 
@@ -38,9 +38,9 @@ async function fill({ admin, projectId }: PeopleScenario) {
 }
 
 /** Waits until a page of the settings shows what it has. */
-async function settle(page: Page) {
+async function settle({ page, settled }: Watched) {
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForLoadState("networkidle");
+  await settled();
   await page.locator(".table-waits").first().waitFor({ state: "detached" });
 }
 
@@ -59,10 +59,11 @@ test("a key that may only list sees a page without any button that it may not pr
   const people = await startPeople(t, { DOWNLINK_WEBHOOK_NETWORKS: "127.0.0.0/8" });
   await fill(people);
   for (const [path, capability] of Object.entries(PAGES)) {
-    const { page, complaints, context } = await people.open("/sign-in", { key: await people.addKey([capability]) });
+    const watched = await people.open("/sign-in", { key: await people.addKey([capability]) });
+    const { page, complaints, context } = watched;
     const refused = watchRefusals(page);
     await page.goto(people.url + path);
-    await settle(page);
+    await settle(watched);
     const buttons = await page.locator("main").getByRole("button").allInnerTexts();
     const dead = buttons.filter((text) => /New|Change|Delete|Disable|Invite|Publish|Remove|Withdraw|⋯/.test(text));
     const isExpected = capability === "extensions.list" ? dead.every((text) => text.includes("⋯")) : dead.length === 0;
@@ -82,17 +83,18 @@ test("a key that is limited to a project sees what is of its project, and is off
   await fill(people);
   const { id: other } = await people.admin.call(api.projects.create, { name: "another project" });
   const key = await people.addKey(["*" as Capability], [other]);
-  const { page, complaints } = await people.open("/settings", { key });
+  const watched = await people.open("/settings", { key });
+  const { page, complaints } = watched;
   const refused = watchRefusals(page);
   await page.waitForURL(/\/settings\/keys$/);
   for (const name of ["Device tokens", "Projects", "Properties", "Event types", "Webhooks", "Extensions"]) {
     await page.getByRole("link", { name }).click();
-    await settle(page);
+    await settle(watched);
   }
   assert.equal(await page.getByRole("link", { name: "Members" }).count(), 0);
   assert.equal(await page.getByRole("link", { name: "Audit" }).count(), 0);
   await page.goto(`${people.url}/settings/projects`);
-  await settle(page);
+  await settle(watched);
   assert.equal(await page.getByRole("button", { name: "New project" }).count(), 0);
   assert.deepEqual(await page.getByRole("grid").getByRole("link").allInnerTexts(), ["another project"]);
   await page.goto(`${people.url}/settings/webhooks`);
@@ -108,7 +110,8 @@ test("another organization's ids in an address show nothing of it", { skip }, as
   const { webhookId, siteId } = await fill(people);
   const other = await people.otherOrganization();
   const { token } = await other.call(api.apiKeys.create, { name: "all", capabilities: ["*"] });
-  const { page, complaints } = await people.open("/settings", { key: token! });
+  const watched = await people.open("/settings", { key: token! });
+  const { page, complaints } = watched;
   for (const path of [
     `/settings/webhooks/${webhookId}`,
     `/sites/${siteId}`,
@@ -116,7 +119,7 @@ test("another organization's ids in an address show nothing of it", { skip }, as
     ...Object.keys(PAGES),
   ]) {
     await page.goto(people.url + path);
-    await settle(page);
+    await settle(watched);
     const shown = (await page.locator("main").textContent())!;
     for (const theirs of ["hall 3", "robots", "example.org", "Weather", "fall"])
       assert.ok(!shown.includes(theirs), `${path} shows ${theirs}`);
@@ -134,10 +137,11 @@ test("axe finds nothing on any page, in both themes, on a desk and on a phone, a
   const more = [`/settings/webhooks/${webhookId}`, `/sites/${siteId}`, "/settings/account", "/settings/appearance"];
   for (const theme of ["light", "dark"] as const)
     for (const width of [390, 1280]) {
-      const { page, complaints, context } = await people.open("/settings", { look: { theme, width } });
+      const watched = await people.open("/settings", { look: { theme, width } });
+      const { page, complaints, context } = watched;
       for (const path of [...Object.keys(PAGES), ...more]) {
         await page.goto(people.url + path);
-        await settle(page);
+        await settle(watched);
         assert.deepEqual(await findBarriers(page), [], `${path}, ${theme}, ${width} px`);
         const opener = page.getByRole("button", { name: /^(New|Invite|Publish|Change…)/ }).first();
         if ((await opener.count()) === 0) continue;

@@ -184,12 +184,12 @@ test("axe finds nothing on the pages of the sign-in, in both themes, on a desk a
   const { link } = await admin.call(api.invitations.create, { email: "ada@example.org", role: "user" });
   for (const theme of ["light", "dark"] as const)
     for (const width of [390, 1280]) {
-      const { page, complaints, context } = await openPage(browser, { theme, width });
+      const { page, complaints, context, settled } = await openPage(browser, { theme, width });
       for (const path of ["/sign-in", "/sign-in/device", "/sign-in/reset#dl_rst_nothing", toPath(link!)]) {
         await page.goto("about:blank");
         await page.goto(url + path);
         await page.getByRole("heading").waitFor();
-        await page.waitForLoadState("networkidle");
+        await settled();
         assert.deepEqual(await findBarriers(page), [], `${path}, ${theme}, ${width} px`);
       }
       assert.deepEqual(complaints, []);

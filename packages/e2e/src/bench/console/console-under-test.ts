@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { api } from "@downlink/protocol";
 import pg from "pg";
-import type { Browser, Page, Request } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { openPage, signIn, startBrowser, type Watched } from "../../console/testing/browser.ts";
 import { makeSensorRecording } from "../../console/testing/sensor-recording.ts";
 import { type ControlPlane, startControlPlane } from "../../processes/control-plane.ts";
@@ -28,8 +28,6 @@ export interface ConsoleUnderTest extends AsyncDisposable {
 export interface Tab extends Watched, AsyncDisposable {
   /** Opens an address of the console, and resolves once the page is there and asks for nothing more. */
   open(path: string): Promise<void>;
-  /** Resolves once nothing was asked for half a second. */
-  settled(): Promise<void>;
 }
 
 interface Size {
@@ -39,7 +37,6 @@ interface Size {
 
 /** The budgets of the timeline are for this screen, with two pixels for each of these. */
 const LOOK = { width: 1600, height: 900, pixelRatio: 2 };
-const QUIET_MS = 500;
 
 /** Starts a control plane, fills its database and starts a browser. */
 export async function startConsoleUnderTest(size: Size): Promise<ConsoleUnderTest> {
@@ -67,45 +64,14 @@ async function makeTab(browser: Browser, { url, adminKey }: ControlPlane): Promi
   const watched = await openPage(browser, LOOK);
   const { page, context } = watched;
   await signIn(page, url, adminKey);
-  const settled = watchRequests(page);
   return {
     ...watched,
-    settled,
     async open(path) {
       await page.goto(url + path);
       await page.locator("#page :is(h1, h2, .empty)").first().waitFor();
-      await settled();
+      await watched.settled();
     },
     [Symbol.asyncDispose]: () => context.close(),
-  };
-}
-
-/** Returns what waits until nothing was asked for a while. The browser's own state of the network stays idle once it was. */
-function watchRequests(page: Page): () => Promise<void> {
-  const open = new Set<Request>();
-  let changedMs = performance.now();
-  const change = (act: (request: Request) => void) => (request: Request) => {
-    act(request);
-    changedMs = performance.now();
-  };
-  page.on(
-    "request",
-    change((request) => open.add(request)),
-  );
-  page.on(
-    "requestfinished",
-    change((request) => open.delete(request)),
-  );
-  page.on(
-    "requestfailed",
-    change((request) => open.delete(request)),
-  );
-  return async () => {
-    changedMs = performance.now();
-    await eventually(
-      async () => open.size === 0 && performance.now() - changedMs > QUIET_MS,
-      (isQuiet) => isQuiet,
-    );
   };
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright-core";
+import { eventually } from "../../processes/eventually.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 /** Without these it looks for hosts of its maker at every start. */
@@ -31,6 +32,8 @@ export interface Watched {
   readonly context: BrowserContext;
   /** What the page complained of: errors of scripts, violations of its policy, requests that failed on our side. */
   readonly complaints: string[];
+  /** Waits until nothing was asked for a while. */
+  settled(): Promise<void>;
 }
 
 interface Look {
@@ -63,11 +66,48 @@ export async function openPage(
   page.on("response", (response) => {
     if (response.status() >= 500) complaints.push(`${response.status()} ${response.url()}`);
   });
-  return { page, context, complaints };
+  return { page, context, complaints, settled: watchRequests(page) };
 }
 
 /** Signs in with an API key, which is exchanged for a session. */
 export async function signIn(page: Page, url: string, apiKey: string): Promise<void> {
   const answer = await page.request.post(`${url}/v1/session`, { data: { apiKey }, headers: { origin: url } });
   if (!answer.ok()) throw new Error(`sign-in: ${answer.status()} ${await answer.text()}`);
+}
+
+const QUIET_MS = 500;
+/** This call waits until something happens. */
+const WAITING_PATH = "/v1/changes";
+
+/**
+ * Returns what waits until nothing was asked for a while, but for the call that waits until something happens, because of which the
+ * browser's own state of the network is never idle.
+ */
+function watchRequests(page: Page): () => Promise<void> {
+  const open = new Set<Request>();
+  let changedMs = performance.now();
+  const change = (act: (request: Request) => void) => (request: Request) => {
+    if (new URL(request.url()).pathname === WAITING_PATH) return;
+    act(request);
+    changedMs = performance.now();
+  };
+  page.on(
+    "request",
+    change((request) => open.add(request)),
+  );
+  page.on(
+    "requestfinished",
+    change((request) => open.delete(request)),
+  );
+  page.on(
+    "requestfailed",
+    change((request) => open.delete(request)),
+  );
+  return async () => {
+    changedMs = performance.now();
+    await eventually(
+      async () => open.size === 0 && performance.now() - changedMs > QUIET_MS,
+      (isQuiet) => isQuiet,
+    );
+  };
 }
