@@ -21,7 +21,7 @@ export interface DamagedReading {
 /** What can be had of a chunk whose record does not make sense: all of it, or its beginning. */
 export type JudgedChunk =
   | { readonly kind: "chunk"; readonly head: RecordHead }
-  /** `isConfirmed`: it is all that the chunk's checksum covers, and the chunk's sizes are damaged. */
+  /** `isConfirmed`: it is all that the chunk holds, by its checksum or its last byte, and the chunk's sizes are damaged. */
   | { readonly kind: "begun"; readonly beginning: Beginning<McapChunk>; readonly isConfirmed?: boolean };
 
 /** Reads the head of the chunk at a place, whatever the length of its record is. Answers undefined if no chunk's head stands there. */
@@ -61,31 +61,42 @@ const CHUNK_START_BYTES = LEAST_CHUNK_BYTES + MOST_NAME_BYTES;
 
 /**
  * Judges a chunk by its own sizes: it is whole if it decompresses to what its checksum says, or, without one, to records that make sense up
- * to its last byte. If it is not, and the file or `limit` ends in it, or nothing says what it should hold, its beginning is taken. If there is
- * a checksum, it must be that of the beginning.
+ * to its last byte, also if that is not where its size says. If it is not, and the file or `limit` ends in it, or nothing says what it should
+ * hold, its beginning is taken. If there is a checksum, it must be that of the beginning.
  */
 export async function judgeChunk(
   chunk: McapChunk,
   reading: DamagedReading,
   limit: number = reading.context.source.sizeBytes,
 ): Promise<JudgedChunk | undefined> {
-  const { offset, dataOffset, storedBytes, uncompressedBytes, crc } = chunk;
+  const { dataOffset, storedBytes, uncompressedBytes, crc } = chunk;
   const end = dataOffset + storedBytes;
   const { maxChunkBytes } = reading.context.limits;
   const isInside = storedBytes > 0 && end <= limit && Math.max(storedBytes, uncompressedBytes) <= maxChunkBytes;
-  if (isInside && (await isWhole(chunk, reading))) {
-    const contentOffset = offset + RECORD_HEAD_BYTES;
-    return {
-      kind: "chunk",
-      head: { opcode: opcodes.chunk, offset, contentOffset, contentBytes: end - contentOffset, end, isMended: true },
-    };
-  }
-  if (isInside && crc !== 0) return judgeByChecksum(chunk, reading, end);
+  const whole = isInside ? await judgeWhole(chunk, reading, end) : undefined;
+  if (whole || (isInside && crc !== 0)) return whole;
   const beginning = await findSense(chunk, reading, {
     limit: isInside ? end : limit,
     isKnown: (channelId) => hasChannel(reading.survey, channelId),
   });
   return beginning && { kind: "begun", beginning };
+}
+
+/** Judges a chunk that ends at `end` by what it holds as a whole. */
+async function judgeWhole(chunk: McapChunk, reading: DamagedReading, end: number): Promise<JudgedChunk | undefined> {
+  if (chunk.crc !== 0) {
+    const isWhole = await hasChecksum(chunk, chunk.crc, reading);
+    return isWhole ? toWhole(chunk, end) : judgeByChecksum(chunk, reading, end);
+  }
+  const beginning = await findSense(chunk, reading, { limit: end, isKnown: () => true });
+  if (beginning?.chunk.uncompressedBytes === chunk.uncompressedBytes) return toWhole(chunk, end);
+  return beginning?.isAll ? { kind: "begun", beginning, isConfirmed: true } : undefined;
+}
+
+function toWhole({ offset }: McapChunk, end: number): JudgedChunk {
+  const contentOffset = offset + RECORD_HEAD_BYTES;
+  const head = { opcode: opcodes.chunk, offset, contentOffset, contentBytes: end - contentOffset, end, isMended: true };
+  return { kind: "chunk", head };
 }
 
 /** Judges a chunk whose sizes cannot be true by its checksum alone. */
@@ -113,15 +124,6 @@ function findSense(
 ) {
   const see = seeMcapRecords(isKnown, { ...context.limits, takesOthers });
   return findBeginning(chunk, { context, see, limit, magic, span: { startNs: survey.startNs, endNs: survey.endNs } });
-}
-
-async function isWhole(chunk: McapChunk, reading: DamagedReading): Promise<boolean> {
-  if (chunk.crc === 0) {
-    const limit = chunk.dataOffset + chunk.storedBytes;
-    const beginning = await findSense(chunk, reading, { limit, isKnown: () => true });
-    return beginning?.chunk.uncompressedBytes === chunk.uncompressedBytes;
-  }
-  return hasChecksum(chunk, chunk.crc, reading);
 }
 
 /** Answers false also if the chunk cannot be decompressed. */

@@ -34,6 +34,8 @@ export interface Beginning<C extends ChunkHeader = ChunkHeader> {
   readonly end: number;
   /** Where, not compressed, the last record begins that was taken: if its length is damaged it covers others. */
   readonly lastStart: number;
+  /** Whether a record ends with the last byte of the chunk: what is no records seldom does. */
+  readonly isAll: boolean;
 }
 
 export interface BeginningReading {
@@ -76,8 +78,12 @@ export async function findBeginning<C extends ChunkHeader>(
   const usedBytes = isPlain(compression) ? end : takenBytes;
   const begun = { ...chunk, compression, crc: 0, storedBytes: usedBytes, uncompressedBytes: end };
   const [lastStart, usedEnd] = [chunk.dataOffset + ended.before.end, chunk.dataOffset + usedBytes];
-  return { chunk: begun, messageCount, end: usedEnd, lastStart: Math.min(lastStart, usedEnd) };
+  const isAll = end === sense.bytes && storedBytes - usedBytes <= MOST_TRAILER_BYTES;
+  return { chunk: begun, messageCount, end: usedEnd, lastStart: Math.min(lastStart, usedEnd), isAll };
 }
+
+/** An end mark and a checksum stand behind the last block of a frame. */
+const MOST_TRAILER_BYTES = 8;
 
 /** Whether another file begins inside the last record, also if its magic ends behind it. */
 async function holdsMagic(

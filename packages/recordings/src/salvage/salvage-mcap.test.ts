@@ -5,6 +5,7 @@ import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";
 import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
+import { compressWith } from "../testing/make-mcap.ts";
 import { type ReadMessage, readMessages, readRecords } from "../testing/read-messages.ts";
 import { salvage } from "../testing/salvage-bytes.ts";
 import { seededRandom } from "../testing/sensors.ts";
@@ -155,6 +156,24 @@ test("a chunk whose size alone is damaged is read, because its checksum says tha
       lying.writeBigUInt64LE(lying.readBigUInt64LE(at + 25) ^ bit, at + 25);
       assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000, `${compression} ${bit}`);
     }
+  }
+});
+
+test("a chunk without a checksum whose size is damaged is read to its last byte, also if it names an unknown channel", async () => {
+  for (const compression of compressions) {
+    const whole = Buffer.from(await hundredChunks(""));
+    const { at, end } = chunksOf(whole)[4]!;
+    const content = whole.subarray(at + 49, at + 49 + Number(whole.readBigUInt64LE(at + 41)));
+    content.writeUInt16LE(1025, content.indexOf(Uint8Array.of(5)) + 9);
+    const stored = compression === "" ? content : compressWith(compression)(content).compressedData;
+    const head = Buffer.concat([whole.subarray(at, at + 41), Buffer.from(compression), Buffer.alloc(8)]);
+    head.writeBigUInt64LE(BigInt(head.byteLength - 9 + stored.byteLength), 1);
+    head.writeBigUInt64LE(BigInt(content.byteLength + 2 ** 20), 25);
+    head.writeUInt32LE(0, 33); // no checksum
+    head.writeUInt32LE(compression.length, 37);
+    head.writeBigUInt64LE(BigInt(stored.byteLength), head.byteLength - 8);
+    const lying = Buffer.concat([whole.subarray(0, at), head, stored, whole.subarray(end)]);
+    assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 999, compression);
   }
 });
 
