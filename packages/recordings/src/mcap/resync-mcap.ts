@@ -1,19 +1,24 @@
+import { isPlain } from "../codecs/decompress.ts";
 import { RecordingError } from "../faults/reasons.ts";
-import { asBuffer } from "../memory/as-buffer.ts";
 import { boundJudging } from "../reading/bound-judging.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";
 import { createSurvey } from "../survey/survey.ts";
 import { addRepeatedChannels } from "./index-mcap.ts";
-import { type DamagedReading, type JudgedChunk, judgeChunk, parseChunkAt, readChunkAt } from "./judge-chunk.ts";
-import { hasFileStart, readMcapEnd } from "./mcap-end.ts";
-import { FOOTER_BYTES, LEAST_CHUNK_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
-import type { ChunkIndex } from "./records.ts";
+import { type DamagedReading, type JudgedChunk, judgeChunk, readChunkAt } from "./judge-chunk.ts";
+import { lookalikes, PIECE_BYTES } from "./lookalikes.ts";
+import { isLoose, type LoosePlace } from "./loose-places.ts";
+import { readMcapEnd } from "./mcap-end.ts";
+import { FOOTER_BYTES, magic } from "./opcodes.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
 import type { McapChunk } from "./walk-mcap.ts";
 
-/** Where something makes sense again. */
-export type Resumed = { readonly offset: number } & (JudgedChunk | { readonly kind: "file" });
+/** Where something makes sense again: a chunk, another file, or records outside of chunks. */
+export type Resumed = { readonly offset: number } & (
+  | JudgedChunk
+  | { readonly kind: "file" }
+  | { readonly kind: "loose" }
+);
 
 /** Goes on behind places that make no sense, in one file. */
 export interface Resync {
@@ -24,40 +29,70 @@ export interface Resync {
   judge(offset: number): Promise<JudgedChunk | undefined>;
   /**
    * Finds the next chunk from a place on that can be read, at least in its beginning: one that the summary names, or that looks like one.
-   * It answers also where another file begins, and undefined if there is neither.
+   * It answers also where records outside of chunks go on, unless only chunks are wanted, and where another file begins. It answers
+   * undefined if there is none of them.
    */
-  find(from: number): Promise<Resumed | undefined>;
+  find(from: number, wanted?: { readonly isChunk: boolean }): Promise<Resumed | undefined>;
 }
 
 export function createResync(reading: DamagedReading): Resync {
   const { sizeBytes } = reading.context.source;
-  let section: SummarySection | undefined;
-  const bounded = boundJudging(reading.context);
-  const judging = { ...reading, context: bounded.context };
-  const judge = async (chunk: McapChunk): Promise<JudgedChunk | undefined> =>
-    bounded.isExhausted() ? undefined : judgeChunk(chunk, judging);
-  const prepare = async (): Promise<SummarySection> => {
-    section ??= await introduceRepeated(reading);
-    return section;
+  let named: NamedChunks | undefined;
+  const judging = createJudging(reading);
+  const prepare = async (): Promise<NamedChunks> => {
+    named ??= toNamedChunks(await introduceRepeated(reading));
+    return named;
   };
   return {
     async judge(offset) {
       await prepare();
       const chunk = await readChunkAt(offset, reading);
-      return chunk && judge(chunk);
+      return chunk && judging.judge(chunk);
     },
-    async find(from) {
-      const searching = { reading, judge };
+    async find(from, { isChunk } = { isChunk: false }) {
+      const searching = { ...judging, reading, ...(isChunk && { isLoose: async () => false }) };
       let searchedTo = from;
-      for (const { offset, lengthBytes } of indexedChunks(await prepare(), { from, to: sizeBytes })) {
+      for (const { offset, end } of nearestChunks(await prepare(), { from, to: sizeBytes })) {
         const unnamed = await search({ from: searchedTo, to: offset }, searching);
         if (unnamed) return unnamed;
         const chunk = offset >= from ? await readChunkAt(offset, reading) : undefined;
-        const judged = chunk && (await judge(chunk));
+        const judged = chunk && (await judging.judge(chunk));
         if (judged) return { offset, ...judged };
-        searchedTo = Math.max(searchedTo, offset + lengthBytes);
+        searchedTo = Math.max(searchedTo, end);
       }
       return search({ from: searchedTo, to: sizeBytes }, searching);
+    },
+  };
+}
+
+interface Judging {
+  judge(chunk: McapChunk): Promise<JudgedChunk | undefined>;
+  isLoose(place: LoosePlace): Promise<boolean>;
+}
+
+/**
+ * What is read to judge places is bounded. What stands in a chunk that its checksum refutes is not taken for records outside of chunks. Nor
+ * is anything in a file with compressed chunks: what is left of one may hold records as they were, with parts that only look like their data.
+ */
+function createJudging(reading: DamagedReading): Judging {
+  const { sizeBytes } = reading.context.source;
+  const bounded = boundJudging(reading.context);
+  const boundedReading = { ...reading, context: bounded.context };
+  let refutedEnd = 0;
+  let isCompressed: boolean | undefined;
+  return {
+    async judge(chunk) {
+      if (bounded.isExhausted()) return undefined;
+      const judged = await judgeChunk(chunk, boundedReading);
+      const end = chunk.dataOffset + chunk.storedBytes;
+      if (!judged && chunk.crc !== 0 && end <= sizeBytes) refutedEnd = Math.max(refutedEnd, end);
+      return judged;
+    },
+    async isLoose(place) {
+      if (isCompressed || place.offset < refutedEnd || bounded.isExhausted()) return false;
+      if (!(await isLoose(place, boundedReading))) return false;
+      isCompressed ??= await holdsCompressedChunk(bounded.context);
+      return !isCompressed;
     },
   };
 }
@@ -67,22 +102,32 @@ export async function holdsMcapChunk(context: ReadContext): Promise<boolean> {
   const reading = { context, reader: openWindowReader(context), survey: createSurvey() };
   await introduceRepeated(reading);
   const to = Math.min(PIECE_BYTES, context.source.sizeBytes);
-  return (await search({ from: 0, to }, { reading, judge: (chunk) => judgeChunk(chunk, reading) })) !== undefined;
+  const judge = (chunk: McapChunk) => judgeChunk(chunk, reading);
+  return (await search({ from: 0, to }, { reading, judge, isLoose: async () => false })) !== undefined;
 }
 
-interface Searching {
-  readonly reading: DamagedReading;
-  readonly judge: (chunk: McapChunk) => Promise<JudgedChunk | undefined>;
+/** Whether what looks like the head of a compressed chunk stands in the first part of the file. */
+async function holdsCompressedChunk(shared: ReadContext): Promise<boolean> {
+  const context = { ...shared };
+  const reading = { context, reader: openWindowReader(context), survey: createSurvey() };
+  const to = Math.min(MOST_SEEN_BYTES, context.source.sizeBytes);
+  for await (const { chunk } of lookalikes(reading, { from: 0, to }))
+    if (chunk && !isPlain(chunk.compression)) return true;
+  return false;
 }
+
+const MOST_SEEN_BYTES = 64 * 1024 * 1024;
 
 async function search(
   { from, to }: { from: number; to: number },
-  { reading, judge }: Searching,
+  { reading, judge, isLoose }: Judging & { readonly reading: DamagedReading },
 ): Promise<Resumed | undefined> {
-  for await (const place of lookalikes(reading, { from, to })) {
-    if (place.chunk === undefined) return { kind: "file", offset: place.offset };
-    const judged = await judge(place.chunk);
-    if (judged) return { offset: place.offset, ...judged };
+  for await (const { offset, chunk, loose } of lookalikes(reading, { from, to })) {
+    if (chunk) {
+      const judged = await judge(chunk);
+      if (judged) return { offset, ...judged };
+    } else if (!loose) return { kind: "file", offset };
+    else if (await isLoose(loose)) return { kind: "loose", offset };
   }
   return undefined;
 }
@@ -105,71 +150,45 @@ async function introduceRepeated({ context, survey }: DamagedReading): Promise<S
   return section;
 }
 
-/**
- * The nearest chunks in the file that the summary names, in the order of the file. What stands in them is not searched, because a message
- * may hold what looks like a chunk.
- */
-function indexedChunks({ chunks }: SummarySection, { from, to }: { from: number; to: number }): ChunkIndex[] {
-  const nearest: ChunkIndex[] = [];
-  for (const index of chunks?.inOrder() ?? []) {
-    if (index.offset >= to) break;
-    if (index.offset + index.lengthBytes > from) nearest.push(index);
-    if (nearest.length === MOST_INDEXED) break;
+/** The places of the chunks that the summary names, in the order of the file. */
+interface NamedChunks {
+  readonly offsets: Float64Array;
+  readonly ends: Float64Array;
+}
+
+function toNamedChunks({ chunks }: SummarySection): NamedChunks {
+  const [offsets, ends] = [new Float64Array(chunks?.length ?? 0), new Float64Array(chunks?.length ?? 0)];
+  let row = 0;
+  for (const { offset, lengthBytes } of chunks?.inOrder() ?? []) {
+    offsets[row] = offset;
+    ends[row] = offset + lengthBytes;
+    row += 1;
   }
+  return { offsets, ends };
+}
+
+/**
+ * The nearest chunks that the summary names, in the order of the file. What stands in them is not searched, because a message may hold what
+ * looks like a chunk.
+ */
+function nearestChunks({ offsets, ends }: NamedChunks, { from, to }: { from: number; to: number }) {
+  let row = firstFrom(offsets, from);
+  if (row > 0 && ends[row - 1]! > from) row -= 1;
+  const nearest: { offset: number; end: number }[] = [];
+  for (; row < offsets.length && offsets[row]! < to && nearest.length < MOST_NAMED; row += 1)
+    nearest.push({ offset: offsets[row]!, end: ends[row]! });
   return nearest;
 }
 
-const MOST_INDEXED = 16;
+const MOST_NAMED = 16;
 
-/** The places where a chunk's head may stand, and those where another file begins, which have no chunk. */
-async function* lookalikes(
-  { context, reader }: DamagedReading,
-  { from, to }: { from: number; to: number },
-): AsyncGenerator<{ offset: number; chunk?: McapChunk }> {
-  const { sizeBytes } = context.source;
-  for (let at = from; at < to; at += PIECE_BYTES) {
-    const bytes = await reader.fetch(at, Math.min(PIECE_BYTES + OVERLAP_BYTES, sizeBytes - at));
-    const places = placesIn(bytes, { at, sizeBytes, count: Math.min(PIECE_BYTES, to - at) });
-    yield* places;
+/** The first of the sorted places that is not before `from`. */
+function firstFrom(offsets: Float64Array, from: number): number {
+  let [low, high] = [0, offsets.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (offsets[middle]! < from) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }
-
-/** The places are listed at once, because bytes that were fetched are valid only until the next are. */
-function placesIn(
-  bytes: Uint8Array,
-  { at, sizeBytes, count }: { at: number; sizeBytes: number; count: number },
-): { offset: number; chunk?: McapChunk }[] {
-  const piece = asBuffer(bytes);
-  const places: { offset: number; chunk?: McapChunk }[] = [];
-  for (
-    let found = piece.indexOf(opcodes.chunk);
-    found >= 0 && found < count;
-    found = piece.indexOf(opcodes.chunk, found + 1)
-  ) {
-    if (found + LEAST_CHUNK_BYTES > piece.byteLength) break;
-    const chunk = parseChunkAt(piece.subarray(found, found + OVERLAP_BYTES), at + found);
-    if (chunk && mayBeChunk(chunk, piece.readBigUInt64LE(found + 1), sizeBytes))
-      places.push({ offset: at + found, chunk });
-  }
-  for (let found = piece.indexOf(magicBytes); found >= 0 && found < count; found = piece.indexOf(magicBytes, found + 1))
-    if (hasFileStart(piece, found)) places.push({ offset: at + found });
-  return places.sort((a, b) => a.offset - b.offset);
-}
-
-/** The length of the record may be damaged; its own sizes must then be those of a chunk that fits, or not be written yet. */
-function mayBeChunk(chunk: McapChunk, contentBytes: bigint, sizeBytes: number): boolean {
-  const { offset, storedBytes, uncompressedBytes, dataOffset, compression } = chunk;
-  if (storedBytes === 0 || uncompressedBytes === 0) return false;
-  const isFramed = Number(contentBytes) + offset + RECORD_HEAD_BYTES <= sizeBytes;
-  const fits = dataOffset + storedBytes <= sizeBytes;
-  const areEqual = compression !== "" || storedBytes === uncompressedBytes;
-  return areEqual && (isFramed || fits || contentBytes === UNWRITTEN || Number(contentBytes) >= storedBytes);
-}
-
-/** Recorders write so before they know a length. */
-const UNWRITTEN = 2n ** 64n - 1n;
-
-const magicBytes = Buffer.from(magic);
-/** A chunk's head, or a magic with the head of a header. */
-const OVERLAP_BYTES = 64;
-const PIECE_BYTES = 1024 * 1024;

@@ -113,8 +113,9 @@ async function goOn({ offset, error, item }: Stop, skimming: Skim): Promise<Next
     damage.addSummary(offset, reason);
     return { offset: judged.head.end };
   }
-  const end = error instanceof DefinedTwiceError ? undefined : await endOfFramed(offset, skimming.context);
-  if (end === undefined) return search({ offset, from: offset + 1, reason }, skimming);
+  const isChunk = error instanceof DefinedTwiceError;
+  const end = isChunk ? undefined : await endOfFramed(offset, skimming.context);
+  if (end === undefined) return search({ offset, from: offset + 1, reason, isChunk }, skimming);
   damage.addGap({ offset, end, reason });
   return { offset: end };
 }
@@ -168,14 +169,17 @@ interface Gap {
   readonly from: number;
   readonly reason: Reason;
   readonly begun?: Beginning;
+  /** Only chunks are looked for. */
+  readonly isChunk?: boolean;
 }
 
-async function search({ from, ...gap }: Gap, skimming: Skim): Promise<Next> {
+async function search({ from, isChunk = false, ...gap }: Gap, skimming: Skim): Promise<Next> {
   const { resync, damage, sizeBytes } = skimming;
-  const found = await resync.find(from);
+  const found = await resync.find(from, { isChunk });
   damage.addGap({ ...gap, end: found?.offset ?? sizeBytes });
   if (!found) return { offset: sizeBytes };
   if (found.kind === "file") return { offset: found.offset, isFile: true };
+  if (found.kind === "loose") return { offset: found.offset };
   if (found.kind === "begun") return passBegun(found.beginning, gap.reason, skimming);
   return (await passWhole(found.head, skimming)) ? { offset: found.head.end } : { offset: found.offset + 1 };
 }

@@ -135,8 +135,9 @@ async function goOn(recovery: Recovery, { error, offset, head, wasJudged }: Stop
 async function passUnclear(recovery: Recovery, offset: number, error: RecordingError): Promise<Next> {
   const { verifying, footerOffset } = recovery;
   const { reason } = error;
-  const end = error instanceof DefinedTwiceError ? undefined : await endOfFramed(offset, verifying.context);
-  if (end === undefined || end >= footerOffset) return search(recovery, { offset, from: offset + 1, reason });
+  const isChunk = error instanceof DefinedTwiceError;
+  const end = isChunk ? undefined : await endOfFramed(offset, verifying.context);
+  if (end === undefined || end >= footerOffset) return search(recovery, { offset, from: offset + 1, reason, isChunk });
   verifying.damage.addGap({ offset, end, reason });
   return { offset: end };
 }
@@ -171,14 +172,17 @@ interface Gap {
   readonly from: number;
   readonly reason: Reason;
   readonly begun?: Beginning;
+  /** Only chunks are looked for. */
+  readonly isChunk?: boolean;
 }
 
-async function search(recovery: Recovery, { from, ...gap }: Gap): Promise<Next> {
+async function search(recovery: Recovery, { from, isChunk = false, ...gap }: Gap): Promise<Next> {
   const { resync, footerOffset, verifying } = recovery;
-  const found = await resync.find(from);
+  const found = await resync.find(from, { isChunk });
   verifying.damage.addGap({ ...gap, end: found?.offset ?? footerOffset });
   if (found === undefined) return { offset: footerOffset };
   if (found.kind === "file") return endAt(recovery, found.offset);
+  if (found.kind === "loose") return { offset: found.offset };
   if (found.kind === "begun") return passBegun(recovery, found.beginning, gap.reason);
   return { offset: found.offset, head: found.head };
 }

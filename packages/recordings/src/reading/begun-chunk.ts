@@ -175,6 +175,11 @@ function createRecordSense({ see, span }: Pick<BeginningReading, "see" | "span">
 /** A recording lasts hours, and its clock may be set while it runs. */
 const NEAR_NS = 7n * 24n * 3600n * 1_000_000_000n;
 
+/** Whether a time is near those of the file. Nothing is far as long as none of them is known. */
+export function isNearSpan(timeNs: bigint, { startNs, endNs }: Span): boolean {
+  return startNs === undefined || endNs === undefined || (timeNs >= startNs - NEAR_NS && timeNs <= endNs + NEAR_NS);
+}
+
 /** Whether a time is near those of the file. As long as none is known the first messages say which times are. */
 function createTimeSense({ startNs, endNs }: Span) {
   let from = startNs;
@@ -183,7 +188,7 @@ function createTimeSense({ startNs, endNs }: Span) {
   return {
     isNear(timeNs: bigint): boolean {
       seen += 1;
-      const isNear = from !== undefined && to !== undefined && timeNs >= from - NEAR_NS && timeNs <= to + NEAR_NS;
+      const isNear = from !== undefined && isNearSpan(timeNs, { startNs: from, endNs: to });
       const isGuess = startNs === undefined && seen <= 2;
       if (isNear && timeNs > to!) to = timeNs;
       if (isNear && timeNs < from!) from = timeNs;
