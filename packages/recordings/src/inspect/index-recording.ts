@@ -96,6 +96,7 @@ function createVerifying({
     survey: createSurvey({ mayLackSchemas: isSalvage }),
     damage: createDamageLog(),
     schemaPlaces: new Map(),
+    coveredEnd: Number.POSITIVE_INFINITY,
     add(run) {
       activity.add(run);
       return writer.add(run);

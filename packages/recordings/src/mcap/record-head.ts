@@ -38,6 +38,13 @@ export async function endOfFramed(offset: number, context: ReadContext): Promise
   return (await readHeadAt(head.end, context)) && head.end;
 }
 
+/** Whether a record of a known type stands there, and behind it another or the end of the file. */
+export async function isRecordAt(offset: number, context: ReadContext): Promise<boolean> {
+  const head = await readHeadAt(offset, context);
+  if (!head) return false;
+  return head.end + RECORD_HEAD_BYTES > context.source.sizeBytes || (await readHeadAt(head.end, context)) !== undefined;
+}
+
 /** Answers undefined if no record of a known type stands there. No window is moved, because a length that is garbage names a far place. */
 async function readHeadAt(offset: number, { source }: ReadContext): Promise<RecordHead | undefined> {
   if (offset + RECORD_HEAD_BYTES > source.sizeBytes) return undefined;

@@ -40,12 +40,24 @@ export class RecordVisitor {
   /** Answers where the next record begins. It is a promise if there is something to wait for. */
   visit(head: RecordHead): number | Promise<number> {
     const { opcode, end } = head;
+    if (end > this.#verifying.coveredEnd) return this.#leaveCovered(head);
     this.#lastOpcode = opcode;
     if (isData.has(opcode)) this.#isBehindData = false;
     if (end > this.#footerOffset) throw tooLong(head);
     if (opcode === opcodes.message) return this.#loose.add(head) ?? end;
     if (opcode > opcodes.dataEnd || isIndex.has(opcode)) return end;
     return this.#read(head);
+  }
+
+  /** A record that covers others ends in the middle of one: that one is none, and what stands behind the end is sound. */
+  async #leaveCovered(head: RecordHead): Promise<number> {
+    const { coveredEnd, damage } = this.#verifying;
+    this.#verifying.coveredEnd = Number.POSITIVE_INFINITY;
+    if (coveredEnd <= head.offset) return this.visit(head);
+    await this.#loose.end();
+    const text = `the record at byte ${head.offset} reaches beyond the one that covers it`;
+    damage.addGap({ offset: head.offset, end: coveredEnd, reason: { code: "BadRecord", text } });
+    return coveredEnd;
   }
 
   /** Reads the loose messages that were gathered last. */

@@ -4,7 +4,7 @@ import { copies } from "../verified/forward-reader.ts";
 import { WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
-import { openRecordStart, type RecordHead } from "./record-head.ts";
+import { isRecordAt, openRecordStart, type RecordHead } from "./record-head.ts";
 import { readChunkHead } from "./records.ts";
 import { startsWithRecord } from "./swallowed-records.ts";
 import type { McapChunk } from "./walk-mcap.ts";
@@ -40,12 +40,12 @@ export async function readStoredChunk(
   const lengthBytes = head.end - head.offset;
   const isHeld = lengthBytes <= WHOLE_CHUNK_BYTES;
   let bytes: Uint8Array | undefined;
-  const { indexes, mendedAt } = await readIndexes(footerOffset - head.end, async (length) => {
+  const { indexes, covering } = await readIndexes(footerOffset - head.end, async (length) => {
     if (!isHeld) return context.source.read(head.end, length);
     bytes = await reader.fetch(head.offset, lengthBytes + length);
     return bytes.subarray(lengthBytes);
   });
-  if (mendedAt !== undefined) noteCovering(head.end + mendedAt, verifying);
+  if (covering) await noteCovering({ offset: head.end + covering.at, end: head.end + covering.end }, verifying);
   return { head, chunk, end: head.end + indexes.byteLength, bytes, indexes };
 }
 
@@ -71,15 +71,17 @@ export async function endOfRecord(
   if (fieldsEnd === end) return end;
   const rest = await verifying.reader.fetch(fieldsEnd, Math.min(end - fieldsEnd, LOOKED_AT_BYTES));
   if (!startsWithRecord(rest)) return end;
-  noteCovering(offset, verifying);
+  await noteCovering({ offset, end }, verifying);
   return fieldsEnd;
 }
 
-/** Throws; a salvage notes it. */
-function noteCovering(offset: number, { isSalvage, damage }: Verifying): void {
+/** Throws; a salvage notes it, and where the record ends all the same: the records that it covers may end in one that makes no sense. */
+async function noteCovering({ offset, end }: { offset: number; end: number }, verifying: Verifying): Promise<void> {
+  const { isSalvage, damage, context } = verifying;
   const text = `the record at byte ${offset} says that it is longer than it is: other records stand there`;
   if (!isSalvage) throw new RecordingError("BadRecord", text);
   damage.addSummary(offset, { code: "BadRecord", text });
+  if (await isRecordAt(end, context)) verifying.coveredEnd = end;
 }
 
 /** Enough bytes for the next record in most files. */
@@ -89,29 +91,33 @@ const MOST_INDEX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the message indexes at the beginning of what `read` gives; at most `availableBytes` are there. A chunk of 65,536 channels has as
- * many indexes, so they are read together. More than 64 MiB of indexes are not looked at. `mendedAt` is the place of an index whose length
- * covers other records.
+ * many indexes, so they are read together. More than 64 MiB of indexes are not looked at. `covering` is the first index whose length
+ * covers other records, by that length.
  */
 async function readIndexes(
   availableBytes: number,
   read: (lengthBytes: number) => Promise<Uint8Array>,
-): Promise<{ indexes: Uint8Array; mendedAt?: number }> {
+): Promise<{ indexes: Uint8Array; covering: Covering | undefined }> {
   const mostBytes = Math.max(0, Math.min(availableBytes, MOST_INDEX_BYTES));
   for (let lengthBytes = FIRST_INDEX_BYTES; ; lengthBytes *= 8) {
     const bytes = await read(Math.min(lengthBytes, mostBytes));
     let end = 0;
-    let mendedAt: number | undefined;
+    let covering: Covering | undefined;
     let isAll = false;
     while (!isAll && end + RECORD_HEAD_BYTES <= bytes.byteLength) {
       const index = lengthOfIndex(bytes.subarray(end));
       isAll = index === undefined;
       if (index === undefined || end + index.bytes > bytes.byteLength) break;
-      if (index.isMended) mendedAt ??= end;
+      if (index.coveredBytes > 0) covering ??= { at: end, end: end + index.bytes + index.coveredBytes };
       end += index.bytes;
     }
-    if (isAll || bytes.byteLength === mostBytes)
-      return { indexes: bytes.subarray(0, end), ...(mendedAt !== undefined && { mendedAt }) };
+    if (isAll || bytes.byteLength === mostBytes) return { indexes: bytes.subarray(0, end), covering };
   }
+}
+
+interface Covering {
+  readonly at: number;
+  readonly end: number;
 }
 
 const FIRST_INDEX_BYTES = 64 * 1024;
@@ -123,14 +129,16 @@ const CHUNK_START_BYTES = 8 + 8 + 8 + 4 + 4 + 8 + 64;
  * Answers undefined if no message index begins there. Its length may be garbage: it is then far behind the file, or, if other records stand
  * behind the entries, it is mended.
  */
-function lengthOfIndex(bytes: Uint8Array): { bytes: number; isMended: boolean } | undefined {
+function lengthOfIndex(bytes: Uint8Array): { bytes: number; coveredBytes: number } | undefined {
   if (bytes[0] !== opcodes.messageIndex) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const recordBytes = RECORD_HEAD_BYTES + view.getUint32(1, true) + view.getUint32(5, true) * 2 ** 32;
   const isHeadThere = bytes.byteLength >= INDEX_HEAD_BYTES;
   const fieldsBytes = isHeadThere ? INDEX_HEAD_BYTES + view.getUint32(INDEX_HEAD_BYTES - 4, true) : recordBytes;
   const isMended = fieldsBytes < recordBytes && startsWithRecord(bytes.subarray(fieldsBytes, recordBytes));
-  return { bytes: isMended ? fieldsBytes : recordBytes, isMended };
+  return isMended
+    ? { bytes: fieldsBytes, coveredBytes: recordBytes - fieldsBytes }
+    : { bytes: recordBytes, coveredBytes: 0 };
 }
 
 /** The channel and the size of the entries stand before them. */

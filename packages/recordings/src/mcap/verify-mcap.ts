@@ -113,6 +113,8 @@ async function goOn(recovery: Recovery, { error, offset, head, wasJudged }: Stop
   const { damage, isSalvage, survey } = verifying;
   const { reason } = error;
   if (await isFileStart(offset, verifying)) return endAt(recovery, offset);
+  if (offset < verifying.coveredEnd && verifying.coveredEnd < footerOffset)
+    return passCovered(recovery, offset, reason);
   if (visitor.isInSummary && head?.opcode === opcodes.footer) return passFooter(recovery, head);
   if (visitor.isInSummary && survey.tallies.size > 0) {
     damage.addSummary(offset, reason);
@@ -129,6 +131,15 @@ async function goOn(recovery: Recovery, { error, offset, head, wasJudged }: Stop
   }
   if (judged?.kind === "begun") return passBegun(recovery, judged.beginning, reason);
   return passUnclear(recovery, offset, error);
+}
+
+/** What a record covers makes no sense any more: it goes on where that record ends by its own length. */
+async function passCovered({ verifying, visitor }: Recovery, offset: number, reason: Reason): Promise<Next> {
+  const { coveredEnd: end, damage } = verifying;
+  verifying.coveredEnd = Number.POSITIVE_INFINITY;
+  await visitor.endMessages();
+  damage.addGap({ offset, end, reason });
+  return { offset: end };
 }
 
 /** Goes on behind a record whose frame makes sense, or at the next chunk. What comes behind a second definition may not be of the first. */

@@ -127,6 +127,29 @@ test("a message index whose length is garbage costs none of the messages of the 
   }
 });
 
+test("behind an index that covers records and a part of one, it goes on where the index ends by its own length", async () => {
+  const whole = await hundredChunks("lz4");
+  const { at, bytes, end } = chunksOf(whole)[4]!;
+  const indexAt = at + bytes;
+  const metadata = Buffer.alloc(9 + 8)
+    .fill(0x0c, 0, 1)
+    .fill(8, 1, 2); // without a name and without entries
+  for (const partBytes of [12, 400, 2 ** 30]) {
+    const part = Buffer.alloc(9 + 3).fill(0x80, 0, 1); // A reader takes records of unknown types as they are.
+    part.writeBigUInt64LE(BigInt(partBytes), 1);
+    const lying = Buffer.concat([
+      whole.subarray(0, end),
+      metadata,
+      part,
+      whole.subarray(end, chunksOf(whole).at(-1)!.end),
+    ]);
+    lying.writeBigUInt64LE(BigInt(end + metadata.byteLength + part.byteLength - indexAt - 9), indexAt + 1);
+    assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000, `${partBytes}`);
+    const inspection = await inspectRecording(bytesSource(lying), { fileName: "run.mcap", salvage: true });
+    assert.ok("salvage" in inspection && inspection.salvage?.messageCount === 1000);
+  }
+});
+
 test("a chunk is read whose channel has its schema in a lost chunk; if no summary repeats the schema there is none", async () => {
   const messages = Array.from({ length: 1000 }, (_, index) => {
     return { topic: index < 500 ? "/a" : "/b", logTimeNs: BigInt(index), data: Buffer.alloc(100, `${index}`) };

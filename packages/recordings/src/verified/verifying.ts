@@ -19,6 +19,8 @@ export interface Verifying {
   readonly schemaPlaces: Map<Schema, readonly [offset: number, lengthBytes: number]>;
   /** Takes the next run in the order of the file. */
   add(run: VerifiedRun): Promise<void> | undefined;
+  /** Where a record ends by its own length that covers others, if another stands there; else beyond every file. */
+  coveredEnd: number;
   /** CRC-32 of everything before a byte that was just looked at. */
   checksumUpTo(offset: number): Promise<number>;
 }
