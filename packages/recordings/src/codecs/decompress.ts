@@ -52,7 +52,9 @@ export class Decompressor {
   async whole(input: CompressedBytes): Promise<Uint8Array> {
     const compression = knownOf(input);
     if (isPlain(compression)) return checkLength(input, input.bytes);
-    if (input.uncompressedBytes === 0) return new Uint8Array(0);
+    // Nothing may be stored without a frame. A frame is looked into, because the size alone may be damaged.
+    if (input.uncompressedBytes === 0 && (input.bytes.byteLength === 0 || compression === "bz2"))
+      return new Uint8Array(0);
     if (isBegun(compression)) return joined(this.inPieces(input));
     try {
       if (compression === "bz2") return checkLength(input, await this.#unbzip2(input));

@@ -51,8 +51,11 @@ export function requireChannel(survey: Survey, channelId: number, place: Place):
   throw new RecordingError("BadRecord", `${nameOf(place)} names channel ${channelId}, which is not in the file`);
 }
 
+/** A frame of nothing is not larger. */
+const EMPTY_FRAME_BYTES = 32;
+
 function isBelievable({ chunk, indexed, span }: ChunkToTally): boolean {
-  if (chunk.uncompressedBytes === 0) return indexed.size === 0;
+  if (chunk.uncompressedBytes === 0) return indexed.size === 0 && chunk.storedBytes <= EMPTY_FRAME_BYTES;
   if (indexed.size === 0) return false;
   if (!span) return true;
   const { startNs, endNs } = spanOf(indexed);

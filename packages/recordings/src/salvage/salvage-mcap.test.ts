@@ -182,6 +182,20 @@ test("a chunk whose size alone is damaged is read, because its checksum says tha
   }
 });
 
+test("a chunk whose head says that it is empty, and that holds messages, is no whole chunk, and is salvaged", async () => {
+  for (const compression of compressions) {
+    const whole = Buffer.from(await hundredChunks(compression));
+    const { at, bytes } = chunksOf(whole)[4]!;
+    whole.fill(0, at + 9, at + 9 + 28); // times, size and checksum
+    const bare = Buffer.concat([whole.subarray(0, at + bytes), whole.subarray(chunksOf(whole)[5]!.at)]); // no index
+    const inspection = await inspectRecording(bytesSource(bare), { fileName: "run.mcap", verifyChunks: true });
+    assert.ok("reason" in inspection, compression);
+    assert.equal(readMessages(await salvage(bare, "run.mcap", pool)).length, 1000, compression);
+    const survey = await inspectRecording(bytesSource(bare), { fileName: "run.mcap", salvage: true });
+    assert.ok("salvage" in survey && survey.salvage?.messageCount === 1000, compression);
+  }
+});
+
 test("a chunk without a checksum whose size is damaged is read to its last byte, also if it names an unknown channel", async () => {
   for (const compression of compressions) {
     const whole = Buffer.from(await hundredChunks(""));
