@@ -29,12 +29,12 @@ export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: nu
 }
 
 /**
- * Answers where a record ends whose content makes no sense, if another record stands there: then its length is true. Answers undefined for a
- * chunk, which is judged by what it holds.
+ * Answers where a record ends whose content makes no sense, if another record stands there: then its length is true. A chunk is first judged
+ * by what it holds.
  */
 export async function endOfFramed(offset: number, context: ReadContext): Promise<number | undefined> {
   const head = await readHeadAt(offset, context);
-  if (!head || head.opcode === opcodes.chunk) return undefined;
+  if (!head) return undefined;
   return (await readHeadAt(head.end, context)) && head.end;
 }
 
