@@ -72,8 +72,9 @@ export async function judgeChunk(
   const { dataOffset, storedBytes, uncompressedBytes, crc } = chunk;
   const end = dataOffset + storedBytes;
   const { maxChunkBytes } = reading.context.limits;
-  const isInside = storedBytes > 0 && end <= limit && Math.max(storedBytes, uncompressedBytes) <= maxChunkBytes;
-  const whole = isInside ? await judgeWhole(chunk, reading, end) : undefined;
+  const isStored = storedBytes > 0 && end <= limit && storedBytes <= maxChunkBytes;
+  const isInside = isStored && uncompressedBytes <= maxChunkBytes;
+  const whole = isStored ? await judgeWhole(chunk, reading, end) : undefined;
   if (whole || (isInside && crc !== 0)) return whole;
   const beginning = await findSense(chunk, reading, {
     limit: isInside ? end : limit,
@@ -85,7 +86,8 @@ export async function judgeChunk(
 /** Judges a chunk that ends at `end` by what it holds as a whole. */
 async function judgeWhole(chunk: McapChunk, reading: DamagedReading, end: number): Promise<JudgedChunk | undefined> {
   if (chunk.crc !== 0) {
-    const isWhole = await hasChecksum(chunk, chunk.crc, reading);
+    const isReadable = chunk.uncompressedBytes <= reading.context.limits.maxChunkBytes;
+    const isWhole = isReadable && (await hasChecksum(chunk, chunk.crc, reading));
     return isWhole ? toWhole(chunk, end) : judgeByChecksum(chunk, reading, end);
   }
   const beginning = await findSense(chunk, reading, { limit: end, isKnown: () => true });

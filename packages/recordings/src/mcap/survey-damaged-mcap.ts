@@ -2,7 +2,7 @@ import { DefinedTwiceError, type Reason, RecordingError } from "../faults/reason
 import type { Beginning } from "../reading/begun-chunk.ts";
 import { MAX_TIME_NS } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
-import { tallyChunk } from "../reading/tally-chunk.ts";
+import { type OnUnknown, tallyChunk } from "../reading/tally-chunk.ts";
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
 import { type Survey, settleSpans } from "../survey/survey.ts";
 import type { DamageLog } from "../verified/damage-log.ts";
@@ -18,6 +18,8 @@ import { itemOf, type McapChunk, type McapItem } from "./walk-mcap.ts";
 interface Skim extends DamagedReading {
   readonly damage: DamageLog;
   readonly visitor: ItemVisitor;
+  /** Takes the messages of channels that may be introduced later. */
+  readonly onUnknown: OnUnknown;
   readonly resync: Resync;
   readonly sizeBytes: number;
 }
@@ -32,7 +34,8 @@ export async function surveyDamagedMcap(survey: Survey, context: ReadContext, da
   const visitor = createItemVisitor(survey, context, unknown.add);
   const reading = { context, reader, survey };
   const { sizeBytes } = context.source;
-  const end = await skim({ ...reading, damage, visitor, resync: createResync(reading), sizeBytes });
+  const shared = { damage, visitor, onUnknown: unknown.add, sizeBytes };
+  const end = await skim({ ...reading, ...shared, resync: createResync(reading) });
   unknown.settle(survey, damage);
   settleSpans(survey, MAX_TIME_NS);
   return end;
@@ -150,13 +153,19 @@ async function passWhole(head: RecordHead, { context, reader, visitor }: Skim): 
 async function passBegun(beginning: Beginning<McapChunk>, reason: Reason, skimming: Skim): Promise<Next> {
   const { offset } = beginning.chunk;
   if (!(await addBegun(beginning, skimming))) return search({ offset, from: offset + 1, reason }, skimming);
+  const end = await endOfFramed(offset, skimming.context);
+  if (end !== undefined && end >= beginning.end) {
+    skimming.damage.addGap({ offset: beginning.end, end, reason, begun: beginning });
+    return { offset: end };
+  }
   return search({ offset: beginning.end, from: beginning.end, reason, begun: beginning }, skimming);
 }
 
 /** Answers false if it contradicts what is known of the file. */
-async function addBegun({ chunk }: Beginning<McapChunk>, { survey, context, visitor }: Skim): Promise<boolean> {
+async function addBegun({ chunk }: Beginning<McapChunk>, skimming: Skim): Promise<boolean> {
+  const { survey, context, visitor, onUnknown } = skimming;
   try {
-    await tallyChunk(survey, { chunk, indexed: new Map(), scan: visitor.scan }, context);
+    await tallyChunk(survey, { chunk, indexed: new Map(), scan: visitor.scan, onUnknown }, context);
     return true;
   } catch (error) {
     if (error instanceof RecordingError) return false;

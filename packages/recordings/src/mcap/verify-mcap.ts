@@ -171,10 +171,16 @@ async function passFooter(recovery: Recovery, footer: RecordHead): Promise<Next>
   return { offset: footerOffset };
 }
 
-/** Takes the beginning of a chunk, and looks for what stands behind it. */
+/** Takes the beginning of a chunk, and goes on where its record ends, or looks for what stands behind it. */
 async function passBegun(recovery: Recovery, beginning: Beginning<McapChunk>, reason: Reason): Promise<Next> {
   const { offset } = beginning.chunk;
-  if (!(await recovery.visitor.addBegun(beginning))) return search(recovery, { offset, from: offset + 1, reason });
+  const { visitor, verifying, footerOffset } = recovery;
+  if (!(await visitor.addBegun(beginning))) return search(recovery, { offset, from: offset + 1, reason });
+  const end = await endOfFramed(offset, verifying.context);
+  if (end !== undefined && end >= beginning.end && end < footerOffset) {
+    verifying.damage.addGap({ offset: beginning.end, end, reason, begun: beginning });
+    return { offset: end };
+  }
   return search(recovery, { offset: beginning.end, from: beginning.end, reason, begun: beginning });
 }
 

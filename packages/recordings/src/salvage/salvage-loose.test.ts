@@ -5,6 +5,7 @@ import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";
 import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
+import { compressWith } from "../testing/make-mcap.ts";
 import { type ReadMessage, readMessages } from "../testing/read-messages.ts";
 import { salvage } from "../testing/salvage-bytes.ts";
 import { writeMessages } from "../testing/write-messages.ts";
@@ -108,4 +109,22 @@ test("behind a chunk whose content alone has an impossible length, it goes on wh
   assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1001);
   const inspection = await inspectRecording(bytesSource(lying), { fileName: "run.mcap", salvage: true });
   assert.ok("salvage" in inspection && inspection.salvage?.messageCount === 1001);
+});
+
+test("a chunk whose size is impossible is read, also if its channel stands behind it", async () => {
+  const { whole, loose, contentAt } = await looseMessages();
+  const startOfMessages = loose.byteLength - 100 * 131;
+  const definitions = loose.subarray(contentAt, startOfMessages);
+  const content = loose.subarray(startOfMessages);
+  for (const compression of ["", "lz4", "zstd"] as const)
+    for (const crc of [0, crc32(content)]) {
+      const stored = compression === "" ? content : compressWith(compression)(content).compressedData;
+      const head = Buffer.concat([Buffer.alloc(9 + 28 + 4).fill(6, 0, 1), Buffer.from(compression), Buffer.alloc(8)]);
+      head.writeBigUInt64LE(BigInt(head.byteLength - 9 + stored.byteLength), 1);
+      head.writeBigUInt64LE(2n ** 62n, 25);
+      head.writeUInt32LE(crc, 33);
+      head.writeUInt32LE(compression.length, 37);
+      head.writeBigUInt64LE(BigInt(stored.byteLength), head.byteLength - 8);
+      await requireAllBut(Buffer.concat([loose.subarray(0, contentAt), head, stored, definitions]), whole, []);
+    }
 });
