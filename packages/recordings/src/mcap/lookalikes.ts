@@ -73,5 +73,5 @@ const UNWRITTEN = 2n ** 64n - 1n;
 const magicBytes = Buffer.from(magic);
 /** A chunk's head, or a magic with the head of a header. */
 const OVERLAP_BYTES = 64;
-const FIRST_PIECE_BYTES = 4 * 1024;
+const FIRST_PIECE_BYTES = 512;
 export const PIECE_BYTES: number = 1024 * 1024;
