@@ -8,7 +8,8 @@ interface AttentionProps {
   readonly devices: readonly Device[];
 }
 
-const POLL_MS = 60_000;
+/** Failures are heard of sooner, where the browser follows what happens. */
+const POLL_MS = 120_000;
 
 /** What needs somebody, each a link to where it can be dealt with. Nothing when all is well. */
 export function Attention({ projectId, devices }: AttentionProps) {

@@ -15,12 +15,14 @@ import { closeSpan } from "./span.ts";
 
 const SETTLED_MS = 400;
 const POLL_MS = 60_000;
+/** Changes of devices are heard of sooner, where the browser follows what happens. */
+const FLEET_POLL_MS = 120_000;
 /** So many tiles are asked for again a minute. */
 const REFRESHED = 4;
 const PIXELS = 1000;
 
 export function useFleet(projectId: string, text: string): Query<readonly Device[]> {
-  return useAll(devices.list, { projectId, sortBy: "name", ...toDeviceFilter(text) }, { pollMs: POLL_MS });
+  return useAll(devices.list, { projectId, sortBy: "name", ...toDeviceFilter(text) }, { pollMs: FLEET_POLL_MS });
 }
 
 /** The source of the lanes' cells, which follows the devices and asks again for what may have changed while somebody looks. */
