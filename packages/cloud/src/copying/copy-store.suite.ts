@@ -40,7 +40,11 @@ const tests: Record<string, (t: TestContext, places: Places) => Promise<void>> =
     const { copy, stores, target } = await move.begin();
     const changing: OpenedStore = {
       ...target,
-      put: (at, body) => readAll(body).then((bytes) => target.put(at, inPieces(bytes.fill(7, 0, 1)))),
+      put: async (at, body) => {
+        const bytes = await readAll(body);
+        bytes[0]! ^= 1; // another byte, whatever it was
+        return target.put(at, inPieces(bytes));
+      },
     };
     await assert.rejects(copy({}, { ...stores, target: changing }), /does not have the bytes of/);
     assert.deepEqual(await keysOf(target), []);
