@@ -5,8 +5,9 @@ import type { Changes } from "@downlink/protocol";
 const CALM_MS = 2000;
 
 interface Following {
-  /** Asks what has changed since an answer's `next`, and waits for it; without one it answers at once. */
+  /** Asks what has changed since an answer's `next`, and waits for it; without one the service answers at once, and names no change. */
   readonly ask: (since: string | undefined, signal: AbortSignal) => Promise<Changes>;
+  /** Takes an answer. The first of all counts as missed: what is shown was asked for beside it, and may be older. */
   readonly heed: (changes: Changes) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
@@ -19,10 +20,11 @@ export async function followChanges(first: string | undefined, { ask, heed, wait
     try {
       const answer = await ask(since, signal);
       if (signal.aborted) return;
-      const isQuiet = since === undefined || (answer.changes.length === 0 && !answer.isMissed);
+      const isFirst = since === undefined;
+      const isQuiet = isFirst || (answer.changes.length === 0 && !answer.isMissed);
       since = answer.next;
       failures = 0;
-      heed(answer);
+      heed(isFirst ? { ...answer, isMissed: true } : answer);
       if (!isQuiet) await wait(CALM_MS, signal);
     } catch (error) {
       if (signal.aborted) return;

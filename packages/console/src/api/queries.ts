@@ -70,17 +70,20 @@ export function whenInvalidated({ path }: Pick<Operation, "path">, again: () => 
   return () => void all.delete(again);
 }
 
-const renewers = new Map<string, Set<() => void>>();
+const renewers = new Map<string, Set<() => Promise<void>>>();
 
 /** Something happened: what is shown and was asked below one of the paths is asked for again, and no row of a list moves. */
-export function renewBelow(paths: readonly string[]): void {
+export async function renewBelow(paths: readonly string[]): Promise<void> {
   const isBelow = (path: unknown) => paths.some((below) => String(path).startsWith(below));
-  void queries.invalidateQueries({ predicate: ({ queryKey: [path] }) => isBelow(path) });
-  for (const [path, all] of renewers) if (isBelow(path)) for (const renew of all) renew();
+  const lists = [...renewers].filter(([path]) => isBelow(path)).flatMap(([, all]) => [...all]);
+  await Promise.all([
+    queries.invalidateQueries({ predicate: ({ queryKey: [path] }) => isBelow(path) }),
+    ...lists.map((renew) => renew()),
+  ]);
 }
 
 /** Lists that are read in parts hear so that something happened. Answers how to stop hearing. */
-export function whenRenewed({ path }: Pick<Operation, "path">, renew: () => void): () => void {
+export function whenRenewed({ path }: Pick<Operation, "path">, renew: () => Promise<void>): () => void {
   const all = renewers.get(path) ?? new Set();
   renewers.set(path, all.add(renew));
   return () => void all.delete(renew);

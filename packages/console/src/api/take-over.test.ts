@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { takeOver } from "./take-over.ts";
+import { countNew, takeOver } from "./take-over.ts";
 
 const shown = [
   { id: "a", status: "none" },
@@ -12,7 +12,7 @@ test("rows get their new contents where they are", () => {
     { id: "a", status: "none" },
     { id: "b", status: "complete" },
   ];
-  assert.deepEqual(takeOver(shown, fresh), { rows: fresh, isMoved: false, newCount: 0 });
+  assert.deepEqual(takeOver(shown, fresh), { rows: fresh, isMoved: false });
 });
 
 test("a new row moves none that is shown: it is counted", () => {
@@ -20,15 +20,21 @@ test("a new row moves none that is shown: it is counted", () => {
     { id: "new", status: "none" },
     { id: "a", status: "pending" },
   ];
-  const { rows, isMoved, newCount } = takeOver(shown, fresh);
+  const { rows, isMoved } = takeOver(shown, fresh);
   assert.deepEqual(rows, [{ id: "a", status: "pending" }, shown[1]]);
-  assert.deepEqual([isMoved, newCount], [true, 1]);
+  assert.deepEqual([isMoved, countNew(shown, fresh)], [true, 1]);
 });
 
 test("a row that went stays until somebody asks for the list", () => {
-  assert.deepEqual(takeOver(shown, [shown[1]!]), { rows: shown, isMoved: true, newCount: 0 });
+  assert.deepEqual(takeOver(shown, [shown[1]!]), { rows: shown, isMoved: true });
 });
 
 test("an empty list is filled at once", () => {
-  assert.deepEqual(takeOver([], shown), { rows: shown, isMoved: false, newCount: 0 });
+  assert.deepEqual(takeOver([], shown), { rows: shown, isMoved: false });
+});
+
+test("a row that slides from one part of the list into the next is not new, and one that is in both counts once", () => {
+  const [a, b, c, added] = ["a", "b", "c", "added"].map((id) => ({ id }));
+  assert.equal(countNew([a!, b!, c!], [added!, a!, b!]), 1);
+  assert.equal(countNew([a!, b!], [added!, a!, added!, b!]), 1);
 });

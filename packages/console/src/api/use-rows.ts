@@ -3,9 +3,9 @@ import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { client } from "./client.ts";
 import { explainFailure, type Failure } from "./failure.ts";
 import { countRows, pagesOf } from "./pages-of.ts";
-import { invalidate, queries, signIns, whenInvalidated, whenRenewed } from "./queries.ts";
+import { invalidate, noteFailure, noteSuccess, queries, signIns, whenInvalidated, whenRenewed } from "./queries.ts";
 import { queryKey } from "./query-key.ts";
-import { type TakenOver, takeOver } from "./take-over.ts";
+import { countNew, takeOver } from "./take-over.ts";
 
 const PAGE_ROWS = 200;
 
@@ -120,12 +120,14 @@ function useRenewed<O extends Operation>(operation: O, pages: Pages<O>): Moved |
     if (!isEnabled) return;
     const renew = async () => {
       const { inputOf, wanted } = latest.current;
-      const renewed = await Promise.all(wanted.map((page) => renewPage(operation, inputOf(page))));
-      const newCount = renewed.reduce((count, page) => count + (page?.newCount ?? 0), 0);
-      if (renewed.some((page) => page?.isMoved)) setMoved({ list, newCount });
+      const all = await Promise.all(wanted.map((page) => renewPage(operation, inputOf(page))));
+      const renewed = all.filter((page) => page !== undefined);
+      const shown = renewed.flatMap((page) => page.shown);
+      const fresh = renewed.flatMap((page) => page.fresh);
+      if (renewed.some((page) => page.isMoved)) setMoved({ list, newCount: countNew(shown, fresh) });
       else render(undefined);
     };
-    return whenRenewed(operation, () => void renew());
+    return whenRenewed(operation, renew);
   }, [operation.path, list, isEnabled]);
   if (moved?.list !== list) return undefined;
   const show = () => {
@@ -136,16 +138,18 @@ function useRenewed<O extends Operation>(operation: O, pages: Pages<O>): Moved |
 }
 
 /** A call that fails leaves what is shown: who looks at it next asks again. */
-async function renewPage<O extends Operation>(
-  operation: O,
-  input: CallInput<O>,
-): Promise<TakenOver<object> | undefined> {
+async function renewPage<O extends Operation>(operation: O, input: CallInput<O>) {
   const key = queryKey(operation.path, input);
   const shown = queries.getQueryData(key) as readonly object[] | undefined;
   if (!shown) return undefined;
-  const fresh = await client.call(operation, input).catch(() => undefined);
-  if (!fresh) return undefined;
-  const renewed = takeOver(shown, fresh as readonly object[]);
-  if (queries.getQueryData(key) === shown) queries.setQueryData(key, renewed.rows);
-  return renewed;
+  try {
+    const fresh = (await client.call(operation, input)) as readonly object[];
+    noteSuccess();
+    const { rows, isMoved } = takeOver(shown, fresh);
+    if (queries.getQueryData(key) === shown) queries.setQueryData(key, rows);
+    return { shown, fresh, isMoved };
+  } catch (error) {
+    noteFailure(error);
+    return undefined;
+  }
 }

@@ -1,4 +1,5 @@
 import { type Device, recordings } from "@downlink/protocol";
+import { FOLLOWED_POLL_MS } from "../api/can-follow.ts";
 import { useQuery } from "../api/use-query.ts";
 import { formatCount } from "../parts/bytes.ts";
 import { pagePath } from "../url/project.ts";
@@ -8,12 +9,13 @@ interface AttentionProps {
   readonly devices: readonly Device[];
 }
 
-/** Failures are heard of sooner, where the browser follows what happens. */
-const POLL_MS = 120_000;
-
 /** What needs somebody, each a link to where it can be dealt with. Nothing when all is well. */
 export function Attention({ projectId, devices }: AttentionProps) {
-  const { data } = useQuery(recordings.summarize, { projectId, importStatus: ["failed"] }, { pollMs: POLL_MS });
+  const { data } = useQuery(
+    recordings.summarize,
+    { projectId, importStatus: ["failed"] },
+    { pollMs: FOLLOWED_POLL_MS },
+  );
   const silent = devices.filter(({ agent }) => agent && !agent.online).length;
   const cloned = devices.filter(({ agent }) => agent?.cloned).length;
   const troubled = devices.filter(({ agent }) => (agent?.status?.problems.length ?? 0) > 0).length;

@@ -1,6 +1,7 @@
 import { type Device, devices } from "@downlink/protocol";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { FOLLOWED_POLL_MS } from "../api/can-follow.ts";
 import { signIns } from "../api/queries.ts";
 import { useAll } from "../api/use-all.ts";
 import type { Query } from "../api/use-query.ts";
@@ -15,14 +16,12 @@ import { closeSpan } from "./span.ts";
 
 const SETTLED_MS = 400;
 const POLL_MS = 60_000;
-/** Changes of devices are heard of sooner, where the browser follows what happens. */
-const FLEET_POLL_MS = 120_000;
 /** So many tiles are asked for again a minute. */
 const REFRESHED = 4;
 const PIXELS = 1000;
 
 export function useFleet(projectId: string, text: string): Query<readonly Device[]> {
-  return useAll(devices.list, { projectId, sortBy: "name", ...toDeviceFilter(text) }, { pollMs: FLEET_POLL_MS });
+  return useAll(devices.list, { projectId, sortBy: "name", ...toDeviceFilter(text) }, { pollMs: FOLLOWED_POLL_MS });
 }
 
 /** The source of the lanes' cells, which follows the devices and asks again for what may have changed while somebody looks. */

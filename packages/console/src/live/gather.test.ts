@@ -1,60 +1,84 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { gatherChanges } from "./gather.ts";
 
 const change = (kind: "recording" | "event") => ({ changes: [{ kind, id: "1", projectId: "p" }], isMissed: false });
 
 function start() {
-  const state = { nowMs: 0, isHidden: false };
+  const state = { nowMs: 0, isHidden: false, renewMs: 0 };
   const renewed: (readonly string[])[] = [];
   const scheduled: { run: () => void; ms: number }[] = [];
   const gathered = gatherChanges({
-    renew: (paths) => void renewed.push(paths),
+    renew: async (paths) => {
+      renewed.push(paths);
+      state.nowMs += state.renewMs;
+    },
     isHidden: () => state.isHidden,
     nowMs: () => state.nowMs,
     schedule: (run, ms) => void scheduled.push({ run, ms }),
   });
-  const pass = () => {
+  const pass = async () => {
     const due = scheduled.splice(0);
     for (const { run, ms } of due) {
       state.nowMs += ms;
       run();
     }
+    await setImmediate();
     return due.length;
   };
   return { ...gathered, state, renewed, pass };
 }
 
-test("the first change is renewed at once, and those of the next five seconds together after them", () => {
+test("a change is renewed at once, and those of the next five seconds together after them", async () => {
   const { heed, renewed, pass, state } = start();
+  state.nowMs = 60_000;
   heed(change("event"));
-  pass();
-  assert.deepEqual([state.nowMs, renewed], [0, [["/v1/events"]]]);
+  await pass();
+  assert.deepEqual([state.nowMs, renewed], [60_000, [["/v1/events"]]]);
   for (let at = 0; at < 100; at++) heed(change("event"));
   heed(change("recording"));
-  assert.equal(pass(), 1);
-  assert.equal(state.nowMs, 5000);
+  assert.equal(await pass(), 1);
+  assert.equal(state.nowMs, 65_000);
   assert.equal(renewed.length, 2);
   assert.ok(renewed[1]!.includes("/v1/events") && renewed[1]!.includes("/v1/recordings"));
 });
 
-test("a page that nobody looks at asks for nothing, and for all of it when it is looked at", () => {
+test("what the page shows first is asked for at its start, and no sooner again than five seconds later", async () => {
+  const { heed, pass, state } = start();
+  heed(change("event"));
+  await pass();
+  assert.equal(state.nowMs, 5000);
+});
+
+test("what the service takes long to answer is asked for more rarely", async () => {
+  const { heed, renewed, pass, state } = start();
+  state.nowMs = 60_000;
+  state.renewMs = 500;
+  heed(change("recording"));
+  await pass();
+  heed(change("recording"));
+  await pass();
+  assert.deepEqual([renewed.length, state.nowMs], [2, 60_500 + 19 * 500 + 500]);
+});
+
+test("a page that nobody looks at asks for nothing, and for all of it when it is looked at", async () => {
   const { heed, look, renewed, pass, state } = start();
   state.isHidden = true;
   heed(change("event"));
-  pass();
+  await pass();
   assert.deepEqual(renewed, []);
   state.isHidden = false;
   look();
-  pass();
+  await pass();
   assert.deepEqual(renewed, [["/v1/events"]]);
 });
 
-test("who has missed changes asks for everything, and who hears of nothing for nothing", () => {
+test("who has missed changes asks for everything, and who hears of nothing for nothing", async () => {
   const { heed, renewed, pass } = start();
   heed({ changes: [], isMissed: false });
-  assert.equal(pass(), 0);
+  assert.equal(await pass(), 0);
   heed({ changes: [], isMissed: true });
-  pass();
+  await pass();
   assert.ok(["/v1/recordings", "/v1/devices", "/v1/datasets"].every((path) => renewed[0]!.includes(path)));
 });

@@ -13,10 +13,12 @@ const AFFECTED: Readonly<Record<Kind, readonly string[]>> = {
 
 /** However much happens, what is shown is asked for again no more often than this. */
 const EVERY_MS = 5000;
+/** What takes the service long is asked for more rarely: answers take a twentieth of the time at most. */
+const REST = 19;
 
 interface Gathering {
   /** Asks again for what is shown and was asked below one of the paths. */
-  readonly renew: (paths: readonly string[]) => void;
+  readonly renew: (paths: readonly string[]) => Promise<void>;
   readonly isHidden: () => boolean;
   readonly nowMs: () => number;
   readonly schedule: (run: () => void, ms: number) => void;
@@ -25,22 +27,25 @@ interface Gathering {
 /** Gathers what has changed, and renews it at once, or as soon as that is not too often, or when the page is looked at again. */
 export function gatherChanges({ renew, isHidden, nowMs, schedule }: Gathering) {
   const paths = new Set<string>();
-  let renewedMs = Number.NEGATIVE_INFINITY;
-  let isScheduled = false;
+  let nextMs = nowMs() + EVERY_MS; // what the page shows first is asked for right now
+  let isBusy = false;
 
-  function flush(): void {
-    isScheduled = false;
-    if (paths.size === 0 || isHidden()) return;
-    renewedMs = nowMs();
-    const all = [...paths];
-    paths.clear();
-    renew(all);
+  async function flush(): Promise<void> {
+    if (paths.size > 0 && !isHidden()) {
+      const beganMs = nowMs();
+      const all = [...paths];
+      paths.clear();
+      await renew(all);
+      nextMs = Math.max(beganMs + EVERY_MS, nowMs() + REST * (nowMs() - beganMs));
+    }
+    isBusy = false;
+    plan();
   }
 
   function plan(): void {
-    if (isScheduled || paths.size === 0 || isHidden()) return;
-    isScheduled = true;
-    schedule(flush, Math.max(0, renewedMs + EVERY_MS - nowMs()));
+    if (isBusy || paths.size === 0 || isHidden()) return;
+    isBusy = true;
+    schedule(() => void flush(), Math.max(0, nextMs - nowMs()));
   }
 
   return {

@@ -1,7 +1,8 @@
 // What the pages show follows what happens, by one waiting call of the whole browser: a page that is looked at takes a lock, asks what has
-// changed, and passes it on to the others. Browsers lock only where the connection is safe; elsewhere pages poll, as they do anyway.
+// changed, and passes it on to the others. Where that cannot be, pages poll, as they do anyway.
 
 import { type Changes, changes } from "@downlink/protocol";
+import { canFollow } from "../api/can-follow.ts";
 import { client } from "../api/client.ts";
 import { followChanges } from "../api/follow-changes.ts";
 import { noteFailure, noteSuccess, renewBelow } from "../api/queries.ts";
@@ -13,7 +14,7 @@ const WAIT_SECONDS = 25;
 
 /** Begins to follow what happens. Answers how to end it. */
 export function startLive(): () => void {
-  if (!navigator.locks || typeof BroadcastChannel === "undefined") return () => {};
+  if (!canFollow) return () => {};
   const channel = new BroadcastChannel(NAME);
   let since: string | undefined;
   let watching: AbortController | undefined;

@@ -7,17 +7,12 @@ import { makeMcap } from "@downlink/recordings/testing";
 import type { BrowserContext, Page } from "playwright-core";
 import { eventually } from "../processes/eventually.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
+import { sayHidden } from "./testing/say-hidden.ts";
 import { startConsole } from "./testing/start-console.ts";
 
 const skip = whyNoBrowser();
 const START_NS = 1_760_000_000_000_000_000n;
 const DAY_NS = 86_400_000_000_000n;
-
-/** The browser never hides a tab that a program drives, so the document says that it is hidden. */
-const sayVisible = (isVisible: boolean) => `(() => {
-  Object.defineProperty(document, "hidden", { get: () => ${!isVisible}, configurable: true });
-  document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
-})()`;
 
 test("an empty list fills by itself; then rows change where they are, and new ones wait until somebody asks", {
   skip,
@@ -55,7 +50,7 @@ test("of the tabs of a browser one waits for changes, and another as soon as tha
   );
   assert.equal(waiting.of(other), 0, "two tabs wait");
 
-  await page.evaluate(sayVisible(false));
+  await page.evaluate(sayHidden(true));
   await eventually(
     async () => waiting.of(other),
     (count) => count === 1,
@@ -66,7 +61,7 @@ test("of the tabs of a browser one waits for changes, and another as soon as tha
   await cloud().admin.call(api.events.create, { deviceId: device!.id, ...moment, metadata: { what: "bump" } });
   await other.getByText("bump").waitFor();
   assert.equal(await page.getByText("bump").count(), 0, "a hidden tab asks for something");
-  await page.evaluate(sayVisible(true));
+  await page.evaluate(sayHidden(false));
   await page.getByText("bump").waitFor();
   assert.deepEqual(complaints, []);
 });

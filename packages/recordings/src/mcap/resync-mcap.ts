@@ -1,5 +1,6 @@
 import { isPlain } from "../codecs/decompress.ts";
 import { RecordingError } from "../faults/reasons.ts";
+import { firstFrom } from "../memory/sorted-places.ts";
 import { boundJudging } from "../reading/bound-judging.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";
@@ -181,14 +182,3 @@ function nearestChunks({ offsets, ends }: NamedChunks, { from, to }: { from: num
 }
 
 const MOST_NAMED = 16;
-
-/** The first of the sorted places that is not before `from`. */
-function firstFrom(offsets: Float64Array, from: number): number {
-  let [low, high] = [0, offsets.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (offsets[middle]! < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}

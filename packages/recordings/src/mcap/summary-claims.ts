@@ -1,4 +1,5 @@
 import { growColumn } from "../memory/columns.ts";
+import { firstFrom } from "../memory/sorted-places.ts";
 import { openCursor, readSize } from "../reading/field-cursor.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes } from "./opcodes.ts";
@@ -24,13 +25,8 @@ export function createSummaryClaims({ reader, damage }: Verifying): SummaryClaim
   const missing: number[] = [];
 
   const wasFound = (offset: number): boolean => {
-    let [low, high] = [0, count];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (offsets[middle]! < offset) low = middle + 1;
-      else high = middle;
-    }
-    return low < count && offsets[low] === offset;
+    const row = firstFrom(offsets, offset, count);
+    return row < count && offsets[row] === offset;
   };
   return {
     foundChunk(offset) {

@@ -1,16 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { sayHidden } from "../../console/testing/say-hidden.ts";
 import type { ConsoleUnderTest, Tab } from "./console-under-test.ts";
 import { countRow, type Row } from "./rows.ts";
 
 const MOST_VISIBLE = 8;
 const PAGES = ["coverage", "recordings", "devices", "events"];
-
-/** The browser never hides a tab that a program drives, so the document says that it is hidden. */
-const HIDE = `(() => {
-  Object.defineProperty(document, "hidden", { get: () => true });
-  Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
-  document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
-})()`;
 
 /** Counts the calls of tabs in which nobody does anything: for so many minutes while they are visible, and as long while they are hidden. */
 export async function countIdleCalls({ newTab, projectId }: ConsoleUnderTest, minutes: number): Promise<Row[]> {
@@ -35,7 +29,7 @@ export async function countIdleCalls({ newTab, projectId }: ConsoleUnderTest, mi
     });
   };
   const visible = await count("visible", MOST_VISIBLE);
-  for (const { tab } of tabs) await tab.page.evaluate(HIDE);
+  for (const { tab } of tabs) await tab.page.evaluate(sayHidden(true));
   return [...visible, ...(await count("hidden", 0))];
 }
 
