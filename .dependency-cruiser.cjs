@@ -26,9 +26,11 @@ module.exports = {
   forbidden: [
     ...between("protocol", {}),
     ...between("recordings", {}),
+    ...between("terminal", {}),
     ...between("tracing", {}),
     ...between("client", { allowed: ["protocol"] }),
-    ...between("agent", { allowed: ["protocol", "client", "recordings", "tracing"] }),
+    ...between("cli", { allowed: ["protocol", "client", "terminal"] }),
+    ...between("agent", { allowed: ["protocol", "client", "recordings", "terminal", "tracing"] }),
     ...between("cloud", {
       allowed: ["protocol", "recordings", "tracing"],
       forTests: ["protocol", "recordings", "tracing", "client"],

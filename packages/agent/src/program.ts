@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { harmlessJson, printable } from "@downlink/terminal/printable";
 import { Command, Option } from "commander";
 import { becomeLean } from "./commands/become-lean.ts";
 import { exitCodes } from "./commands/describe-failure.ts";
@@ -13,7 +14,6 @@ import {
   withoutHandedOver,
 } from "./settings/settings.ts";
 import { durationMsOf } from "./settings/value-parsers.ts";
-import { harmlessJson, printable } from "./text/printable.ts";
 
 const SERVICE = { user: "downlink-agent", unitFile: "/etc/systemd/system/downlink-agent.service" };
 

@@ -4,6 +4,7 @@ import { NetworkError } from "./errors.ts";
 import { parseFailure } from "./parse-failure.ts";
 import { request } from "./undici-request.ts";
 import { asNetworkError, readAnswer } from "./undici-transport.ts";
+import { type StallWatch, watchForStall } from "./watch-for-stall.ts";
 
 export interface PutOptions {
   readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -68,29 +69,6 @@ function headersOf({ length, headers }: PutOptions): Record<string, string> {
     "content-type": "application/octet-stream",
     ...(length === undefined ? {} : { "content-length": String(length) }),
     ...headers,
-  };
-}
-
-interface StallWatch extends Disposable {
-  readonly signal: AbortSignal;
-  progress(graceMs?: number): void;
-}
-
-function watchForStall(timeoutMs: number): StallWatch {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  let timer: NodeJS.Timeout | undefined = setTimeout(abort, timeoutMs);
-  return {
-    signal: controller.signal,
-    progress(graceMs = 0) {
-      if (timer === undefined) return;
-      clearTimeout(timer);
-      timer = setTimeout(abort, timeoutMs + graceMs);
-    },
-    [Symbol.dispose]() {
-      clearTimeout(timer);
-      timer = undefined;
-    },
   };
 }
 

@@ -198,7 +198,7 @@ export { aliasesOf, foldAliases } from "./shapes/query.ts";
 export { queryLimits } from "./shapes/query-text.ts";
 export { type Creator, DataDamage, MissingData, MissingReason, RecordingLocation } from "./shapes/summaries.ts";
 export { isStorable, PathSegment, StorableText } from "./shapes/text.ts";
-export { FIRST_TIME_NS, formatTimestamp, LAST_TIME_NS, parseTimestamp, Timestamp } from "./shapes/time.ts";
+export { FIRST_TIME_NS, formatTimestamp, LAST_TIME_NS, parseTimestamp, TimeBound, Timestamp } from "./shapes/time.ts";
 export { TokenMaker } from "./shapes/token-facts.ts";
 export { type LakeFileReport, type SiteRequestState, site, siteLimits } from "./site/site.ts";
 export { SiteFindings } from "./site/site-findings.ts";

@@ -1,6 +1,6 @@
+import { formatDuration } from "@downlink/terminal/amounts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Clock } from "../system/clock.ts";
-import { formatDuration } from "../text/amounts.ts";
 
 /** A time that the server gave, and when it was asked: the server wrote the answer some time in between. */
 export interface ServerTimeSample {

@@ -1,11 +1,11 @@
 import { userInfo } from "node:os";
+import { countOf, formatBytes, formatDuration } from "@downlink/terminal/amounts";
+import { printable } from "@downlink/terminal/printable";
 import type { ConfirmAnswer, ControlRequest, FileAnswer, PauseAnswer } from "../control/actions.ts";
 import { askControl, ControlRefusedError } from "../control/control-socket.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { askStatus } from "../status/socket.ts";
-import { countOf, formatBytes, formatDuration } from "../text/amounts.ts";
-import { printable } from "../text/printable.ts";
 import { messageOf, type RenderOptions } from "../text/screen.ts";
 import { explainFile, withFileName } from "./explain.ts";
 import { locate } from "./locate-file.ts";

@@ -1,3 +1,5 @@
+import { printableAll } from "@downlink/terminal/printable";
+import { layOut } from "@downlink/terminal/table";
 import { maskTokens } from "../diagnostics/log.ts";
 import {
   DEFAULT_FILE,
@@ -10,8 +12,6 @@ import {
 } from "../settings/settings.ts";
 import { readCloudSettings } from "../state/cloud-settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
-import { printableAll } from "../text/printable.ts";
-import { layOut } from "../text/table.ts";
 
 export interface ShownSetting {
   /** Its name in the environment and in the env file. */

@@ -1,7 +1,7 @@
+import { printable, printableLines } from "@downlink/terminal/printable";
 import { CommanderError } from "commander";
 import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { StateRefusedError } from "../state/state-errors.ts";
-import { printable, printableLines } from "../text/printable.ts";
 
 /** The exit codes. `degraded` is also the code of a `doctor` with nothing but warnings. */
 export const exitCodes = { healthy: 0, error: 1, usage: 2, degraded: 3, notRunning: 4 } as const;

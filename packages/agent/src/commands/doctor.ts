@@ -1,3 +1,5 @@
+import { wrap } from "@downlink/terminal/fit";
+import { printableAll } from "@downlink/terminal/printable";
 import { knownToken } from "../cloud/credential.ts";
 import { checkCloud } from "../doctor/check-cloud.ts";
 import { checkStateDir, checkStorageRoot } from "../doctor/check-directories.ts";
@@ -7,8 +9,6 @@ import type { Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { readDataUrl } from "../state/state-facts.ts";
 import { AgentSilentError } from "../status/socket.ts";
-import { wrap } from "../text/fit.ts";
-import { printableAll } from "../text/printable.ts";
 import { asPrinted, paint, type RenderOptions } from "../text/screen.ts";
 import { readStatus } from "./status.ts";
 

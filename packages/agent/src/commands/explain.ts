@@ -1,5 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { formatTimestamp } from "@downlink/protocol";
+import { printableAll } from "@downlink/terminal/printable";
+import { shellWord } from "@downlink/terminal/shell-word";
 import { type AwayFacts, explainState } from "../explain/explain-state.ts";
 import { explainTouched } from "../explain/explain-touched.ts";
 import { explainUntracked } from "../explain/explain-untracked.ts";
@@ -11,9 +13,7 @@ import { compileAutoImport } from "../report/auto-import.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { readCloudSettings } from "../state/cloud-settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
-import { printableAll } from "../text/printable.ts";
 import { asPrinted, labelled, type RenderOptions } from "../text/screen.ts";
-import { shellWord } from "../text/shell-word.ts";
 import { locate } from "./locate-file.ts";
 import { readStatus } from "./status.ts";
 

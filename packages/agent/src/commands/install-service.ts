@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { shellWord } from "@downlink/terminal/shell-word";
 import { giveFolder, type LeftStep } from "../service/give-folder.ts";
 import { packagedUnitFor, writeDropIn } from "../service/packaged-service.ts";
 import { findUser, mayUser, runProgram } from "../service/run-program.ts";
@@ -7,7 +8,6 @@ import { makeUnit, openPlaces } from "../service/unit.ts";
 import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { DEFAULT_FILE, requireSetting, type Settings } from "../settings/settings.ts";
 import { describeSystemError } from "../system/system-error.ts";
-import { shellWord } from "../text/shell-word.ts";
 import { ownProgram } from "./own-command.ts";
 
 export interface ServiceOptions {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { displayWidth } from "@downlink/terminal/display-width";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
-import { displayWidth } from "../text/display-width.ts";
 import { type ListOptions, listFiles, renderFiles } from "./ls.ts";
 
 const paths = [

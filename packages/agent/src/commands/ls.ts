@@ -1,15 +1,15 @@
 import { formatTimestamp } from "@downlink/protocol";
 import { compileGlobs } from "@downlink/protocol/globs";
+import { formatBytes } from "@downlink/terminal/amounts";
+import { fit, wrap } from "@downlink/terminal/fit";
+import { printableAll } from "@downlink/terminal/printable";
+import { layOut } from "@downlink/terminal/table";
 import { shortCard } from "../files/card-marker.ts";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import type { Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
-import { formatBytes } from "../text/amounts.ts";
-import { fit, wrap } from "../text/fit.ts";
-import { printableAll } from "../text/printable.ts";
 import { asPrinted, type RenderOptions } from "../text/screen.ts";
-import { layOut } from "../text/table.ts";
 
 export interface ListedFile {
   readonly path: string;

@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
+import { shellWord } from "@downlink/terminal/shell-word";
 import { packagedCommand } from "../service/packaged-service.ts";
 import { DEFAULT_FILE } from "../settings/settings.ts";
-import { shellWord } from "../text/shell-word.ts";
 
 /** The program and its arguments that start this program again, by paths that stay when a package's version changes. */
 export function ownProgram(): string[] {

@@ -1,7 +1,7 @@
+import { formatBytes } from "@downlink/terminal/amounts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import { formatBytes } from "../text/amounts.ts";
 import type { DeletionPlan, DeletionSituation } from "./plan-deletions.ts";
 import type { Quota } from "./quota.ts";
 import type { SetbackCode, Setbacks } from "./setbacks.ts";

@@ -1,5 +1,5 @@
+import { harmlessJson, printable, printableLines } from "@downlink/terminal/printable";
 import { type DestinationStream, type Level, type Logger, pino } from "pino";
-import { harmlessJson, printable, printableLines } from "../text/printable.ts";
 
 export type Log = Logger;
 

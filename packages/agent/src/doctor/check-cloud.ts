@@ -1,13 +1,13 @@
 import { ApiCallError, createClient, type Transport } from "@downlink/client";
 import { proxyFor, type WayOut } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
+import { formatDuration } from "@downlink/terminal/amounts";
 import { agentTransport } from "../cloud/agent-transport.ts";
 import { isCloudFailure, problemOf } from "../cloud/describe-failure.ts";
 import { problemTexts } from "../diagnostics/problems.ts";
 import { openWayOut, type WaySettings } from "../network/way-out.ts";
 import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import type { Settings } from "../settings/settings.ts";
-import { formatDuration } from "../text/amounts.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const TIMEOUT_MS = 10_000;

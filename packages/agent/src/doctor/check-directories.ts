@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { formatBytes } from "@downlink/terminal/amounts";
 import { problemTexts } from "../diagnostics/problems.ts";
 import { readMarker } from "../files/root-marker.ts";
 import type { Settings } from "../settings/settings.ts";
 import { readOwnerFile } from "../state/owner.ts";
 import { measureDisk } from "../system/measure-disk.ts";
-import { formatBytes } from "../text/amounts.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** The state needs some megabytes; with less, nothing can be recorded any more. */

@@ -1,11 +1,11 @@
 import { maySalvage } from "@downlink/recordings";
+import { formatBytes, formatDuration } from "@downlink/terminal/amounts";
 import { provedOver } from "../cloud/describe-failure.ts";
 import { problemTexts } from "../diagnostics/problems.ts";
 import { PARTLY_LISTED_CODE, SET_ASIDE_CODE } from "../indexing/reason-codes.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { ImportOutcome } from "../inventory/tracked-file.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
-import { formatBytes, formatDuration } from "../text/amounts.ts";
 import type { Explanation } from "./explanation.ts";
 
 /** What the agent knows about a file that it keeps. */

@@ -3,14 +3,14 @@ import { lstat } from "node:fs/promises";
 import { dirname, relative } from "node:path";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
+import { formatDuration } from "@downlink/terminal/amounts";
+import { shellWord } from "@downlink/terminal/shell-word";
 import { problemTexts } from "../diagnostics/problems.ts";
 import { finishedPathOf, isActiveName } from "../files/active-files.ts";
 import { TRASH_NAME } from "../files/scan.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import { isFileSystemError } from "../system/system-error.ts";
-import { formatDuration } from "../text/amounts.ts";
-import { shellWord } from "../text/shell-word.ts";
 import type { Explanation, Whereabouts } from "./explanation.ts";
 
 export interface UntrackedFacts {

@@ -1,6 +1,6 @@
+import { printable } from "@downlink/terminal/printable";
 import { fileStates } from "../inventory/file-state.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
-import { printable } from "../text/printable.ts";
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number | null];
 

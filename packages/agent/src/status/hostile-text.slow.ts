@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { harmlessJson } from "@downlink/terminal/printable";
 import { renderSettings } from "../commands/config.ts";
 import { renderFindings } from "../commands/doctor.ts";
 import { renderExplanation } from "../commands/explain.ts";
@@ -11,7 +12,6 @@ import { writeRecording } from "../testing/recordings.ts";
 import { flagsFor, makeDevice, untilStatus } from "../testing/run-daemon.ts";
 import { healthyStatus, problem, sampleTimeMs } from "../testing/sample-status.ts";
 import { runAgent, startAgent } from "../testing/start-agent.ts";
-import { harmlessJson } from "../text/printable.ts";
 import { renderStatus } from "./render-status.ts";
 import type { StatusDocument } from "./status-schema.ts";
 

@@ -1,4 +1,4 @@
-import { countOf, formatBytes } from "../text/amounts.ts";
+import { countOf, formatBytes } from "@downlink/terminal/amounts";
 import { age, asPrinted, clockTime, type Layout, labelled } from "../text/screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
 

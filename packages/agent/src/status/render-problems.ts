@@ -1,4 +1,4 @@
-import { wrap } from "../text/fit.ts";
+import { wrap } from "@downlink/terminal/fit";
 import { age, asPrinted, type Layout, paint } from "../text/screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
 

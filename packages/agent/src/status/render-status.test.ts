@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { displayWidth } from "@downlink/terminal/display-width";
 import fc from "fast-check";
 import { type ProblemCode, problemTexts } from "../diagnostics/problems.ts";
 import { fileStates } from "../inventory/file-state.ts";
 import { healthyStatus, problem as problemOf, sampleTimeMs } from "../testing/sample-status.ts";
-import { displayWidth } from "../text/display-width.ts";
 import { renderStatus } from "./render-status.ts";
 import type { StatusDocument } from "./status-schema.ts";
 

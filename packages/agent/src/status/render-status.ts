@@ -1,7 +1,7 @@
+import { countOf, formatBytes, formatDuration } from "@downlink/terminal/amounts";
+import { wrap } from "@downlink/terminal/fit";
+import { printableAll } from "@downlink/terminal/printable";
 import { fileStates } from "../inventory/file-state.ts";
-import { countOf, formatBytes, formatDuration } from "../text/amounts.ts";
-import { wrap } from "../text/fit.ts";
-import { printableAll } from "../text/printable.ts";
 import { age, asPrinted, type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
 import { renderDeletions } from "./render-deletions.ts";
 import { renderProblems } from "./render-problems.ts";

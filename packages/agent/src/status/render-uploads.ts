@@ -1,7 +1,7 @@
+import { formatBytes, formatDuration } from "@downlink/terminal/amounts";
+import { padToWidth } from "@downlink/terminal/display-width";
+import { fit } from "@downlink/terminal/fit";
 import cliProgress from "cli-progress";
-import { formatBytes, formatDuration } from "../text/amounts.ts";
-import { padToWidth } from "../text/display-width.ts";
-import { fit } from "../text/fit.ts";
 import { asPrinted, clockTime, type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
 

@@ -1,4 +1,5 @@
 import { formatTimestamp } from "@downlink/protocol";
+import { formatBytes } from "@downlink/terminal/amounts";
 import type { ClockSkew } from "../cloud/clock-skew.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { Deletions } from "../deleting/deletion-loop.ts";
@@ -11,7 +12,6 @@ import type { Clock } from "../system/clock.ts";
 import { correctedNs, type Instant } from "../system/instant.ts";
 import { measureDisk } from "../system/measure-disk.ts";
 import { agentVersion } from "../system/version.ts";
-import { formatBytes } from "../text/amounts.ts";
 import type { Throttle, ThrottleState } from "../uploads/throttle.ts";
 import type { Uploads } from "../uploads/upload-loop.ts";
 import { describePause } from "./describe-pause.ts";

@@ -1,4 +1,4 @@
-import { harmlessJson, printableAll } from "../text/printable.ts";
+import { harmlessJson, printableAll } from "@downlink/terminal/printable";
 import type { RenderOptions } from "../text/screen.ts";
 import { renderStatus } from "./render-status.ts";
 import { AgentSilentError } from "./socket.ts";

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
-import { formatDuration } from "./amounts.ts";
-import { fit, wrap } from "./fit.ts";
+import { formatDuration } from "@downlink/terminal/amounts";
+import { fit, wrap } from "@downlink/terminal/fit";
 
 export interface RenderOptions {
   readonly nowMs: number;

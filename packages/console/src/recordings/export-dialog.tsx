@@ -9,7 +9,7 @@ import { Field } from "../parts/field.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { formatExact } from "../time/format-time.ts";
 import { parseTime } from "../time/parse-time.ts";
-import { curlText, type ExportChoice, pythonText } from "./export-text.ts";
+import { curlText, dlText, type ExportChoice, pythonText } from "./export-text.ts";
 import { describeDamage } from "./recording-state.ts";
 
 interface ExportProps {
@@ -192,6 +192,7 @@ function Ways({ choice, recording }: { choice: ExportChoice; recording: Recordin
         {facts && <Copy text={facts.link} label="Copy the link, which opens within 15 s" />}
       </div>
       <Command name="curl" text={curlText(choice, where)} />
+      <Command name="dl" text={dlText(choice, where)} />
       <Command name="Python" text={pythonText(choice, where)} />
     </div>
   );

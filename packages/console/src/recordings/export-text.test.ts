@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
-import { curlText, type ExportChoice, exportBody, pythonText, quotePython, quoteShell } from "./export-text.ts";
+import { curlText, dlText, type ExportChoice, exportBody, pythonText, quotePython, quoteShell } from "./export-text.ts";
 
 const NASTY = ["it's", `"; rm -rf ~; echo "`, "$(id)", "`id`", "a\nb", "\\", "é 🤖", "'''", "%s", "!!", "--flag"];
 const PYTHON = "/usr/bin/python3";
@@ -28,6 +28,31 @@ test("what was chosen is asked for to the nanosecond, and what was not is not na
     start: "1970-01-01T00:00:00.000000001Z",
     end: "1970-01-01T00:00:00.000000002Z",
   });
+});
+
+test("a shell passes to dl what was chosen, to the nanosecond", () => {
+  const choice: ExportChoice = {
+    recordingId: "rec_1",
+    topics: NASTY,
+    start: 1n,
+    end: 2n,
+    outputFormat: "mcap",
+    compressionFormat: "",
+  };
+  const text = dlText({ ...choice, includeAttachments: true }, { url: "http://127.0.0.1:1", fileName: "it's.mcap" });
+  const printed = execFileSync("sh", ["-c", `dl() { printf '%s\\0' "$@"; }\n${text}`], { encoding: "utf8" });
+  assert.deepEqual(printed.split("\0").slice(0, -1), [
+    "export",
+    "rec_1",
+    "--url=http://127.0.0.1:1",
+    ...NASTY.map((topic) => `--topic=${topic}`),
+    "--start=1970-01-01T00:00:00.000000001Z",
+    "--end=1970-01-01T00:00:00.000000002Z",
+    "--format=mcap",
+    "--compression=none",
+    "--attachments",
+    "--output=it's.mcap",
+  ]);
 });
 
 test("texts name no key, and the file by its name", { skip }, () => {

@@ -51,6 +51,22 @@ export function pythonText(choice: ExportChoice, { url, fileName }: Where): stri
   ].join("\n");
 }
 
+/** For our own program, which knows the key after `dl login`. */
+export function dlText(choice: ExportChoice, { url, fileName }: Where): string {
+  const { recordingId, topics = [], start, end, outputFormat, compressionFormat, includeAttachments } = choice;
+  const flags = [
+    `--url=${quoteShell(url)}`,
+    ...topics.map((topic) => `--topic=${quoteShell(topic)}`),
+    ...(start === undefined ? [] : [`--start=${formatTimestamp(start)}`]),
+    ...(end === undefined ? [] : [`--end=${formatTimestamp(end)}`]),
+    `--format=${outputFormat}`,
+    `--compression=${compressionFormat || "none"}`,
+    ...(includeAttachments ? ["--attachments"] : []),
+    `--output=${quoteShell(fileName)}`,
+  ];
+  return [`dl export ${recordingId}`, ...flags].join(" \\\n  ");
+}
+
 /** Nothing in single quotes means anything to a shell but their end. */
 export function quoteShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;

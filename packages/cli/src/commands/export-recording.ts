@@ -1,0 +1,82 @@
+import { basename } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { getStream } from "@downlink/client/node";
+import { api, type CallInput, exportLinks, type Output } from "@downlink/protocol";
+import { formatBytes } from "@downlink/terminal/amounts";
+import { printable } from "@downlink/terminal/printable";
+import { UsageError } from "../failures/failures.ts";
+import type { Service } from "../login/open-service.ts";
+import { openOutput } from "./output-file.ts";
+import { showProgress } from "./progress.ts";
+import { readTime } from "./time-flag.ts";
+
+/** The flags of `dl export`. */
+export interface ExportFlags {
+  readonly output?: string;
+  readonly topic?: readonly string[];
+  readonly start?: string;
+  readonly end?: string;
+  readonly project?: string;
+  readonly format: "mcap" | "bag1";
+  readonly compression: "lz4" | "zstd" | "none";
+  readonly attachments?: true;
+  readonly complete?: true;
+  readonly force?: true;
+}
+
+type Link = Output<typeof exportLinks.create>;
+
+/** Writes a file that is whole or not there. Throws {@link UsageError}, and what the service and the disk refuse. */
+export async function exportRecording(service: Service, keyOrId: string, flags: ExportFlags): Promise<void> {
+  const selection = selectionOf(flags);
+  const { id } = await service.client.call(api.recordings.get, { keyOrId, ...inProject(flags) });
+  const link = await service.client.call(exportLinks.create, { recordingId: id, ...selection });
+  note(link);
+  const source = () => getStream(link.link, { signal: service.signal, dispatcher: service.dispatcher });
+  if (flags.output === "-") return await pipeline(source, process.stdout, { end: false });
+  await using output = await openOutput(flags.output ?? safeName(link.fileName), { force: flags.force === true });
+  using progress = showProgress(process.stderr);
+  for await (const chunk of source()) {
+    await output.write(chunk);
+    progress.add(chunk.length);
+  }
+  await output.keep();
+  progress.end();
+  process.stderr.write(`${printable(output.path)}: ${formatBytes(output.sizeBytes)}\n`);
+}
+
+function selectionOf(flags: ExportFlags): Omit<CallInput<typeof exportLinks.create>, "recordingId"> {
+  const { topic, format, compression, attachments, complete } = flags;
+  const [start, end] = [readTime("--start", flags.start), readTime("--end", flags.end)];
+  if (format === "bag1" && compression === "zstd") throw new UsageError("A bag cannot be compressed with zstd.");
+  if (start !== undefined && end !== undefined && start > end) throw new UsageError("--end lies before --start.");
+  return {
+    outputFormat: format,
+    compressionFormat: compression === "none" ? "" : compression,
+    ...(topic ? { topics: [...topic] } : {}),
+    ...(start === undefined ? {} : { start }),
+    ...(end === undefined ? {} : { end }),
+    ...(attachments ? { includeAttachments: true } : {}),
+    ...(complete ? { requireComplete: true } : {}),
+    ...inProject(flags),
+  };
+}
+
+const inProject = ({ project }: ExportFlags) => (project === undefined ? {} : { projectId: project });
+
+/** Says what the file will not have, before it is there. */
+function note({ damage, missing, unknownTopics }: Link): void {
+  const say = (text: string) => process.stderr.write(`dl: ${printable(text)}\n`);
+  if (unknownTopics) say(`no message has the topics ${unknownTopics.join(", ")}`);
+  if (missing) say("a part of the data cannot be exported now; --complete refuses such an export");
+  if (damage) say("a part of the recording is damaged, and the file says which in its record downlink.export");
+}
+
+/** The service's name for a file, never a path. */
+function safeName(name: string): string {
+  return (
+    basename(name)
+      .replaceAll(/[^\w.@+=,-]/g, "_")
+      .replace(/^[.-]/, "_") || "export"
+  );
+}

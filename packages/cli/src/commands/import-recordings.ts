@@ -1,0 +1,55 @@
+import { api, type Recording } from "@downlink/protocol";
+import { printable } from "@downlink/terminal/printable";
+import { RefusedError } from "../failures/failures.ts";
+import type { Service } from "../login/open-service.ts";
+import { readWhole } from "./whole-number.ts";
+
+interface Flags {
+  readonly priority: string;
+  readonly project?: string;
+  readonly watch?: true;
+}
+
+/** The service answers sooner when something happens. */
+const WAIT_SECONDS = 25;
+
+/** Asks for each; prints a line for each, and one for each change while it waits. Throws {@link RefusedError} where an import has failed. */
+export async function importRecordings(
+  service: Service,
+  keysOrIds: readonly string[],
+  { priority: given, project, watch }: Flags,
+): Promise<void> {
+  const priority = readWhole("--priority", given, { least: -1000, most: 1000 });
+  const { client } = service;
+  const { next } = await client.call(api.changes.list, {});
+  const inProject = project === undefined ? {} : { projectId: project };
+  const requested: Recording[] = [];
+  for (const keyOrId of keysOrIds) {
+    const { id } = await client.call(api.recordings.requestImport, { keyOrId, priority, ...inProject });
+    requested.push(await show(service, id));
+  }
+  if (watch) await watchImports(service, requested, next);
+}
+
+async function show({ client }: Service, id: string, before?: string): Promise<Recording> {
+  const recording = await client.call(api.recordings.get, { keyOrId: id });
+  const { importStatus, failure, path } = recording;
+  const why = failure ? `: ${printable(failure.text)}` : "";
+  if (importStatus !== before) process.stdout.write(`${id}  ${importStatus}${why}  ${printable(path)}\n`);
+  return recording;
+}
+
+async function watchImports(service: Service, requested: readonly Recording[], first: string): Promise<void> {
+  const watched = new Map(requested.map((recording) => [recording.id, recording]));
+  const waiting = () => [...watched.values()].filter(({ importStatus }) => !/^(complete|failed)$/.test(importStatus));
+  for (let since = first; waiting().length > 0; ) {
+    const answer = await service.client.call(api.changes.list, { since, waitSeconds: WAIT_SECONDS });
+    since = answer.next;
+    const changed = new Set(answer.changes.map(({ id }) => id));
+    for (const { id, importStatus } of waiting())
+      if (answer.isMissed || changed.size === 0 || changed.has(id))
+        watched.set(id, await show(service, id, importStatus));
+  }
+  const failed = [...watched.values()].filter(({ importStatus }) => importStatus === "failed").length;
+  if (failed > 0) throw new RefusedError(`${failed} of ${watched.size} could not be imported.`);
+}

@@ -1,0 +1,39 @@
+import { printable } from "@downlink/terminal/printable";
+import { CommanderError } from "commander";
+
+export const exitCodes = { done: 0, error: 1, usage: 2, interrupted: 130 } as const;
+
+/** Somebody called the program in a way that cannot work. The message says what to do. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** What was asked for did not come about, for a reason that is no fault of the program. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+}
+
+/** Somebody ended the program by Ctrl-C. */
+export class InterruptedError extends Error {
+  override readonly name = "InterruptedError";
+}
+
+const EXPECTED: ReadonlySet<string> = new Set(["ApiCallError", "NetworkError", "RefusedError", "UsageError"]);
+
+interface DescribedFailure {
+  /** Undefined where the message was printed already, or there is none. */
+  readonly text: string | undefined;
+  readonly exitCode: number;
+}
+
+export function describeFailure(error: unknown): DescribedFailure {
+  if (error instanceof CommanderError)
+    return { text: undefined, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage };
+  if (error instanceof InterruptedError) return { text: undefined, exitCode: exitCodes.interrupted };
+  const { name = "", errno } = error as { name?: string; errno?: unknown };
+  const isExpected = EXPECTED.has(name) || typeof errno === "number";
+  return {
+    text: isExpected ? printable((error as Error).message) : ((error as Error).stack ?? String(error)),
+    exitCode: error instanceof UsageError ? exitCodes.usage : exitCodes.error,
+  };
+}

@@ -1,0 +1,64 @@
+import { type Client, createClient } from "@downlink/client";
+import { undiciTransport } from "@downlink/client/node";
+import { UsageError } from "../failures/failures.ts";
+import { loginFile, readLogin } from "./kept-login.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The control plane that a command speaks with. */
+export interface Service extends AsyncDisposable {
+  readonly client: Client;
+  /** Carries bytes to and from signed links. */
+  readonly dispatcher: ReturnType<typeof undiciTransport>["dispatcher"];
+  /** Aborted when somebody ends the program. */
+  readonly signal: AbortSignal;
+}
+
+interface Opening {
+  /** From the command line. */
+  readonly url: string | undefined;
+  readonly environment: Environment;
+  readonly signal: AbortSignal;
+}
+
+const RETRIES = 3;
+
+/** Throws {@link UsageError} where it is not known which control plane, or with which key. */
+export function openService({ url, environment, signal }: Opening): Service {
+  const { url: baseUrl, apiKey } = chooseLogin(url ?? (environment.DOWNLINK_API_URL || undefined), environment);
+  const transport = undiciTransport({ way: { proxies: proxiesOf(environment) } });
+  const client = createClient({ baseUrl, token: apiKey, transport, retries: RETRIES });
+  return {
+    client: {
+      call: (operation, input, options) => client.call(operation, input, { signal, ...options }),
+      callWithHeaders: (operation, input, options) => client.callWithHeaders(operation, input, { signal, ...options }),
+    },
+    dispatcher: transport.dispatcher,
+    signal,
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  };
+}
+
+/** A key that was kept for one address is never sent to another. */
+function chooseLogin(url: string | undefined, environment: Environment): { url: string; apiKey: string } {
+  const kept = readLogin(loginFile(environment));
+  const chosen = url === undefined ? kept?.url : checkUrl(url);
+  if (chosen === undefined) throw new UsageError("It is not known which control plane. Log in first: dl login URL");
+  const apiKey = environment.DOWNLINK_API_KEY || (kept?.url === chosen ? kept.apiKey : undefined);
+  if (apiKey) return { url: chosen, apiKey };
+  throw new UsageError(`There is no API key for ${chosen}. Log in first: dl login ${chosen}`);
+}
+
+/** Throws {@link UsageError}. Returns the URL as it is kept: without a slash at its end. */
+export function checkUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash)
+    return url.href.replace(/\/+$/, "");
+  throw new UsageError(`${text} is no address of a control plane, such as https://downlink.example.org`);
+}
+
+/** The usual variables, in lower case first, as other programs read them. */
+export function proxiesOf(environment: Environment) {
+  const read = (name: string) => environment[name] || environment[name.toUpperCase()];
+  return { httpProxy: environment.http_proxy, httpsProxy: read("https_proxy"), noProxy: read("no_proxy") };
+}

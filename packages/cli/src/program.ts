@@ -1,0 +1,96 @@
+import { harmlessJson } from "@downlink/terminal/printable";
+import { Command, Option } from "commander";
+import type { ExportFlags } from "./commands/export-recording.ts";
+import type { Listing } from "./commands/list-recordings.ts";
+import { InterruptedError } from "./failures/failures.ts";
+import { openService, type Service } from "./login/open-service.ts";
+
+/** Commands are imported when they are called, so that each begins quickly. */
+export const program = new Command("dl")
+  .description("Lists, fetches and exports the recordings of a Downlink control plane.")
+  .option("--url <url>", "the control plane [DOWNLINK_API_URL]; without it, the one of `dl login`")
+  .addHelpText(
+    "after",
+    "\nThe API key comes from DOWNLINK_API_KEY, or from `dl login`. Exit codes: 0 done, 1 error, 2 usage, 130 Ctrl-C.",
+  )
+  .exitOverride();
+
+program
+  .command("login [url]")
+  .description("Keep the address of a control plane and an API key, which is asked for or read from the standard input")
+  .action(async (url: string | undefined) => {
+    const { logIn } = await import("./login/log-in.ts");
+    const given = url ?? urlFlag() ?? (process.env.DOWNLINK_API_URL || undefined);
+    const { url: kept, file } = await logIn(given, { input: process.stdin, notes: process.stderr });
+    process.stdout.write(`The API key for ${kept} works, and is in ${file}.\n`);
+  });
+
+program
+  .command("ls")
+  .description("List recordings, the newest first")
+  .option("--project <id>", "only those of a project")
+  .option("--device <name>", "only those of a device")
+  .option("--path <part>", "only those with this in their path, in any case")
+  .option("--topic <name>", "only those with this topic")
+  .option("--start <time>", "only those with data at or after this time")
+  .option("--end <time>", "only those with data at or before this time")
+  .option("--status <status>", "only those whose import is none, pending, importing, failed or complete")
+  .option("--limit <count>", "at most so many", "50")
+  .option("--json", "as a JSON array, as the service gives them")
+  .action(async (listing: Listing & { json?: true }) => {
+    const { listRecordings, renderRecordings } = await import("./commands/list-recordings.ts");
+    await withService(async (service) => {
+      const page = await listRecordings(service, listing);
+      const columns = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+      process.stdout.write(listing.json ? toJson(page.recordings) : renderRecordings(page, columns));
+    });
+  });
+
+program
+  .command("export <recording>")
+  .description("Write the messages of a recording, or an exact part of them, to a file")
+  .option("-o, --output <file>", "the file; - is the standard output; without it, as the service calls it")
+  .option("--topic <name>", "only this topic; may be repeated", collect)
+  .option("--start <time>", "only messages at or after this time")
+  .option("--end <time>", "only messages at or before this time")
+  .option("--project <id>", "where several projects have a recording with this key")
+  .addOption(new Option("--format <format>", "of the file").choices(["mcap", "bag1"]).default("mcap"))
+  .addOption(new Option("--compression <compression>", "of its chunks").choices(["lz4", "zstd", "none"]).default("lz4"))
+  .option("--attachments", "with the attachments of the recording")
+  .option("--complete", "fail where a part of the data cannot be exported")
+  .option("--force", "write over a file that is there")
+  .action(async (recording: string, flags: ExportFlags) => {
+    const { exportRecording } = await import("./commands/export-recording.ts");
+    await withService((service) => exportRecording(service, recording, flags));
+  });
+
+program
+  .command("import <recording...>")
+  .description("Ask devices for recordings")
+  .option("--priority <number>", "higher comes first, from -1000 to 1000", "0")
+  .option("--project <id>", "where several projects have a recording with such a key")
+  .option("--watch", "wait until each is imported, or has failed")
+  .action(async (recordings: string[], flags: { priority: string; project?: string; watch?: true }) => {
+    const { importRecordings } = await import("./commands/import-recordings.ts");
+    await withService((service) => importRecordings(service, recordings, flags));
+  });
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+function urlFlag(): string | undefined {
+  return program.opts<{ url?: string }>().url;
+}
+
+/** Ctrl-C ends what is under way, so that it can put away what it began. */
+async function withService(work: (service: Service) => Promise<void>): Promise<void> {
+  const interrupting = new AbortController();
+  process.once("SIGINT", () => interrupting.abort(new InterruptedError()));
+  await using service = openService({ url: urlFlag(), environment: process.env, signal: interrupting.signal });
+  await work(service);
+}
+
+function toJson(value: unknown): string {
+  return `${harmlessJson(JSON.stringify(value, (_key, inner) => (typeof inner === "bigint" ? String(inner) : inner), 2))}\n`;
+}

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { api, formatTimestamp } from "@downlink/protocol";
+import { makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
+import { eventually } from "./processes/eventually.ts";
+import { startScenario } from "./processes/scenario.ts";
+
+const PROGRAM = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));
+const START_NS = 1_760_000_000_000_000_000n;
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+test("dl logs in, lists, asks for a recording and waits for it, and exports an exact part of it", async (t) => {
+  const scenario = await startScenario(t);
+  const whole = await makeMcap({ startNs: START_NS, durationSeconds: 4 });
+  await writeFile(join(scenario.storageRoot, "a b.mcap"), whole);
+  scenario.startAgent();
+  const [recording] = await eventually(scenario.recordings, ({ length }) => length === 1);
+  const { url, adminKey } = scenario.cloud();
+  const folder = await mkdtemp(join(tmpdir(), "downlink-dl-"));
+  const dl = (args: readonly string[], input = "") => run(args, { folder, input });
+
+  assert.equal((await dl(["login", url], `${adminKey}\n`)).code, 0);
+  assert.match((await dl(["ls"])).out, new RegExp(`^ID .*\\n${recording!.id} .* none +\\S+ +.*a b.mcap\\n$`));
+  const imported = await dl(["import", recording!.id, "--watch"]);
+  assert.deepEqual(
+    [imported.code, imported.out.trim().split("\n").at(-1)],
+    [0, `${recording!.id}  complete  a b.mcap`],
+  );
+
+  const all = readMessages(whole);
+  const { topic } = all[0]!;
+  const [start, end] = [START_NS + 1_000_000_000n, START_NS + 2_000_000_000n];
+  const output = join(folder, "part.mcap");
+  const window = [`--topic=${topic}`, `--start=${formatTimestamp(start)}`, `--end=${formatTimestamp(end)}`];
+  assert.equal((await dl(["export", recording!.id, "-o", output, ...window])).code, 0);
+  const wanted = all.filter((one) => one.topic === topic && one.logTimeNs >= start && one.logTimeNs <= end);
+  assert.ok(wanted.length > 0);
+  assert.deepEqual(contentOf(await readIndexedMessages(await readFile(output))), contentOf(wanted));
+
+  await scenario.cloud().admin.call(api.recordings.delete, { keyOrId: recording!.id });
+  const gone = await dl(["export", recording!.id, "-o", join(folder, "gone.mcap")]);
+  assert.deepEqual([gone.code, /^dl: .*\n$/.test(gone.err)], [1, true], gone.err);
+  assert.deepEqual((await readdir(folder)).sort(), ["downlink", "part.mcap"]);
+});
+
+function run(args: readonly string[], { folder, input }: { folder: string; input: string }): Promise<Ran> {
+  const env = { ...process.env, XDG_CONFIG_HOME: folder, DOWNLINK_API_URL: "", DOWNLINK_API_KEY: "" };
+  const { promise, resolve } = Promise.withResolvers<Ran>();
+  const options = { env, encoding: "latin1", cwd: folder } as const;
+  const child = execFile(process.execPath, [PROGRAM, ...args], options, (error, out, err) =>
+    resolve({ code: error ? Number(error.code) : 0, out, err }),
+  );
+  child.stdin!.end(input);
+  return promise;
+}
+
+function contentOf(messages: readonly { topic: string; logTimeNs: bigint; data: Uint8Array }[]) {
+  return messages.map(({ topic, logTimeNs, data }) => ({ topic, logTimeNs, data: Buffer.from(data).toString("hex") }));
+}
