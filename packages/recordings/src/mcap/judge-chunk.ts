@@ -19,10 +19,14 @@ export interface DamagedReading {
 }
 
 /** What can be had of a chunk whose record does not make sense: all of it, or its beginning. */
-export type JudgedChunk =
-  | { readonly kind: "chunk"; readonly head: RecordHead }
-  /** `isConfirmed`: it is all that the chunk holds, by its checksum or its last byte, and the chunk's sizes are damaged. */
-  | { readonly kind: "begun"; readonly beginning: Beginning<McapChunk>; readonly isConfirmed?: boolean };
+export type JudgedChunk = { readonly kind: "chunk"; readonly head: RecordHead } | BegunChunk;
+
+export interface BegunChunk {
+  readonly kind: "begun";
+  readonly beginning: Beginning<McapChunk>;
+  /** It is all that the chunk holds, by its checksum or its last byte, and only what the chunk says of itself is damaged. */
+  readonly isConfirmed?: boolean;
+}
 
 /** Reads the head of the chunk at a place, whatever the length of its record is. Answers undefined if no chunk's head stands there. */
 export async function readChunkAt(offset: number, { context, reader }: DamagedReading): Promise<McapChunk | undefined> {
@@ -83,6 +87,23 @@ export async function judgeChunk(
   return beginning && { kind: "begun", beginning };
 }
 
+/**
+ * Judges a chunk that could not be read as a whole although its record makes sense. If its content is whole by its sizes or its checksum all
+ * the same, its compressed frame has damaged checksums of its own: the blocks of the frame are taken without looking at those.
+ */
+export async function judgeRefused(
+  chunk: McapChunk,
+  reading: DamagedReading,
+  limit: number,
+): Promise<BegunChunk | undefined> {
+  const judged = await judgeChunk(chunk, reading, limit);
+  if (judged?.kind !== "chunk") return judged;
+  const { end } = judged.head;
+  if (chunk.crc !== 0) return judgeByChecksum(chunk, reading, end);
+  const beginning = await findSense(chunk, reading, { limit: end, isKnown: () => true });
+  return beginning && { kind: "begun", beginning };
+}
+
 /** Judges a chunk that ends at `end` by what it holds as a whole. */
 async function judgeWhole(chunk: McapChunk, reading: DamagedReading, end: number): Promise<JudgedChunk | undefined> {
   if (chunk.crc !== 0) {
@@ -101,12 +122,12 @@ function toWhole({ offset }: McapChunk, end: number): JudgedChunk {
   return { kind: "chunk", head };
 }
 
-/** Judges a chunk whose sizes cannot be true by its checksum alone. */
+/** Judges a chunk by its checksum alone: its sizes cannot be true, or its frame is damaged. */
 async function judgeByChecksum(
   chunk: McapChunk,
   reading: DamagedReading,
   limit: number,
-): Promise<JudgedChunk | undefined> {
+): Promise<BegunChunk | undefined> {
   const beginning = await findSense(chunk, reading, { limit, isKnown: () => true, takesOthers: true });
   const isConfirmed = beginning !== undefined && (await hasChecksum(beginning.chunk, chunk.crc, reading));
   return isConfirmed ? { kind: "begun", beginning, isConfirmed } : undefined;

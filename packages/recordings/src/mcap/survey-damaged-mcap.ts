@@ -7,7 +7,7 @@ import { openWindowReader, type WindowReader } from "../reading/window-reader.ts
 import { type Survey, settleSpans } from "../survey/survey.ts";
 import type { DamageLog } from "../verified/damage-log.ts";
 import { createUnknownChannels } from "../verified/unknown-channels.ts";
-import { type DamagedReading, judgeChunk } from "./judge-chunk.ts";
+import { type DamagedReading, judgeRefused } from "./judge-chunk.ts";
 import { bytesBehind, isFileStart } from "./mcap-end.ts";
 import { magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { endOfFramed, parseRecordHead, type RecordHead } from "./record-head.ts";
@@ -127,8 +127,8 @@ async function goOn({ offset, error, item }: Stop, skimming: Skim): Promise<Next
 async function passChunk(item: McapItem & { kind: "chunk" }, reason: Reason, skimming: Skim): Promise<Next> {
   const { chunk, end, indexed } = item;
   const recordEnd = chunk.dataOffset + chunk.storedBytes;
-  const judged = await judgeChunk(chunk, skimming, recordEnd);
-  if (judged?.kind === "begun" && (await addBegun(judged.beginning, skimming))) {
+  const judged = await judgeRefused(chunk, skimming, recordEnd);
+  if (judged && (await addBegun(judged.beginning, skimming))) {
     if (judged.isConfirmed) skimming.damage.addSummary(chunk.offset, reason);
     else skimming.damage.addGap({ offset: judged.beginning.end, end: recordEnd, reason, begun: judged.beginning });
     return { offset: end };

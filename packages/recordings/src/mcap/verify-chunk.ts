@@ -17,7 +17,7 @@ import {
 import type { Verifying } from "../verified/verifying.ts";
 import { countLost, toDamagedRun } from "./damaged-chunk.ts";
 import { doubtTimes, mayDoubt } from "./doubt-times.ts";
-import { judgeChunk } from "./judge-chunk.ts";
+import { judgeRefused } from "./judge-chunk.ts";
 import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
 import { readChannel, readSchema } from "./records.ts";
@@ -72,7 +72,7 @@ export function createChunkVerifier(verifying: Verifying, footerOffset: number):
 
 /**
  * Notes a chunk that cannot be read. If no checksum refutes its beginning, that is taken as far as it makes sense; if its checksum confirms
- * its content, only its sizes are damaged.
+ * its content, only its sizes or its compressed frame are damaged.
  */
 async function passDamaged(
   stored: StoredChunk,
@@ -81,8 +81,8 @@ async function passDamaged(
 ): Promise<void> {
   const { chunk, head } = stored;
   const { damage } = verifying;
-  const judged = await judgeChunk(chunk, verifying, head.end);
-  if (judged?.kind === "begun" && (await addBegun(judged.beginning))) {
+  const judged = await judgeRefused(chunk, verifying, head.end);
+  if (judged && (await addBegun(judged.beginning))) {
     if (judged.isConfirmed) damage.addSummary(head.offset, reason);
     else damage.addGap({ offset: judged.beginning.end, end: head.end, reason, begun: judged.beginning });
     return;

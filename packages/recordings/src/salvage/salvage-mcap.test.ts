@@ -173,6 +173,20 @@ test("a chunk whose head says that it is empty, and that holds messages, is no w
   }
 });
 
+test("an LZ4 chunk whose frame alone fails its own checksum is read, with a checksum of the chunk and without one", async () => {
+  for (const hasChecksum of [true, false])
+    for (const hasIndex of [true, false]) {
+      const whole = Buffer.from(await hundredChunks("lz4"));
+      const { at, bytes, end } = chunksOf(whole)[4]!;
+      if (!hasChecksum) whole.writeUInt32LE(0, at + 33);
+      whole[at + 52 + 6]! ^= 8; // The checksum of the frame's head.
+      const lying = Buffer.concat([whole.subarray(0, at + bytes), whole.subarray(hasIndex ? at + bytes : end)]);
+      const verified = await inspectRecording(bytesSource(lying), { fileName: "run.mcap", verifyChunks: true });
+      assert.ok("reason" in verified && verified.reason.code === "BadChunk");
+      assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000);
+    }
+});
+
 test("a chunk without a checksum whose size is damaged is read to its last byte, also if it names an unknown channel", async () => {
   for (const compression of compressions) {
     const whole = Buffer.from(await hundredChunks(""));
