@@ -30,27 +30,39 @@ export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: nu
 
 /**
  * Answers where a record ends whose content makes no sense, if another record stands there: then its length is true. A chunk is first judged
- * by what it holds.
+ * by what it holds. The type of a record behind it may be damaged too, or be one that only its writer knows: then one of a known type must
+ * stand behind that.
  */
 export async function endOfFramed(offset: number, context: ReadContext): Promise<number | undefined> {
   const head = await readHeadAt(offset, context);
-  if (!head) return undefined;
-  return (await readHeadAt(head.end, context)) && head.end;
+  if (!head || isUnknown(head)) return undefined;
+  let behind = await readHeadAt(head.end, context);
+  for (let left = MOST_UNKNOWN; behind && isUnknown(behind) && left > 0; left -= 1)
+    behind = await readHeadAt(behind.end, context);
+  return behind && !isUnknown(behind) ? head.end : undefined;
 }
+
+/** So many records of unknown types are passed on the way to a known one. */
+const MOST_UNKNOWN = 4;
 
 /** Whether a record of a known type stands there, and behind it another or the end of the file. */
 export async function isRecordAt(offset: number, context: ReadContext): Promise<boolean> {
   const head = await readHeadAt(offset, context);
-  if (!head) return false;
-  return head.end + RECORD_HEAD_BYTES > context.source.sizeBytes || (await readHeadAt(head.end, context)) !== undefined;
+  if (!head || isUnknown(head)) return false;
+  if (head.end + RECORD_HEAD_BYTES > context.source.sizeBytes) return true;
+  const behind = await readHeadAt(head.end, context);
+  return behind !== undefined && !isUnknown(behind);
 }
 
-/** Answers undefined if no record of a known type stands there. No window is moved, because a length that is garbage names a far place. */
+function isUnknown({ opcode }: RecordHead): boolean {
+  return opcode > opcodes.dataEnd;
+}
+
+/** Answers undefined if no record's head makes sense there. No window is moved, because a length that is garbage names a far place. */
 async function readHeadAt(offset: number, { source }: ReadContext): Promise<RecordHead | undefined> {
   if (offset + RECORD_HEAD_BYTES > source.sizeBytes) return undefined;
   try {
-    const head = parseRecordHead(await source.read(offset, RECORD_HEAD_BYTES), offset, source.sizeBytes);
-    return head.opcode <= opcodes.dataEnd ? head : undefined;
+    return parseRecordHead(await source.read(offset, RECORD_HEAD_BYTES), offset, source.sizeBytes);
   } catch (error) {
     if (error instanceof RecordingError) return undefined;
     throw error;

@@ -128,3 +128,31 @@ test("a chunk whose size is impossible is read, also if its channel stands behin
       await requireAllBut(Buffer.concat([loose.subarray(0, contentAt), head, stored, definitions]), whole, []);
     }
 });
+
+test("behind a record that makes no sense, a record of an unknown type hides no channel, in a file with compressed chunks", async () => {
+  const whole = Buffer.from(await hundredChunks("lz4"));
+  const [first] = chunksOf(whole);
+  const definitions = (await looseMessages()).loose;
+  const [schemaAt, channelAt, messagesAt] = recordsOf(definitions, first!.at);
+  const schema = Buffer.from(definitions.subarray(schemaAt, channelAt));
+  schema.writeUInt32LE(2 ** 20, 9 + 2); // The length of its name.
+  const channel = definitions.subarray(channelAt, messagesAt);
+  const unknown = Buffer.from(channel);
+  for (const opcode of [0x14, 0x80]) {
+    unknown[0] = opcode;
+    // The chunk that introduces the channel is gone, and no summary repeats it.
+    const chunks = whole.subarray(first!.end, chunksOf(whole).at(-1)!.end);
+    for (const others of [[unknown], [unknown, unknown, unknown]]) {
+      const lying = Buffer.concat([whole.subarray(0, first!.at), schema, ...others, channel, chunks]);
+      assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000 - first!.messageCount);
+      const inspection = await inspectRecording(bytesSource(lying), { fileName: "run.mcap", salvage: true });
+      assert.ok("salvage" in inspection && inspection.salvage?.messageCount === 1000 - first!.messageCount);
+    }
+  }
+});
+
+/** Where the first three records from a place on begin. */
+function recordsOf(bytes: Buffer, from: number): [number, number, number] {
+  const second = from + 9 + Number(bytes.readBigUInt64LE(from + 1));
+  return [from, second, second + 9 + Number(bytes.readBigUInt64LE(second + 1))];
+}
