@@ -64,6 +64,16 @@ test("runs that overlap with nothing are passed on or rewritten; neighbours in o
   assert.deepEqual(await describe([]), []);
 });
 
+test("runs that are rewritten are read together also with a little between them", async () => {
+  const damaged = { mayPass: false };
+  const apart = (offset: number): Partial<PlannedRun> => ({ ...damaged, offset });
+  assert.deepEqual(await describe([run(0, 0, apart(0)), run(1, 1, apart(150)), run(2, 2, apart(4346))]), ["rewrite 3"]);
+  assert.deepEqual(await describe([run(0, 0, apart(0)), run(1, 1, apart(4197))]), ["rewrite 1", "rewrite 1"]);
+  assert.deepEqual(await describe([run(0, 0, apart(500)), run(1, 1, apart(0))]), ["rewrite 1", "rewrite 1"]);
+  const many = Array.from({ length: 640 }, (_, index) => run(index, index, apart(200 * index)));
+  assert.equal((await describe(many)).length, 10);
+});
+
 test("runs of which little is wanted are read together wherever they stand, up to a megabyte of what is wanted", async () => {
   const sparse = { mayPass: false, mayPick: true };
   assert.deepEqual(await describe([run(0, 0, sparse), run(5, 5, sparse), run(9, 9)]), ["pick 2", "pass 1"]);

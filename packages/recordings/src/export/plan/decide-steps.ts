@@ -152,14 +152,16 @@ function endsAfter(a: PlannedRun, b: PlannedRun): boolean {
 }
 
 /**
- * Whether runs are read at once: small chunks that stand side by side, and chunks of which little is wanted, also if others stand between
- * them.
+ * Whether runs are read at once: small chunks that stand side by side, rewritten ones also with a little between them, as in a file that is
+ * damaged in thousands of places, and chunks of which little is wanted, wherever they stand.
  */
 function mayJoin(group: GroupStep, step: GroupStep): boolean {
   const [run, last] = [step.runs[0]!, group.runs.at(-1)!];
   if (step.kind !== group.kind || group.runs.length >= MAX_GROUP_RUNS || run.source !== last.source) return false;
   if (step.kind === "pick") return sumOf(group, "wantedBytes") + run.wantedBytes <= MAX_PICKED_BYTES;
-  const isNear = run.offset === endOf(last) && endOf(run) - group.runs[0]!.offset <= MAX_GROUP_BYTES;
+  const gapBytes = run.offset - endOf(last);
+  const mostGapBytes = step.kind === "rewrite" ? MAX_GAP_BYTES : 0;
+  const isNear = gapBytes >= 0 && gapBytes <= mostGapBytes && endOf(run) - group.runs[0]!.offset <= MAX_GROUP_BYTES;
   return isNear && sumOf(group, "lengthBytes") + run.lengthBytes <= MAX_GROUP_UNCOMPRESSED_BYTES;
 }
 
@@ -170,6 +172,8 @@ function sumOf({ runs }: GroupStep, name: "wantedBytes" | "lengthBytes"): number
 const MAX_GROUP_RUNS = 64;
 const MAX_GROUP_BYTES = 2 * 1024 * 1024;
 const MAX_GROUP_UNCOMPRESSED_BYTES = 4 * 1024 * 1024;
+/** Reading so much more takes less long than another step. */
+const MAX_GAP_BYTES = 4 * 1024;
 const MAX_PICKED_BYTES = 1024 * 1024;
 
 function endOf({ offset, recordBytes, indexesBytes }: PlannedRun): number {
