@@ -4,7 +4,6 @@ import type { ReadContext } from "../reading/read-context.ts";
 import { hasChannel, type Survey } from "../survey/survey.ts";
 import type { DamagedReading } from "./judge-chunk.ts";
 import { EMPTY_MESSAGE_BYTES, MESSAGE_HEAD_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
-import { fillsDefinition } from "./swallowed-records.ts";
 
 /*
  * Messages may stand outside of chunks, with the schemas and channels that they need. Behind a place that makes no sense they are found by
@@ -56,9 +55,10 @@ function isMessageHead(bytes: Uint8Array, survey: Survey): boolean {
 }
 
 /** Whether the record at a place is one, and another stands behind it. What is read for it counts, because there may be many places. */
-export async function isLoose({ offset, opcode, end }: LoosePlace, reading: DamagedReading): Promise<boolean> {
+export async function isLoose(place: LoosePlace, reading: DamagedReading): Promise<boolean> {
+  const { end } = place;
   const { context, survey } = reading;
-  if (opcode !== opcodes.message && !fillsDefinition(await look(offset, end - offset, reading))) return false;
+  if (place.opcode !== opcodes.message && !(await fillsDefinition(place, reading))) return false;
   const behindBytes = Math.min(EMPTY_MESSAGE_BYTES, context.source.sizeBytes - end);
   if (behindBytes < RECORD_HEAD_BYTES) return true;
   const behind = await look(end, behindBytes, reading);
@@ -66,6 +66,20 @@ export async function isLoose({ offset, opcode, end }: LoosePlace, reading: Dama
   const isKnown = behind[0]! >= opcodes.header && behind[0]! <= opcodes.dataEnd;
   const isInside = Number(view.getBigUint64(1, true)) <= context.source.sizeBytes - end - RECORD_HEAD_BYTES;
   return (isKnown && isInside) || isMessageHead(behind, survey);
+}
+
+/**
+ * Whether a schema's or channel's record is filled by its fields: its length is then true. Each has three texts or maps behind its numbers. Only
+ * their lengths are read, because garbage may say that it is megabytes long.
+ */
+async function fillsDefinition({ offset, opcode, end }: LoosePlace, reading: DamagedReading): Promise<boolean> {
+  let at = offset + RECORD_HEAD_BYTES + (opcode === opcodes.schema ? 2 : 4);
+  for (let left = 3; left > 0; left -= 1) {
+    if (at + 4 > end) return false;
+    const { buffer, byteOffset } = await look(at, 4, reading);
+    at += 4 + new DataView(buffer, byteOffset, 4).getUint32(0, true);
+  }
+  return at === end;
 }
 
 /** The reader's window stays where it is, because a length that is garbage names a far place. */

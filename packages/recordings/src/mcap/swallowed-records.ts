@@ -28,29 +28,14 @@ const shapes: Readonly<Record<number, (content: DataView) => boolean>> = {
   [opcodes.dataEnd]: (content) => content.byteLength === 4,
 };
 
-/** Whether a schema's or channel's record is filled by its fields: its length is then true. Each has three texts or maps behind its numbers. */
-export function fillsDefinition(record: Uint8Array): boolean {
-  const content = new DataView(
-    record.buffer,
-    record.byteOffset + RECORD_HEAD_BYTES,
-    record.byteLength - RECORD_HEAD_BYTES,
-  );
-  return endOf(content, record[0] === opcodes.schema ? 2 : 4, 3) === content.byteLength;
-}
-
 /** Whether there is room for so many texts or maps, each behind its length, from a place on. */
 function fits(content: DataView, from: number, count: number): boolean {
-  return endOf(content, from, count) <= content.byteLength;
-}
-
-/** Where so many texts or maps end; nowhere if a length of one is not there. */
-function endOf(content: DataView, from: number, count: number): number {
   let at = from;
   for (let left = count; left > 0; left -= 1) {
-    if (at + 4 > content.byteLength) return Number.POSITIVE_INFINITY;
+    if (at + 4 > content.byteLength) return false;
     at += 4 + content.getUint32(at, true);
   }
-  return at;
+  return at <= content.byteLength;
 }
 
 /** Whether the compression's name has at most four letters, and the content fills the record. */
