@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { holdOddFile } from "./testing/hold-odd-file.ts";
+import { makeMcap } from "./testing/make-mcap.ts";
 import { mutateOddMcap } from "./testing/mutate-odd-mcap.ts";
 import { keyOf, without } from "./testing/odd/content-key.ts";
 import { oddKinds } from "./testing/odd/kinds.ts";
@@ -41,6 +42,20 @@ function requireFound(odd: OddMcap): void {
   else assert.deepEqual(found, written, about);
   if (odd.isLegal) assert.deepEqual(damage, [], about);
 }
+
+test("an end of the data that stands in the summary once more refutes nothing that the first has confirmed", async () => {
+  const whole = Buffer.from(await makeMcap({ isChunked: false, features: { useSummaryOffsets: false } }));
+  const footerAt = whole.byteLength - 8 - 29;
+  const summaryAt = Number(whole.readBigUInt64LE(footerAt + 9));
+  const dataEnd = whole.subarray(summaryAt - 13, summaryAt);
+  const twice = Buffer.concat([whole.subarray(0, footerAt), dataEnd, whole.subarray(footerAt)]);
+  assert.deepEqual(
+    readSlowly(twice).damage.map(({ isGrave }) => isGrave),
+    [false],
+  );
+  twice[100]! ^= 1;
+  assert.ok(readSlowly(twice).damage.some(({ isGrave }) => isGrave));
+});
 
 interface WrittenByOthers {
   readonly topic: string;
