@@ -75,11 +75,15 @@ export async function judgeChunk(
 ): Promise<JudgedChunk | undefined> {
   const { dataOffset, storedBytes, uncompressedBytes, crc } = chunk;
   const end = dataOffset + storedBytes;
-  const { maxChunkBytes } = reading.context.limits;
+  const { limits, source } = reading.context;
+  const { maxChunkBytes } = limits;
   const isStored = storedBytes > 0 && end <= limit && storedBytes <= maxChunkBytes;
   const isInside = isStored && uncompressedBytes <= maxChunkBytes;
   const whole = isStored ? await judgeWhole(chunk, reading, end) : undefined;
   if (whole || (isInside && crc !== 0)) return whole;
+  const isEndKnown = limit < source.sizeBytes && crc !== 0;
+  const confirmed = !isStored && isEndKnown ? await judgeByChecksum(chunk, reading, limit) : undefined;
+  if (confirmed) return confirmed;
   const beginning = await findSense(chunk, reading, {
     limit: isInside ? end : limit,
     isKnown: (channelId) => hasChannel(reading.survey, channelId),

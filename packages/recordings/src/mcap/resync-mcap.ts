@@ -11,6 +11,7 @@ import { lookalikes, PIECE_BYTES } from "./lookalikes.ts";
 import { isLoose, type LoosePlace } from "./loose-places.ts";
 import { readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic } from "./opcodes.ts";
+import { endOfFramed } from "./record-head.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
 import type { McapChunk } from "./walk-mcap.ts";
 
@@ -84,7 +85,7 @@ function createJudging(reading: DamagedReading): Judging {
   return {
     async judge(chunk) {
       if (bounded.isExhausted()) return undefined;
-      const judged = await judgeChunk(chunk, boundedReading);
+      const judged = await judgeChunk(chunk, boundedReading, await limitOf(chunk, bounded.context));
       const end = chunk.dataOffset + chunk.storedBytes;
       if (!judged && chunk.crc !== 0 && end <= sizeBytes) refutedEnd = Math.max(refutedEnd, end);
       return judged;
@@ -96,6 +97,16 @@ function createJudging(reading: DamagedReading): Judging {
       return !isCompressed;
     },
   };
+}
+
+/**
+ * Where a chunk ends at the latest: if its content seems to reach beyond its record, and another record stands where that ends, the length of
+ * the record is true and the size of the content is not.
+ */
+async function limitOf({ offset, dataOffset, storedBytes }: McapChunk, context: ReadContext): Promise<number> {
+  const framedEnd = await endOfFramed(offset, context);
+  const isFramed = framedEnd !== undefined && framedEnd > dataOffset && framedEnd < dataOffset + storedBytes;
+  return isFramed ? framedEnd : context.source.sizeBytes;
 }
 
 /** Whether a chunk that can be read, at least in its beginning, stands in the first megabyte. */

@@ -7,7 +7,7 @@ import { openWindowReader, type WindowReader } from "../reading/window-reader.ts
 import { type Survey, settleSpans } from "../survey/survey.ts";
 import type { DamageLog } from "../verified/damage-log.ts";
 import { createUnknownChannels } from "../verified/unknown-channels.ts";
-import { type DamagedReading, judgeRefused } from "./judge-chunk.ts";
+import { type BegunChunk, type DamagedReading, judgeRefused } from "./judge-chunk.ts";
 import { bytesBehind, isFileStart } from "./mcap-end.ts";
 import { magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { endOfFramed, parseRecordHead, type RecordHead } from "./record-head.ts";
@@ -111,7 +111,7 @@ async function goOn({ offset, error, item }: Stop, skimming: Skim): Promise<Next
     return { offset: item?.end ?? sizeBytes };
   }
   const judged = await resync.judge(offset);
-  if (judged?.kind === "begun") return passBegun(judged.beginning, reason, skimming);
+  if (judged?.kind === "begun") return passBegun(judged, reason, skimming);
   if (judged?.kind === "chunk" && (await passWhole(judged.head, skimming))) {
     damage.addSummary(offset, reason);
     return { offset: judged.head.end };
@@ -150,12 +150,13 @@ async function passWhole(head: RecordHead, { context, reader, visitor }: Skim): 
   }
 }
 
-async function passBegun(beginning: Beginning<McapChunk>, reason: Reason, skimming: Skim): Promise<Next> {
+async function passBegun({ beginning, isConfirmed }: BegunChunk, reason: Reason, skimming: Skim): Promise<Next> {
   const { offset } = beginning.chunk;
   if (!(await addBegun(beginning, skimming))) return search({ offset, from: offset + 1, reason }, skimming);
   const end = await endOfFramed(offset, skimming.context);
   if (end !== undefined && end >= beginning.end) {
-    skimming.damage.addGap({ offset: beginning.end, end, reason, begun: beginning });
+    if (isConfirmed) skimming.damage.addSummary(offset, reason);
+    else skimming.damage.addGap({ offset: beginning.end, end, reason, begun: beginning });
     return { offset: end };
   }
   return search({ offset: beginning.end, from: beginning.end, reason, begun: beginning }, skimming);
@@ -189,6 +190,6 @@ async function search({ from, isChunk = false, ...gap }: Gap, skimming: Skim): P
   if (!found) return { offset: sizeBytes };
   if (found.kind === "file") return { offset: found.offset, isFile: true };
   if (found.kind === "loose") return { offset: found.offset };
-  if (found.kind === "begun") return passBegun(found.beginning, gap.reason, skimming);
+  if (found.kind === "begun") return passBegun(found, gap.reason, skimming);
   return (await passWhole(found.head, skimming)) ? { offset: found.head.end } : { offset: found.offset + 1 };
 }

@@ -4,12 +4,12 @@ import { asBuffer } from "../memory/as-buffer.ts";
 import type { Beginning } from "../reading/begun-chunk.ts";
 import { requireKnownChannels } from "../verified/require-known-channels.ts";
 import type { Verifying } from "../verified/verifying.ts";
+import type { BegunChunk } from "./judge-chunk.ts";
 import { bytesBehind, isFileStart, joinedAt, readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { endOfFramed, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { RecordVisitor } from "./record-visitor.ts";
 import { createResync, type Resync } from "./resync-mcap.ts";
-import type { McapChunk } from "./walk-mcap.ts";
 
 /**
  * Reads every byte of a file once and in order, believes nothing that the file says of itself, and adds each run of messages. Throws the
@@ -129,7 +129,7 @@ async function goOn(recovery: Recovery, { error, offset, head, wasJudged }: Stop
     damage.addSummary(offset, reason);
     return { offset, head: judged.head };
   }
-  if (judged?.kind === "begun") return passBegun(recovery, judged.beginning, reason);
+  if (judged?.kind === "begun") return passBegun(recovery, judged, reason);
   return passUnclear(recovery, offset, error);
 }
 
@@ -172,13 +172,14 @@ async function passFooter(recovery: Recovery, footer: RecordHead): Promise<Next>
 }
 
 /** Takes the beginning of a chunk, and goes on where its record ends, or looks for what stands behind it. */
-async function passBegun(recovery: Recovery, beginning: Beginning<McapChunk>, reason: Reason): Promise<Next> {
+async function passBegun(recovery: Recovery, { beginning, isConfirmed }: BegunChunk, reason: Reason): Promise<Next> {
   const { offset } = beginning.chunk;
   const { visitor, verifying, footerOffset } = recovery;
   if (!(await visitor.addBegun(beginning))) return search(recovery, { offset, from: offset + 1, reason });
   const end = await endOfFramed(offset, verifying.context);
   if (end !== undefined && end >= beginning.end && end < footerOffset) {
-    verifying.damage.addGap({ offset: beginning.end, end, reason, begun: beginning });
+    if (isConfirmed) verifying.damage.addSummary(offset, reason);
+    else verifying.damage.addGap({ offset: beginning.end, end, reason, begun: beginning });
     return { offset: end };
   }
   return search(recovery, { offset: beginning.end, from: beginning.end, reason, begun: beginning });
@@ -200,7 +201,7 @@ async function search(recovery: Recovery, { from, isChunk = false, ...gap }: Gap
   if (found === undefined) return { offset: footerOffset };
   if (found.kind === "file") return endAt(recovery, found.offset);
   if (found.kind === "loose") return { offset: found.offset };
-  if (found.kind === "begun") return passBegun(recovery, found.beginning, gap.reason);
+  if (found.kind === "begun") return passBegun(recovery, found, gap.reason);
   return { offset: found.offset, head: found.head };
 }
 

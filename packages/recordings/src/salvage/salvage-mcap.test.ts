@@ -159,6 +159,23 @@ test("a chunk whose size alone is damaged is read, because its checksum says tha
   }
 });
 
+test("a chunk whose content seems to reach beyond its record is read, and it goes on where the record ends", async () => {
+  for (const compression of compressions) {
+    const whole = await hundredChunks(compression);
+    const { at, bytes } = chunksOf(whole)[4]!;
+    const sizeAt = at + 41 + compression.length;
+    for (const moreBytes of [1n, 12n, BigInt(bytes)]) {
+      const lying = Buffer.from(whole);
+      lying.writeBigUInt64LE(lying.readBigUInt64LE(sizeAt) + moreBytes, sizeAt);
+      assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000, `${compression} ${moreBytes}`);
+      const survey = await inspectRecording(bytesSource(lying.subarray(0, -20)), { fileName: "a.mcap", salvage: true });
+      assert.ok("salvage" in survey && survey.salvage, `${compression} ${moreBytes}`);
+      const { messageCount, damage } = survey.salvage;
+      assert.deepEqual([messageCount, damage?.messagesGuessed, damage?.bytesLost], [1000, undefined, 0]);
+    }
+  }
+});
+
 test("a chunk whose head says that it is empty, and that holds messages, is no whole chunk, and is salvaged", async () => {
   for (const compression of compressions) {
     const whole = Buffer.from(await hundredChunks(compression));
