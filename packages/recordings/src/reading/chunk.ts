@@ -28,28 +28,36 @@ export function refuseLargeChunk(chunk: ChunkHeader, maxChunkBytes: number): voi
 
 /** Reads the chunk's records, decompressed and compared with its header. */
 export async function loadChunk(chunk: ChunkHeader, context: ReadContext): Promise<Uint8Array> {
+  const bytes = await loadUnchecked(chunk, context);
+  if (chunk.crc !== 0 && crc32(bytes) !== chunk.crc) throw failsChecksum(chunk);
+  return bytes;
+}
+
+async function loadUnchecked(chunk: ChunkHeader, context: ReadContext): Promise<Uint8Array> {
   const { source, limits, signal, decompress } = context;
   signal?.throwIfAborted();
   refuseLargeChunk(chunk, limits.maxChunkBytes);
   refuseBeyond({ offset: chunk.dataOffset, length: chunk.storedBytes, sizeBytes: source.sizeBytes });
   const stored = await readRange(context, chunk.dataOffset, chunk.storedBytes);
   const { compression, uncompressedBytes } = chunk;
-  const bytes = await decompress.whole({ compression, bytes: stored, uncompressedBytes, place: placeOf(chunk) });
-  if (chunk.crc !== 0 && crc32(bytes) !== chunk.crc) throw failsChecksum(chunk);
-  return bytes;
+  return decompress.whole({ compression, bytes: stored, uncompressedBytes, place: placeOf(chunk) });
 }
 
 /**
- * Reads the chunk's records in pieces of some megabytes at most, and compares them with its header when the last was given. Throws
- * `ChunkTooLarge` if more than `maxDecodedBytes` would have to be held at once.
+ * Reads the chunk's records in pieces of some megabytes at most, and compares them with its header when the last was given: a chunk that
+ * fails its checksum may be the only one that says what the messages of the others are. Throws `ChunkTooLarge` if more than `maxDecodedBytes`
+ * would have to be held at once.
  */
 export async function* streamChunk(chunk: ChunkHeader, context: ReadContext): AsyncGenerator<Uint8Array> {
   const { source, limits, decompress } = context;
   refuseLargeChunk(chunk, limits.maxChunkBytes);
   refuseBeyond({ offset: chunk.dataOffset, length: chunk.storedBytes, sizeBytes: source.sizeBytes });
   if (Math.max(chunk.storedBytes, chunk.uncompressedBytes) <= SMALL_CHUNK_BYTES) {
-    yield await loadChunk(chunk, context);
-    return;
+    const bytes = await loadUnchecked(chunk, context);
+    const isSame = chunk.crc === 0 || crc32(bytes) === chunk.crc;
+    yield bytes;
+    if (isSame) return;
+    throw failsChecksum(chunk);
   }
   const { compression, uncompressedBytes, storedBytes } = chunk;
   const pieces = streamRange(context, chunk.dataOffset, chunk.storedBytes);
