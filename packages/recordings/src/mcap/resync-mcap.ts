@@ -4,7 +4,7 @@ import { firstFrom } from "../memory/sorted-places.ts";
 import { boundJudging } from "../reading/bound-judging.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";
-import { createSurvey } from "../survey/survey.ts";
+import { type Channel, createSurvey, type Schema, type Survey } from "../survey/survey.ts";
 import { addRepeatedChannels } from "./index-mcap.ts";
 import { type DamagedReading, type JudgedChunk, judgeChunk, readChunkAt } from "./judge-chunk.ts";
 import { lookalikes, PIECE_BYTES } from "./lookalikes.ts";
@@ -156,10 +156,17 @@ async function introduceRepeated({ context, survey }: DamagedReading): Promise<S
     const schemas = section.schemas.filter(({ id }) => !survey.schemas.has(id));
     const channels = section.channels.filter(({ id }) => !survey.channels.has(id));
     addRepeatedChannels(survey, { ...section, schemas, channels }, context.limits);
+    for (const { id } of schemas) noteRepeated(survey, survey.schemas.get(id));
+    for (const { id } of channels) noteRepeated(survey, survey.channels.get(id));
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
   }
   return section;
+}
+
+/** The summary may be damaged itself: what the data say later counts. */
+function noteRepeated({ onlyRepeated }: Survey, taken: Schema | Channel | undefined): void {
+  if (taken) onlyRepeated.add(taken);
 }
 
 /** The places of the chunks that the summary names, in the order of the file. */

@@ -47,6 +47,8 @@ export interface Survey {
   library?: string;
   schemas: Map<number, Schema>;
   channels: Map<number, Channel>;
+  /** Schemas and channels that damage made the reader take from the summary: one that stands in the data counts instead. */
+  readonly onlyRepeated: WeakSet<Schema | Channel>;
   readonly tallies: Map<number, Tally>;
   startNs?: bigint;
   endNs?: bigint;
@@ -72,6 +74,7 @@ export function createSurvey({ mayLackSchemas = false } = {}): Survey {
     mayLackSchemas,
     schemas: new Map(),
     channels: new Map(),
+    onlyRepeated: new WeakSet(),
     tallies: new Map(),
     attachments: [],
     metadata: [],
@@ -91,8 +94,10 @@ export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits)
   if (schema.id === 0) return;
   const known = survey.schemas.get(schema.id);
   if (known) {
-    if (areSameSchema(known, schema)) return;
-    throw new DefinedTwiceError(`schema ${schema.id} ("${schema.name}")`);
+    const isSame = areSameSchema(known, schema);
+    if (isSame) survey.onlyRepeated.delete(known);
+    if (isSame) return;
+    if (!survey.onlyRepeated.has(known)) throw new DefinedTwiceError(`schema ${schema.id} ("${schema.name}")`);
   }
   if (survey.leftOut.schemas.has(schema.id)) return;
   const aboutBytes = schema.name.length + schema.encoding.length + RECORD_OVERHEAD_BYTES;
@@ -111,8 +116,10 @@ export function sha256OfSchema({ data, sha256 }: Schema): string {
 export function addChannel(survey: Survey, channel: Channel, limits: InspectLimits): void {
   const known = survey.channels.get(channel.id);
   if (known) {
-    if (areSameChannel(known, channel)) return;
-    throw new DefinedTwiceError(`channel ${channel.id} ("${channel.topic}")`);
+    const isSame = areSameChannel(known, channel);
+    if (isSame) survey.onlyRepeated.delete(known);
+    if (isSame) return;
+    if (!survey.onlyRepeated.has(known)) throw new DefinedTwiceError(`channel ${channel.id} ("${channel.topic}")`);
   }
   const { leftOut } = survey;
   if (leftOut.channels.has(channel.id)) return;
