@@ -10,7 +10,7 @@ import { createUnknownChannels } from "../verified/unknown-channels.ts";
 import { type BegunChunk, type DamagedReading, judgeRefused } from "./judge-chunk.ts";
 import { bytesBehind, isFileStart } from "./mcap-end.ts";
 import { magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
-import { endOfFramed, parseRecordHead, type RecordHead } from "./record-head.ts";
+import { endOfFramed, isRecordAt, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { createResync, type Resync } from "./resync-mcap.ts";
 import { createItemVisitor, type ItemVisitor } from "./survey-mcap.ts";
 import { itemOf, type McapChunk, type McapItem } from "./walk-mcap.ts";
@@ -22,6 +22,8 @@ interface Skim extends DamagedReading {
   readonly onUnknown: OnUnknown;
   readonly resync: Resync;
   readonly sizeBytes: number;
+  /** See `Verifying`. */
+  coveredEnd: number;
 }
 
 /**
@@ -34,7 +36,7 @@ export async function surveyDamagedMcap(survey: Survey, context: ReadContext, da
   const visitor = createItemVisitor(survey, context, unknown.add);
   const reading = { context, reader, survey };
   const { sizeBytes } = context.source;
-  const shared = { damage, visitor, onUnknown: unknown.add, sizeBytes };
+  const shared = { damage, visitor, onUnknown: unknown.add, sizeBytes, coveredEnd: Number.POSITIVE_INFINITY };
   const end = await skim({ ...reading, ...shared, resync: createResync(reading) });
   unknown.settle(survey, damage);
   settleSpans(survey, MAX_TIME_NS);
@@ -61,6 +63,8 @@ async function skim(skimming: Skim): Promise<number> {
   return sizeBytes;
 }
 
+type ChunkItem = McapItem & { readonly kind: "chunk" };
+
 /** Where the skim is, and the item that stands there once it is read. */
 interface Place {
   offset: number;
@@ -68,18 +72,41 @@ interface Place {
 }
 
 /** Visits what makes sense, and answers the footer. Millions of small records are common, so that it awaits only where it must. */
-async function visitItems(at: Place, { context, reader, visitor, sizeBytes }: Skim): Promise<RecordHead> {
+async function visitItems(at: Place, skimming: Skim): Promise<RecordHead> {
+  const { context, reader, visitor, sizeBytes } = skimming;
   while (true) {
     at.item = undefined;
     const bytes = reader.peek(at.offset, RECORD_HEAD_BYTES) ?? (await reader.fetch(at.offset, RECORD_HEAD_BYTES));
     const head = parseRecordHead(bytes, at.offset, sizeBytes);
+    if (head.end > skimming.coveredEnd) throw reachesBeyond(head);
     if (head.opcode === opcodes.footer) return head;
     const found = itemOf(head, reader, context);
     at.item = found instanceof Promise ? await found : found;
     const visited = visitor.visit(at.item);
     if (visited !== undefined) await visited;
-    at.offset = at.item.end;
+    at.offset = at.item.kind === "chunk" ? await behindChunk(at.item, skimming) : at.item.end;
   }
+}
+
+function reachesBeyond({ offset }: RecordHead): RecordingError {
+  return new RecordingError("BadRecord", `the record at byte ${offset} reaches beyond the one that covers it`);
+}
+
+/** Records that a message index covers are visited as a salvage reads them; behind the last it goes on where the index ends. */
+async function behindChunk({ chunk, coveredFrom, end }: ChunkItem, skimming: Skim): Promise<number> {
+  if (coveredFrom === undefined) return end;
+  const text = `a message index of the chunk at byte ${chunk.offset} is longer than it is: other records stand there`;
+  skimming.damage.addSummary(chunk.offset, { code: "BadRecord", text });
+  if (await isRecordAt(end, skimming.context)) skimming.coveredEnd = end;
+  return coveredFrom;
+}
+
+/** What a record covers makes no sense any more: it goes on where that record ends by its own length. */
+function leaveCovered(offset: number, reason: Reason, skimming: Skim): Next {
+  const { coveredEnd, damage } = skimming;
+  skimming.coveredEnd = Number.POSITIVE_INFINITY;
+  if (coveredEnd > offset) damage.addGap({ offset, end: coveredEnd, reason });
+  return { offset: Math.max(coveredEnd, offset) };
 }
 
 /** A file ends with a footer and the magic. Behind them another file may begin, or chunks of this one may stand that were moved. */
@@ -104,6 +131,7 @@ interface Next {
 
 async function goOn({ offset, error, item }: Stop, skimming: Skim): Promise<Next> {
   const { reason } = error;
+  if (!item && skimming.coveredEnd < skimming.sizeBytes) return leaveCovered(offset, reason, skimming);
   if (item?.kind === "chunk") return passChunk(item, reason, skimming);
   const { visitor, damage, survey, sizeBytes, resync } = skimming;
   if (visitor.isBehindData && survey.tallies.size > 0) {
@@ -112,9 +140,10 @@ async function goOn({ offset, error, item }: Stop, skimming: Skim): Promise<Next
   }
   const judged = await resync.judge(offset);
   if (judged?.kind === "begun") return passBegun(judged, reason, skimming);
-  if (judged?.kind === "chunk" && (await passWhole(judged.head, skimming))) {
+  const passed = judged?.kind === "chunk" ? await passWhole(judged.head, skimming) : undefined;
+  if (passed !== undefined) {
     damage.addSummary(offset, reason);
-    return { offset: judged.head.end };
+    return { offset: passed };
   }
   const isChunk = error instanceof DefinedTwiceError;
   const end = isChunk ? undefined : await endOfFramed(offset, skimming.context);
@@ -124,8 +153,9 @@ async function goOn({ offset, error, item }: Stop, skimming: Skim): Promise<Next
 }
 
 /** Reads what can be had of a chunk whose lengths make sense, and that cannot be read as a whole. */
-async function passChunk(item: McapItem & { kind: "chunk" }, reason: Reason, skimming: Skim): Promise<Next> {
-  const { chunk, end, indexed } = item;
+async function passChunk(item: ChunkItem, reason: Reason, skimming: Skim): Promise<Next> {
+  const { chunk, indexed } = item;
+  const end = await behindChunk(item, skimming);
   const recordEnd = chunk.dataOffset + chunk.storedBytes;
   const judged = await judgeRefused(chunk, skimming, recordEnd);
   if (judged && (await addBegun(judged.beginning, skimming))) {
@@ -139,13 +169,15 @@ async function passChunk(item: McapItem & { kind: "chunk" }, reason: Reason, ski
   return { offset: end };
 }
 
-/** Adds a chunk whose record alone is damaged. Answers false if it cannot be read all the same. */
-async function passWhole(head: RecordHead, { context, reader, visitor }: Skim): Promise<boolean> {
+/** Adds a chunk whose record alone is damaged. Answers where to go on; undefined if it cannot be read all the same. */
+async function passWhole(head: RecordHead, skimming: Skim): Promise<number | undefined> {
+  const { context, reader, visitor } = skimming;
   try {
-    await visitor.visit(await itemOf(head, reader, context));
-    return true;
+    const item = await itemOf(head, reader, context);
+    await visitor.visit(item);
+    return item.kind === "chunk" ? await behindChunk(item, skimming) : item.end;
   } catch (error) {
-    if (error instanceof RecordingError) return false;
+    if (error instanceof RecordingError) return undefined;
     throw error;
   }
 }
@@ -191,5 +223,5 @@ async function search({ from, isChunk = false, ...gap }: Gap, skimming: Skim): P
   if (found.kind === "file") return { offset: found.offset, isFile: true };
   if (found.kind === "loose") return { offset: found.offset };
   if (found.kind === "begun") return passBegun(found, gap.reason, skimming);
-  return (await passWhole(found.head, skimming)) ? { offset: found.head.end } : { offset: found.offset + 1 };
+  return { offset: (await passWhole(found.head, skimming)) ?? found.offset + 1 };
 }

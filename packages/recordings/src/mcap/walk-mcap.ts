@@ -9,6 +9,7 @@ import { isFileStart, joinedAt } from "./mcap-end.ts";
 import { MESSAGE_HEAD_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { openRecord, openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { readAttachmentHead, readChannel, readChunkHead, readHeader, readMetadata, readSchema } from "./records.ts";
+import { startsWithRecord } from "./swallowed-records.ts";
 
 export type McapChunk = ChunkHeader & { readonly startNs: bigint; readonly endNs: bigint };
 
@@ -19,14 +20,21 @@ export type McapItem = { readonly end: number } & (
   | { readonly kind: "channel"; readonly channel: Channel }
   /** The time may lie beyond signed 64 bits. */
   | { readonly kind: "message"; readonly channelId: number; readonly logTimeNs: bigint; readonly offset: number }
-  /** `indexed` is what the message indexes behind the chunk say. It is empty if there are none. */
-  | { readonly kind: "chunk"; readonly chunk: McapChunk; readonly indexed: Map<number, Tally> }
+  | ({ readonly kind: "chunk"; readonly chunk: McapChunk } & Indexes)
   | { readonly kind: "attachment"; readonly attachment: AttachmentSummary; readonly offset: number }
   | { readonly kind: "metadata"; readonly metadata: MetadataRecord }
   | ({ readonly kind: "leftOut" } & LeftOutRecord)
   | { readonly kind: "dataEnd" }
   | { readonly kind: "other" }
 );
+
+/** What the message indexes behind a chunk say. */
+interface Indexes {
+  /** It is empty if there are none, or if they make no sense. */
+  readonly indexed: Map<number, Tally>;
+  /** Where other records begin that the last index covers, because its length is damaged. */
+  readonly coveredFrom?: number;
+}
 
 /** A record that is too large to be read and is not needed. `id` is that of a schema or channel. */
 export interface LeftOutRecord {
@@ -140,7 +148,7 @@ async function readIndexes(
   chunkEnd: number,
   reader: WindowReader,
   { source: { sizeBytes } }: ReadContext,
-): Promise<{ indexed: Map<number, Tally>; end: number }> {
+): Promise<Indexes & { end: number }> {
   const indexed = new Map<number, Tally>();
   let end = chunkEnd;
   try {
@@ -148,8 +156,9 @@ async function readIndexes(
       const bytes = reader.peek(end, RECORD_HEAD_BYTES) ?? (await reader.fetch(end, RECORD_HEAD_BYTES));
       if (bytes[0] !== opcodes.messageIndex) break;
       const index = parseRecordHead(bytes, end, sizeBytes);
-      await tallyIndex(index, reader, indexed);
+      const entriesEnd = await tallyIndex(index, reader, indexed);
       end = index.end;
+      if (await isCovering(index, entriesEnd, reader)) return { indexed: new Map(), coveredFrom: entriesEnd, end };
     }
     return { indexed, end };
   } catch (error) {
@@ -161,8 +170,17 @@ async function readIndexes(
 /** A chunk starts with times, sizes, a checksum and two lengths. There is room for the name of the compression. */
 const CHUNK_START_BYTES = 8 + 8 + 8 + 4 + 4 + 8 + 64;
 
-/** Entries are read in pieces, because an index may be larger than what should be held. */
-async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<number, Tally>): Promise<void> {
+/** Whether other records stand behind the entries of an index, within its length. */
+async function isCovering({ end }: RecordHead, entriesEnd: number, reader: WindowReader): Promise<boolean> {
+  if (entriesEnd === end) return false;
+  return startsWithRecord(await reader.fetch(entriesEnd, Math.min(end - entriesEnd, MOST_COVERED_BYTES)));
+}
+
+/** Enough bytes for the next record in most files. */
+const MOST_COVERED_BYTES = 8 * 1024 * 1024;
+
+/** Answers where the entries end. They are read in pieces, because an index may be larger than what should be held. */
+async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<number, Tally>): Promise<number> {
   const start = openCursor(
     await reader.fetch(head.contentOffset, Math.min(6, head.contentBytes)),
     `the index at byte ${head.offset}`,
@@ -176,13 +194,14 @@ async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<n
       `the message index at byte ${head.offset} has a wrong length; the file is damaged there`,
     );
   }
-  if (entriesBytes === 0) return;
+  if (entriesBytes === 0) return entriesOffset;
   const tally = indexed.get(channelId) ?? { messageCount: 0 };
   indexed.set(channelId, tally);
   for (let done = 0; done < entriesBytes; done += INDEX_PIECE_BYTES) {
     const piece = await reader.fetch(entriesOffset + done, Math.min(INDEX_PIECE_BYTES, entriesBytes - done));
     tallyEntries(piece, tally, head.offset);
   }
+  return entriesOffset + entriesBytes;
 }
 
 const INDEX_ENTRY_BYTES = 16;

@@ -91,6 +91,23 @@ test("behind an index that covers records and a part of one, it goes on where th
   }
 });
 
+test("the survey finds the chunks that an index covers, also behind a chunk that was found by its looks", async () => {
+  const whole = await hundredChunks("lz4");
+  const [, , , , chunk, next, last] = chunksOf(whole);
+  const indexAt = chunk!.at + chunk!.bytes;
+  const lying = Buffer.from(whole.subarray(0, chunksOf(whole).at(-1)!.end));
+  lying.writeBigUInt64LE(BigInt(last!.end - indexAt - 9), indexAt + 1); // It covers two chunks with their indexes.
+  lying.fill(0, next!.end - 4, next!.end); // The file makes no sense there any more, so that it is skimmed.
+  for (const isFound of [false, true]) {
+    if (isFound) lying.fill(0, chunk!.at - 16, chunk!.at);
+    const bytes = Buffer.concat([lying, Buffer.from([0])]);
+    const { length } = readMessages(await salvage(bytes, "run.mcap", pool));
+    const inspection = await inspectRecording(bytesSource(bytes), { fileName: "run.mcap", salvage: true });
+    assert.ok("salvage" in inspection);
+    assert.deepEqual([inspection.salvage?.messageCount, length], [1000, 1000]);
+  }
+});
+
 test("behind a chunk whose content alone has an impossible length, it goes on where its record ends", async () => {
   const whole = await hundredChunks("lz4");
   const { end } = chunksOf(whole)[4]!;
