@@ -93,12 +93,8 @@ export function createSurvey({ mayLackSchemas = false } = {}): Survey {
 export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits): void {
   if (schema.id === 0) return;
   const known = survey.schemas.get(schema.id);
-  if (known) {
-    const isSame = areSameSchema(known, schema);
-    if (isSame) survey.onlyRepeated.delete(known);
-    if (isSame) return;
-    if (!survey.onlyRepeated.has(known)) throw new DefinedTwiceError(`schema ${schema.id} ("${schema.name}")`);
-  }
+  const what = `schema ${schema.id} ("${schema.name}")`;
+  if (known && isRepeat(survey, { known, isSame: areSameSchema(known, schema), what })) return;
   if (survey.leftOut.schemas.has(schema.id)) return;
   const aboutBytes = schema.name.length + schema.encoding.length + RECORD_OVERHEAD_BYTES;
   if (hold(survey, schema.data.byteLength + aboutBytes, limits))
@@ -108,6 +104,19 @@ export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits)
   else survey.leftOut.schemas.add(schema.id);
 }
 
+interface Known {
+  readonly known: Schema | Channel;
+  readonly isSame: boolean;
+  readonly what: string;
+}
+
+/** Whether a definition says what is known. Throws if it says something else, unless only the summary has said what is known. */
+function isRepeat({ onlyRepeated }: Survey, { known, isSame, what }: Known): boolean {
+  if (!isSame && !onlyRepeated.has(known)) throw new DefinedTwiceError(what);
+  if (isSame) onlyRepeated.delete(known);
+  return isSame;
+}
+
 /** The hash of the data, also if the data are not held. */
 export function sha256OfSchema({ data, sha256 }: Schema): string {
   return sha256 ?? createHash("sha256").update(data).digest("hex");
@@ -115,12 +124,8 @@ export function sha256OfSchema({ data, sha256 }: Schema): string {
 
 export function addChannel(survey: Survey, channel: Channel, limits: InspectLimits): void {
   const known = survey.channels.get(channel.id);
-  if (known) {
-    const isSame = areSameChannel(known, channel);
-    if (isSame) survey.onlyRepeated.delete(known);
-    if (isSame) return;
-    if (!survey.onlyRepeated.has(known)) throw new DefinedTwiceError(`channel ${channel.id} ("${channel.topic}")`);
-  }
+  const what = `channel ${channel.id} ("${channel.topic}")`;
+  if (known && isRepeat(survey, { known, isSame: areSameChannel(known, channel), what })) return;
   const { leftOut } = survey;
   if (leftOut.channels.has(channel.id)) return;
   const isTaken = survey.mayLackSchemas && !leftOut.schemas.has(channel.schemaId);
