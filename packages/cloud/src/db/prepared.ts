@@ -38,6 +38,11 @@ type Statement<Row> = (db: Pick<Database, "pool">, values: readonly unknown[]) =
 export function prepare<Row>(build: (db: Kysely<DB>) => Compilable<Row>): Statement<Row> {
   const { sql: text, parameters } = build(builder).compile();
   if (parameters.length > 0) throw new TypeError(`values stand in a prepared statement; use sql.lit: ${text}`);
+  return prepareText(text);
+}
+
+/** Makes such a statement of a text, for what Kysely cannot write. */
+export function prepareText<Row>(text: string): Statement<Row> {
   const name = createHash("sha256").update(text).digest("hex").slice(0, 32);
   const statement = { name, text, types: bigintTypes };
   return async ({ pool }, values) => {

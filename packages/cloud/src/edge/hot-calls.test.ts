@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
-import { askForFile, recordingItem, sayHello, startAgent } from "../testing/test-agent.ts";
+import { askForFile, brokenItem, recordingItem, sayHello, sha256, startAgent } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { prisma, pool } = cloud.deps.db;
@@ -27,6 +27,16 @@ test("a hello queries the database three times: for its caller, for what is know
     await asksOf(() => sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "one-process-alone" })),
     3,
   );
+});
+
+test("a report of files that are known and unchanged queries the database twice: for its caller, and for the report", async () => {
+  const agent = await startAgent(cloud, "unchanged");
+  const topic = { topic: "/imu", version: "v1", encoding: "cdr", schemaName: "Imu", schemaEncoding: "ros2msg" };
+  const topics = [{ ...topic, schemaSha256: sha256("imu"), messageCount: 1 }];
+  const items = [recordingItem(), recordingItem({ topics, wantsImport: true }), brokenItem()];
+  await agent.report(items);
+  assert.equal(await asksOf(() => agent.report(items)), 2);
+  assert.deepEqual((await agent.report(items)).unknownSchemas, [sha256("imu")]);
 });
 
 test("a call for work without work queries the database twice: for its caller and for the work", async () => {

@@ -27,6 +27,7 @@ import { acknowledge } from "./acknowledge.ts";
 import { endListing } from "./end-listing.ts";
 import { noteSalvages } from "./note-salvages.ts";
 import { placeFiles } from "./place-files.ts";
+import { reportKnown } from "./report-known.ts";
 import { requestAutoImports } from "./request-auto-imports.ts";
 import { storeFiles } from "./store-files.ts";
 import { storeSchemas, unknownSchemas } from "./store-schemas.ts";
@@ -38,11 +39,11 @@ type Report = typeof api.edge.report;
  * a report that arrives after a later one changes nothing, and a repeat of the last one ends in the same state.
  */
 export async function report(ctx: AgentCtx, body: Input<Report>): Promise<Complete<Output<Report>>> {
-  const { unknown, unassigned, ends } = await withLease(
-    ctx,
-    (tx, agent) => storeReport(tx, { ctx, agent, body }),
-    body.sequence,
-  );
+  const items = [...new Map(body.upserts.map((item) => [item.versionId, item])).values()]; // if a version is reported twice, the last item counts
+  const known = await reportKnown(ctx, { ...body, items });
+  const { unknown, unassigned, ends } = known
+    ? { ...known, ends: body.listing && (await endsAmong(ctx.db.prisma, known.agentId, items)) }
+    : await withLease(ctx, (tx, agent) => storeReport(tx, { ctx, agent, body, latest: items }), body.sequence);
   const { listing, sequence } = body;
   return {
     unknownSchemas: unknown,
@@ -58,12 +59,13 @@ interface Received {
   readonly ctx: AgentCtx;
   readonly agent: AgentModel;
   readonly body: Input<Report>;
+  /** The report's items, of which no two are of one version. */
+  readonly latest: readonly EdgeItem[];
 }
 
 /** Returns the schemas that the report names and nobody has sent yet. */
-async function storeReport(tx: Transaction, { ctx, agent, body }: Received) {
+async function storeReport(tx: Transaction, { ctx, agent, body, latest }: Received) {
   const nowNs = ctx.clock.nowNs();
-  const latest = [...new Map(body.upserts.map((item) => [item.versionId, item])).values()]; // if a version is reported twice, the last item counts
   const { items, places, unassigned } = await placeFiles(tx, { agent, items: latest, nowNs });
   await storeSchemas(tx, agent.orgId, body.schemas);
   await storeFiles(tx, { agent, items, places, listingId: body.listing?.id, nowNs });
@@ -73,7 +75,7 @@ async function storeReport(tx: Transaction, { ctx, agent, body }: Received) {
     await removeVersions({ tx, nowNs }, { agent, versionIds: gone.map(({ versionId }) => versionId), because });
   await acknowledge(tx, agent, body.acknowledgements);
   await requestAutoImports(tx, { agent, items, nowNs });
-  const ends = body.listing && (await endsAmong(tx, agent, items));
+  const ends = body.listing && (await endsAmong(tx, agent.id, items));
   return { unknown: await unknownSchemas(tx, agent.orgId, items), unassigned, ends };
 }
 
@@ -92,10 +94,10 @@ async function removeVersions(moment: Moment, { versionIds, ...removal }: Remova
 /** An agent that lost its state cannot know which files were imported before, nor which failed and why. */
 async function endsAmong(
   tx: Transaction,
-  { id }: AgentModel,
+  agentId: string,
   items: readonly EdgeItem[],
 ): Promise<Pick<Output<Report>, "imported" | "importedContents" | "failed">> {
-  const found = await findVersions(tx, { agentId: id, versionIds: items.map(({ versionId }) => versionId) });
+  const found = await findVersions(tx, { agentId, versionIds: items.map(({ versionId }) => versionId) });
   const ids = found.flatMap(({ recordingId }) => recordingId ?? []);
   const ended = await tx.recording.findMany({
     where: { id: { in: ids }, importStatus: { in: ["complete", "failed"] }, isUnverified: false },

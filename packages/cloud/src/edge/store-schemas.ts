@@ -26,12 +26,17 @@ export async function storeSchemas(tx: Transaction, orgId: string, schemas: read
 
 /** Returns the schemas that the items name and nobody has sent yet. */
 export async function unknownSchemas(tx: Transaction, orgId: string, items: readonly EdgeItem[]): Promise<string[]> {
-  const named = new Set(
-    items.flatMap((item) => (item.state === "indexed" ? item.topics.map((topic) => topic.schemaSha256) : [])),
-  );
+  const named = namedSchemas(items);
   if (named.size === 0) return [];
   const known = await tx.$queryRaw<{ sha256: string }[]>`
     SELECT sha256 FROM "SchemaText" WHERE "orgId" = ${orgId} AND sha256 = ANY(${[...named]})`;
   for (const { sha256 } of known) named.delete(sha256);
   return [...named];
+}
+
+/** Returns the hashes of all schemas that the items name. */
+export function namedSchemas(items: readonly EdgeItem[]): Set<string> {
+  return new Set(
+    items.flatMap((item) => (item.state === "indexed" ? item.topics.map((topic) => topic.schemaSha256) : [])),
+  );
 }
