@@ -1,12 +1,12 @@
 // A hello takes two statements and no transaction: one reads everything that decides about it, and the other writes the agent's row if
-// nobody has written it since (`xmin`); otherwise the hello is decided anew. A call for work by an agent at rest takes one statement, and
-// renews the lease only after a third of its time. With the look-up of the caller that makes 3 and 2 statements; with a transaction and the
-// ORM it was 14 and 10.
+// nobody has written it since (`xmin`); otherwise the hello is decided once more. If the process that holds the lease says hello again, the
+// first statement writes the row at once, because then nothing is to be decided. A call for work by an agent at rest takes one statement, and
+// renews the lease only after a third of its time. With the look-up of the caller that makes 3, 2 and 2 statements; with a transaction and
+// the ORM it was 14 for a hello and 10 for work.
 
 import type { AgentCtx } from "../context/context.ts";
-import type { AgentCaller } from "../core/callers.ts";
 import type { AgentModel, DeviceModel, SiteModel } from "../db/generated/models.ts";
-import { bigintTypes } from "../db/kysely-pool.ts";
+import { prepareText } from "../db/prepared.ts";
 import { type Inventory, inventorySql } from "./inventory.ts";
 
 type Owner =
@@ -43,6 +43,8 @@ export interface Standing {
   readonly inventory: Inventory;
   /** The cloud's incarnation. */
   readonly incarnation: string;
+  /** The agent's row was written, because the process that says hello holds the lease. */
+  readonly isKept: boolean;
   /** The agent's row; undefined before its first hello. */
   readonly agent?: StoredAgent & {
     /** Every change of the row gives it another version: a write that requires this version has overlooked nothing. */
@@ -54,36 +56,66 @@ const AGENT = `a.id AS "agentId", a.xmin::text AS "rowVersion", a."leaseNumber",
   a."reportSequence", a."oustedInstanceId", a."oustedReturns", a."clonedAtNs", a."listedIncarnation"`;
 const INVENTORY = `CROSS JOIN LATERAL (${inventorySql("a.id")}) i`;
 
-const STANDING_OF_DEVICE = `
+const OF_DEVICE = `
   SELECT o.id, o.name, o."projectId", p.name AS "projectName", o.enabled, o."retainRecordingsSeconds", o."autoDeleteAfterImport",
-    o."agentSettings", ${AGENT}, i.count, i.digest, c.incarnation
+    o."agentSettings", ${AGENT}, i.count, i.digest, c.incarnation, EXISTS (SELECT FROM kept) AS "isKept"
   FROM "Device" o JOIN "Project" p ON p.id = o."projectId" JOIN "Deployment" c ON c.id = 1
   LEFT JOIN "Agent" a ON a."deviceId" = o.id ${INVENTORY} WHERE o.id = $1`;
-const STANDING_OF_SITE = `
-  SELECT o.id, o.name, o."retainRecordingsSeconds", o."agentSettings", ${AGENT}, i.count, i.digest, c.incarnation
+const OF_SITE = `
+  SELECT o.id, o.name, o."retainRecordingsSeconds", o."agentSettings", ${AGENT}, i.count, i.digest, c.incarnation,
+    EXISTS (SELECT FROM kept) AS "isKept"
   FROM "Site" o JOIN "Deployment" c ON c.id = 1
   LEFT JOIN "Agent" a ON a."siteId" = o.id ${INVENTORY} WHERE o.id = $1`;
 
-type Row = Record<"id" | "name" | "projectId" | "projectName" | "incarnation" | "digest" | "rowVersion", string> &
-  DeviceSettings & { readonly count: number } & { readonly agentId: string | null } & Omit<StoredAgent, "id">;
+/**
+ * For the process ($2) that holds the lease of the owner's ($1) agent, if it presents no later lease ($3): what `takeLease` and `hello.ts`
+ * decide is then that the lease is renewed ($4) at this time ($5). If the agent has no files ($6 is false), what it has listed may change, and
+ * that is decided there. The row is written as it was read: what another transaction has changed meanwhile is not.
+ */
+const keeping = (owner: "deviceId" | "siteId", standing: string) => `
+  WITH seen AS MATERIALIZED (SELECT id, xmin AS version FROM "Agent" WHERE "${owner}" = $1), kept AS (
+    UPDATE "Agent" a SET "isOnline" = true, "leaseExpiresAtNs" = $4, "lastSeenAtNs" = $5, "machineId" = $7, "agentVersion" = $8, facts = $9
+    FROM seen s WHERE a.id = s.id AND a.xmin = s.version AND a."leaseInstanceId" = $2 AND a."clonedAtNs" IS NULL
+      AND coalesce($3::bigint <= a."leaseNumber", true)
+      AND ($6::boolean OR EXISTS (SELECT FROM "EdgeFile" f WHERE f."agentId" = a.id))
+    RETURNING a.id
+  ) ${standing}`;
+const keepOfDevice = prepareText<Row>(keeping("deviceId", OF_DEVICE));
+const keepOfSite = prepareText<Row>(keeping("siteId", OF_SITE));
 
-/** Reads everything as of one moment, by one statement; undefined if the owner is gone. */
-export async function readStanding({ db }: AgentCtx, caller: AgentCaller): Promise<Standing | undefined> {
+type Row = Record<"id" | "name" | "projectId" | "projectName" | "incarnation" | "digest" | "rowVersion", string> &
+  DeviceSettings & { readonly count: number; readonly isKept: boolean } & { readonly agentId: string | null } & Omit<
+    StoredAgent,
+    "id"
+  >;
+
+/** What an agent says of itself in a hello. */
+export interface Said
+  extends Pick<AgentRow, "leaseExpiresAtNs" | "lastSeenAtNs" | "machineId" | "agentVersion" | "facts"> {
+  readonly instanceId: string;
+  readonly lease: number | undefined;
+  readonly hasFiles: boolean;
+}
+
+/**
+ * Reads everything as of one moment, by one statement; undefined if the owner is gone. If the hello comes from the process that holds the
+ * lease, the agent's row is written too, and `isKept` is true.
+ */
+export async function keepStanding({ db, caller }: AgentCtx, said: Said): Promise<Standing | undefined> {
   const isDevice = caller.deviceId !== null;
-  const { rows } = await db.pool.query<Row>({
-    name: isDevice ? "standing of a device" : "standing of a site",
-    text: isDevice ? STANDING_OF_DEVICE : STANDING_OF_SITE,
-    values: [caller.deviceId ?? caller.siteId],
-    types: bigintTypes,
-  });
-  return rows[0] && toStanding(rows[0], isDevice);
+  const { leaseExpiresAtNs, lastSeenAtNs, machineId, agentVersion, facts } = said;
+  const [row] = await (isDevice ? keepOfDevice : keepOfSite)(db, [
+    ...[caller.deviceId ?? caller.siteId, said.instanceId, said.lease ?? null, leaseExpiresAtNs, lastSeenAtNs],
+    ...[said.hasFiles, machineId, agentVersion, JSON.stringify(facts)],
+  ]);
+  return row && toStanding(row, isDevice);
 }
 
 function toStanding(row: Row, isDevice: boolean): Standing {
-  const { agentId, count, digest, incarnation } = row;
+  const { agentId, count, digest, incarnation, isKept } = row;
   const owner: Owner = isDevice ? { device: row } : { site: row };
   const agent = agentId === null ? {} : { agent: { ...row, id: agentId } };
-  return { owner, inventory: { count, digest }, incarnation, ...agent };
+  return { owner, inventory: { count, digest }, incarnation, isKept, ...agent };
 }
 
 export type AgentRow = StoredAgent &

@@ -7,7 +7,8 @@ import { ApiError } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { sqlState } from "../db/sql-state.ts";
 import { ownerId } from "../polls/agent-owner.ts";
-import { type AgentRow, readStanding, type Standing, writeAgent } from "./agent-standing.ts";
+import { LEASE_NS } from "../polls/lease-renewals.ts";
+import { type AgentRow, keepStanding, type Standing, writeAgent } from "./agent-standing.ts";
 import { isSameInventory } from "./inventory.ts";
 import { settingsOf } from "./work.ts";
 
@@ -24,27 +25,37 @@ export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Complete
 
 /**
  * Reads, decides, and writes the agent's row if it has not changed meanwhile: two hellos at once, or one beside a report, run one after
- * another without a lock or a transaction between two statements.
+ * another without a lock or a transaction between two statements. If there is nothing to decide, the row is written as it is read.
  */
 async function greet(ctx: AgentCtx, body: Input<Hello>): Promise<Complete<Output<Hello>>> {
-  let standing = await look(ctx);
-  if (isReturn(standing.agent, body.instanceId, ctx.clock.nowNs())) {
+  let standing = await look(ctx, body);
+  if (!standing.isKept && isReturn(standing.agent, body.instanceId, ctx.clock.nowNs())) {
     await noteReturn(ctx, body.instanceId);
-    standing = await look(ctx);
+    standing = await look(ctx, body);
   }
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const greeting = { body, nowNs: ctx.clock.nowNs(), isKnown: isSameInventory(standing.inventory, body.inventory) };
+    if (standing.isKept) return welcome(ctx, { ...greeting, standing, row: standing.agent! });
     const row = nextRow(standing, greeting);
     if (await isWritten(ctx, row, standing)) return welcome(ctx, { ...greeting, standing, row });
-    standing = await look(ctx);
+    standing = await look(ctx, body);
   }
   throw new ApiError("Unavailable", "others write this agent's row all the time; try again", { retryAfterSeconds: 5 });
 }
 
-async function look(ctx: AgentCtx): Promise<Standing> {
-  const standing = await readStanding(ctx, ctx.caller);
+async function look(ctx: AgentCtx, body: Input<Hello>): Promise<Standing> {
+  const nowNs = ctx.clock.nowNs();
+  const { instanceId, lease, inventory } = body;
+  const said = { ...saidOf(body, nowNs), instanceId, lease, leaseExpiresAtNs: nowNs + LEASE_NS };
+  const standing = await keepStanding(ctx, { ...said, hasFiles: inventory.count > 0 });
   if (!standing) throw new ApiError("Unauthenticated", "what the token was for was deleted");
   return standing;
+}
+
+/** Returns what the agent says of itself, in the columns that hold it. */
+function saidOf({ machineId, agentVersion, host, clock }: Input<Hello>, nowNs: bigint) {
+  const facts = { host, clockSkewMs: Number((clock - nowNs) / 1_000_000n) };
+  return { machineId, agentVersion, lastSeenAtNs: nowNs, facts };
 }
 
 async function isWritten(ctx: AgentCtx, row: AgentRow, standing: Standing): Promise<boolean> {
@@ -78,19 +89,16 @@ function nextRow({ agent: current, incarnation }: Standing, { body, nowNs, isKno
   const listed = isSuspended ? null : (current?.listedIncarnation ?? null);
   return {
     ...lease,
+    ...saidOf(body, nowNs),
     id: current?.id ?? newId("agt"),
     clonedAtNs: null,
     listedIncarnation: isKnown && body.inventory.count === 0 ? incarnation : listed, // without files there is nothing to list
-    machineId: body.machineId,
-    agentVersion: body.agentVersion,
-    lastSeenAtNs: nowNs,
-    facts: { host: body.host, clockSkewMs: Number((body.clock - nowNs) / 1_000_000n) },
   };
 }
 
 interface Greeted extends Greeting {
   readonly standing: Standing;
-  readonly row: AgentRow;
+  readonly row: Pick<AgentRow, "leaseNumber" | "listedIncarnation">;
 }
 
 /**

@@ -23,10 +23,18 @@ async function asksOf(call: () => Promise<unknown>): Promise<number> {
 
 test("a hello queries the database three times: for its caller, for what is known, and for the write", async () => {
   const agent = await startAgent(cloud, "greeted");
-  assert.equal(
-    await asksOf(() => sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "one-process-alone" })),
-    3,
-  );
+  const latest = { lease: agent.hello.lease };
+  const restart = async () => {
+    latest.lease = (await sayHello(cloud, { ...agent, ...latest })).hello.lease;
+  };
+  assert.equal(await asksOf(restart), 3);
+});
+
+test("a hello of the process that holds the lease queries the database twice: for its caller, and for all else", async () => {
+  const agent = await startAgent(cloud, "greeted-again");
+  await agent.report([recordingItem()]);
+  const known = { ...agent, lease: agent.hello.lease, instanceId: "one-process-alone" };
+  assert.equal(await asksOf(() => sayHello(cloud, known)), 2);
 });
 
 test("a report of files that are known and unchanged queries the database twice: for its caller, and for the report", async () => {
