@@ -51,11 +51,15 @@ async function eachPiece(
     }
   };
   const onClose = () => reject(new ApiError("BodyTimeout", "the sender went away"));
-  incoming.on("data", onData).once("end", resolve).once("error", reject).once("close", onClose);
+  const onEnd = () => {
+    incoming.off("close", onClose); // it follows at once, and making an error that nobody hears costs a twentieth of a hello
+    resolve();
+  };
+  incoming.on("data", onData).once("end", onEnd).once("error", reject).once("close", onClose);
   try {
     await promise;
   } finally {
-    incoming.off("data", onData).off("end", resolve).off("close", onClose).pause();
+    incoming.off("data", onData).off("end", onEnd).off("close", onClose).pause();
   }
 }
 
