@@ -72,7 +72,7 @@ test("a known recording takes the place of a salvage that was requested since", 
   const item = recordingItem();
   await agent.report([item]);
   const { agentId, orgId } = await fileOf(agent, item);
-  const asked = { id: "svg_finished", orgId, agentId, state: "requested", versionId: "an-earlier-version" };
+  const asked = { id: "svg_finished", orgId, agentId, state: "requested", versionId: "an-earlier-version" } as const;
   const facts = { path: item.path, sizeBytes: 9, modifiedAtNs: 9, startNs: item.start, createdAtNs: 9, updatedAtNs: 9 };
   await prisma.salvageRequest.create({ data: { ...asked, ...facts } });
   await agent.report([item]);
