@@ -38,11 +38,11 @@ program
   .option("--limit <count>", "at most so many", "50")
   .option("--json", "as a JSON array, as the service gives them")
   .action(async (listing: Listing & { json?: true }) => {
-    const { listRecordings, renderRecordings } = await import("./commands/list-recordings.ts");
+    const { asAnswered, listRecordings, renderRecordings } = await import("./commands/list-recordings.ts");
     await withService(async (service) => {
       const page = await listRecordings(service, listing);
       const columns = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
-      process.stdout.write(listing.json ? toJson(page.recordings) : renderRecordings(page, columns));
+      process.stdout.write(listing.json ? toJson(asAnswered(page)) : renderRecordings(page, columns));
     });
   });
 
@@ -92,5 +92,5 @@ async function withService(work: (service: Service) => Promise<void>): Promise<v
 }
 
 function toJson(value: unknown): string {
-  return `${harmlessJson(JSON.stringify(value, (_key, inner) => (typeof inner === "bigint" ? String(inner) : inner), 2))}\n`;
+  return `${harmlessJson(JSON.stringify(value, undefined, 2))}\n`;
 }

@@ -25,12 +25,15 @@ test("dl logs in, lists, asks for a recording and waits for it, and exports an e
   await writeFile(join(scenario.storageRoot, "a b.mcap"), whole);
   scenario.startAgent();
   const [recording] = await eventually(scenario.recordings, ({ length }) => length === 1);
-  const { url, adminKey } = scenario.cloud();
+  const { cloud } = scenario;
+  const { url, adminKey } = cloud();
   const folder = await mkdtemp(join(tmpdir(), "downlink-dl-"));
   const dl = (args: readonly string[], input = "") => run(args, { folder, input });
 
   assert.equal((await dl(["login", url], `${adminKey}\n`)).code, 0);
   assert.match((await dl(["ls"])).out, new RegExp(`^ID .*\\n${recording!.id} .* none +\\S+ +.*a b.mcap\\n$`));
+  const answered = await cloud().admin.call(api.recordings.list, {});
+  assert.deepEqual(JSON.parse((await dl(["ls", "--json"])).out), api.recordings.list.response.encode(answered));
   const imported = await dl(["import", recording!.id, "--watch"]);
   assert.deepEqual(
     [imported.code, imported.out.trim().split("\n").at(-1)],
@@ -47,7 +50,7 @@ test("dl logs in, lists, asks for a recording and waits for it, and exports an e
   assert.ok(wanted.length > 0);
   assert.deepEqual(contentOf(await readIndexedMessages(await readFile(output))), contentOf(wanted));
 
-  await scenario.cloud().admin.call(api.recordings.delete, { keyOrId: recording!.id });
+  await cloud().admin.call(api.recordings.delete, { keyOrId: recording!.id });
   const gone = await dl(["export", recording!.id, "-o", join(folder, "gone.mcap")]);
   assert.deepEqual([gone.code, /^dl: .*\n$/.test(gone.err)], [1, true], gone.err);
   assert.deepEqual((await readdir(folder)).sort(), ["downlink", "part.mcap"]);

@@ -60,6 +60,11 @@ function filterOf({ project, device, path, topic, start, end, status }: Listing)
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
+/** Returns the recordings as the service answered them. */
+export function asAnswered({ recordings }: Page): unknown {
+  return api.recordings.list.response.encode([...recordings]);
+}
+
 const HEAD = ["ID", "START", "LENGTH", "SIZE", "IMPORT", "DEVICE", "PATH"];
 const LEAST_PATH = 12;
 

@@ -62,8 +62,9 @@ async function run(): Promise<void> {
   else printWhatNext();
 }
 
-async function keep({ url, admin, adminKey }: ControlPlane, recording: Recording): Promise<void> {
-  await furnish(admin, recording);
+async function keep(cloud: ControlPlane, recording: Recording): Promise<void> {
+  const { url, adminKey } = cloud;
+  await furnish(cloud, recording);
   say(`The console: ${url}`);
   say(`  sign in with the API key ${adminKey}`);
   say(`It stays up until Ctrl-C. The robot's folder is ${storageRoot}: put a recording there.`);

@@ -1,5 +1,5 @@
 const PAGES: Readonly<Record<string, string>> = {
-  coverage: "/coverage?from=2026-01-01&to=2026-01-04",
+  coverage: "/coverage?from=2025-01-01&to=2026-01-05",
   recordings: "/recordings",
   imports: "/imports",
   devices: "/devices",
