@@ -31,8 +31,25 @@ export function Copy({ text, label = text, onCopied }: CopyProps) {
   if (state === "shown") return <Selected {...{ text, onCopied }} />;
   return (
     <button type="button" class="small" title="Copy" onClick={() => void copy()}>
-      {label} <span aria-live="polite">{state === "copied" ? "✓ copied" : "⧉"}</span>
+      {label} <span aria-live="polite">{state === "copied" ? "✓ copied" : <TwoSheets />}</span>
     </button>
+  );
+}
+
+/** Few fonts have a character for it. */
+function TwoSheets() {
+  return (
+    <svg
+      aria-hidden="true"
+      viewBox="0 0 16 16"
+      width="11"
+      height="11"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.5"
+    >
+      <path d="M5.5 5.5h9v9h-9zM2 11V1.5h9" />
+    </svg>
   );
 }
 
