@@ -98,7 +98,7 @@ module.exports = {
     {
       name: "cloud-one-object-storage",
       severity: "error",
-      from: { path: CLOUD, pathNot: [FOR_TESTS, `${CLOUD}blobs/`] },
+      from: { path: CLOUD, pathNot: [FOR_TESTS, `${CLOUD}store/blobs/`] },
       to: { path: "@aws-sdk/|@azure/" },
     },
     {
@@ -107,7 +107,7 @@ module.exports = {
       severity: "error",
       from: {
         path: CLOUD,
-        pathNot: [FOR_TESTS, `${CLOUD}(http|data-plane)/`, `${CLOUD}(app|server)\\.ts$`, "-route\\.ts$"],
+        pathNot: [FOR_TESTS, `${CLOUD}calls/(http|data-plane)/`, `${CLOUD}(app|server)\\.ts$`, "-route\\.ts$"],
       },
       to: { path: "node_modules/(@hono|hono)/" },
     },

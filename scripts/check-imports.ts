@@ -56,9 +56,9 @@ const PLANTED: Record<string, Record<string, string>> = {
   },
   "no-import-of-tests": { "packages/agent/src/c.ts": "packages/agent/src/testing/a.ts" },
   "no-unresolved-import": { "packages/agent/src/f.ts": "./missing.ts" },
-  "cloud-one-prisma": { [`${CLOUD}/devices/c.ts`]: "@prisma/adapter-pg" },
-  "cloud-one-object-storage": { [`${CLOUD}/devices/d.ts`]: "@aws-sdk/client-s3" },
-  "cloud-hono-stays-outside": { [`${CLOUD}/devices/e.ts`]: "hono" },
+  "cloud-one-prisma": { [`${CLOUD}/fleet/devices/c.ts`]: "@prisma/adapter-pg" },
+  "cloud-one-object-storage": { [`${CLOUD}/fleet/devices/d.ts`]: "@aws-sdk/client-s3" },
+  "cloud-hono-stays-outside": { [`${CLOUD}/fleet/devices/e.ts`]: "hono" },
 };
 
 /** Circles that must be found: siblings, parent and child, the root, files, each through a type alone. */

@@ -2,16 +2,21 @@ import { join, resolve } from "node:path";
 import { explainIssue, parseDurationMs } from "@downlink/protocol";
 import { readTraceSettings, type TraceSettings } from "@downlink/tracing";
 import { z } from "zod";
-import { type AzureAccess, AzureCredentialError, readAccess } from "./blobs/azure/credential.ts";
-import type { BucketSettings, ContainerSettings } from "./bucket-uploads/store-address.ts";
 import { ConfigError } from "./core/config-error.ts";
 import type { DeleteSafety } from "./core/delete-safety.ts";
 import { nearestName } from "./core/nearest-name.ts";
-import { credentialsOf, type FindCredentials } from "./customer-buckets/bucket-credentials.ts";
-import { judgeSignIn, type SignInSettings, signInOf, signInShape } from "./identity-provider/sign-in-settings.ts";
-import { type Network, parseNetworks } from "./limits/client-address.ts";
-import { defaultLimits, type Limits } from "./limits/limits.ts";
 import type { LogFormat } from "./log.ts";
+import {
+  judgeSignIn,
+  type SignInSettings,
+  signInOf,
+  signInShape,
+} from "./process/identity-provider/sign-in-settings.ts";
+import { type Network, parseNetworks } from "./process/limits/client-address.ts";
+import { defaultLimits, type Limits } from "./process/limits/limits.ts";
+import { type AzureAccess, AzureCredentialError, readAccess } from "./store/blobs/azure/credential.ts";
+import type { BucketSettings, ContainerSettings } from "./store/bucket-uploads/store-address.ts";
+import { credentialsOf, type FindCredentials } from "./store/customer-buckets/bucket-credentials.ts";
 
 const Port = z.coerce.number().int().min(0).max(65535);
 
@@ -302,7 +307,7 @@ function bucketOf(settings: z.infer<typeof Environment>): BucketSettings | undef
   };
 }
 
-/** The secret stays in the environment, where `blobs/azure/credential.ts` finds it again. */
+/** The secret stays in the environment, where `store/blobs/azure/credential.ts` finds it again. */
 function containerOf(
   settings: z.infer<typeof Environment>,
   environment: NodeJS.ProcessEnv,

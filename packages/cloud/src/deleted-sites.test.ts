@@ -4,14 +4,14 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { findOwners } from "./adoption/find-owners.ts";
-import { restoreRequest } from "./adoption/restore-rows.ts";
-import { openStubSite } from "./bucket-objects/testing/open-stub-site.ts";
-import { anObject } from "./bucket-objects/testing/stub-bucket.ts";
+import type { JobQueue } from "./background/jobs/queue.ts";
+import { openStubSite } from "./buckets/bucket-objects/testing/open-stub-site.ts";
+import { anObject } from "./buckets/bucket-objects/testing/stub-bucket.ts";
 import { newId } from "./db/ids.ts";
 import { withTransaction } from "./db/transaction.ts";
-import type { JobQueue } from "./jobs/queue.ts";
-import type { Manifest } from "./manifests/manifest.ts";
+import type { Manifest } from "./keeping/manifests/manifest.ts";
+import { findOwners } from "./restoring/adoption/find-owners.ts";
+import { restoreRequest } from "./restoring/adoption/restore-rows.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 import { eventually } from "./testing/test-agent.ts";
 

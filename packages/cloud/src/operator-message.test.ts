@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { Client } from "pg";
+import { NotSafeError } from "./calls/recovery/held-deployment.ts";
+import { WrongStoreError } from "./calls/recovery/mark-round.ts";
 import { readConfig } from "./config.ts";
 import type { ConfigError } from "./core/config-error.ts";
 import { operatorMessage } from "./operator-message.ts";
-import { NotSafeError } from "./recovery/held-deployment.ts";
-import { WrongStoreError } from "./recovery/mark-round.ts";
 
 test("a wrong setting is reported by its name, with exit code 2", () => {
   assert.throws(

@@ -6,15 +6,15 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
 import { createApp, createHealthApp } from "./app.ts";
+import { boundConnections, serverOptions } from "./calls/http/connections.ts";
+import type { Env } from "./calls/http/env.ts";
+import { fitOpenFiles, openFileLimit } from "./calls/http/open-files.ts";
+import { refuseUnparsed, refuseUnread } from "./calls/http/refuse-unread.ts";
 import type { Config } from "./config.ts";
 import type { OpenDeps } from "./deps.ts";
-import { boundConnections, serverOptions } from "./http/connections.ts";
-import type { Env } from "./http/env.ts";
-import { fitOpenFiles, openFileLimit } from "./http/open-files.ts";
-import { refuseUnparsed, refuseUnread } from "./http/refuse-unread.ts";
-import { clientAddress, isTrusted } from "./limits/client-address.ts";
-import { countTraffic } from "./metrics/count-traffic.ts";
-import type { Metrics } from "./metrics/metrics.ts";
+import { clientAddress, isTrusted } from "./process/limits/client-address.ts";
+import { countTraffic } from "./process/metrics/count-traffic.ts";
+import type { Metrics } from "./process/metrics/metrics.ts";
 
 const LOOK_FOR_IDLE_MS = 50;
 /** A fleet may connect all at once; the operating system may set a lower limit. */

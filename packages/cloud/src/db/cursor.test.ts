@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLinkSigner, signLink } from "../blobs/signed-link.ts";
 import { ApiError } from "../core/errors.ts";
+import { createLinkSigner, signLink } from "../core/signed-link.ts";
 import { type Cursor, readCursor, writeCursor } from "./cursor.ts";
 
 const signer = createLinkSigner(["a".repeat(32)]);

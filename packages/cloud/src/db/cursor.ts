@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import type { LinkSigner } from "../blobs/signed-link.ts";
 import { refuse } from "../core/errors.ts";
+import type { LinkSigner } from "../core/signed-link.ts";
 
 /** A place in a list, and the way to go from there. */
 export interface Cursor {

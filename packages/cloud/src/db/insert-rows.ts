@@ -1,5 +1,5 @@
 // Prisma is the query layer, and SQL is used for hot paths: rows in bulk are inserted from a JSON parameter with one statement for each
-// table, and coverage finds gaps and islands in SQL (`coverage/coverage.ts`). There is no repository layer.
+// table, and coverage finds gaps and islands in SQL (`data/coverage/coverage.ts`). There is no repository layer.
 
 import type { Prisma } from "./generated/client.ts";
 import type { Transaction } from "./transaction.ts";

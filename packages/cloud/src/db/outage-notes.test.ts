@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StorageFullError } from "../blobs/blob-errors.ts";
+import { StorageFullError } from "../store/blobs/blob-errors.ts";
 import { OutageNotes } from "./outage-notes.ts";
 
 const away = () => Object.assign(new Error("the database system is starting up"), { code: "57P03" });

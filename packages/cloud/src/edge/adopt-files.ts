@@ -1,7 +1,7 @@
 import type { EdgeItem } from "@downlink/protocol";
-import type { FileVersion } from "../agents/find-versions.ts";
 import { toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
+import type { FileVersion } from "../fleet/agents/find-versions.ts";
 import type { Batch, KnownVersions } from "./batch.ts";
 import { fileColumns } from "./edge-rows.ts";
 

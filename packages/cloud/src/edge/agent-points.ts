@@ -1,7 +1,7 @@
 // The history of each agent over the last seven days has a point every five minutes. The periodic job writes it with one statement for all
 // agents; heartbeats write nothing for it.
 
-import type { Deps } from "../context/context.ts";
+import type { Deps } from "../calls/context/context.ts";
 
 const STEP_NS = 300n * 1_000_000_000n;
 const KEPT_NS = 7n * 86_400n * 1_000_000_000n;

@@ -1,7 +1,7 @@
 import type { Requester } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { readOwner } from "../polls/agent-owner.ts";
+import { readOwner } from "../process/polls/agent-owner.ts";
 
 /**
  * Returns the requester for somebody on the agent's device or at its site who asks for an import. Call this only while the agent's lease is

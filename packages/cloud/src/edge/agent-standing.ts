@@ -4,7 +4,7 @@
 // renews the lease only after a third of its time. With the look-up of the caller that makes 3, 2 and 2 statements; with a transaction and
 // the ORM it was 14 for a hello and 10 for work.
 
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import type { AgentModel, DeviceModel, SiteModel } from "../db/generated/models.ts";
 import { prepareText } from "../db/prepared.ts";
 import { type Inventory, inventorySql } from "./inventory.ts";

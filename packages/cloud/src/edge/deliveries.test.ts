@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
-import { reconcile } from "../ingest/reconcile.ts";
+import { reconcile } from "../imports/ingest/reconcile.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { askForFile, deliver, eventually, sha256 } from "../testing/test-agent.ts";
 

@@ -3,8 +3,8 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeRecordingItem, type Recording } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import { IngestError } from "../ingest/ingest-failure.ts";
-import { failImport } from "../ingest/ingest-outcomes.ts";
+import { IngestError } from "../imports/ingest/ingest-failure.ts";
+import { failImport } from "../imports/ingest/ingest-outcomes.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
 

@@ -1,13 +1,13 @@
 import type { api, EdgeFile, Input, SalvageRequest } from "@downlink/protocol";
-import type { Ctx } from "../context/context.ts";
+import type { Ctx } from "../calls/context/context.ts";
+import type { Handlers } from "../calls/http/handlers.ts";
 import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { SalvageRequestModel } from "../db/generated/models.ts";
-import { selectDevice } from "../devices/find-device.ts";
-import type { Handlers } from "../http/handlers.ts";
-import { visibleIn } from "../projects/find-project.ts";
-import { selectSite } from "../projects/find-site.ts";
+import { selectDevice } from "../fleet/devices/find-device.ts";
+import { visibleIn } from "../organization/projects/find-project.ts";
+import { selectSite } from "../organization/projects/find-site.ts";
 import { requestSalvage } from "./request-salvage.ts";
 
 type Contract = typeof api.edgeFiles;

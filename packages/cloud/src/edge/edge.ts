@@ -1,10 +1,10 @@
 import { api, type Input, type Output } from "@downlink/protocol";
 import { z } from "zod";
-import { withLease } from "../agents/lease.ts";
-import { failSalvage } from "../agents/salvages.ts";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
+import type { Handlers } from "../calls/http/handlers.ts";
 import type { Complete } from "../core/complete.ts";
-import type { Handlers } from "../http/handlers.ts";
+import { withLease } from "../fleet/agents/lease.ts";
+import { failSalvage } from "../fleet/agents/salvages.ts";
 import { enroll } from "./enroll.ts";
 import { hello } from "./hello.ts";
 import { askPermits } from "./permits.ts";

@@ -1,11 +1,11 @@
-import type { FileVersion } from "../agents/find-versions.ts";
-import { withLease } from "../agents/lease.ts";
-import { removeFiles } from "../agents/remove-files.ts";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import { ApiError } from "../core/errors.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import { holdIncarnation } from "../db/incarnation.ts";
 import type { Transaction } from "../db/transaction.ts";
+import type { FileVersion } from "../fleet/agents/find-versions.ts";
+import { withLease } from "../fleet/agents/lease.ts";
+import { removeFiles } from "../fleet/agents/remove-files.ts";
 import { noteListed } from "./inventory.ts";
 
 const FILES_A_TRANSACTION = 1000;

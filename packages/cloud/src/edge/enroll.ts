@@ -3,14 +3,14 @@
 // finds what it created, and such a token never takes over an existing device.
 
 import type { api, Input, Output, TokenMaker } from "@downlink/protocol";
-import { findActor } from "../audit-log/find-actor.ts";
-import { writeEntry } from "../audit-log/write-entry.ts";
-import type { EnrolmentCtx } from "../context/context.ts";
+import { findActor } from "../calls/audit-log/find-actor.ts";
+import { writeEntry } from "../calls/audit-log/write-entry.ts";
+import type { EnrolmentCtx } from "../calls/context/context.ts";
 import { ApiError, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { createDeviceRow, lockDeviceName } from "../devices/create-device.ts";
+import { createDeviceRow, lockDeviceName } from "../fleet/devices/create-device.ts";
 
 type Enroll = typeof api.edge.enroll;
 type Enrolled = Output<Enroll>;

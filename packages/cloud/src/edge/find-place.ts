@@ -1,7 +1,7 @@
 import { DeviceName, type DeviceReference } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { findOrCreateDevice } from "../devices/create-device.ts";
+import { findOrCreateDevice } from "../fleet/devices/create-device.ts";
 import { isServed, type ServedProjects } from "./served-projects.ts";
 
 /** The owner of a file. */

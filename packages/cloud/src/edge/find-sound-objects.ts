@@ -1,5 +1,5 @@
-import { isOfCustomer } from "../blobs/object-key.ts";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
+import { isOfCustomer } from "../store/blobs/object-key.ts";
 
 const AT_ONCE = 10;
 

@@ -1,13 +1,13 @@
 import { type api, edgeLimits, type Input, type Output } from "@downlink/protocol";
-import { isCloned, isReturn, noteReturn } from "../agents/clones.ts";
-import { knowsLaterLease, takeLease } from "../agents/lease.ts";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { ApiError } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { sqlState } from "../db/sql-state.ts";
-import { ownerId } from "../polls/agent-owner.ts";
-import { LEASE_NS } from "../polls/lease-renewals.ts";
+import { isCloned, isReturn, noteReturn } from "../fleet/agents/clones.ts";
+import { knowsLaterLease, takeLease } from "../fleet/agents/lease.ts";
+import { ownerId } from "../process/polls/agent-owner.ts";
+import { LEASE_NS } from "../process/polls/lease-renewals.ts";
 import { type AgentRow, keepStanding, type Standing, writeAgent } from "./agent-standing.ts";
 import { isSameInventory } from "./inventory.ts";
 import { settingsOf } from "./work.ts";

@@ -1,5 +1,5 @@
 import type { DeletionReason, EdgeSettings, ImportStatus, PermitRefusal } from "@downlink/protocol";
-import type { SafetyRule } from "../recovery/known-backups.ts";
+import type { SafetyRule } from "../calls/recovery/known-backups.ts";
 
 export interface Refusal {
   readonly code: PermitRefusal;

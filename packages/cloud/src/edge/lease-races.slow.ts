@@ -8,7 +8,7 @@ import { ApiCallError, type Client, NetworkError } from "@downlink/client";
 import { api, type CallInput, edgeLimits, LEASE_HEADER, type Operation } from "@downlink/protocol";
 import { seededRandom } from "@downlink/recordings/testing";
 import pg from "pg";
-import { noLongerCloned } from "../agents/agent-rows.ts";
+import { noLongerCloned } from "../fleet/agents/agent-rows.ts";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
 import { helloBody, recordingItem } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";

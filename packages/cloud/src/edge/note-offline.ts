@@ -2,9 +2,9 @@
 // news. Lists show `online` as long as the lease lives.
 
 import { formatTimestamp } from "@downlink/protocol";
-import type { Deps } from "../context/context.ts";
+import { writeEvents } from "../background/outbox/outbox.ts";
+import type { Deps } from "../calls/context/context.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { writeEvents } from "../outbox/outbox.ts";
 
 /** The time after the end of the lease: a link that comes and goes is no news. */
 const SILENT_NS = 300n * 1_000_000_000n;

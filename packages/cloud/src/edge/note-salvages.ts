@@ -2,14 +2,14 @@
 // it is handled like every other file; there is no second kind of upload.
 
 import { type EdgeItem, type EdgeRecordingItem, SALVAGE_RECORD_NAME } from "@downlink/protocol";
-import type { SalvageState } from "../agents/salvages.ts";
-import type { AgentCtx } from "../context/context.ts";
+import { contextOf, type TransactionContext } from "../background/jobs/transaction-context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import type { AgentModel, RecordingModel, SalvageRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import type { SalvageState } from "../fleet/agents/salvages.ts";
 import { cancelRequests } from "../import-life/change-request.ts";
 import { findLocked } from "../import-life/lock-recording.ts";
 import { queueImport } from "../import-life/queue-import.ts";
-import { contextOf, type TransactionContext } from "../jobs/transaction-context.ts";
 
 interface Reported {
   readonly ctx: AgentCtx;

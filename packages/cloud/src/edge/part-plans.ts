@@ -1,6 +1,6 @@
 import { edgeLimits } from "@downlink/protocol";
-import type { UploadPlan } from "../blobs/blob-store.ts";
 import { ApiError } from "../core/errors.ts";
+import type { UploadPlan } from "../store/blobs/blob-store.ts";
 
 /** How many bytes an upload has, and each of its parts. */
 type Planned = { readonly [K in "sizeBytes" | "partSizeBytes"]: bigint | null };

@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type DeletionReason, type PermitAnswer } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import { inPieces, readBlob } from "../blobs/testing/pieces.ts";
+import { inPieces, readBlob } from "../store/blobs/testing/pieces.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
   deliver,

@@ -5,24 +5,24 @@
 // hash and its current settings, never what the agent remembers. Nothing is permitted to an agent that has not
 // listed all it has under the cloud's current incarnation, so that a cloud that was restored from a backup first
 // learns what it has lost; nor to anybody while database and store are not known to belong together. Both are read
-// from the deployment's row each time (`recovery/held-deployment.ts`), never remembered by a process, and every answer
+// from the deployment's row each time (`calls/recovery/held-deployment.ts`), never remembered by a process, and every answer
 // to an agent names the incarnation. An agent whose lease is above the one known here is permitted
 // nothing before it has listed all, either: this database was set back. `DOWNLINK_DELETE_SAFETY` keeps imported
 // files on the device until a backup holds the import.
 
 import { type api, edgeLimits, type Input, type Output, type PermitAnswer } from "@downlink/protocol";
-import { findVersions } from "../agents/find-versions.ts";
-import { withLease } from "../agents/lease.ts";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
+import { type HeldDeployment, holdDeployment } from "../calls/recovery/held-deployment.ts";
+import { readSafetyRule } from "../calls/recovery/known-backups.ts";
 import type { Complete } from "../core/complete.ts";
 import type { AgentModel, RecordingModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { findVersions } from "../fleet/agents/find-versions.ts";
+import { withLease } from "../fleet/agents/lease.ts";
 import { terminalStates } from "../import-life/import-request-state.ts";
-import { readOwner } from "../polls/agent-owner.ts";
-import { type HeldDeployment, holdDeployment } from "../recovery/held-deployment.ts";
-import { readSafetyRule } from "../recovery/known-backups.ts";
+import { readOwner } from "../process/polls/agent-owner.ts";
 import { findSoundObjects } from "./find-sound-objects.ts";
 import { type DeletionCase, judgeDeletion, type Refusal } from "./judge-deletion.ts";
 import { askSites, readDistrust } from "./trusted-sites.ts";

@@ -3,7 +3,15 @@ import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type DigestAlgorithm, toDigestFields } from "@downlink/protocol";
-import { type CutPiece, cutPart, cutPiece, cutPieces, newKey, pieceBytes, readBlob } from "../blobs/testing/pieces.ts";
+import {
+  type CutPiece,
+  cutPart,
+  cutPiece,
+  cutPieces,
+  newKey,
+  pieceBytes,
+  readBlob,
+} from "../store/blobs/testing/pieces.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { type AskedFor, askForFile, recordingItem, sayHello, sha256 } from "../testing/test-agent.ts";
 

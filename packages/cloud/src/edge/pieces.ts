@@ -1,8 +1,8 @@
 import { type api, type DigestFields, digestOf, type Input, type Output } from "@downlink/protocol";
-import type { BlobStore, PiecePlan } from "../blobs/blob-store.ts";
-import { endOfPieces } from "../blobs/piece-plan.ts";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import type { Complete } from "../core/complete.ts";
+import type { BlobStore, PiecePlan } from "../store/blobs/blob-store.ts";
+import { endOfPieces } from "../store/blobs/piece-plan.ts";
 import { checkPart } from "./part-plans.ts";
 import { toPiece } from "./upload-digests.ts";
 import { orAbandoned, wantedUpload } from "./uploads.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MiddlewareHandler } from "hono";
+import type { Env } from "../calls/http/env.ts";
 import { ApiError } from "../core/errors.ts";
-import type { Env } from "../http/env.ts";
-import { MOST_POLLS } from "../polls/agent-polls.ts";
+import { MOST_POLLS } from "../process/polls/agent-polls.ts";
 
 /**
  * Beyond the limit, another poll is let in only this often and ends the oldest one: the agent may still wait on that connection, and nobody

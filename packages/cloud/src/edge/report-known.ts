@@ -9,10 +9,10 @@
 // An agent of an edge site is not served here, because each of its files has to be placed on a device first (`place-files.ts`).
 
 import type { api, EdgeItem, Input } from "@downlink/protocol";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import { toJson } from "../db/insert-rows.ts";
 import { prepareText } from "../db/prepared.ts";
-import { LEASE_NS } from "../polls/lease-renewals.ts";
+import { LEASE_NS } from "../process/polls/lease-renewals.ts";
 import { fileColumns } from "./edge-rows.ts";
 import { namedSchemas } from "./store-schemas.ts";
 
@@ -73,7 +73,7 @@ const columnsOf = (alias: string) => FILE_COLUMNS.map((name) => `${alias}."${nam
 /**
  * For the agent of a device ($1) with a lease ($2), a report's number ($3), the present time ($4), the end of the renewed lease ($5), the
  * items as JSON ($6), the id of the listing ($7) and the schemas that the items name ($8). Each version is looked up by itself, as in
- * `agents/find-versions.ts`. `store-files.ts`, `note-salvages.ts` and `request-auto-imports.ts` say what would change.
+ * `fleet/agents/find-versions.ts`. `store-files.ts`, `note-salvages.ts` and `request-auto-imports.ts` say what would change.
  */
 const renewIfKnown = prepareText<Row>(`
   WITH seen AS MATERIALIZED (

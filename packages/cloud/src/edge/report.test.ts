@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
   askForFile,

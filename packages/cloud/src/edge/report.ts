@@ -2,7 +2,7 @@
 // until after a later one changes nothing (`ReportSuperseded`). So the result is that of the reports sent once, in order, whatever is lost,
 // repeated or late (`edge/report-convergence.slow.ts`).
 //
-// Files that are known already are not written again. Versions and paths are looked up one by one (`agents/find-versions.ts`), because
+// Files that are known already are not written again. Versions and paths are looked up one by one (`fleet/agents/find-versions.ts`), because
 // statistics of a device that reports its first 100,000 files come a minute too late, and without them the planner would read all its files
 // for each report. The end of a listing removes files in transactions of 1000, each under lease and number, so that a card of any size can
 // be swapped, and an interruption or a newer report ends the removal at once; the agent's repeat goes on. Rows that several agents share
@@ -15,14 +15,14 @@
 // goes on with the others.
 
 import type { api, DeletionReason, EdgeItem, Input, Output } from "@downlink/protocol";
-import { findVersions } from "../agents/find-versions.ts";
-import { withLease } from "../agents/lease.ts";
-import { removeFiles } from "../agents/remove-files.ts";
-import type { AgentCtx } from "../context/context.ts";
+import type { Moment } from "../background/jobs/transaction-context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import type { Moment } from "../jobs/transaction-context.ts";
+import { findVersions } from "../fleet/agents/find-versions.ts";
+import { withLease } from "../fleet/agents/lease.ts";
+import { removeFiles } from "../fleet/agents/remove-files.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { endListing } from "./end-listing.ts";
 import { noteSalvages } from "./note-salvages.ts";

@@ -3,7 +3,7 @@ import type { AgentModel } from "../db/generated/models.ts";
 import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { AUTO_IMPORT_PRIORITY, importRequestRow } from "../import-life/import-request-rows.ts";
-import { deliverySitesOf } from "../projects/primary-site.ts";
+import { deliverySitesOf } from "../organization/projects/primary-site.ts";
 import { agentRequester } from "./agent-requester.ts";
 import { readServedProjects } from "./served-projects.ts";
 

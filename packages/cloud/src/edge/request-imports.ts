@@ -3,12 +3,12 @@
 // whose data was deleted.
 
 import type { api, ImportStatus, Input, Output } from "@downlink/protocol";
-import { type FileVersion, findVersions } from "../agents/find-versions.ts";
-import { withLease } from "../agents/lease.ts";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { type FileVersion, findVersions } from "../fleet/agents/find-versions.ts";
+import { withLease } from "../fleet/agents/lease.ts";
 import { edgeCopyOf } from "../import-life/edge-copy.ts";
 import { queueImport } from "../import-life/queue-import.ts";
 import { agentRequester } from "./agent-requester.ts";

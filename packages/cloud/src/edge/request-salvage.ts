@@ -1,13 +1,13 @@
 import type { api, Input, Requester } from "@downlink/protocol";
-import { findRequester } from "../api-keys/find-requester.ts";
-import type { Ctx } from "../context/context.ts";
+import { contextOf, type TransactionContext } from "../background/jobs/transaction-context.ts";
+import type { Ctx } from "../calls/context/context.ts";
 import { notFound, refuse } from "../core/errors.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { queueImport } from "../import-life/queue-import.ts";
-import { contextOf, type TransactionContext } from "../jobs/transaction-context.ts";
-import { visibleTo } from "../projects/find-project.ts";
+import { findRequester } from "../organization/api-keys/find-requester.ts";
+import { visibleTo } from "../organization/projects/find-project.ts";
 import { isServed, readServedProjects } from "./served-projects.ts";
 
 /**

@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import { setProof } from "../site-work/proof-command.ts";
+import { setProof } from "../site/site-work/proof-command.ts";
 import {
   readFindings,
   sayHello,
@@ -12,7 +12,7 @@ import {
   startAgain,
   startTestSite,
   type TestSite,
-} from "../site-work/testing/test-site.ts";
+} from "../site/site-work/testing/test-site.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
   eventually,

@@ -1,16 +1,16 @@
 // A file whose import goes to a self-hosted site is sent there by its agent, and the control plane never has a byte of it: it opens the
-// upload, and gives the agent a capability for the site (`site-keys/upload-capability.ts`). The site reports when it has the file
-// (`site-work/report.ts`). A request keeps its site, whatever the project's becomes.
+// upload, and gives the agent a capability for the site (`store/site-keys/upload-capability.ts`). The site reports when it has the file
+// (`site/site-work/report.ts`). A request keeps its site, whatever the project's becomes.
 
 import { type api, edgeLimits, type Input, type Output } from "@downlink/protocol";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { ApiError } from "../core/errors.ts";
 import type { ImportRequestModel, SiteUploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { findReceivingSite } from "../site-keys/find-serving-site.ts";
-import { CAPABILITY_LIFE_NS, makeCapability } from "../site-keys/upload-capability.ts";
+import { findReceivingSite } from "../store/site-keys/find-serving-site.ts";
+import { CAPABILITY_LIFE_NS, makeCapability } from "../store/site-keys/upload-capability.ts";
 import { partSizeFor } from "./part-plans.ts";
 
 type OpenInput = Input<typeof api.edge.openUpload>;

@@ -1,9 +1,9 @@
 import type { EdgeItem, EdgeRecordingItem } from "@downlink/protocol";
+import { writeEvents } from "../background/outbox/outbox.ts";
 import { newId } from "../db/ids.ts";
 import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { recordingEvent } from "../import-life/recording-events.ts";
-import { writeEvents } from "../outbox/outbox.ts";
 import type { Batch, KnownVersions } from "./batch.ts";
 import { attachmentRows, recordingColumns } from "./edge-rows.ts";
 import { type NamedItem, storeTopics } from "./store-topics.ts";

@@ -1,7 +1,7 @@
-import { findVersions } from "../agents/find-versions.ts";
 import { newId } from "../db/ids.ts";
 import { insertRows, toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { findVersions } from "../fleet/agents/find-versions.ts";
 import { adoptFiles } from "./adopt-files.ts";
 import type { Batch } from "./batch.ts";
 import { fileColumns } from "./edge-rows.ts";

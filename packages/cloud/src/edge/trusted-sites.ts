@@ -3,7 +3,7 @@
 // last day, and the site says at that moment that it has the object. It says so in its report, because nobody can call a site.
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import type { Transaction } from "../db/transaction.ts";
 
 /** So long a call waits for the sites. A site at rest looks once a second what it is asked. */

@@ -11,8 +11,8 @@ import {
   type Output,
   toDigestFields,
 } from "@downlink/protocol";
-import type { PiecePlan } from "../blobs/blob-store.ts";
 import type { Complete } from "../core/complete.ts";
+import type { PiecePlan } from "../store/blobs/blob-store.ts";
 
 type Edge = typeof api.edge;
 type OpenInput = Input<Edge["openUpload"]>;

@@ -3,11 +3,11 @@
 
 import { type EdgeWork, edgeLimits, WantedImport } from "@downlink/protocol";
 import { z } from "zod";
-import { wantedSalvages } from "../agents/salvages.ts";
 import type { Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { AgentModel, ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { wantedSalvages } from "../fleet/agents/salvages.ts";
 import { type ImportRequestState, terminalStates } from "../import-life/import-request-state.ts";
 import { acknowledgedAs } from "./acknowledge.ts";
 

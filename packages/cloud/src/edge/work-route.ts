@@ -1,4 +1,4 @@
-// A waiting poll is only a socket (see also `polls/agent-polls.ts`): it has no request, signal, timer or query of its own. The route
+// A waiting poll is only a socket (see also `process/polls/agent-polls.ts`): it has no request, signal, timer or query of its own. The route
 // releases the request, and makes the whole call again when something may be new; the answer "nothing changed" comes from what was read
 // before. Polls that began together end spread over the last fifth of their wait.
 
@@ -7,12 +7,12 @@ import { api, INCARNATION_HEADER, type Input } from "@downlink/protocol";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
-import type { AgentCtx, Deps } from "../context/context.ts";
-import type { Env } from "../http/env.ts";
-import { parseInput } from "../http/parse.ts";
-import { openContext } from "../http/serve.ts";
-import { ownerId } from "../polls/agent-owner.ts";
-import type { KnownWork } from "../polls/known-work.ts";
+import type { AgentCtx, Deps } from "../calls/context/context.ts";
+import type { Env } from "../calls/http/env.ts";
+import { parseInput } from "../calls/http/parse.ts";
+import { openContext } from "../calls/http/serve.ts";
+import { ownerId } from "../process/polls/agent-owner.ts";
+import type { KnownWork } from "../process/polls/known-work.ts";
 import { readWork } from "./work.ts";
 
 const { work } = api.edge;

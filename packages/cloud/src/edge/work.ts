@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { AgentSettings, type EdgeSettings, EdgeWork } from "@downlink/protocol";
 import { z } from "zod";
-import { withLease } from "../agents/lease.ts";
-import type { AgentCtx } from "../context/context.ts";
+import type { AgentCtx } from "../calls/context/context.ts";
 import { asParsed, type Complete } from "../core/complete.ts";
 import { readIncarnation } from "../db/incarnation.ts";
-import { ownerId, readOwner } from "../polls/agent-owner.ts";
-import { type KnownWork, keptBody } from "../polls/known-work.ts";
-import { FRESH_NS, LEASE_NS } from "../polls/lease-renewals.ts";
+import { withLease } from "../fleet/agents/lease.ts";
+import { ownerId, readOwner } from "../process/polls/agent-owner.ts";
+import { type KnownWork, keptBody } from "../process/polls/known-work.ts";
+import { FRESH_NS, LEASE_NS } from "../process/polls/lease-renewals.ts";
 import type { DeviceSettings, SettingsOwner, SiteSettings } from "./agent-standing.ts";
 import { nothingWanted, readWanted } from "./wanted.ts";
 

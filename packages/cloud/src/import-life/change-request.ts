@@ -1,7 +1,7 @@
+import { removeIndex } from "../background/indexing/index-key.ts";
+import type { Moment, TransactionContext } from "../background/jobs/transaction-context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import { removeIndex } from "../indexing/index-key.ts";
-import type { Moment, TransactionContext } from "../jobs/transaction-context.ts";
 import { type ImportRequestEvent, nextRequestState, statesBefore } from "./import-request-state.ts";
 import { uploadStatesBefore } from "./upload-state.ts";
 

@@ -1,8 +1,8 @@
+import { ingestJob } from "../background/jobs/ingest-job.ts";
+import type { Moment, TransactionContext } from "../background/jobs/transaction-context.ts";
 import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { ingestJob } from "../jobs/ingest-job.ts";
-import type { Moment, TransactionContext } from "../jobs/transaction-context.ts";
 import { abandonUploads, changeRequest } from "./change-request.ts";
 import { nextImportStatus, type RecordingEvent } from "./import-status.ts";
 import { lockRecording } from "./lock-recording.ts";

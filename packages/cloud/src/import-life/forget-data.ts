@@ -1,8 +1,8 @@
+import type { TransactionContext } from "../background/jobs/transaction-context.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import type { TransactionContext } from "../jobs/transaction-context.ts";
-import { recordDeletion } from "../ledger/record-deletion.ts";
+import { recordDeletion } from "../store/ledger/record-deletion.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { nextImportStatus, noFailure } from "./import-status.ts";

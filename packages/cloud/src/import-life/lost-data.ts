@@ -1,7 +1,7 @@
 // The data of a recording is lost where the store says that it has no such object. The recording keeps what it knew of it: an object
 // that is back is the same one, because names are never used again. Meanwhile the edge is asked for the file.
 
-import type { TransactionContext } from "../jobs/transaction-context.ts";
+import type { TransactionContext } from "../background/jobs/transaction-context.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { unlisted } from "./forget-data.ts";

@@ -1,6 +1,6 @@
+import type { Moment } from "../background/jobs/transaction-context.ts";
+import { writeEvent } from "../background/outbox/outbox.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import type { Moment } from "../jobs/transaction-context.ts";
-import { writeEvent } from "../outbox/outbox.ts";
 import { publishRecording } from "./recording-events.ts";
 
 const type = "recording.importFailed";

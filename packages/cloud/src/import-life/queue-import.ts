@@ -1,6 +1,6 @@
 import type { Requester } from "@downlink/protocol";
-import type { TransactionContext } from "../jobs/transaction-context.ts";
-import { deliverySitesOf } from "../projects/primary-site.ts";
+import type { TransactionContext } from "../background/jobs/transaction-context.ts";
+import { deliverySitesOf } from "../organization/projects/primary-site.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { importRequestRow, raisePriority } from "./import-request-rows.ts";

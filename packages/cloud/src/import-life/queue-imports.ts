@@ -1,8 +1,8 @@
 import type { Requester } from "@downlink/protocol";
+import type { TransactionContext } from "../background/jobs/transaction-context.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import { insertRows } from "../db/insert-rows.ts";
-import type { TransactionContext } from "../jobs/transaction-context.ts";
-import { deliverySitesOf } from "../projects/primary-site.ts";
+import { deliverySitesOf } from "../organization/projects/primary-site.ts";
 import { cancelRequests } from "./change-request.ts";
 import { importRequestRow, type Requested } from "./import-request-rows.ts";
 import { noFailure } from "./import-status.ts";

@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import { ingest } from "../ingest/pipeline.ts";
+import { ingest } from "../imports/ingest/pipeline.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { putFile, uploadFile } from "../testing/upload-file.ts";

@@ -1,10 +1,10 @@
 import type { ImportStatus } from "@downlink/protocol";
-import { findRequester } from "../api-keys/find-requester.ts";
-import type { Ctx } from "../context/context.ts";
+import { contextOf } from "../background/jobs/transaction-context.ts";
+import type { Ctx } from "../calls/context/context.ts";
 import { ApiError, notFound } from "../core/errors.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { contextOf } from "../jobs/transaction-context.ts";
+import { findRequester } from "../organization/api-keys/find-requester.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { forgetData } from "./forget-data.ts";

@@ -1,6 +1,6 @@
+import { type OutboxEvent, writeEvent } from "../background/outbox/outbox.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { type OutboxEvent, writeEvent } from "../outbox/outbox.ts";
 
 /** The columns of a recording that its events publish. */
 export const publishedColumns = {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Deps } from "../context/context.ts";
+import type { Deps } from "../calls/context/context.ts";
 import { addDeviceCommand } from "./add-device-command.ts";
 import { addImportCommand } from "./import-command.ts";
 import { addKeyCommand } from "./key-command.ts";

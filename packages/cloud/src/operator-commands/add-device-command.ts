@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
 import { api, type Device, type DeviceToken } from "@downlink/protocol";
 import type { Command } from "commander";
-import type { Ctx, Deps } from "../context/context.ts";
+import type { Ctx, Deps } from "../calls/context/context.ts";
 import { CommandError } from "../core/command-error.ts";
-import { deviceTokens } from "../device-tokens/device-tokens.ts";
-import { devices } from "../devices/devices.ts";
+import { deviceTokens } from "../fleet/device-tokens/device-tokens.ts";
+import { devices } from "../fleet/devices/devices.ts";
 import { act, operatorIn, operatorOf } from "./act-as-operator.ts";
 
 interface Deployment {

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Deps } from "../context/context.ts";
+import type { Deps } from "../calls/context/context.ts";
 import { CommandError } from "../core/command-error.ts";
 import { ApiError } from "../core/errors.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import { retryImport } from "../pending-imports/retry-import.ts";
+import { retryImport } from "../imports/pending-imports/retry-import.ts";
 import { operatorIn } from "./act-as-operator.ts";
 import { print, toTime } from "./print-rows.ts";
 

@@ -1,7 +1,7 @@
 import { ApiKey, api, EVERY_CAPABILITY } from "@downlink/protocol";
 import type { Command } from "commander";
-import { apiKeys, shownKey } from "../api-keys/api-keys.ts";
-import type { Ctx, Deps } from "../context/context.ts";
+import type { Ctx, Deps } from "../calls/context/context.ts";
+import { apiKeys, shownKey } from "../organization/api-keys/api-keys.ts";
 import { act, operatorOf } from "./act-as-operator.ts";
 import { everyPage } from "./every-page.ts";
 import { linesOf, print, toTime } from "./print-rows.ts";

@@ -1,9 +1,9 @@
 import { api, Email, type Invitation, Member, MemberRole, type PasswordReset } from "@downlink/protocol";
 import { type Command, InvalidArgumentError } from "commander";
-import type { Ctx, Deps } from "../context/context.ts";
+import type { Ctx, Deps } from "../calls/context/context.ts";
 import { CommandError } from "../core/command-error.ts";
-import { invitations, shownInvitation } from "../members/invitations.ts";
-import { members, shownMember } from "../members/members.ts";
+import { invitations, shownInvitation } from "../organization/members/invitations.ts";
+import { members, shownMember } from "../organization/members/members.ts";
 import { act, operatorOf } from "./act-as-operator.ts";
 import { everyPage } from "./every-page.ts";
 import { linesOf, print, toTime } from "./print-rows.ts";

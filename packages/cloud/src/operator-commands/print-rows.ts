@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { makeEncoder } from "../http/encoder.ts";
+import { makeEncoder } from "../calls/http/encoder.ts";
 
 interface Printing<T> {
   readonly json: boolean;

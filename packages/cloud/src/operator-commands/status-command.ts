@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Deps } from "../context/context.ts";
-import { countJobs } from "../jobs/failing-jobs.ts";
+import { countJobs } from "../background/jobs/failing-jobs.ts";
+import type { Deps } from "../calls/context/context.ts";
 import { print, toTime } from "./print-rows.ts";
 
 interface Deployment {

@@ -1,11 +1,11 @@
 import { api, DeviceToken, InboxToken, SiteToken } from "@downlink/protocol";
 import type { Command } from "commander";
 import { z } from "zod";
-import type { Ctx, Deps } from "../context/context.ts";
+import type { Ctx, Deps } from "../calls/context/context.ts";
 import { CommandError } from "../core/command-error.ts";
-import { deviceTokens } from "../device-tokens/device-tokens.ts";
-import { inboxTokens, shownInboxToken } from "../sites/inbox-tokens.ts";
-import { shownSiteToken, siteTokens } from "../sites/site-tokens.ts";
+import { deviceTokens } from "../fleet/device-tokens/device-tokens.ts";
+import { inboxTokens, shownInboxToken } from "../fleet/sites/inbox-tokens.ts";
+import { shownSiteToken, siteTokens } from "../fleet/sites/site-tokens.ts";
 import { act, operatorOf } from "./act-as-operator.ts";
 import { everyPage } from "./every-page.ts";
 import { linesOf, print, toTime } from "./print-rows.ts";

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Deps } from "../context/context.ts";
+import type { Deps } from "../calls/context/context.ts";
 import { CommandError } from "../core/command-error.ts";
 import { ApiError } from "../core/errors.ts";
-import { retryFailed } from "../webhooks/deliveries.ts";
-import { countDeliveries, type WebhookCounts } from "../webhooks/delivery-counts.ts";
+import { retryFailed } from "../organization/webhooks/deliveries.ts";
+import { countDeliveries, type WebhookCounts } from "../organization/webhooks/delivery-counts.ts";
 import { operatorIn } from "./act-as-operator.ts";
 import { print, toTime } from "./print-rows.ts";
 

@@ -1,5 +1,5 @@
 import { documentedApi, type Operation, toOpenApi } from "@downlink/protocol";
-import type { Deps } from "../context/context.ts";
+import type { Deps } from "../calls/context/context.ts";
 
 type Documented = Readonly<Record<string, Readonly<Record<string, { readonly responses?: object }>>>>;
 

@@ -1,5 +1,5 @@
 export { startEmbeddedPostgres } from "../db/embedded-postgres.ts";
-export { startWebhookLoad, type WebhookRound } from "../webhooks/testing/webhook-load.ts";
+export { startWebhookLoad, type WebhookRound } from "../organization/webhooks/testing/webhook-load.ts";
 export { type SeededAgent, seedFleet } from "./seed-fleet.ts";
 export { copyDatabase, dropDatabase, restoreDatabase } from "./set-back.ts";
 export { copyStore, emptyStore } from "./set-store-back.ts";

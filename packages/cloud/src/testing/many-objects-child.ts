@@ -2,18 +2,18 @@
 // `many-objects-child.ts sweep|check|adoption 1000000`. `npm run bench:objects` starts it, and inserts the rows.
 
 import { pino } from "pino";
-import { walkStore } from "../adoption/walk.ts";
-import type { BlobStore } from "../blobs/blob-store.ts";
+import { openIncarnation } from "../calls/recovery/incarnations.ts";
 import { readConfig } from "../config.ts";
 import { boundHeapGrowth, keepHeapSmall, withSmallHeap } from "../core/heap-growth.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { type OpenDeps, openDeps } from "../deps.ts";
-import { checkDeployment } from "../integrity/check-deployment.ts";
-import { writeText } from "../manifests/manifest.ts";
-import { nameOf, numberedManifest } from "../manifests/testing/numbered-manifest.ts";
-import { openIncarnation } from "../recovery/incarnations.ts";
-import { replayLedger } from "../replay/replay-ledger.ts";
-import { sweep } from "../sweep/sweep.ts";
+import { checkDeployment } from "../keeping/integrity/check-deployment.ts";
+import { writeText } from "../keeping/manifests/manifest.ts";
+import { nameOf, numberedManifest } from "../keeping/manifests/testing/numbered-manifest.ts";
+import { sweep } from "../keeping/sweep/sweep.ts";
+import { walkStore } from "../restoring/adoption/walk.ts";
+import { replayLedger } from "../restoring/replay/replay-ledger.ts";
+import type { BlobStore } from "../store/blobs/blob-store.ts";
 
 const STEP_MS = 20;
 const OLDER_THAN_HOURS = 168;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { api } from "@downlink/protocol";
 import { pino } from "pino";
 import { readSiteConfig } from "../config.ts";
-import { type OpenSite, openSite } from "../self-hosted/open-site.ts";
 import { serveApp } from "../server.ts";
+import { type OpenSite, openSite } from "../site/self-hosted/open-site.ts";
 import type { TestCloud } from "./start-cloud.ts";
 import { eventually } from "./test-agent.ts";
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { pino } from "pino";
+import { PgBossQueue } from "../background/jobs/pg-boss-queue.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../db/embedded-postgres.ts";
 import { applyMigrations, migrationsDir } from "../db/migrations.ts";
 import { sqlState } from "../db/sql-state.ts";
-import { PgBossQueue } from "../jobs/pg-boss-queue.ts";
-import { createMetrics } from "../metrics/metrics.ts";
+import { createMetrics } from "../process/metrics/metrics.ts";
 
 /** The variable that names the test run's server to the processes that it starts. */
 export const TEST_POSTGRES_VARIABLE = "DOWNLINK_TEST_POSTGRES";

@@ -17,10 +17,10 @@ export async function findTestObjects(dataDir: string): Promise<TestObjects | un
   const prefix = prefixOf(dataDir);
   const copy = `copy-of-${prefix}`;
   if (place.kind === "azure") {
-    const calls = await import("../bucket-uploads/testing/container-objects.ts");
+    const calls = await import("../store/bucket-uploads/testing/container-objects.ts");
     return bound(calls, place, { prefix, copy });
   }
-  return bound(await import("../bucket-uploads/testing/bucket-objects.ts"), place, { prefix, copy });
+  return bound(await import("../store/bucket-uploads/testing/bucket-objects.ts"), place, { prefix, copy });
 }
 
 interface Calls<Place> {

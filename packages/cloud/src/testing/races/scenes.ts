@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { api, type Device, type PropertyResourceType } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
-import { startTestSite } from "../../site-work/testing/test-site.ts";
+import { startTestSite } from "../../site/site-work/testing/test-site.ts";
 import { storeMember } from "../one-of-each.ts";
 import type { TestCloud } from "../start-cloud.ts";
 import { askForFile, brokenItem } from "../test-agent.ts";

@@ -45,7 +45,7 @@ export async function transferRaw(
   { ceph, bucket }: BucketUnderTest,
   ...args: ["put" | "get", string]
 ): Promise<Transfer> {
-  const script = "cloud/src/bucket-uploads/testing/raw-transfer-child.ts";
+  const script = "cloud/src/store/bucket-uploads/testing/raw-transfer-child.ts";
   await using program = startProgram({ script, args, env: environmentOf(ceph, bucket) });
   const [seconds, cpuSeconds] = (await program.line(/^[\d.]+ [\d.]+$/)).split(" ").map(Number);
   return { seconds: seconds!, cpuSeconds: cpuSeconds! };

@@ -1,0 +1,34 @@
+import { isStorable } from "@downlink/protocol";
+import type { ImportRequestModel } from "../../db/generated/models.ts";
+import type { OwnerHints } from "./note-object.ts";
+
+/** What is known of whose an object is, before its file is read. */
+interface Known {
+  /** The device that the path policy names. */
+  readonly deviceName: string | undefined;
+  readonly hints: OwnerHints;
+  /** What the writer said of the object; the names are in lower case. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+type Owner = Pick<ImportRequestModel, "deviceId" | "deviceName" | "claimedProjectId" | "key" | "sessionKey">;
+
+/**
+ * The path policy overrides a notification, and that overrides the object's metadata: the first of them that names a device names it alone.
+ * What none of them says the file itself may say.
+ */
+export function ownerOf({ deviceName, hints, metadata }: Known): Owner {
+  const said = (name: string) => {
+    const text = metadata[name.toLowerCase()];
+    return text !== undefined && text !== "" && isStorable(text) ? text : undefined;
+  };
+  const sources = [{ deviceName }, hints, { deviceId: said("deviceId"), deviceName: said("deviceName") }];
+  const device: OwnerHints = sources.find((source: OwnerHints) => source.deviceId ?? source.deviceName) ?? {};
+  return {
+    deviceId: device.deviceId ?? null,
+    deviceName: device.deviceId === undefined ? (device.deviceName ?? null) : null,
+    claimedProjectId: hints.projectId ?? said("projectId") ?? null,
+    key: said("key") ?? null,
+    sessionKey: said("sessionKey") ?? null,
+  };
+}

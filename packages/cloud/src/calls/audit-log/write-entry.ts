@@ -1,0 +1,60 @@
+// Entries name what changed in the form of the contract, without secrets: tokens, links and passwords never stand in them. They are written
+// in the transaction of the change, so that neither is there without the other.
+
+import { isDeepStrictEqual } from "node:util";
+import type { AuditedKind } from "@downlink/protocol";
+import type { AuditEntryModel } from "../../db/generated/models.ts";
+import { newId } from "../../db/ids.ts";
+import type { Transaction } from "../../db/transaction.ts";
+
+/** Who changed something, and from where. */
+export type Actor = Pick<AuditEntryModel, "actorKind" | "actorId" | "actorName" | "address" | "requestId">;
+
+/** Somebody at a shell of a machine of the deployment. */
+export const commandLine: Actor = {
+  actorKind: "commandLine",
+  actorId: null,
+  actorName: null,
+  address: null,
+  requestId: null,
+};
+
+/** Nobody asked for it. */
+export const service: Actor = { ...commandLine, actorKind: "service" };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface Change {
+  /** Null: the change is of the whole deployment. */
+  readonly orgId: string | null;
+  readonly nowNs: bigint;
+  readonly operation: string;
+  readonly resourceKind: AuditedKind;
+  readonly resourceId: string;
+  /** What a JSON text can hold; undefined: the change creates the thing. */
+  readonly before?: Fields | undefined;
+  /** Undefined: the change deletes the thing. */
+  readonly after?: Fields | undefined;
+}
+
+export async function writeEntry(tx: Transaction, actor: Actor, change: Change): Promise<void> {
+  const { orgId, nowNs: atNs, operation, resourceKind, resourceId } = change;
+  const { before, after } = whatDiffers(change);
+  const about = { orgId, atNs, operation, resourceKind, resourceId };
+  await tx.auditEntry.create({
+    data: { id: newId("aud"), ...about, ...actor, before: toJson(before), after: toJson(after) },
+  });
+}
+
+/** Of a thing that is there before and after, only the fields that changed are kept. */
+function whatDiffers({ before, after }: Change): Pick<Change, "before" | "after"> {
+  if (before === undefined || after === undefined) return { before, after };
+  const names = Object.keys({ ...before, ...after }).filter((name) => !isDeepStrictEqual(before[name], after[name]));
+  const among = (fields: Fields) => Object.fromEntries(names.map((name) => [name, fields[name]]));
+  return { before: among(before), after: among(after) };
+}
+
+/** What has no JSON is left out: a field that is undefined. */
+function toJson(fields: Fields | undefined) {
+  return fields && JSON.parse(JSON.stringify(fields));
+}

@@ -1,0 +1,34 @@
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Logger } from "pino";
+import { ApiError } from "../../core/errors.ts";
+import { isDatabaseAway, isDatabaseFull, sqlState } from "../../db/sql-state.ts";
+import { StorageFullError } from "../../store/blobs/blob-errors.ts";
+import type { Env } from "./env.ts";
+
+/** A Postgres that was killed or restarted is back after seconds; a repeat before that would only fail once more. */
+const RETRY_AFTER_SECONDS = 5;
+/** A NUL or broken character in a text, a number beyond its column, or a text too long for its index. */
+const UNSTORABLE = new Set(["22021", "22P05", "22003", "54000"]);
+
+/** Every failure is answered as `{error, code}`; a failure other than an ApiError is logged in full and answered without its text. */
+export function answerError(c: Context<Env>, error: Error, log: Logger): Response {
+  const known = toApiError(error);
+  if (known?.code === "StorageFull") log.warn({ err: error }, "what was sent cannot be stored");
+  if (!known) log.error({ requestId: c.get("requestId"), err: error }, "request failed");
+  const answer = known ?? new ApiError("Internal", `internal error; quote the request id ${c.get("requestId")}`);
+  if (answer.retryAfterSeconds !== undefined) c.header("Retry-After", String(answer.retryAfterSeconds));
+  if (answer.status === 408) c.header("Connection", "close"); // the rest of the body may still come, and is no request
+  if (answer.status === 401) c.header("WWW-Authenticate", 'Bearer realm="downlink"');
+  return c.json(answer.toBody(), answer.status as ContentfulStatusCode);
+}
+
+function toApiError(error: Error): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  const state = sqlState(error);
+  if (state !== undefined && UNSTORABLE.has(state))
+    return new ApiError("InvalidRequest", "the request holds a text or number that cannot be stored");
+  if (isDatabaseFull(error)) return new StorageFullError(error);
+  if (!isDatabaseAway(error)) return undefined;
+  return new ApiError("Unavailable", "the database is away; try again", { retryAfterSeconds: RETRY_AFTER_SECONDS });
+}

@@ -1,0 +1,96 @@
+// An administrative operation (`audits` of the contract) runs in one transaction with its entry of the audit log: the thing is read before,
+// as its `get` shows it, and the answer tells what it is after. Changes of one thing run one after another, so that what an entry calls
+// `before` is what the change replaced. A refused call, and a repeat by `Idempotency-Key`, write none.
+
+import { api, type Contract, holdsCredential, type Operation, pathParameters } from "@downlink/protocol";
+import { z } from "zod";
+import { ApiError } from "../../core/errors.ts";
+import { withinOneConnection } from "../../db/one-connection.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import { findActor } from "../audit-log/find-actor.ts";
+import { writeEntry } from "../audit-log/write-entry.ts";
+import type { Ctx } from "../context/context.ts";
+import type { BoundContract } from "./again.ts";
+import { makeEncoder } from "./encoder.ts";
+import type { AnyHandler } from "./handlers.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns the operation's handler, which also writes to the audit log if the operation is administrative. */
+export function auditedHandler<C extends Contract>(bound: BoundContract<C>, name: string): AnyHandler {
+  const handler = bound.handlers[name] as unknown as AnyHandler;
+  const operation = bound.contract[name]!;
+  const { audits: resourceKind } = operation;
+  if (resourceKind === undefined) return handler;
+  const called = nameOf(operation);
+  const readBefore = readerOf(bound, operation);
+  const toAfter = operation.method === "delete" ? () => undefined : fieldsOf(operation.response!);
+  return (ctx, input) =>
+    withinOneConnection(ctx.db, async (db) => {
+      const inside = { ...ctx, db };
+      await lockThing(db.tx, ctx, [resourceKind, thingOf(operation, input)]);
+      const [actor, before] = [await findActor(db.tx, inside), await readBefore(inside, input)];
+      const answered = await handler(inside, input);
+      const resourceId = before?.id ?? madeBy(operation, answered) ?? thingOf(operation, input);
+      const about = { orgId: ctx.caller.orgId, nowNs: ctx.clock.nowNs(), operation: called };
+      const change = { ...about, resourceKind, resourceId: String(resourceId), before, after: toAfter(answered) };
+      await writeEntry(db.tx, actor, change);
+      return answered;
+    });
+}
+
+/** Returns the operation's name as the documentation writes it: `apiKeys.create`. */
+function nameOf(operation: Operation): string {
+  const named = Object.entries(api).flatMap(([resource, contract]) =>
+    Object.entries(contract as Contract).map(([name, one]) => [one, `${resource}.${name}`] as const),
+  );
+  return named.find(([one]) => one === operation)?.[1] ?? `${operation.method} ${operation.path}`;
+}
+
+/** What the path names; an empty text if the operation creates something. */
+function thingOf({ path }: Operation, input: unknown): string {
+  const [parameter] = pathParameters(path);
+  return parameter === undefined ? "" : String((input as Fields)[parameter]);
+}
+
+function madeBy({ makes }: Operation, answered: unknown): unknown {
+  if (typeof makes !== "object" || makes.idField === undefined) return undefined;
+  return (answered as Fields)[makes.idField];
+}
+
+async function lockThing(tx: Transaction, { caller }: Ctx, [kind, id]: readonly [string, string]): Promise<void> {
+  if (id === "") return;
+  const name = `audit ${caller.orgId} ${kind} ${id}`;
+  await tx.$queryRaw`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
+}
+
+/** Returns how the thing is read before the change; one that is not there is left to the handler to refuse. */
+function readerOf<C extends Contract>({ contract, handlers, shown }: BoundContract<C>, operation: Operation) {
+  const schema = shown?.schema ?? contract.get?.response;
+  if (!operation.path.includes("{") || schema === undefined) return async () => undefined;
+  const read = (shown?.read ?? handlers.get) as unknown as AnyHandler;
+  const toFields = fieldsOf(schema);
+  return async (ctx: Ctx, input: unknown): Promise<Fields | undefined> => {
+    try {
+      const found = (await read(ctx, input)) as Fields;
+      return { ...toFields(found), ...(typeof found.id === "string" && { id: found.id }) };
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "NotFound") return undefined;
+      throw error;
+    }
+  };
+}
+
+/** Returns a function that writes an answer as JSON shows it, without the fields that may hold a secret. */
+function fieldsOf(schema: z.ZodType): (answered: unknown) => Fields {
+  const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
+  const open = Object.entries(shape).filter(([, field]) => !holdsCredential(field));
+  const encode = makeEncoder(z.object(Object.fromEntries(open)));
+  return (answered) => withoutPath(encode(answered) as Fields);
+}
+
+/** The address of a webhook may hold its receiver's secret behind the host. */
+function withoutPath(fields: Fields): Fields {
+  const { url } = fields;
+  return typeof url === "string" && URL.canParse(url) ? { ...fields, url: new URL(url).origin } : fields;
+}

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { api, type Contract, siteUploads, webhookEvents } from "@downlink/protocol";
+import { createApp } from "../../app.ts";
+import { startCloud } from "../../testing/start-cloud.ts";
+import { consolePaths } from "./console-route.ts";
+
+interface Described {
+  readonly operationId: string;
+  readonly description: string;
+  readonly security: readonly Record<string, readonly string[]>[];
+}
+
+interface Document {
+  readonly paths: Record<string, Record<string, Described>>;
+  readonly webhooks: Record<string, object>;
+  readonly tags: readonly { name: string }[];
+}
+
+const cloud = await startCloud({ after }, { works: false });
+const document = (await (await fetch(`${cloud.url}/v1/openapi.json`)).json()) as Document;
+const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ route: `${method.toUpperCase()} ${path}`, ...operation })),
+);
+
+/** An operation may be called by other methods too, of which only the first is documented. */
+const alsoMethods = Object.values<Contract>(api)
+  .flatMap((contract) => Object.values(contract))
+  .flatMap(({ alsoMethods = [], path }) => alsoMethods.map((method) => `${method.toUpperCase()} ${path}`));
+
+/** The routes as they are documented; a wildcard stands for one parameter. Pages for people are none of them. */
+const routes = createApp(cloud.deps)
+  .routes.filter(({ method, path }) => method !== "ALL" && method !== "OPTIONS" && !path.startsWith("/docs/"))
+  .filter(({ path }) => !consolePaths.includes(path))
+  .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}").replace(/\*$/, "{key}")}`)
+  .filter((route) => !alsoMethods.includes(route));
+
+/** What only the processes of self-hosted sites serve. */
+const atSites = Object.values<Contract[string]>(siteUploads).map(
+  ({ method, path }) => `${method.toUpperCase()} ${path}`,
+);
+
+test("the documentation has every route, also those of self-hosted sites, and no other one", () => {
+  assert.deepEqual(described.map(({ route }) => route).sort(), [...new Set([...routes, ...atSites])].sort());
+});
+
+test("every route that needs an API key names its capability, and no two have one name", () => {
+  const names = described.map(({ operationId }) => operationId);
+  assert.deepEqual(names, [...new Set(names)]);
+  for (const { route, description, security } of described) {
+    const [capability] = security.flatMap(({ apiKey = [] }) => apiKey);
+    const takesKey = security.some((one) => "apiKey" in one);
+    assert.equal(takesKey, capability !== undefined, route);
+    if (takesKey) assert.ok(description.includes(`\`${capability}\``), route);
+  }
+});
+
+test("the documentation has each event that a webhook receives", () =>
+  assert.deepEqual(Object.keys(document.webhooks), Object.keys(webhookEvents)));
+
+test("the documentation gives the limits of texts and queries", () => {
+  const text = JSON.stringify(document);
+  for (const limit of [
+    '"maxLength":100',
+    '"maximum":2000',
+    '"maxItems":2000',
+    "at most 1000 parameters",
+    "At most 1 MiB",
+    '"maxLength":4096',
+    "At most 64 terms, each with at most 64 values",
+  ])
+    assert.ok(text.includes(limit), limit);
+});

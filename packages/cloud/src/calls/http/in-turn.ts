@@ -1,0 +1,58 @@
+// A large read is a call that answers an array or has a `limit`, or that the contract marks as `isExpensive`. Of a list that is sent in
+// batches each batch takes a turn, so that a list that nobody reads holds none (`calls/http/large-reads.test.ts` walks the contract).
+
+import type { Operation } from "@downlink/protocol";
+import type { Context, MiddlewareHandler } from "hono";
+import { callerId } from "../../core/callers.ts";
+import { LINK_SIGNATURE } from "../../core/signed-link.ts";
+import type { FairTurns } from "../../process/limits/fair-turns.ts";
+import type { Turns } from "../../process/limits/turns.ts";
+import type { Ctx } from "../context/context.ts";
+import type { Env } from "./env.ts";
+import { goneSignal } from "./gone-signal.ts";
+import type { TakeTurn } from "./in-steps.ts";
+
+/** The token is known here by its text alone. Calls without turns wait for nobody. */
+export function callInTurn(turnsOf: (path: string) => FairTurns | undefined): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const taker = { owner: c.req.header("authorization") ?? c.req.header("cookie") ?? c.req.query("token") ?? "" };
+    using _turn = await turnsOf(c.req.path)?.take(taker, () => goneSignal(c));
+    await next();
+  };
+}
+
+/** A link is known by its signature, in whose last character two bits have no meaning. */
+export function linkInTurn({ links }: Turns): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    if (c.req.method !== "GET") return next();
+    using _turn = await links.take({ owner: linkOf(c) }, () => goneSignal(c));
+    await next();
+  };
+}
+
+export function linkOf(c: Context<Env>): string {
+  return (c.req.query(LINK_SIGNATURE) ?? "").slice(0, -1);
+}
+
+/**
+ * Lists and other calls that the contract marks as expensive wait for a turn; all others need none. A list that is sent in batches takes a
+ * turn for each batch.
+ */
+export function listTurns(c: Context<Env>, ctx: Ctx, operation: Operation): TakeTurn {
+  if (!isLargeRead(operation)) return async () => undefined;
+  let gone: AbortSignal | undefined;
+  const taker = { owner: ctx.caller.orgId, token: callerToken(ctx.caller) };
+  return ({ hasBegun }) =>
+    ctx.turns.lists.take({ ...taker, hasBegun }, () => {
+      gone ??= goneSignal(c); // not the signal of the context, which is aborted when the process stops: waiting callers are served until then
+      return gone;
+    });
+}
+
+function isLargeRead({ isExpensive, query, response }: Operation): boolean {
+  return isExpensive === true || (query !== undefined && "limit" in query.shape) || response?.def.type === "array";
+}
+
+export function callerToken(caller: Ctx["caller"] | { readonly tokenId: string }): string {
+  return "tokenId" in caller ? caller.tokenId : callerId(caller);
+}

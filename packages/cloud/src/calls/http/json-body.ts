@@ -1,0 +1,97 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { bodyLimits, createJsonGuard, type Operation } from "@downlink/protocol";
+import type { Context } from "hono";
+import { ApiError } from "../../core/errors.ts";
+import { type BodyPatience, bodyPatience } from "../../process/limits/limits.ts";
+import type { Env } from "./env.ts";
+
+const TICKS_PER_STALL = 10;
+
+/** Refuses a body that is too large for the operation before it is whole and before it is parsed, and one that arrives too slowly. */
+export async function readJsonText(
+  c: Context<Env>,
+  { bodySize = "ordinary" }: Operation | Required<Pick<Operation, "bodySize">>,
+): Promise<string> {
+  const limits = bodyLimits[bodySize];
+  const { incoming } = c.env;
+  const announcedBytes = Number(incoming.headers["content-length"] ?? 0);
+  if (announcedBytes > limits.bytes) throw tooLarge(`is longer than ${limits.bytes} bytes`);
+  const guard = createJsonGuard(limits);
+  const pieces: Buffer[] = [];
+  await eachPiece(incoming, c.get("bodyPatience") ?? bodyPatience, (piece) => {
+    const excess = guard.take(piece);
+    if (excess !== undefined) throw tooLarge(excess);
+    pieces.push(piece);
+  });
+  return decodeUtf8(Buffer.concat(pieces));
+}
+
+/** Bytes that are not UTF-8 are refused and not replaced, because nobody would see what was lost. */
+function decodeUtf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new ApiError("MalformedJson", "the body is not UTF-8");
+  return bytes.toString("utf8");
+}
+
+/** Leaves the connection open after a failure, so that the refusal can be answered. */
+async function eachPiece(
+  incoming: IncomingMessage,
+  patience: BodyPatience,
+  take: (piece: Buffer) => void,
+): Promise<void> {
+  if (incoming.readableEnded) return;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  using watch = watchPace(patience, reject);
+  const onData = (piece: Buffer) => {
+    watch.received(piece.byteLength);
+    try {
+      take(piece);
+    } catch (error) {
+      reject(error);
+    }
+  };
+  const onClose = () => reject(new ApiError("BodyTimeout", "the sender went away"));
+  const onEnd = () => {
+    incoming.off("close", onClose); // it follows at once, and making an error that nobody hears costs a twentieth of a hello
+    resolve();
+  };
+  incoming.on("data", onData).once("end", onEnd).once("error", reject).once("close", onClose);
+  try {
+    await promise;
+  } finally {
+    incoming.off("data", onData).off("end", onEnd).off("close", onClose).pause();
+  }
+}
+
+/** Time is counted in ticks of this process, so that a process that was suspended does not blame the sender. */
+function watchPace(patience: BodyPatience, reject: (error: ApiError) => void) {
+  const tickMs = patience.stallMs / TICKS_PER_STALL;
+  const seen = { ticks: 0, silentTicks: 0, bytes: 0 };
+  const timer = setInterval(() => {
+    seen.ticks += 1;
+    seen.silentTicks += 1;
+    const fault = faultOf(patience, { ...seen, passedMs: seen.ticks * tickMs });
+    if (fault !== undefined) reject(new ApiError("BodyTimeout", `the body ${fault}`));
+  }, tickMs);
+  return {
+    received(bytes: number): void {
+      seen.silentTicks = 0;
+      seen.bytes += bytes;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+function faultOf(
+  { stallMs, totalMs, leastBytesPerSecond }: BodyPatience,
+  seen: { silentTicks: number; bytes: number; passedMs: number },
+): string | undefined {
+  if (seen.silentTicks >= TICKS_PER_STALL) return `stood still for ${stallMs / 1000} s`;
+  if (seen.passedMs >= totalMs) return `was not whole within ${totalMs / 1000} s`;
+  const leastBytes = ((seen.passedMs - stallMs) / 1000) * leastBytesPerSecond;
+  return seen.bytes < leastBytes ? `came at less than ${leastBytesPerSecond} bytes a second` : undefined;
+}
+
+function tooLarge(excess: string): ApiError {
+  return new ApiError("BodyTooLarge", `the body ${excess}`);
+}

@@ -1,0 +1,146 @@
+import { type Access, type Contract, holdsCredential, type Operation, type WithHeaders } from "@downlink/protocol";
+import type { Context, Hono } from "hono";
+import { noteOrWarn } from "../../store/ledger/note-entries.ts";
+import type { Ctx, Deps } from "../context/context.ts";
+import { againOf, type BoundContract } from "./again.ts";
+import { answerOnce, makesOne } from "./answer-once.ts";
+import { auditedHandler } from "./audited-call.ts";
+import { authenticate, isByCookie } from "./authenticate.ts";
+import { proveConnection } from "./connections.ts";
+import { type Encode, makeEncoder } from "./encoder.ts";
+import type { Env } from "./env.ts";
+import { hasGone } from "./gone-signal.ts";
+import type { AnyHandler } from "./handlers.ts";
+import { inSteps, type TakeTurn } from "./in-steps.ts";
+import { callerToken, listTurns } from "./in-turn.ts";
+import { addressOf, countCall } from "./limit-rates.ts";
+import { isPaged, nameTotal } from "./name-total.ts";
+import { parseInput } from "./parse.ts";
+import { sendJson } from "./send-json.ts";
+import { requireOwnPage } from "./session-cookie.ts";
+import { isBatches, streamList } from "./stream-list.ts";
+
+/** Binds a resource's operations to its verbs: check the access, parse, call, encode. Everything else is middleware or a plain route. */
+export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: BoundContract<C>): void {
+  for (const [name, operation] of Object.entries(bound.contract)) {
+    const handler = auditedHandler(bound, name);
+    const { method, alsoMethods = [], response } = operation;
+    const encode = response && makeEncoder(response);
+    const mayBeKept = method === "get" && response !== undefined && !holdsCredential(response);
+    const call = { operation, handler, encode, mayBeKept, again: againOf(bound, name) };
+    const methods = [method, ...alsoMethods].map((one) => one.toUpperCase());
+    app.on(methods, honoPath(operation.path), (c) => {
+      c.set("path", operation.path);
+      return answer(c, deps, call);
+    });
+  }
+}
+
+interface Call {
+  readonly operation: Operation;
+  readonly handler: AnyHandler;
+  readonly again: AnyHandler | undefined;
+  /** Undefined if a success has no body. */
+  readonly encode: Encode | undefined;
+  /** Answers to reads may be cached, except for tokens and signed links. */
+  readonly mayBeKept: boolean;
+}
+
+async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response> {
+  const { operation, handler, again, encode, mayBeKept } = call;
+  const noteChanges = async () => {
+    if (operation.audits) deps.credentials.forgetAll(); // what a handler forgot may have been read again before the commit
+    if (operation.method !== "get" && !isByMachine(operation.access)) await noteOrWarn(deps);
+  };
+  const ctx = await openContext(c, deps, operation.access);
+  const input = await parseInput(c, operation);
+  const takeTurn = listTurns(c, ctx, operation);
+  if (encode && makesOne(operation)) {
+    using _turn = await takeTurn({ hasBegun: false });
+    const toText = async (answered: Promise<unknown>) => JSON.stringify(encode(await answered));
+    const response = await answerOnce(c, ctx, {
+      operation,
+      input,
+      answer: (inside) => toText(handler(inside, input)),
+      again: (inside, madeId) => toText(again && madeId ? again(inside, madeId) : handler(inside, input)),
+    });
+    await noteChanges();
+    return response;
+  }
+  const answered = await handleInTurn(() => handler(ctx, input), takeTurn);
+  await noteChanges();
+  if (!encode) return c.body(null, 204);
+  const onCount = isPaged(operation)
+    ? (count?: number) => nameTotal(c, pageOf(call, { ctx, input, count, takeTurn }))
+    : undefined;
+  if (isBatches(answered))
+    return streamList(c, inSteps(answered, takeTurn), { encode, mayBeKept, log: deps.log, onCount });
+  if (Array.isArray(answered)) await onCount?.(answered.length);
+  if (!operation.responseHeaders) return sendJson(c, JSON.stringify(encode(answered)), call);
+  const { output, headers } = answered as WithHeaders<Operation>;
+  for (const [name, value] of Object.entries(headers as object)) if (value !== undefined) c.header(name, String(value));
+  return sendJson(c, JSON.stringify(encode(output)), call);
+}
+
+interface Counting {
+  readonly ctx: Ctx;
+  readonly input: Record<string, unknown>;
+  readonly count: number | undefined;
+  /** The list itself holds no turn while it is counted. */
+  readonly takeTurn: TakeTurn;
+}
+
+function pageOf({ handler }: Call, { ctx, input, count, takeTurn }: Counting): Parameters<typeof nameTotal>[1] {
+  const { offset, limit } = input as { offset: number; limit: number };
+  return {
+    offset,
+    limit,
+    count,
+    hasRow: (number) => handleInTurn(() => hasOne(handler(ctx, { ...input, offset: number, limit: 1 })), takeTurn),
+  };
+}
+
+async function hasOne(list: Promise<unknown>): Promise<boolean> {
+  const rows = await list;
+  if (!isBatches(rows)) return (rows as unknown[]).length > 0;
+  const { value, done } = await rows.next(0);
+  await rows.return();
+  return !done && value.length > 0;
+}
+
+async function handleInTurn<T>(handle: () => Promise<T>, takeTurn: TakeTurn): Promise<T> {
+  using _turn = await takeTurn({ hasBegun: false });
+  return await handle();
+}
+
+/** Makes the context that a verb works with, once the caller is known and allowed; plain routes use it too. */
+export async function openContext(c: Context<Env>, deps: Deps, access: Access): Promise<Ctx> {
+  const caller = await authenticate(deps, c.req.raw.headers, access);
+  if (caller.kind === "member" || caller.kind === "apiKey") requirePage(c, deps);
+  proveConnection(c);
+  c.env.outgoing.setHeader("Cache-Control", "no-store"); // send-json.ts may replace it
+  await countCall(c, deps.rates, callerToken(caller));
+  // No getter stands here: it would make this object twenty times as slow to create.
+  return {
+    ...deps,
+    caller,
+    requestId: c.get("requestId"),
+    address: () => addressOf(c, deps.trustedProxies),
+    noteIncarnation: (incarnation: string) => c.set("incarnation", incarnation),
+    isInterrupted: () => hasGone(c) || deps.stopping.aborted,
+  } as Ctx;
+}
+
+/** A call by cookie may come from a page of somebody else. */
+function requirePage(c: Context<Env>, deps: Deps): void {
+  if (isByCookie(c.req.raw.headers, deps)) requireOwnPage(c.req.raw, deps);
+}
+
+/** What agents and buckets say changes nothing that is to outlive the database, and comes too often to look for that. */
+function isByMachine({ kind }: Access): boolean {
+  return kind === "agent" || kind === "inbox";
+}
+
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ":$1");
+}

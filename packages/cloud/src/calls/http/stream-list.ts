@@ -1,0 +1,83 @@
+import type { Context } from "hono";
+import type { Logger } from "pino";
+import type { Batches } from "../../db/in-batches.ts";
+import { chooseCoding, encodePieces } from "./content-coding.ts";
+import type { Encode } from "./encoder.ts";
+import type { Env } from "./env.ts";
+import { sendJson } from "./send-json.ts";
+import { streamBody } from "./stream-response.ts";
+
+export function isBatches(answered: unknown): answered is Batches<unknown> {
+  return typeof answered === "object" && answered !== null && Symbol.asyncIterator in answered;
+}
+
+/** Lists below this size are answered at once. */
+const WHOLE_BYTES = 1024 * 1024;
+
+interface Options {
+  readonly encode: Encode;
+  readonly mayBeKept: boolean;
+  readonly log: Logger;
+  /** Is called before the first byte, with the number of items if all are known by then. */
+  readonly onCount?: ((count?: number) => Promise<void>) | undefined;
+}
+
+/**
+ * Answers with a JSON array, no faster than the receiver accepts it, with one batch of it in memory. A small array is sent like other JSON.
+ */
+export async function streamList(
+  c: Context<Env>,
+  batches: Batches<unknown>,
+  { encode, mayBeKept, log, onCount }: Options,
+): Promise<Response> {
+  const seen = { items: 0 };
+  const pieces = encodeList(batches, { encode, seen });
+  const { gathered, isAll } = await gather(pieces);
+  await onCount?.(isAll ? seen.items : undefined);
+  if (isAll) return sendJson(c, Buffer.concat(gathered), { mayBeKept });
+  const body = inTurn(gathered, pieces);
+  const coding = chooseCoding(c.req.header("accept-encoding"));
+  const more: Record<string, string> = {
+    ...(coding && { "content-encoding": coding }),
+    ...(!mayBeKept && { "cache-control": "no-store" }),
+  };
+  return streamBody(c, coding ? encodePieces(body, coding) : body, {
+    headers: { "content-type": "application/json", vary: "Authorization, Accept-Encoding", ...more },
+    onFailure: (error) => log.error({ err: error, requestId: c.get("requestId") }, "a list broke off"),
+  });
+}
+
+async function gather(pieces: AsyncGenerator<Uint8Array>): Promise<{ gathered: Uint8Array[]; isAll: boolean }> {
+  const gathered: Uint8Array[] = [];
+  for (let sizeBytes = 0; sizeBytes <= WHOLE_BYTES; ) {
+    const { value, done } = await pieces.next();
+    if (done) return { gathered, isAll: true };
+    gathered.push(value);
+    sizeBytes += value.byteLength;
+  }
+  return { gathered, isAll: false };
+}
+
+async function* inTurn(first: readonly Uint8Array[], others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* first;
+  yield* others;
+}
+
+async function* encodeList(
+  batches: Batches<unknown>,
+  { encode, seen }: { readonly encode: Encode; readonly seen: { items: number } },
+): AsyncGenerator<Uint8Array> {
+  let isEmpty = true;
+  let sizeChars = 0;
+  for (;;) {
+    const { value: items, done } = await batches.next(sizeChars);
+    if (done) break;
+    seen.items += items.length;
+    const text = JSON.stringify(encode(items)).slice(1, -1);
+    sizeChars = text.length;
+    if (sizeChars === 0) continue;
+    yield Buffer.from(`${isEmpty ? "[" : ","}${text}`);
+    isEmpty = false;
+  }
+  yield Buffer.from(isEmpty ? "[]" : "]");
+}

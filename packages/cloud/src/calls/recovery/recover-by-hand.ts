@@ -1,0 +1,64 @@
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
+import { commandLine, writeEntry } from "../audit-log/write-entry.ts";
+import { endRecovery, openIncarnation } from "./incarnations.ts";
+import { lastOf, type MarkDeps } from "./mark-round.ts";
+import { MarkNotes } from "./marks.ts";
+
+/**
+ * An admin declares that the present store belongs to this database, whatever the marks say: even an empty one, that of another deployment,
+ * or one that another database used until now. Its contents are then compared with the database.
+ */
+export async function acceptStore({ db, blobs, clock }: MarkDeps): Promise<void> {
+  const marks = await new MarkNotes(blobs).list();
+  const others = [...new Set(marks.flatMap(({ incarnation, ancestors }) => [...ancestors, incarnation]))];
+  await withTransaction(db, async (tx) => {
+    const reason = "an admin accepted the object store as it is";
+    await openIncarnation(tx, { reason, others, nowNs: clock.nowNs(), lastSequence: lastOf(marks) });
+    await tx.deployment.update({ where: { id: 1 }, data: { conflict: null } });
+    await audit(tx, "recovery --accept-store", clock.nowNs());
+  });
+}
+
+/** An admin gives up what is still missing, for example because devices will never come back. */
+export async function endByHand({ db, clock }: MarkDeps): Promise<void> {
+  await withTransaction(db, async (tx) => {
+    await endRecovery(tx, clock.nowNs());
+    await audit(tx, "recovery --end", clock.nowNs());
+  });
+}
+
+/** An admin has checked the result, so retention and auto-delete of devices need not wait for the end of their day. */
+export async function confirmDeletion({ db, clock }: MarkDeps): Promise<void> {
+  await withTransaction(db, async (tx) => {
+    await tx.deployment.update({ where: { id: 1 }, data: { deletionHeldUntilNs: null } });
+    await audit(tx, "recovery --confirm", clock.nowNs());
+  });
+}
+
+function audit(tx: Transaction, operation: string, nowNs: bigint): Promise<void> {
+  const about = { orgId: null, resourceKind: "deployment", resourceId: "deployment" } as const;
+  return writeEntry(tx, commandLine, { ...about, nowNs, operation, before: {}, after: {} });
+}
+
+/** Returns what an operator must know, in lines. */
+export async function describeRecovery({ db, clock }: MarkDeps): Promise<string[]> {
+  const row = await db.prisma.deployment.findUniqueOrThrow({ where: { id: 1 } });
+  const heldUntilNs = row.deletionHeldUntilNs ?? 0n;
+  const agents = await db.prisma.agent.count();
+  const listed = await db.prisma.agent.count({ where: { listedIncarnation: row.incarnation } });
+  return [
+    `incarnation ${row.incarnation}, after ${row.ancestors.length} others`,
+    row.recoveringSinceNs === null
+      ? "database and object store belong together"
+      : `recovering since ${toDate(row.recoveringSinceNs)}: ${row.recoveringReason}`,
+    ...(row.conflict === null ? [] : [`nothing is destroyed: ${row.conflict}`]),
+    ...(heldUntilNs > clock.nowNs()
+      ? [`retention and auto-delete of devices wait until ${toDate(heldUntilNs)}, or for --confirm`]
+      : []),
+    `${listed} of ${agents} agents have listed all that they have under this incarnation`,
+  ];
+}
+
+function toDate(timeNs: bigint): string {
+  return new Date(Number(timeNs / 1_000_000n)).toISOString();
+}

@@ -1,0 +1,28 @@
+import type { Database } from "../../db/client.ts";
+import type { NoteStore } from "../../store/blobs/notes.ts";
+import { hasMarks } from "./marks.ts";
+
+type Pool = Pick<Database, "pool">;
+
+/** Returns why nothing is destroyed at the moment; undefined if database and store belong together. */
+export async function whyRecovering({ pool }: Pool): Promise<string | undefined> {
+  const { rows } = await pool.query<{ reason: string | null }>(
+    `SELECT coalesce(conflict, "recoveringReason") AS reason FROM "Deployment" WHERE id = 1`,
+  );
+  return rows[0]?.reason ?? undefined;
+}
+
+/** Returns a sentence if the store has lost what it confirmed, like one that is not mounted; undefined if it has not. */
+export async function findWrongStore({
+  db,
+  blobs,
+}: {
+  db: Pool;
+  blobs: Pick<NoteStore, "listNotes">;
+}): Promise<string | undefined> {
+  const { rows } = await db.pool.query<{ confirmed: string | null }>(
+    `SELECT confirmed FROM "DeploymentMark" WHERE id = 1`,
+  );
+  if (rows[0]?.confirmed == null || (await hasMarks(blobs))) return undefined;
+  return "the object store has no mark, though it confirmed one: it is a wrong or unmounted store";
+}

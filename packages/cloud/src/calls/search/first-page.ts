@@ -1,0 +1,52 @@
+import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
+import type { DB } from "../../db/generated/tables.ts";
+import { FEW } from "../../db/in-batches.ts";
+import { parameter } from "../../db/prepared.ts";
+import type { Ctx } from "../context/context.ts";
+
+type Listed = "Recording" | "Event" | "Device";
+
+interface PlainQuery {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sortBy?: string | undefined;
+  readonly sortOrder?: "asc" | "desc";
+}
+
+/**
+ * Says whether a caller that sees all of the organization asks for a few of the oldest rows, and filters only by these names. That is the
+ * most frequent list, and an index has it in this order: a prepared statement can answer it, and nothing need be planned.
+ */
+export function isFirstPage(
+  { caller }: Pick<Ctx, "caller">,
+  query: PlainQuery,
+  names: readonly string[] = [],
+): boolean {
+  const { limit, offset, sortBy, sortOrder = "asc", ...filters } = query;
+  const isPlain = offset === 0 && limit > 0 && limit <= FEW && sortBy === undefined && sortOrder === "asc";
+  if (!isPlain || caller.projectIds.length > 0) return false;
+  return Object.entries(filters).every(([name, value]) => value === undefined || names.includes(name));
+}
+
+interface Oldest {
+  /** Only the rows of a device ($3). */
+  readonly ofDevice?: boolean;
+  /** No index has the rows in this order: they are sorted by what an index holds, and only the first ones are read. */
+  readonly isSorted?: boolean;
+}
+
+/** Selects the oldest rows `r` of a table: of an organization ($1), at most so many ($2). */
+export function oldest<T extends Listed>(db: Kysely<DB>, table: T, { ofDevice, isSorted }: Oldest = {}): Rows<T> {
+  const from = sql.table(table);
+  const where = ofDevice ? sql`"orgId" = $1 AND "deviceId" = $3` : sql`"orgId" = $1`;
+  // A limit that is a parameter gives the planner no number: it would sort all rows of a large organization.
+  const first = sql`WHERE ${where} ORDER BY "createdAtNs", id LIMIT ${sql.lit(FEW)}`;
+  const rows = isSorted
+    ? sql<DB[T]>`(SELECT t.* FROM (SELECT id FROM ${from} ${first}) AS first JOIN ${from} AS t ON t.id = first.id)`
+    : sql<DB[T]>`(SELECT * FROM ${from} ${first})`;
+  const ordered = db.selectFrom(rows.as("r")).orderBy(sql`r."createdAtNs"`).orderBy(sql`r.id`);
+  return ordered.limit(parameter<number>(2)) as unknown as Rows<T>;
+}
+
+/** A table as `r`, of which nothing is selected yet. */
+export type Rows<T extends Listed> = SelectQueryBuilder<DB & { r: DB[T] }, "r", object>;

@@ -1,0 +1,61 @@
+import { apiKey } from "@downlink/protocol";
+import type { Hono } from "hono";
+import type { Deps } from "../../calls/context/context.ts";
+import { sendBlob } from "../../calls/data-plane/download.ts";
+import { type DataPlaneDeps, logBreak, openLink } from "../../calls/data-plane/link-request.ts";
+import { sliceOf } from "../../calls/data-plane/slice-of.ts";
+import type { Env } from "../../calls/http/env.ts";
+import { openContext } from "../../calls/http/serve.ts";
+import { notFound } from "../../core/errors.ts";
+import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../../core/signed-link.ts";
+import { findServingSite } from "../../store/site-keys/find-serving-site.ts";
+import { fingerprintOf } from "./attachment-rows.ts";
+import { findAttachment, type StoredAttachment } from "./find-attachment.ts";
+
+const PATH = "/data-plane/attachments";
+/** Names and types come from files and may have any length, but a link has to fit the header lines of every client. */
+const MAX_TEXT_CHARACTERS = 255;
+
+const access = apiKey("recordings.list", "projects");
+
+/** `GET /v1/recording-attachments/{id}/download`: 302 to a link that needs no credential. spec: Attachments/Download */
+export function attachmentRoute(app: Hono<Env>, deps: Deps): void {
+  app.get("/v1/recording-attachments/:id/download", async (c) => {
+    const ctx = await openContext(c, deps, access);
+    const row = await findAttachment(ctx, c.req.param("id"));
+    c.header("Cache-Control", "no-store");
+    return c.redirect(await attachmentLink(ctx, row), 302);
+  });
+}
+
+/** Makes a link that carries all that the download needs. A name that is too long keeps its end, which says what the file is. */
+async function attachmentLink(deps: Deps, row: StoredAttachment): Promise<string> {
+  const path = `${PATH}/${row.id}`;
+  const { blobKey, siteObjectKey } = row.recording;
+  const { db, clock } = deps;
+  const site = siteObjectKey === null ? undefined : await findServingSite({ tx: db.prisma, clock }, row.siteId!);
+  const claims = {
+    blobKey: blobKey ?? siteObjectKey ?? notFound(`the data of attachment ${row.id}`),
+    offset: String(row.dataOffset),
+    sizeBytes: String(row.sizeBytes),
+    etag: fingerprintOf(row),
+    mediaType: row.mediaType.slice(0, MAX_TEXT_CHARACTERS),
+    fileName: row.name.slice(-MAX_TEXT_CHARACTERS) || row.id,
+  };
+  return makeLink({ ...deps, ...site }, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS }).link;
+}
+
+/** Serves the link itself: the attachment's bytes out of the stored recording, whole or in ranges. */
+export function attachmentDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
+  app.get(`${PATH}/:id`, async (c) => {
+    const claims = openLink(c, deps, verifyLink);
+    const recording = await deps.blobs.open(claims.blobKey!);
+    const slice = { offset: Number(claims.offset), sizeBytes: Number(claims.sizeBytes) };
+    return sendBlob(c, sliceOf(recording, slice), {
+      etag: claims.etag!,
+      mediaType: claims.mediaType!,
+      fileName: claims.fileName!,
+      onFailure: logBreak(c, deps),
+    });
+  });
+}

@@ -1,0 +1,98 @@
+// Exports plan by what the import has verified (`background/indexing/`, `indexRecording` of `@downlink/recordings`), never by what a file says about
+// itself. The import reads the stored bytes once: for their SHA-256, for the verdict, and for the verified index, an object beside the
+// data. The request's row names that object before its first byte is written, and then the recording's row does. It is removed with the
+// data, or when another attempt names a new one; the sweep removes indexes that no row names, because they can be made anew. A recording
+// without an index (older, or lost) is exported by a temporary one, and creating the link queues the job that makes the durable one;
+// `downlink admin reindex` makes all of them.
+
+import { fetchAhead, INDEX_END_BYTES, type RandomAccessSource } from "@downlink/recordings";
+import { ApiError } from "../../core/errors.ts";
+import { BlobDamagedError, BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
+import type { BlobReader, BlobStore } from "../../store/blobs/blob-store.ts";
+import type { StoredSource } from "./export-selection.ts";
+
+/** What an export reads. */
+export interface StoredBytes extends RandomAccessSource, AsyncDisposable {}
+
+/** Opens the bytes of a recording. The holder of the link knows recordings and not objects, so errors name recordings. */
+export async function openRecording(
+  blobs: BlobStore,
+  { recordingId, blobKey, sizeBytes }: StoredSource,
+): Promise<StoredBytes> {
+  const reader = await orUndefined(blobs.open(blobKey));
+  if (!reader) throw deleted(recordingId);
+  if (reader.sizeBytes === sizeBytes) return namingRecording(reader, recordingId);
+  await reader[Symbol.asyncDispose]();
+  throw unreadable(recordingId);
+}
+
+/** Undefined where there is none: it may be in the making. */
+export async function openIndex(
+  blobs: BlobStore,
+  { recordingId, indexKey }: StoredSource,
+): Promise<StoredBytes | undefined> {
+  if (indexKey === undefined) return undefined;
+  const reader = await orUndefined(blobs.open(indexKey, { endBytes: INDEX_END_BYTES }));
+  return reader && namingRecording(reader, recordingId);
+}
+
+/** A selection that is an object of its own is removed some time after its link has expired. */
+export async function openSelection(blobs: BlobStore, key: string): Promise<BlobReader> {
+  const reader = await orUndefined(blobs.open(key));
+  return reader ?? expired();
+}
+
+function expired(): never {
+  throw new ApiError("LinkExpired", "the link has expired; ask for a new one");
+}
+
+async function orUndefined(opening: Promise<BlobReader>): Promise<BlobReader | undefined> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (error instanceof BlobNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function namingRecording(reader: BlobReader, recordingId: string): StoredBytes {
+  const source = inReach(reader);
+  const read = async (offset: number, length: number): Promise<Uint8Array> => {
+    try {
+      return await source.read(offset, length);
+    } catch (error) {
+      throw ofRecording(error, recordingId);
+    }
+  };
+  return { ...source, read };
+}
+
+/** An object that is no file is fetched ahead, because each request to a bucket takes a while before its first byte. */
+function inReach(reader: BlobReader): StoredBytes {
+  if (reader.descriptor !== undefined) return reader;
+  const source = fetchAhead(reader);
+  return {
+    ...source,
+    async [Symbol.asyncDispose]() {
+      source[Symbol.dispose]();
+      await reader[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function ofRecording(error: unknown, recordingId: string): unknown {
+  if (error instanceof BlobDamagedError) return unreadable(recordingId);
+  // An object in a bucket is gone at once, also for who has it open.
+  return error instanceof BlobNotFoundError ? deleted(recordingId) : error;
+}
+
+function deleted(recordingId: string): ApiError {
+  return new ApiError("NotFound", `the data of recording ${recordingId} is not stored any more: it was deleted`);
+}
+
+function unreadable(recordingId: string): ApiError {
+  return new ApiError(
+    "Internal",
+    `the stored data of recording ${recordingId} are not what was imported; the operator has to look`,
+  );
+}

@@ -1,0 +1,131 @@
+import { DAMAGE_HEADER, MISSING_HEADER } from "@downlink/protocol";
+import { type ExportSource, exportBag, exportMcap } from "@downlink/recordings";
+import type { Context } from "hono";
+import type { Deps } from "../../calls/context/context.ts";
+import { contentDisposition } from "../../calls/data-plane/content-disposition.ts";
+import { type DataPlaneDeps, logBreak, ownerOfBlob } from "../../calls/data-plane/link-request.ts";
+import type { Env } from "../../calls/http/env.ts";
+import { inSteps } from "../../calls/http/in-steps.ts";
+import { linkOf } from "../../calls/http/in-turn.ts";
+import { streamBody } from "../../calls/http/stream-response.ts";
+import { quotaReached } from "../../calls/quotas/require-room.ts";
+import type { Turns } from "../../process/limits/turns.ts";
+import type { BlobStore } from "../../store/blobs/blob-store.ts";
+import type { ExportSelection } from "./export-selection.ts";
+import { openIndex, openRecording } from "./open-stored.ts";
+import { whileRead } from "./while-read.ts";
+
+export type ExportDeps = DataPlaneDeps & Pick<Deps, "readsWholeChunks" | "metrics" | "turns">;
+
+/** So large are pieces that own their memory. */
+const LEAST_GIVEN_BACK_BYTES = 64 * 1024;
+
+interface Streamed {
+  readonly selection: ExportSelection;
+  /** How many exports of the organization may be sent at the same time; undefined: any number. */
+  readonly atOnce: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborted when the receiver goes away or the link ends, so that the work for it stops. */
+  readonly gone: AbortController;
+}
+
+/**
+ * Answers with the selection, in turn with other exports; a failure in the middle of the stream aborts the connection. spec: wire contract
+ * §5
+ */
+export async function streamSelection(c: Context<Env>, deps: ExportDeps, streamed: Streamed): Promise<Response> {
+  const { selection, atOnce, headers, gone } = streamed;
+  const owner = ownerOf(selection);
+  requireTurn(deps.turns, owner, atOnce);
+  const taker = { owner, token: linkOf(c) };
+  using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
+  const pieces = exported(deps, selection, gone.signal);
+  const steps = inSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
+  const places = deps.turns.readExports;
+  const read = whileRead(steps, ({ hasBegun }) => places.take({ ...taker, hasBegun }, () => gone.signal));
+  return await streamBody(c, counted(deps, read), {
+    controller: gone,
+    headers: {
+      "content-type": "application/octet-stream",
+      "content-disposition": contentDisposition(selection.fileName),
+      ...damageHeader(selection),
+      ...missingHeader(selection),
+      ...headers,
+    },
+    onFailure: logBreak(c, deps),
+    ...(selection.output.format === "mcap" && { onSent: giveBack }),
+  });
+}
+
+/** A large piece of an MCAP export owns its memory. Without this, V8 would look for garbage after each 64 MB that were sent. */
+function giveBack({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && byteLength >= LEAST_GIVEN_BACK_BYTES) buffer.transfer(0);
+}
+
+async function* counted({ metrics }: ExportDeps, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let outcome = "broken";
+  metrics.exportsActive.inc();
+  try {
+    yield* pieces;
+    outcome = "complete";
+  } finally {
+    metrics.exportsActive.dec();
+    metrics.exports.inc({ outcome });
+  }
+}
+
+function requireTurn({ exports }: Pick<Turns, "exports">, owner: string, atOnce: number | undefined): void {
+  if (atOnce !== undefined && exports.countOf(owner) >= atOnce)
+    // the check runs in the same step in which the turn is taken
+    throw quotaReached(`has ${atOnce} exports at once already, as many as it may have`);
+}
+
+/** Returns the organization whose objects are read; a link names those of only one. */
+function ownerOf({ orgId, sources }: ExportSelection): string {
+  return orgId ?? ownerOfBlob(sources[0]?.blobKey ?? "");
+}
+
+function damageHeader({ damage }: ExportSelection): Record<string, string> {
+  if (!damage) return {};
+  const { reasons, ...sums } = damage;
+  const codes = [...new Set(reasons.map(({ code }) => code))];
+  return { [DAMAGE_HEADER]: JSON.stringify({ ...sums, codes }) };
+}
+
+function missingHeader({ missing }: ExportSelection): Record<string, string> {
+  return missing ? { [MISSING_HEADER]: JSON.stringify(missing) } : {};
+}
+
+function exported(deps: ExportDeps, selection: ExportSelection, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const { topics, startNs, endNs, lastPerChannel, includeAttachments, output } = selection;
+  const sources = toSources(deps.blobs, selection);
+  const options = {
+    topics,
+    startNs: toBigInt(startNs),
+    endNs: toBigInt(endNs),
+    lastPerChannel: lastPerChannel && { lookbackNs: toBigInt(lastPerChannel.lookbackNs) },
+    readsWholeChunks: deps.readsWholeChunks,
+    signal,
+  };
+  if (output.format === "bag1") return exportBag(sources, { ...options, compression: output.compression });
+  return exportMcap(sources, { ...options, compression: output.compression, includeAttachments });
+}
+
+/** Every imported recording was complete. If nobody has indexed one since, its readable parts are exported, and the rest is named. */
+function toSources(blobs: BlobStore, { sources, topicSets }: ExportSelection): ExportSource[] {
+  const topicKeys = topicSets.map((entries) => new Map(entries));
+  return sources.map((source) => ({
+    fileName: source.fileName,
+    startNs: BigInt(source.startNs),
+    endNs: BigInt(source.endNs),
+    sha256: source.sha256,
+    isSalvage: true,
+    topicKeys: source.topicSet === undefined ? undefined : topicKeys[source.topicSet],
+    open: () => openRecording(blobs, source),
+    openIndex: () => openIndex(blobs, source),
+  }));
+}
+
+function toBigInt(text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : BigInt(text);
+}

@@ -1,0 +1,101 @@
+import { Prisma } from "../../db/generated/client.ts";
+import { unindexed } from "../../db/text-sql.ts";
+import type { ListQuery } from "./recording-filters.ts";
+
+type Sql = Prisma.Sql;
+type SortName = "deviceName" | "createdAt" | "start" | "end" | "duration" | "path" | "importedAt";
+
+/** A part of the recordings `r`, in the order of an index. */
+export interface OrderedPart {
+  readonly sortName: SortName;
+  readonly from: Sql;
+  /** The conditions of the part; none: all recordings. */
+  readonly where: readonly Sql[];
+  /** The table whose organization the index begins with. */
+  readonly owner: "r" | "d";
+  readonly keys: readonly Sql[];
+  /** The same order by expressions that no index has. */
+  readonly unindexedKeys: readonly Sql[];
+  /** The index has the recordings' starts and ends behind its key. */
+  readonly coversTime: boolean;
+  /** The first of two parts has the order of both here. */
+  readonly together?: Together;
+}
+
+interface Together {
+  readonly from: Sql;
+  readonly value: Sql;
+}
+
+const keys = {
+  createdAt: 'r."createdAtNs"',
+  start: 'r."startNs"',
+  end: 'r."endNs"',
+  duration: 'r."durationNs"',
+  importedAt: 'r."importedAtNs"',
+} as const;
+
+/** Returns the parts of a list, one after another. Recordings without a device or a time of import come last, in either order, by id. */
+export function orderRecordings(
+  { sortBy = "createdAt", importStatus, deviceId }: ListQuery,
+  isOfDevice: boolean,
+): OrderedPart[] {
+  const sortName = sortBy === "device.name" ? "deviceName" : sortBy;
+  if (sortName === "path") return [byPath];
+  if (sortName === "importedAt") return byImport(importStatus);
+  if (sortName !== "deviceName") return [byTime(sortName)];
+  if (isOfDevice) return [byId("deviceName", [])];
+  const deviceless = byId("deviceName", [Prisma.sql`r."deviceId" IS NULL`]);
+  return deviceId === "" ? [deviceless] : [byDeviceName, deviceless];
+}
+
+const recordings = { from: Prisma.sql`"Recording" r`, owner: "r", where: [] } as const;
+
+function byTime(sortName: keyof typeof keys): OrderedPart {
+  const key = Prisma.raw(keys[sortName]);
+  const coversTime = sortName !== "duration"; // it is hardly related to time, so matches come soon
+  return { ...recordings, sortName, keys: [key], unindexedKeys: [unindexed(key, "number")], coversTime };
+}
+
+function byId(sortName: SortName, where: readonly Sql[]): OrderedPart {
+  return {
+    ...recordings,
+    sortName,
+    where,
+    keys: [],
+    unindexedKeys: [unindexed(Prisma.sql`r.id`, "text")],
+    coversTime: false,
+  };
+}
+
+/** Only imported recordings have the time. */
+function byImport(importStatus: ListQuery["importStatus"]): OrderedPart[] {
+  const imported = { ...byTime("importedAt"), where: [Prisma.sql`r."importedAtNs" IS NOT NULL`] };
+  const others = byId("importedAt", [Prisma.sql`r."importedAtNs" IS NULL`]);
+  if (importStatus?.every((status) => status !== "complete")) return [others];
+  if (importStatus?.every((status) => status === "complete")) return [imported];
+  return [{ ...imported, together: { from: recordings.from, value: Prisma.sql`r."importedAtNs"` } }, others];
+}
+
+/**
+ * Paths are too long for an index, so it has their beginnings. They are compared byte by byte, so that the beginnings sort as the whole
+ * paths do.
+ */
+const byPath: OrderedPart = {
+  ...recordings,
+  sortName: "path",
+  keys: [Prisma.sql`left(r.path, 200) COLLATE "C"`, Prisma.sql`r.path COLLATE "C"`],
+  unindexedKeys: [Prisma.sql`r.path COLLATE "C"`],
+  coversTime: true,
+};
+
+const byDeviceName: OrderedPart = {
+  sortName: "deviceName",
+  from: Prisma.sql`"Device" d JOIN "Recording" r ON r."deviceId" = d.id`,
+  where: [],
+  owner: "d",
+  keys: [Prisma.sql`d.name`],
+  unindexedKeys: [unindexed(Prisma.sql`d.name`, "text")],
+  coversTime: false,
+  together: { from: Prisma.sql`"Recording" r LEFT JOIN "Device" d ON d.id = r."deviceId"`, value: Prisma.sql`d.name` },
+};

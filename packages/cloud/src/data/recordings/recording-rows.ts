@@ -1,0 +1,95 @@
+import { DataDamage, type Recording } from "@downlink/protocol";
+import { type Kysely, sql } from "kysely";
+import { oldest, type Rows } from "../../calls/search/first-page.ts";
+import { asParsed, type Complete } from "../../core/complete.ts";
+import type { DB } from "../../db/generated/tables.ts";
+import { anyOf, parameter, prepare } from "../../db/prepared.ts";
+import { inProjects } from "../../organization/projects/scope-sql.ts";
+import { readLocation } from "../../store/customer-buckets/read-location.ts";
+import { explainUnavailable } from "../../store/site-keys/unavailable-data.ts";
+
+/** Metadata that is stored in this many bytes is at most a hundred times as large in memory. */
+const SMALL_BYTES = 2048;
+const isSmall = sql<boolean>`pg_column_size(r.metadata) <= ${sql.lit(SMALL_BYTES)}`;
+
+const withoutMetadata = (recordings: Rows<"Recording">) =>
+  recordings
+    .leftJoin("Device as d", "d.id", "r.deviceId")
+    .leftJoin("Session as n", "n.id", "r.sessionId")
+    .leftJoin("Site as s", "s.id", "r.siteId")
+    .leftJoin("Site as e", "e.id", "r.edgeSiteId")
+    .leftJoin("SiteProcess as p", "p.siteId", "r.siteId")
+    .leftJoin("SiteBucket as b", "b.siteId", "r.siteId")
+    .select(["r.id", "r.projectId", "r.path", "r.sizeBytes", "r.createdAtNs", "r.importedAtNs", "r.startNs", "r.endNs"])
+    .select(["r.importStatus", "r.key", "r.messageCount", "r.sessionId", "r.failureCode", "r.failureText"])
+    .select(["r.damage", "r.location", "d.id as deviceId", "d.name as deviceName", "n.key as sessionKey"])
+    .select(["s.id as siteId", "s.name as siteName", "e.id as edgeSiteId", "e.name as edgeSiteName"])
+    .select([
+      "p.lastSeenAtNs as siteSeenAtNs",
+      "b.problem as bucketProblem",
+      "b.problemSinceNs as bucketProblemSinceNs",
+    ])
+    .select("s.indexingStrategy");
+
+const recordingsWithAll = (db: Kysely<DB>) => withoutMetadata(db.selectFrom("Recording as r")).select("r.metadata");
+
+/** The metadata is null if it is large. */
+const recordingsIfSmall = (recordings: Rows<"Recording">) =>
+  withoutMetadata(recordings).select(sql<object | null>`CASE WHEN ${isSmall} THEN r.metadata END`.as("metadata"));
+
+/** Selects the recording of an organization ($1) with an id ($2) within projects ($3). */
+export const selectRecordingRow = prepare((db) =>
+  recordingsWithAll(db)
+    .where("r.orgId", "=", parameter<string>(1))
+    .where("r.id", "=", parameter<string>(2))
+    .where(inProjects("r.projectId", 3)),
+);
+
+/** Selects recordings by their ids ($1). */
+export const selectRecordingRows = prepare((db) => recordingsWithAll(db).where("r.id", "=", anyOf(1)));
+
+/** Selects the first page of recordings in the order of `oldest`. */
+export const selectOldestRecordings = prepare((db) => recordingsIfSmall(oldest(db, "Recording")));
+export const selectOldestOfDevice = prepare((db) => recordingsIfSmall(oldest(db, "Recording", { ofDevice: true })));
+
+/** Selects those of the ids ($1) that take little memory. */
+export const selectSmallRecordingRows = prepare((db) =>
+  recordingsWithAll(db).where("r.id", "=", anyOf(1)).where(isSmall),
+);
+
+type RecordingRow = Awaited<ReturnType<typeof selectRecordingRows>>[number];
+
+/** What can be read is judged at the given time. */
+export function toRecording(row: RecordingRow, nowNs: bigint): Complete<Recording> {
+  return {
+    id: row.id,
+    projectId: row.projectId,
+    path: row.path,
+    size: Number(row.sizeBytes),
+    createdAt: row.createdAtNs,
+    importedAt: row.importedAtNs ?? undefined,
+    start: row.startNs,
+    end: row.endNs,
+    importStatus: row.importStatus,
+    location: readLocation(row.location),
+    site:
+      row.siteId === null
+        ? undefined
+        : { ...summary(row.siteId, row.siteName), indexingStrategy: row.indexingStrategy! },
+    edgeSite: row.edgeSiteId === null ? undefined : summary(row.edgeSiteId, row.edgeSiteName),
+    device: row.deviceId === null ? undefined : summary(row.deviceId, row.deviceName),
+    key: row.key ?? undefined,
+    metadata: row.metadata as Recording["metadata"],
+    messageCount: Number(row.messageCount),
+    sessionId: row.sessionId ?? undefined,
+    sessionKey: row.sessionKey ?? undefined,
+    failure: row.failureCode === null ? undefined : { code: row.failureCode, text: row.failureText ?? "" },
+    damage: row.damage === null ? undefined : asParsed(DataDamage.parse(JSON.parse(row.damage))),
+    unavailable: explainUnavailable(row, nowNs),
+  };
+}
+
+/** A row that exists has a name. */
+function summary(id: string, name: string | null): { id: string; name: string } {
+  return { id, name: name! };
+}

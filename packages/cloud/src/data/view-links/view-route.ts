@@ -1,0 +1,94 @@
+// View links do need the database, because somebody must be able to end them: the row holds the selection, and the link names the row. The
+// link ends with the row. Triggers remove the row in the transaction that deletes, disables or weakens its key, whoever writes that;
+// creating a link locks the key's row, so that none is created after that. A running stream checks every 2 s whether the row still exists.
+// A view link to recordings at a self-hosted site leads to an export link there, made at each visit: when the row goes, a stream that has
+// begun goes on to its end. Browsers may read view links only from the origins that `DOWNLINK_LINK_ORIGINS` names. A key has 100 at most.
+
+import type { Hono } from "hono";
+import { sql } from "kysely";
+import type { Deps } from "../../calls/context/context.ts";
+import { openLink } from "../../calls/data-plane/link-request.ts";
+import type { Env } from "../../calls/http/env.ts";
+import { ApiError } from "../../core/errors.ts";
+import { signLink, verifyLink } from "../../core/signed-link.ts";
+import { parameter, prepare } from "../../db/prepared.ts";
+import { exportLink } from "../exports/export-link.ts";
+import { unpackSelection } from "../exports/export-selection.ts";
+import { type ExportDeps, streamSelection } from "../exports/stream-selection.ts";
+
+const VIEW_PATH = "/data-plane/views";
+/** A stream may go on for this long after its link was ended. */
+const LOOK_AGAIN_MS = 2000;
+
+type ViewDeps = ExportDeps & Pick<Deps, "db" | "jobs" | "publicUrl">;
+
+interface View {
+  readonly id: string;
+  readonly expiresAtNs: bigint;
+}
+
+/** Gives the same text each time for the same row. */
+export function signedView(
+  { signer, publicUrl }: Pick<Deps, "signer" | "publicUrl">,
+  { id, expiresAtNs }: View,
+): string {
+  const path = `${VIEW_PATH}/${id}`;
+  const expiresAtMs = Number(expiresAtNs / 1_000_000n);
+  return `${publicUrl()}${path}?${signLink(signer, { method: "GET", path, claims: {}, expiresAtMs })}`;
+}
+
+/**
+ * Serves `GET link`: streams what the view link selects, as long as its row exists. Only pages of named origins may read it in a browser.
+ */
+export function viewRoute(app: Hono<Env>, deps: ViewDeps): void {
+  app.get(`${VIEW_PATH}/:id`, async (c) => {
+    openLink(c, deps, verifyLink);
+    const id = c.req.param("id");
+    const [view] = await selectView(deps.db, [id, deps.clock.nowNs()]);
+    if (!view) throw ended();
+    const { orgId, maxExports } = view;
+    const selection = unpackSelection(view.selection);
+    const { siteId } = selection;
+    if (siteId !== undefined) {
+      const { link } = await exportLink(deps, { orgId, packed: view.selection, siteId, maxExports });
+      c.header("cache-control", "no-store");
+      return c.redirect(link, 302);
+    }
+    const gone = new AbortController();
+    using _watch = watch(deps, { id, expiresAtNs: view.expiresAtNs }, gone);
+    const headers = { "cache-control": "no-store" };
+    return await streamSelection(c, deps, { selection, atOnce: maxExports ?? undefined, headers, gone });
+  });
+}
+
+/** Ends the stream when the link is ended before its time; a stream that has begun may go on after the link's time. */
+function watch({ db, clock, log }: ViewDeps, { id, expiresAtNs }: View, gone: AbortController): Disposable {
+  const look = async () => {
+    if (clock.nowNs() >= expiresAtNs) return clearInterval(timer);
+    const rows = await selectId(db, [id]);
+    if (rows.length === 0) gone.abort(ended());
+  };
+  const timer = setInterval(
+    () => void look().catch((error) => log.warn({ err: error }, "cannot look at a view link")),
+    LOOK_AGAIN_MS,
+  );
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function ended(): ApiError {
+  return new ApiError("LinkExpired", "the view link was ended or has expired; ask who made it for a new one");
+}
+
+/** Selects a view by its id ($1) while it lasts ($2 is now), with the number of simultaneous streams of its organization. */
+const selectView = prepare((db) =>
+  db
+    .selectFrom("ViewLink as v")
+    .innerJoin("Organization as o", "o.id", "v.orgId")
+    .select(["v.orgId", "v.selection", "v.expiresAtNs", "o.maxExports"])
+    .where("v.id", "=", parameter<string>(1))
+    .where("v.expiresAtNs", ">", parameter<bigint>(2)),
+);
+
+const selectId = prepare((db) =>
+  db.selectFrom("ViewLink").select(sql.lit(1).as("one")).where("id", "=", parameter<string>(1)),
+);

@@ -1,0 +1,74 @@
+import type { Creator, Event, PropertyValues } from "@downlink/protocol";
+import type { Kysely } from "kysely";
+import { oldest, type Rows } from "../../calls/search/first-page.ts";
+import { asParsed, type Complete } from "../../core/complete.ts";
+import type { Prisma } from "../../db/generated/client.ts";
+import type { DB } from "../../db/generated/tables.ts";
+import { anyOf, parameter, prepare } from "../../db/prepared.ts";
+import { inProjects } from "../../organization/projects/scope-sql.ts";
+
+export const eventColumns = {
+  id: true,
+  projectId: true,
+  deviceId: true,
+  device: { select: { id: true, name: true } },
+  eventTypeId: true,
+  startNs: true,
+  endNs: true,
+  metadata: true,
+  properties: true,
+  createdBy: true,
+  createdAtNs: true,
+  updatedAtNs: true,
+} as const satisfies Prisma.EventSelect;
+
+const withDevices = (events: Rows<"Event">) =>
+  events
+    .innerJoin("Device as d", "d.id", "r.deviceId")
+    .select(["r.id", "r.projectId", "r.deviceId", "d.name as deviceName", "r.eventTypeId", "r.startNs", "r.endNs"])
+    .select(["r.metadata", "r.properties", "r.createdBy", "r.createdAtNs", "r.updatedAtNs"]);
+
+const eventsWithDevices = (db: Kysely<DB>) => withDevices(db.selectFrom("Event as r"));
+
+/** Selects the event of an organization ($1) with an id ($2) within projects ($3). */
+export const selectEvent = prepare((db) =>
+  eventsWithDevices(db)
+    .where("r.orgId", "=", parameter<string>(1))
+    .where("r.id", "=", parameter<string>(2))
+    .where(inProjects("r.projectId", 3)),
+);
+
+/** Selects events by their ids ($1). */
+export const selectEvents = prepare((db) => eventsWithDevices(db).where("r.id", "=", anyOf(1)));
+
+/** Selects the first page of events in the order of `oldest`. */
+export const selectOldestEvents = prepare((db) => withDevices(oldest(db, "Event")));
+export const selectOldestOfDevice = prepare((db) =>
+  withDevices(oldest(db, "Event", { ofDevice: true, isSorted: true })),
+);
+
+export type JoinedEvent = Awaited<ReturnType<typeof selectEvents>>[number];
+type ShownEvent = Omit<JoinedEvent, "deviceName"> & Pick<EventRow, "device">;
+
+export type EventRow = Prisma.EventGetPayload<{ select: typeof eventColumns }>;
+
+export function joinedToEvent({ deviceName, ...row }: JoinedEvent): Complete<Event> {
+  return toEvent({ ...row, device: { id: row.deviceId, name: deviceName } });
+}
+
+export function toEvent(row: ShownEvent): Complete<Event> {
+  return {
+    id: row.id,
+    projectId: row.projectId,
+    start: row.startNs,
+    end: row.endNs,
+    deviceId: row.deviceId,
+    device: row.device,
+    metadata: row.metadata as Event["metadata"],
+    createdBy: asParsed((row.createdBy ?? undefined) as Creator | undefined),
+    createdAt: row.createdAtNs,
+    updatedAt: row.updatedAtNs,
+    eventTypeId: row.eventTypeId ?? undefined,
+    properties: row.properties as PropertyValues,
+  };
+}

@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from "node:util";
+import type { api, Event, Input, PropertyChanges, PropertyValues } from "@downlink/protocol";
+import { writeEvent } from "../../background/outbox/outbox.ts";
+import type { Ctx } from "../../calls/context/context.ts";
+import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Complete } from "../../core/complete.ts";
+import { invalid, notFound } from "../../core/errors.ts";
+import { withinOneConnection } from "../../db/one-connection.ts";
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
+import { readPropertyChanges } from "../../organization/custom-properties/find-properties.ts";
+import { applyPropertyChanges } from "../../organization/custom-properties/property-values.ts";
+import { requireConformance } from "../../organization/event-types/require-conformance.ts";
+import { projectsToSee, visibleTo } from "../../organization/projects/find-project.ts";
+import { selectDevice } from "../devices/find-device.ts";
+import { type EventRow, eventColumns, joinedToEvent, selectEvent, toEvent } from "./event-rows.ts";
+import { insertEvent } from "./insert-event.ts";
+import { listEvents } from "./list-events.ts";
+
+type Contract = typeof api.events;
+
+export const events: Handlers<Contract> = {
+  list: listEvents,
+  create: createEvent,
+  get: getEvent,
+  update: updateEvent,
+  delete: deleteEvent,
+};
+
+async function createEvent(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<Event>> {
+  const { start: startNs, end: endNs, metadata, properties: sent } = body;
+  const device = (await selectDevice(ctx, body)) ?? invalid("deviceId", "deviceId or deviceName is required");
+  requireOrder(startNs, endNs);
+  const event = {
+    deviceId: device.id,
+    eventTypeId: body.eventTypeId || null,
+    startNs,
+    endNs,
+    metadata,
+    properties: {},
+  };
+  if (event.eventTypeId === null && Object.keys(sent ?? {}).length === 0)
+    return joinedToEvent(await insertEvent(ctx, ctx.db, event));
+  return withinOneConnection(ctx.db, async (db) => {
+    const properties = await checkProperties(db.tx, ctx, { ...event, sent });
+    return joinedToEvent(await insertEvent(ctx, db, { ...event, properties }));
+  });
+}
+
+interface Described {
+  readonly eventTypeId: string | null;
+  readonly sent: PropertyChanges | undefined;
+}
+
+/** Returns the properties to store. Their definitions, and the type that they conform to, stay as they are until the transaction ends. */
+async function checkProperties(tx: Transaction, { caller: { orgId } }: Ctx, { eventTypeId, sent }: Described) {
+  const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: sent });
+  const properties = applyPropertyChanges({}, changes);
+  if (eventTypeId !== null) await requireConformance(tx, { orgId, eventTypeId, properties });
+  return properties;
+}
+
+async function getEvent(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Event>> {
+  const [row] = await selectEvent(ctx.db, [ctx.caller.orgId, id, projectsToSee(ctx)]);
+  return row ? joinedToEvent(row) : notFound(`event ${id}`);
+}
+
+async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<Complete<Event>> {
+  const { orgId } = ctx.caller;
+  return withTransaction(ctx.db, async (tx) => {
+    const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: input.properties });
+    const row = await lockEvent(tx, ctx, input.id);
+    const after = changed(row, { ...input, properties: changes });
+    requireOrder(after.startNs, after.endNs);
+    const isTyping = input.eventTypeId !== undefined || input.properties !== undefined;
+    if (after.eventTypeId !== null && isTyping)
+      await requireConformance(tx, { orgId, eventTypeId: after.eventTypeId, properties: after.properties });
+    if (isDeepStrictEqual({ ...row, ...after }, row)) return toEvent(row);
+    const data = { ...after, updatedAtNs: ctx.clock.nowNs() };
+    const updated = await tx.event.update({ where: { id: row.id }, data, select: eventColumns });
+    await publishUpdate(tx, { orgId, row: updated });
+    return toEvent(updated);
+  });
+}
+
+async function deleteEvent(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
+  const { count } = await ctx.db.prisma.event.deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } });
+  return count > 0 ? { id } : notFound(`event ${id}`);
+}
+
+function requireOrder(startNs: bigint, endNs: bigint): void {
+  if (startNs > endNs) invalid("end", "must not be before start");
+}
+
+/** Returns the columns that the event will have. An empty type removes the type. spec: Events/Update */
+function changed(row: EventRow, { start, end, metadata, eventTypeId, properties = {} }: Input<Contract["update"]>) {
+  return {
+    startNs: start ?? row.startNs,
+    endNs: end ?? row.endNs,
+    metadata: metadata ?? (row.metadata as Event["metadata"]),
+    eventTypeId: (eventTypeId ?? row.eventTypeId) || null,
+    properties: applyPropertyChanges(row.properties as PropertyValues, properties),
+  };
+}
+
+/** Locks the event and returns it; until the transaction ends, other changes of it wait. */
+async function lockEvent(tx: Transaction, ctx: Ctx, id: string): Promise<EventRow> {
+  const { orgId } = ctx.caller;
+  await tx.$queryRaw`SELECT id FROM "Event" WHERE id = ${id} AND "orgId" = ${orgId} FOR NO KEY UPDATE`;
+  const where = { AND: [{ id }, visibleTo(ctx)] };
+  return (await tx.event.findFirst({ where, select: eventColumns })) ?? notFound(`event ${id}`);
+}
+
+async function publishUpdate(tx: Transaction, { orgId, row }: { orgId: string; row: EventRow }): Promise<void> {
+  const { id, projectId, updatedAtNs: occurredAtNs } = row;
+  await writeEvent(tx, { type: "event.updated", orgId, projectId, occurredAtNs, payload: { event: { id } } });
+}

@@ -1,0 +1,133 @@
+import type { api, Event, Input } from "@downlink/protocol";
+import type { Ctx } from "../../calls/context/context.ts";
+import { findPage, type Listed } from "../../calls/search/find-page.ts";
+import { isFirstPage } from "../../calls/search/first-page.ts";
+import { eventWhere, type Narrowing } from "../../calls/search/jsonb-where.ts";
+import { parseQuery, type Term } from "../../calls/search/terms.ts";
+import type { Complete } from "../../core/complete.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import type { DeviceModel } from "../../db/generated/models.ts";
+import { type Batches, FEW, inBatches } from "../../db/in-batches.ts";
+import { inOrderOf } from "../../db/in-order-of.ts";
+import { readingFrom } from "../../db/read-sql.ts";
+import { startingOrReaching, touches } from "../../db/span-sql.ts";
+import { unindexed } from "../../db/text-sql.ts";
+import { findEventType } from "../../organization/event-types/find-event-type.ts";
+import { visibleIn } from "../../organization/projects/find-project.ts";
+import { scopeWhere } from "../../organization/projects/scope-sql.ts";
+import { selectDevice } from "../devices/find-device.ts";
+import { joinedToEvent, selectEvents, selectOldestEvents, selectOldestOfDevice } from "./event-rows.ts";
+
+type ListQuery = Input<(typeof api.events)["list"]>;
+type Sql = Prisma.Sql;
+
+/** Finds first the ids of the page, from narrow rows that are sorted in memory, and then the page itself. */
+export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Complete<Event>[] | Batches<Complete<Event>>> {
+  const first = isFirstPage(ctx, query, ["deviceId", "queryFields"]) ? await readFirst(ctx, query) : [];
+  if (first.length > 0) return first;
+  const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
+  if (query.eventTypeId) await findEventType(ctx, query.eventTypeId);
+  const scope = scopeWhere("r", await visibleIn(ctx, query.projectId));
+  const terms = parseQuery(query.query ?? "");
+  const ids = await findPage(readingFrom(ctx.db), [toListed(query, { scope, device, terms })], query);
+  if (ids.length === 0) await selectDevice(ctx, query); // otherwise the events that were found prove that the device exists
+  // So few events fit a batch even if they are of the largest size.
+  return ids.length <= FEW ? readEvents(ctx, ids) : inBatches(ids, (some) => readEvents(ctx, some));
+}
+
+async function readFirst({ caller, db }: Ctx, { deviceId, limit }: ListQuery): Promise<Complete<Event>[]> {
+  const rows = deviceId
+    ? await selectOldestOfDevice(db, [caller.orgId, limit, deviceId])
+    : await selectOldestEvents(db, [caller.orgId, limit]);
+  return rows.map(joinedToEvent);
+}
+
+async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Complete<Event>[]> {
+  return inOrderOf(ids, await selectEvents(db, [ids])).map(joinedToEvent);
+}
+
+interface Plan {
+  /** The condition on the organization, and on its projects if the key is limited. */
+  readonly scope: readonly Sql[];
+  readonly device: Pick<DeviceModel, "id"> | undefined;
+  readonly terms: readonly Term[];
+}
+
+/** "start and end match any event intersecting the range, inclusive". spec: Query syntaxes */
+function toListed(query: ListQuery, plan: Plan): Listed {
+  const sortKey = sortKeyOf(query, plan.device);
+  const rows = { from: tablesOf(sortKey), ranges: [], sortOrder: query.sortOrder };
+  const keys = sortKey === "r.id" ? [] : [Prisma.raw(sortKey)];
+  const ranges = startingOrReaching("r", query);
+  const isByStart = sortKey === 'r."startNs"';
+  const within = isByStart ? [] : touches("r", query);
+  const matching = {
+    ...rows,
+    where: conditions(query, plan, "pairs"),
+    ranges,
+    keys: [unindexed(Prisma.raw(sortKey), sortKey.endsWith('Ns"') ? "number" : "text")],
+  };
+  if (!isCrossed(query, plan, sortKey)) {
+    const where = [...matching.where, ...within];
+    return { inOrder: { ...rows, where, ranges: isByStart ? ranges : [], keys }, filters: [], matching };
+  }
+  const [org, ...others] = conditions(query, plan, "trigrams");
+  const inOrder = { ...rows, where: [org!], ranges: isByStart ? ranges : [], keys };
+  return { inOrder, filters: [...others, ...within], matching };
+}
+
+/** Returns all conditions but the time, the organization first. */
+function conditions(query: ListQuery, { scope, device, terms }: Plan, narrowing: Narrowing): Sql[] {
+  const { createdAfter, updatedAfter, eventId, eventTypeId, queryFields } = query;
+  return [
+    ...scope,
+    ...(createdAfter === undefined ? [] : [Prisma.sql`r."createdAtNs" > ${createdAfter}`]),
+    ...(updatedAfter === undefined ? [] : [Prisma.sql`r."updatedAtNs" > ${updatedAfter}`]),
+    ...(device ? [Prisma.sql`r."deviceId" = ${device.id}`] : []),
+    ...(eventId ? [Prisma.sql`r.id = ${eventId}`] : []),
+    ...(eventTypeId ? [Prisma.sql`r."eventTypeId" = ${eventTypeId}`] : []),
+    ...(terms.length === 0 ? [] : [eventWhere(searched, terms, { queryFields, narrowing })]),
+  ];
+}
+
+const searched = { metadata: Prisma.sql`r.metadata`, properties: Prisma.sql`r.properties` };
+
+const sortKeys = {
+  id: "r.id",
+  deviceId: 'r."deviceId"',
+  "device.id": 'r."deviceId"',
+  deviceName: "d.name",
+  "device.name": "d.name",
+  start: 'r."startNs"',
+  createdAt: 'r."createdAtNs"',
+  updatedAt: 'r."updatedAtNs"',
+} as const;
+type SortKey = (typeof sortKeys)[keyof typeof sortKeys];
+
+/** All events of one device have the same device id and name. */
+function sortKeyOf({ sortBy = "createdAt" }: ListQuery, device: Plan["device"]): SortKey {
+  const sortKey = sortKeys[sortBy];
+  return device && (sortKey === "d.name" || sortKey === 'r."deviceId"') ? "r.id" : sortKey;
+}
+
+function tablesOf(sortKey: SortKey): Sql {
+  const devices = sortKey === "d.name" ? `JOIN "Device" d ON d.id = r."deviceId"` : "";
+  return Prisma.raw(`"Event" r ${devices}`);
+}
+
+/**
+ * Says whether a filter of time or text is independent of the order. The planner assumes that it is, and would walk the order's index until
+ * the page is full, past all rows before the first match, while in truth times of events go together.
+ */
+function isCrossed({ start, end, createdAfter, updatedAfter }: ListQuery, { terms }: Plan, sortKey: SortKey): boolean {
+  const crossing = {
+    "r.id": [start, end, createdAfter, updatedAfter],
+    'r."startNs"': [createdAfter, updatedAfter],
+    'r."createdAtNs"': [start, end, updatedAfter],
+    'r."updatedAtNs"': [start, end, createdAfter],
+    'r."deviceId"': [],
+    "d.name": [],
+  };
+  const hasText = sortKey !== "d.name" && terms.some((term) => term.kind === "contains");
+  return hasText || crossing[sortKey].some((time) => time !== undefined);
+}

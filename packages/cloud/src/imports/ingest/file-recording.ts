@@ -1,0 +1,91 @@
+import type { RecordingSummary } from "@downlink/recordings";
+import type { JobQueue } from "../../background/jobs/queue.ts";
+import { findLocation } from "../../buckets/bucket-objects/object-location.ts";
+import type { Prisma } from "../../db/generated/client.ts";
+import type { ImportRequestModel } from "../../db/generated/models.ts";
+import { idFrom } from "../../db/ids.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import { nextImportStatus, noFailure } from "../../import-life/import-status.ts";
+import { lockRecording } from "../../import-life/lock-recording.ts";
+import { publishRecording } from "../../import-life/recording-events.ts";
+import { IngestError } from "./ingest-failure.ts";
+import type { Target } from "./resolve-target.ts";
+import { storeContents } from "./store-contents.ts";
+import { damageOf, recordingFacts } from "./summary-rows.ts";
+
+export interface Finish {
+  readonly request: ImportRequestModel;
+  readonly summary: RecordingSummary & { startNs: bigint; endNs: bigint };
+  /** The hash of the stored bytes, computed by the cloud. */
+  readonly contentSha256: string;
+  /** The store knows what becomes of the object: only then it may become a recording. */
+  readonly hasManifest: boolean;
+  readonly jobs: JobQueue;
+  readonly nowNs: bigint;
+}
+
+/** Makes the file an imported recording, with its topics, attachments and import, and publishes it. Returns its id. */
+export async function fileRecording(tx: Transaction, finish: Finish, target: Target): Promise<string> {
+  const { request, summary, nowNs } = finish;
+  const { projectId, device } = target;
+  const facts = recordingFacts(summary);
+  const importId = idFrom("imp", request.id);
+  const imported: Imported = {
+    ...facts,
+    projectId,
+    deviceId: device?.id ?? null,
+    key: target.key ?? null,
+    sessionId: target.sessionId ?? null,
+    siteId: request.siteId,
+    importStatus: "complete",
+    importId,
+    importedAtNs: nowNs,
+    contentSha256: finish.contentSha256,
+    blobKey: request.blobKey,
+    siteObjectKey: request.siteObjectKey,
+    location: await findLocation(tx, request.blobKey),
+    indexKey: request.indexKey,
+    damage: damageOf(summary),
+    ...noFailure,
+  };
+  const { id: recordingId, path } = request.recordingId
+    ? await updateEdgeRecording(tx, request.recordingId, imported)
+    : await createRecording(tx, finish, imported);
+  const owner = { recordingId, orgId: request.orgId, projectId, deviceId: device?.id ?? null, siteId: request.siteId };
+  await storeContents(tx, { owner, summary });
+  const { sizeBytes, startNs, endNs, format } = facts;
+  const file = { filename: path, sizeBytes, startNs, endNs, format };
+  // The import stays after the recording's data is deleted, and shows it as it was. spec: Imports
+  await tx.import.create({ data: { id: importId, ...owner, deviceName: device?.name, ...file, importedAtNs: nowNs } });
+  await tx.project.update({ where: { id: projectId }, data: { lastSeenAtNs: nowNs } });
+  await publishRecording(tx, recordingId, { type: "recording.imported", occurredAtNs: nowNs });
+  return recordingId;
+}
+
+type Imported = Omit<Prisma.RecordingUncheckedCreateInput, "id" | "orgId" | "path" | "createdAtNs" | "isEdge">;
+
+interface Filed {
+  readonly id: string;
+  readonly path: string;
+}
+
+async function updateEdgeRecording(tx: Transaction, id: string, imported: Imported): Promise<Filed> {
+  const recording = await lockRecording(tx, id);
+  const next = nextImportStatus(recording.importStatus, "imported", recording.edgeFile !== null);
+  if (next !== "complete") throw new IngestError("RequestSuperseded", `recording ${id} is ${recording.importStatus}`);
+  await tx.recording.update({ where: { id }, data: imported });
+  return recording;
+}
+
+async function createRecording(tx: Transaction, { request, nowNs }: Finish, imported: Imported): Promise<Filed> {
+  const own = {
+    id: idFrom("rec", request.id),
+    orgId: request.orgId,
+    path: request.filename,
+    createdAtNs: nowNs,
+    isEdge: false,
+  };
+  await tx.recording.create({ data: { ...imported, ...own } });
+  await publishRecording(tx, own.id, { type: "recording.created", occurredAtNs: nowNs });
+  return own;
+}

@@ -1,0 +1,51 @@
+import { apiKey } from "@downlink/protocol";
+import type { Hono } from "hono";
+import type { Deps } from "../../calls/context/context.ts";
+import { sendBlob } from "../../calls/data-plane/download.ts";
+import { type DataPlaneDeps, logBreak, openLink } from "../../calls/data-plane/link-request.ts";
+import type { Env } from "../../calls/http/env.ts";
+import { openContext } from "../../calls/http/serve.ts";
+import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../../core/signed-link.ts";
+import { findServingSite } from "../../store/site-keys/find-serving-site.ts";
+import { findFile, type StoredFile } from "./find-file.ts";
+
+const PATH = "/data-plane/import-files";
+/** A name may have any length, but a link has to fit the header lines of every client. */
+const MAX_NAME_CHARACTERS = 255;
+
+const access = apiKey("data.stream", "projects");
+
+/** `GET /v1/data/pending-imports/{requestId}/file`: 302 to a link that needs no credential. */
+export function importFileRoute(app: Hono<Env>, deps: Deps): void {
+  app.get("/v1/data/pending-imports/:requestId/file", async (c) => {
+    const ctx = await openContext(c, deps, access);
+    const file = await findFile(ctx, c.req.param("requestId"));
+    c.header("Cache-Control", "no-store");
+    return c.redirect(await fileLink(ctx, file), 302);
+  });
+}
+
+/** Makes a link that carries all that the download needs. A name that is too long keeps its end, which says what the file is. */
+async function fileLink(deps: Deps, { requestId, filename, blobKey, etag, siteId }: StoredFile): Promise<string> {
+  const { db, clock } = deps;
+  const site = siteId === undefined ? undefined : await findServingSite({ tx: db.prisma, clock }, siteId);
+  const path = `${PATH}/${requestId}`;
+  const name = filename.slice(filename.lastIndexOf("/") + 1);
+  const claims = { blobKey, etag, fileName: name.slice(-MAX_NAME_CHARACTERS).toWellFormed() || requestId };
+  return makeLink({ ...deps, ...site }, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS }).link;
+}
+
+/**
+ * Serves the link itself: the stored file, whole or in ranges. The bytes are unchecked, so their media type is only that of plain bytes.
+ */
+export function importFileDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
+  app.get(`${PATH}/:requestId`, async (c) => {
+    const claims = openLink(c, deps, verifyLink);
+    return sendBlob(c, await deps.blobs.open(claims.blobKey!), {
+      etag: claims.etag!,
+      mediaType: "application/octet-stream",
+      fileName: claims.fileName!,
+      onFailure: logBreak(c, deps),
+    });
+  });
+}

@@ -1,4 +1,0 @@
-import type { Deps } from "../context/context.ts";
-
-/** The dependencies that the processing of a file needs. */
-export type IngestDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "clock" | "log" | "metrics">;

@@ -1,0 +1,74 @@
+// The files in a place for backups:
+//
+// - `objects/<organization>/<object>` are the objects of all backups that are kept there, each once.
+// - `<time>/database` is the copy of the database as a tar archive, and `<time>/database-manifest` Postgres's description of it.
+// - `<time>/objects-<number>` name the objects of one backup, `<time>/notes-<number>` hold its notes, a line each.
+// - `<time>/admin-key` is the admin key, if the data directory had it.
+// - `<time>/backup.json` is written last: without it, the backup is not complete.
+
+import { z } from "zod";
+import type { Folder } from "../../store/blobs/folder.ts";
+import { DamagedBackupError } from "./backup-errors.ts";
+
+export const OBJECTS = "objects/";
+const TIME = /^(\d{8}t\d{6}z)\//;
+const FORMAT = 1;
+
+const WrittenFile = z.object({ name: z.string(), sizeBytes: z.number(), sha256: z.string() });
+
+const BackupRecord = z.object({
+  format: z.literal(FORMAT),
+  startedAt: z.string(),
+  endedAt: z.string(),
+  /** Null if the operator copies the database. */
+  database: z.object({ postgres: z.string(), incarnation: z.string() }).nullable(),
+  objects: z.object({ count: z.number(), bytes: z.number() }),
+  notes: z.number(),
+  /** All files of this backup but this one. */
+  files: z.array(WrittenFile),
+});
+
+export type BackupRecord = z.infer<typeof BackupRecord>;
+export type BackupFile = z.infer<typeof WrittenFile>;
+
+/** Names a backup by its beginning. */
+export function nameOf(startedMs: number): string {
+  return `${new Date(startedMs).toISOString().slice(0, 19).replace(/[-:]/g, "").toLowerCase()}z`;
+}
+
+export async function writeRecord(folder: Folder, name: string, record: Omit<BackupRecord, "format">): Promise<void> {
+  await folder.putText(`${name}/backup.json`, `${JSON.stringify({ format: FORMAT, ...record }, null, 2)}\n`);
+}
+
+/** Returns undefined if the backup is not complete. */
+export async function readRecord(folder: Folder, name: string): Promise<BackupRecord | undefined> {
+  const text = await folder.readText(`${name}/backup.json`);
+  if (text === undefined) return undefined;
+  try {
+    return BackupRecord.parse(JSON.parse(text));
+  } catch {
+    throw new DamagedBackupError(`${name}/backup.json is not what was written, or of a later version`);
+  }
+}
+
+export interface KnownBackups {
+  /** The complete ones, the oldest first. */
+  readonly complete: readonly string[];
+  readonly incomplete: readonly string[];
+}
+
+/** Lists the backups in a place; `onObject` is called with each object. */
+export async function listBackups(folder: Folder): Promise<KnownBackups> {
+  const names = new Set<string>();
+  for await (const { name } of folder.list("")) {
+    const time = TIME.exec(name)?.[1];
+    if (time !== undefined) names.add(time);
+  }
+  const complete: string[] = [];
+  const incomplete: string[] = [];
+  for (const name of [...names].sort()) {
+    const isComplete = (await folder.readText(`${name}/backup.json`)) !== undefined;
+    (isComplete ? complete : incomplete).push(name);
+  }
+  return { complete, incomplete };
+}

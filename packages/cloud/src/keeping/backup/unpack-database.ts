@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { chown, mkdir, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import type { ServerUser } from "../../db/embedded/launcher.ts";
+import { writeHashed } from "../../store/blobs/durable-file.ts";
+import { DamagedBackupError } from "./backup-errors.ts";
+import { readTar, type TarEntry } from "./tar.ts";
+
+/** The parts of Postgres's manifest that are read here. Its last line has the SHA-256 of all lines before it. */
+const Manifest = z.object({
+  "PostgreSQL-Backup-Manifest-Version": z.number(),
+  Files: z.array(
+    z.object({
+      Path: z.string().optional(),
+      "Encoded-Path": z.string().optional(),
+      Size: z.number(),
+      Checksum: z.string().optional(),
+    }),
+  ),
+  "Manifest-Checksum": z.string(),
+});
+const LAST_LINE = '"Manifest-Checksum"';
+/** The manifest names neither itself nor the log, whose records have checksums of their own. */
+const LOG = "pg_wal/";
+
+interface FileFacts {
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+export interface PackedDatabase {
+  readonly archive: AsyncIterable<Uint8Array>;
+  readonly manifest: Buffer;
+}
+
+interface Place {
+  readonly dir: string;
+  /** The owner of the files; undefined: the user of this process. */
+  readonly user: ServerUser | undefined;
+  /** False only if the files may be lost. */
+  readonly isDurable: boolean;
+}
+
+/**
+ * Writes the files of a copy of the database into an empty folder and compares each with Postgres's manifest. Throws a {@link
+ * DamagedBackupError} for a file that is missing, additional or different.
+ */
+export async function unpackDatabase({ archive, manifest }: PackedDatabase, place: Place): Promise<void> {
+  const { dir, user } = place;
+  const missing = readManifest(manifest);
+  await makeDirectory(dir, user);
+  for await (const entry of readTar(archive)) {
+    const path = join(dir, entry.name);
+    if (entry.kind === "directory") await makeDirectory(path, user);
+    else compare(entry, await writeFileOf(path, entry, place), missing);
+  }
+  const [first] = missing.keys();
+  if (first !== undefined)
+    throw new DamagedBackupError(`the copy of the database lacks ${missing.size} files, such as ${first}`);
+}
+
+function readManifest(bytes: Buffer): Map<string, FileFacts> {
+  const parsed = Manifest.safeParse(parseJson(bytes));
+  const covered = bytes.subarray(0, bytes.lastIndexOf(LAST_LINE));
+  const sha256 = createHash("sha256").update(covered).digest("hex");
+  if (!parsed.success || parsed.data["Manifest-Checksum"] !== sha256)
+    throw new DamagedBackupError("the manifest of the database is damaged");
+  return new Map(
+    parsed.data.Files.map((file) => [
+      file.Path ?? Buffer.from(file["Encoded-Path"]!, "hex").toString(),
+      { sizeBytes: file.Size, sha256: file.Checksum ?? "" },
+    ]),
+  );
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Compares a file with the manifest, and removes it from the missing ones. */
+function compare({ name }: TarEntry, written: FileFacts, missing: Map<string, FileFacts>): void {
+  const wanted = missing.get(name);
+  missing.delete(name);
+  if (!wanted && name.startsWith(LOG)) return;
+  if (!wanted) throw new DamagedBackupError(`the copy of the database has a file that Postgres did not name: ${name}`);
+  if (wanted.sizeBytes !== written.sizeBytes || wanted.sha256 !== written.sha256)
+    throw new DamagedBackupError(`${name} of the database is not what Postgres sent`);
+}
+
+async function makeDirectory(path: string, user: ServerUser | undefined): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  if (user) await chown(path, user.uid, user.gid);
+}
+
+async function writeFileOf(path: string, { body }: TarEntry, { user, isDurable }: Place): Promise<FileFacts> {
+  await makeDirectory(dirname(path), user);
+  await using file = await open(path, "wx", 0o600);
+  const written = await writeHashed(file, body);
+  if (isDurable) await file.sync();
+  if (user) await file.chown(user.uid, user.gid);
+  return written;
+}

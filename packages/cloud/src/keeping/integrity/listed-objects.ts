@@ -1,0 +1,45 @@
+// The listing is kept in a temporary table of one connection. Postgres joins it with the rows, so that this process never has a list of
+// objects in its memory. A temporary table is not written to the write-ahead log, and ends with its connection.
+
+import type pg from "pg";
+import { paced } from "../../core/pace.ts";
+import type { ListedObject } from "../../store/blobs/blob-store.ts";
+import { inGroups } from "./in-groups.ts";
+
+const ROWS_PER_STATEMENT = 500;
+
+/** A connection of its own, in which the temporary table `listed` has the objects of the store. */
+export interface Session extends AsyncDisposable {
+  query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** Disposing ends the connection, and its tables with it. */
+export async function openSession(pool: pg.Pool): Promise<Session> {
+  const client = await pool.connect();
+  const session: Session = {
+    query: async (sql, values = []) => (await client.query(sql, [...values])).rows,
+    [Symbol.asyncDispose]: async () => client.release(true),
+  };
+  await session.query("SET statement_timeout = 0");
+  await session.query("SET max_parallel_workers_per_gather = 0"); // calls have the other processors
+  await session.query(`CREATE TEMPORARY TABLE listed
+    (key text NOT NULL, "isWhole" boolean NOT NULL, "sizeBytes" bigint NOT NULL, "modifiedAtMs" bigint NOT NULL)`);
+  return session;
+}
+
+/** Returns how many objects the store has. */
+export async function keepListing(session: Session, objects: AsyncIterable<ListedObject>): Promise<number> {
+  let count = 0;
+  for await (const group of paced(inGroups(objects, ROWS_PER_STATEMENT))) {
+    const rows = group.map((object) => ({ ...object, modifiedAtMs: Math.trunc(object.modifiedAtMs) }));
+    await session.query(
+      `INSERT INTO listed SELECT key, "isWhole", "sizeBytes", "modifiedAtMs"
+       FROM json_populate_recordset(NULL::listed, $1::json)`,
+      [JSON.stringify(rows)],
+    );
+    count += rows.length;
+  }
+  await session.query("CREATE INDEX ON listed (key)");
+  await session.query("ANALYZE listed");
+  return count;
+}

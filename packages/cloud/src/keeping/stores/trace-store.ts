@@ -1,0 +1,31 @@
+import type { Tracing } from "@downlink/tracing";
+import type { OpenedStore } from "../../store/bucket-uploads/open-store.ts";
+
+const CALLS = [
+  "put",
+  "open",
+  "stat",
+  "delete",
+  "createUpload",
+  "listParts",
+  "listPieces",
+  "receivePart",
+  "receivePiece",
+  "composePart",
+  "completeUpload",
+  "abortUpload",
+] as const satisfies readonly (keyof OpenedStore)[];
+
+/** The same store, whose calls are spans of what makes them. What nobody traces, such as the sweep's many looks, begins no trace here. */
+export function traceStore(store: OpenedStore, tracing: Tracing): OpenedStore {
+  if (!tracing.isOn) return store;
+  const traced = CALLS.map((name) => {
+    const call = store[name] as (...given: unknown[]) => Promise<unknown>;
+    const inSpan = (...given: unknown[]) => {
+      if (tracing.traceparent() === undefined) return call(...given);
+      return tracing.inSpan({ name: `store ${name}`, kind: "client" }, () => call(...given));
+    };
+    return [name, inSpan] as const;
+  });
+  return { ...store, ...(Object.fromEntries(traced) as Pick<OpenedStore, (typeof CALLS)[number]>) };
+}

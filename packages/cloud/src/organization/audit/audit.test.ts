@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { type AuditEntry, api, type CallInput, type Contract, type Operation } from "@downlink/protocol";
+import { forgetAuditEntries } from "../../calls/audit-log/forget-entries.ts";
+import { setQuotas } from "../../calls/quotas/set-quotas.ts";
+import { hashToken } from "../../process/credentials/mint.ts";
+import { makeOneOfEach, storeMember } from "../../testing/one-of-each.ts";
+import { startCloud } from "../../testing/start-cloud.ts";
+import { makeZip } from "../extensions/testing/make-zip.ts";
+import { describeEntries } from "./audit-command.ts";
+
+const cloud = await startCloud({ after }, { works: false });
+const { admin, deps } = cloud;
+const ids = await makeOneOfEach(cloud, { client: admin, name: "thing" });
+const extensionId = await publish();
+const leaving = await storeMember(cloud, { client: admin, name: "leaving" });
+const bucketSite = await makeBucketSite();
+const edgeSite = await admin.call(api.sites.create, { name: "mine", type: "edge" });
+
+async function publish(): Promise<string> {
+  const manifest = { name: "panel", version: "1.0.0", publisher: "us", displayName: "Panel" };
+  const body = makeZip([{ name: "package.json", content: JSON.stringify(manifest) }]);
+  const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/octet-stream" };
+  const published = await fetch(`${cloud.url}/v1/extension-upload`, { method: "POST", body, headers });
+  return ((await published.json()) as { id: string }).id;
+}
+
+async function makeBucketSite(): Promise<string> {
+  const { id: orgId } = await deps.db.prisma.organization.findFirstOrThrow();
+  const data = { id: "site_bucket", orgId, name: "bucket", type: "byob", createdAtNs: 1n } as const;
+  return (await deps.db.prisma.site.create({ data })).id;
+}
+
+async function entries(filter: CallInput<typeof api.audit.list> = {}): Promise<AuditEntry[]> {
+  return (await admin.callWithHeaders(api.audit.list, filter)).output;
+}
+
+/** A call of each administrative operation that succeeds, in the order in which they are made. */
+const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "projects.create": { name: "new" },
+  "projects.update": { id: ids.projects, name: "renamed" },
+  "apiKeys.create": { name: "new", capabilities: ["devices.list"] },
+  "apiKeys.update": { id: ids["api-keys"], name: "renamed" },
+  "apiKeys.delete": { id: ids["api-keys"] },
+  "devices.releaseAgent": { nameOrId: "thing-robot" },
+  "agentSettings.put": { nameOrId: "thing-robot", uploadConcurrency: 2 },
+  "agentSettings.putOfSite": { id: edgeSite.id, uploadConcurrency: 2 },
+  "deviceTokens.create": { deviceId: ids.devices },
+  "deviceTokens.update": { id: ids["device-tokens"], enabled: false },
+  "deviceTokens.delete": { id: ids["device-tokens"] },
+  "customProperties.create": { key: "new", label: "new", valueType: "string", resourceType: "device" },
+  "customProperties.update": { id: ids["custom-properties"], label: "renamed" },
+  "customProperties.delete": { id: ids["custom-properties"] },
+  "eventTypes.create": { name: "new", customProperties: [] },
+  "eventTypes.update": { id: ids["event-types"], name: "renamed" },
+  "eventTypes.delete": { id: ids["event-types"] },
+  "sites.create": { name: "new", type: "edge" },
+  "sites.update": { id: edgeSite.id, name: "renamed" },
+  "sites.releaseAgent": { id: edgeSite.id },
+  "sites.revokeKeys": { id: ids.sites },
+  "siteTokens.create": { siteId: ids.sites },
+  "siteTokens.delete": { id: ids["site-tokens"] },
+  "inboxTokens.create": { siteId: ids.sites },
+  "inboxTokens.delete": { id: ids["site-inbox-notification-tokens"] },
+  "ingestPathPolicies.save": { id: bucketSite, schemaVersion: 1, rules: [] },
+  "extensions.delete": { id: extensionId },
+  "members.resetPassword": { id: ids.members },
+  "members.update": { id: ids.members, role: "admin" },
+  "invitations.create": { email: "new@example.org" },
+  "invitations.delete": { id: ids.invitations },
+  "projectMembers.put": { id: ids.projects, memberIds: [ids.members] },
+  "members.delete": { id: leaving },
+  "sites.delete": { id: edgeSite.id },
+  "webhooks.create": { name: "new", url: "https://example.org", eventTypes: ["device.created"] },
+  "webhooks.update": { id: ids.webhooks, name: "renamed" },
+  "webhooks.rotateSecret": { id: ids.webhooks },
+  "webhooks.delete": { id: ids.webhooks },
+};
+
+const audited = Object.entries(api).flatMap(([resource, contract]) =>
+  Object.entries(contract as Contract).flatMap(([name, operation]) =>
+    operation.audits === undefined ? [] : [{ called: `${resource}.${name}`, operation }],
+  ),
+);
+
+test("the walk calls every administrative operation of the contract", () =>
+  assert.deepEqual(Object.keys(calls).sort(), audited.map(({ called }) => called).sort()));
+
+for (const [called, input] of Object.entries(calls)) {
+  test(`${called} writes one entry, which says who changed what`, async () => {
+    const { operation } = audited.find((one) => one.called === called)!;
+    const before = new Set((await entries()).map(({ id }) => id));
+    const answer = (await admin.call(operation as Operation, input as never)) as unknown as Record<string, unknown>;
+    const [entry, ...more] = (await entries()).filter(({ id }) => !before.has(id));
+    assert.deepEqual(more, []);
+    assert.deepEqual([entry!.operation, entry!.resourceKind], [called, operation.audits]);
+    assert.equal(entry!.actor.name, "admin");
+    assert.match(`${entry!.address} ${entry!.requestId}`, /^127\.0\.0\.1 \S+$/);
+    const isNew = operation.path.includes("{") === false;
+    assert.equal(entry!.before === undefined, isNew || called === "ingestPathPolicies.save");
+    assert.equal(entry!.after === undefined, operation.method === "delete");
+    const id = called.startsWith("devices.") || called === "agentSettings.put" ? ids.devices : (input.id ?? answer.id);
+    assert.equal(entry!.resourceId, id);
+  });
+}
+
+test("an update shows what it replaced and nothing else, and no entry holds a secret", async () => {
+  const { id, token } = await admin.call(api.apiKeys.create, { name: "one", capabilities: ["devices.list"] });
+  await admin.call(api.apiKeys.update, { id, name: "two", enabled: false });
+  const [made, changed] = await entries({ resourceId: id });
+  assert.deepEqual(changed!.before, { name: "one", enabled: true });
+  assert.deepEqual(changed!.after, { name: "two", enabled: false });
+  assert.equal(made!.after!.name, "one");
+  const all = JSON.stringify(await deps.db.prisma.auditEntry.findMany(), (_name, value) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  assert.ok(!all.includes(token!) && !all.includes(hashToken(token!)) && !/dl_(sk|dt|st|snt)_|whsec_/.test(all));
+});
+
+test("a refused change and a repeat with the same Idempotency-Key write no entry", async () => {
+  const count = (await entries()).length;
+  await assert.rejects(admin.call(api.projects.create, { name: "renamed" }));
+  await assert.rejects(admin.call(api.apiKeys.delete, { id: "key_unknown" }));
+  const body = JSON.stringify({ name: "once" });
+  const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };
+  const post = () =>
+    fetch(`${cloud.url}/v1/projects`, { method: "POST", body, headers: { ...headers, "idempotency-key": "same" } });
+  const answers = [await post(), await post()];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200],
+  );
+  assert.equal((await entries()).length, count + 1);
+});
+
+test("an entry that cannot be written undoes the change", async () => {
+  const { prisma } = deps.db;
+  await prisma.$executeRaw`ALTER TABLE "AuditEntry" ADD CONSTRAINT closed CHECK ("operation" <> 'projects.create') NOT VALID`;
+  await assert.rejects(admin.call(api.projects.create, { name: "unwritten" }));
+  await prisma.$executeRaw`ALTER TABLE "AuditEntry" DROP CONSTRAINT closed`;
+  assert.equal(await prisma.project.count({ where: { name: "unwritten" } }), 0);
+});
+
+test("of changes at the same moment each entry shows what it replaced", async () => {
+  const { id } = await admin.call(api.projects.create, { name: "0" });
+  const names = ["1", "2", "3", "4", "5"];
+  await Promise.all(names.map((name) => admin.call(api.projects.update, { id, name })));
+  const steps = (await entries({ resourceId: id, operation: "projects.update" })).map(({ before, after }) =>
+    [before!.name, after!.name].join(),
+  );
+  const froms = steps.map((step) => step.split(",")[0]!);
+  assert.deepEqual([...new Set(froms)].length, names.length);
+});
+
+test("a published extension, an enrolled device and the command line are written, too", async () => {
+  assert.equal((await entries({ resourceId: extensionId }))[0]!.operation, "extensions.publish");
+  const { token } = await admin.call(api.deviceTokens.create, { projectId: ids.projects });
+  const tokenSha256 = hashToken(`dl_dt_${"x".repeat(40)}`);
+  const enrolled = { enrolmentId: "e".repeat(24), tokenSha256, deviceName: "enrolled" };
+  const { device } = await cloud.withToken(token!).call(api.edge.enroll, enrolled);
+  await cloud.withToken(token!).call(api.edge.enroll, enrolled);
+  assert.deepEqual(
+    (await entries({ resourceId: device.id })).map(({ actor }) => actor.kind),
+    ["agent"],
+  );
+  const { id: orgId } = await deps.db.prisma.organization.findFirstOrThrow();
+  await setQuotas(deps, orgId, { maxExports: 3 });
+  const [limited] = await entries({ operation: "limits" });
+  assert.deepEqual(
+    [limited!.actor, limited!.before, limited!.after],
+    [{ kind: "commandLine" }, { maxExports: null }, { maxExports: 3 }],
+  );
+  assert.equal((await entries({ operation: "create-org" })).length, 1);
+  const lines = await describeEntries(deps.db, false);
+  assert.match(lines.at(-1)!, /^\S+Z {2}org_\w+ {2}commandLine: limits organization org_\w+$/);
+  const [json] = (await describeEntries(deps.db, true)).slice(-1);
+  assert.equal((JSON.parse(json!) as { operation: string }).operation, "limits");
+});
+
+test("the list is cut into pages, filtered, and only of the own organization", async () => {
+  const all = await entries();
+  const seen: string[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { output, headers } = await admin.callWithHeaders(api.audit.list, { limit: 7, cursor });
+    seen.push(...output.map(({ id }) => id));
+    cursor = headers["x-pagination-next-cursor"];
+    if (cursor === undefined) break;
+  }
+  assert.deepEqual(
+    seen,
+    all.map(({ id }) => id),
+  );
+  const kinds = new Set((await entries({ resourceKind: "site" })).map(({ resourceKind }) => resourceKind));
+  assert.deepEqual([...kinds], ["site"]);
+  const middle = all[10]!.at;
+  assert.ok((await entries({ start: middle })).every(({ at }) => at >= middle));
+  assert.deepEqual((await entries({ sortOrder: "desc", limit: 1 }))[0], all.at(-1));
+  const other = await cloud.otherOrganization();
+  const theirs = (await other.callWithHeaders(api.audit.list, {})).output;
+  assert.deepEqual(
+    theirs.map(({ operation }) => operation),
+    ["create-org"],
+  );
+});
+
+test("entries that are too old are removed, and no others", async () => {
+  const all = await entries();
+  const middle = all[5]!.at;
+  await forgetAuditEntries(deps.db, middle);
+  assert.deepEqual(
+    (await entries()).map(({ id }) => id),
+    all.filter(({ at }) => at >= middle).map(({ id }) => id),
+  );
+});

@@ -1,0 +1,36 @@
+import type { Hono } from "hono";
+import type { Deps } from "../../calls/context/context.ts";
+import { sendBlob } from "../../calls/data-plane/download.ts";
+import { type DataPlaneDeps, logBreak, openLink } from "../../calls/data-plane/link-request.ts";
+import type { Env } from "../../calls/http/env.ts";
+import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../../core/signed-link.ts";
+
+const PATH = "/data-plane/extensions";
+
+interface Stored {
+  readonly blobKey: string;
+  readonly sha256: string;
+  readonly fileName: string;
+}
+
+/** Makes a link to a package, valid for 15 minutes. It carries all that the download needs. */
+export function packageLink(
+  deps: Pick<Deps, "signer" | "clock" | "publicUrl">,
+  { blobKey, sha256, fileName }: Stored,
+): string {
+  const path = `${PATH}/${blobKey.split("/").at(-1)}`;
+  return makeLink(deps, { method: "GET", path, claims: { blobKey, sha256, fileName }, lifeMs: DOWNLOAD_LIFE_MS }).link;
+}
+
+/** Serves `GET foxe`: whole or in ranges. */
+export function downloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
+  app.get(`${PATH}/:id`, async (c) => {
+    const claims = openLink(c, deps, verifyLink);
+    return sendBlob(c, await deps.blobs.open(claims.blobKey!), {
+      etag: claims.sha256!,
+      mediaType: "application/octet-stream",
+      fileName: claims.fileName!,
+      onFailure: logBreak(c, deps),
+    });
+  });
+}

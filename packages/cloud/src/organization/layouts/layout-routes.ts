@@ -1,0 +1,89 @@
+// We keep `data` as the text that was sent and insert it into answers unparsed, because parsing changes it (1e400, -0,
+// 12345678901234567890, key order, repeated keys) and may exhaust the stack. So `organization/layouts/layout-routes.ts` has routes of its own; lists are
+// streamed in batches, because 2000 layouts of 4 MiB do not fit into memory.
+
+import { api, type Input, type Operation } from "@downlink/protocol";
+import type { Context, Hono } from "hono";
+import type { Ctx, Deps } from "../../calls/context/context.ts";
+import { answerOnce, makesOne } from "../../calls/http/answer-once.ts";
+import type { Env } from "../../calls/http/env.ts";
+import { inSteps } from "../../calls/http/in-steps.ts";
+import { listTurns } from "../../calls/http/in-turn.ts";
+import { readJsonText } from "../../calls/http/json-body.ts";
+import { parseInput, parseWithBody } from "../../calls/http/parse.ts";
+import { openContext, serve } from "../../calls/http/serve.ts";
+import { streamBody } from "../../calls/http/stream-response.ts";
+import { type LayoutRow, layoutJson } from "./layout-rows.ts";
+import {
+  createLayout,
+  deleteLayout,
+  getLayout,
+  listLayouts,
+  restoreLayout,
+  updateLayout,
+  type WithText,
+} from "./layouts.ts";
+import { memberText } from "./member-text.ts";
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+const { list, create, get, update, delete: remove, restore } = api.layouts;
+
+/**
+ * Operations with `data` have routes of their own: the data is passed as text, because no parsed value holds all that JSON can express, and
+ * as a stream, because it is large.
+ */
+export function layoutRoutes(app: Hono<Env>, deps: Deps): void {
+  serve(app, deps, {
+    contract: { delete: remove, restore },
+    handlers: { delete: deleteLayout, restore: restoreLayout },
+  });
+  app.get("/v1/layouts", (c) => answerList(c, deps));
+  app.get("/v1/layouts/:id", (c) => answerOne(c, deps, { operation: get, answer: getLayout }));
+  app.post("/v1/layouts", (c) => answerOne(c, deps, { operation: create, answer: createLayout }));
+  app.patch("/v1/layouts/:id", (c) => answerOne(c, deps, { operation: update, answer: updateLayout }));
+}
+
+async function answerList(c: Context<Env>, deps: Deps): Promise<Response> {
+  const ctx = await openContext(c, deps, list.access);
+  const query = (await parseInput(c, list)) as Input<typeof list>;
+  return streamBody(c, listJson(inSteps(listLayouts(ctx, query), listTurns(c, ctx, list))), {
+    headers: JSON_TYPE,
+    onFailure: (error) => ctx.log.error({ err: error, requestId: ctx.requestId }, "a list of layouts broke off"),
+  });
+}
+
+async function* listJson(batches: AsyncIterable<LayoutRow[]>): AsyncGenerator<Uint8Array, void> {
+  let before = "[";
+  for await (const rows of batches)
+    for (const row of rows) {
+      yield Buffer.from(before + layoutJson(row));
+      before = ",";
+    }
+  yield Buffer.from(before === "[" ? "[]" : "]");
+}
+
+interface Bound<O extends Operation> {
+  readonly operation: O;
+  readonly answer: (ctx: Ctx, input: WithText<Input<O>>) => Promise<LayoutRow>;
+}
+
+async function answerOne<O extends Operation>(
+  c: Context<Env>,
+  deps: Deps,
+  { operation, answer }: Bound<O>,
+): Promise<Response> {
+  const ctx = await openContext(c, deps, operation.access);
+  const bodyText = operation.body ? await readJsonText(c, operation) : "";
+  const input = { ...parseWithBody(c, operation, bodyText), data: dataText(bodyText) };
+  const answerIn = async (inside: Ctx) => layoutJson(await answer(inside, input as WithText<Input<O>>));
+  if (!makesOne(operation)) return c.body(await answerIn(ctx), 200, JSON_TYPE);
+  const again = async (inside: Ctx, id: string | null) =>
+    layoutJson(await getLayout(inside, { id: id!, includeData: true }));
+  return answerOnce(c, ctx, { operation, input, answer: answerIn, again });
+}
+
+/** A null is absent. The schema has refused it where the data is required. */
+function dataText(bodyText: string): string | undefined {
+  const text = memberText(bodyText, "data");
+  return text === "null" ? undefined : text;
+}

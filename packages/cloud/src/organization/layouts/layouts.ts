@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import type { api, Input, LayoutPermission } from "@downlink/protocol";
+import type { Ctx } from "../../calls/context/context.ts";
+import { creatorOf } from "../../core/callers.ts";
+import { notFound, refuse } from "../../core/errors.ts";
+import type { LayoutModel } from "../../db/generated/models.ts";
+import { onUniqueViolation } from "../../db/sql-state.ts";
+import { type LayoutRow, whereOnce, whereVisible } from "./layout-rows.ts";
+
+type Contract = typeof api.layouts;
+/** `data` as the text that was sent. */
+export type WithText<T> = Omit<T, "data"> & { readonly data: string | undefined };
+
+const ROWS_WITH_DATA = 8; // each row may hold 4 MiB
+
+/** Lists in batches, so that no more than one is in memory. */
+export async function* listLayouts(ctx: Ctx, query: Input<Contract["list"]>): AsyncGenerator<LayoutRow[], void> {
+  const { updatedSince, includeData, limit, offset } = query;
+  const where = { ...whereVisible(ctx), ...(updatedSince !== undefined && { updatedAtNs: { gte: updatedSince } }) };
+  const order = [{ createdAtNs: "asc" as const }, { id: "asc" as const }];
+  const { layout } = ctx.db.prisma;
+  if (!includeData) {
+    yield await layout.findMany({ where, orderBy: order, take: limit, skip: offset, omit: { data: true } });
+    return;
+  }
+  const page = await layout.findMany({ where, orderBy: order, take: limit, skip: offset, select: { id: true } });
+  for (let start = 0; start < page.length; start += ROWS_WITH_DATA) {
+    const ids = page.slice(start, start + ROWS_WITH_DATA).map(({ id }) => id);
+    yield await layout.findMany({ where: { AND: [where, { id: { in: ids } }] }, orderBy: order });
+  }
+}
+
+export async function createLayout(ctx: Ctx, body: WithText<Input<Contract["create"]>>): Promise<LayoutModel> {
+  const { id = randomUUID(), name, permission, savedAt, folderName, data } = body;
+  requireShared(ctx, permission);
+  const nowNs = ctx.clock.nowNs();
+  const { creatorOrgMemberId } = creatorOf(ctx.caller);
+  const stamps = { creatorOrgMemberId, createdAtNs: nowNs, updatedAtNs: nowNs };
+  const row = { id, orgId: ctx.caller.orgId, name, permission, data: data!, ...stamps };
+  return await ctx.db.prisma.layout
+    .create({ data: { ...row, savedAtNs: savedAt ?? null, folderName: folderName || null } })
+    .catch(idTaken(id));
+}
+
+export async function getLayout(ctx: Ctx, { id, includeData }: Input<Contract["get"]>): Promise<LayoutRow> {
+  const row = await ctx.db.prisma.layout.findFirst({
+    where: { id, ...whereVisible(ctx) },
+    omit: { data: !includeData },
+  });
+  return row ?? notFound(`layout ${id}`);
+}
+
+/** Fields that are not sent stay; an empty `folderName` removes it. spec: Layouts/Update */
+export async function updateLayout(ctx: Ctx, input: WithText<Input<Contract["update"]>>): Promise<LayoutModel> {
+  const { id, name, permission, savedAt, folderName, data } = input;
+  if (permission !== undefined) requireShared(ctx, permission);
+  const folder = folderName === undefined ? {} : { folderName: folderName || null };
+  await requireWritable(ctx, id, permission);
+  const [row] = await ctx.db.prisma.layout.updateManyAndReturn({
+    where: { id, ...whereVisible(ctx) },
+    data: { name, permission, data, savedAtNs: savedAt, ...folder, updatedAtNs: ctx.clock.nowNs() },
+  });
+  return row ?? notFound(`layout ${id}`);
+}
+
+/** The id stays taken, and the layout can be restored. */
+export async function deleteLayout(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
+  await requireWritable(ctx, id);
+  const { count } = await ctx.db.prisma.layout.updateMany({
+    where: { id, ...whereVisible(ctx) },
+    data: { deletedAtNs: ctx.clock.nowNs() },
+  });
+  return count === 1 ? { success: true } : notFound(`layout ${id}`);
+}
+
+/** Restoring a layout that is not deleted does no harm. Clients that poll by `updatedSince` see the restored one. spec: Layouts/Restore */
+export async function restoreLayout(ctx: Ctx, { id }: Input<Contract["restore"]>): Promise<{ success: true }> {
+  const where = { ...whereOnce(ctx), id };
+  await requireWritable(ctx, id);
+  const { count } = await ctx.db.prisma.layout.updateMany({
+    where: { ...where, deletedAtNs: { not: null } },
+    data: { deletedAtNs: null, updatedAtNs: ctx.clock.nowNs() },
+  });
+  if (count === 1 || (await ctx.db.prisma.layout.count({ where })) === 1) return { success: true };
+  return notFound(`layout ${id}`);
+}
+
+/** A layout with `ORG_READ` is changed by its creator and by admins; keys are as good as admins. spec: Authentication 7 */
+async function requireWritable(ctx: Ctx, id: string, permission?: LayoutPermission): Promise<void> {
+  const { caller } = ctx;
+  if (caller.kind === "apiKey" || (caller.role === "admin" && permission !== "CREATOR_WRITE")) return;
+  const row = await ctx.db.prisma.layout.findFirst({ where: { ...whereOnce(ctx), id }, omit: { data: true } });
+  if (!row || row.creatorOrgMemberId === caller.memberId) return;
+  if (permission === "CREATOR_WRITE")
+    refuse("MissingCapability", "only its creator can take a layout away from the organization");
+  if (row.permission === "ORG_READ" && caller.role !== "admin")
+    refuse("MissingCapability", "a layout with the permission ORG_READ is changed by its creator and by admins only");
+}
+
+/** API keys may only write shared layouts, and members make only layouts of their own `CREATOR_WRITE`. spec: Authentication 7 */
+function requireShared({ caller }: Ctx, permission: LayoutPermission): void {
+  if (permission === "CREATOR_WRITE" && caller.kind === "apiKey")
+    refuse("WrongCredentialKind", "an API key has only layouts that are shared: permission ORG_READ or ORG_WRITE");
+}
+
+function idTaken(id: string) {
+  return onUniqueViolation(() => refuse("NameTaken", `the organization has, or had, a layout ${id}`));
+}

@@ -1,0 +1,34 @@
+import type { Ctx } from "../../calls/context/context.ts";
+import { newId } from "../../db/ids.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import { hashToken, mintToken } from "../../process/credentials/mint.ts";
+
+export const SESSION_SECONDS = 30 * 86_400;
+
+const PROGRAM_SESSION_SECONDS = 90 * 86_400;
+
+type Owner = { readonly memberId: string; readonly isOfProgram?: boolean } | { readonly apiKeyId: string };
+
+export interface NewSession {
+  readonly id: string;
+  /** Its text, which only the browser gets. */
+  readonly token: string;
+  readonly expiresAt: bigint;
+}
+
+/** Begins a session, which ends with its owner, after 12 hours without a call, or after 30 days; a program's after 90 days. */
+export async function beginSession(
+  tx: Transaction,
+  owner: Owner,
+  { clock, address }: Pick<Ctx, "clock" | "address">,
+): Promise<NewSession> {
+  const nowNs = clock.nowNs();
+  const isOfProgram = "isOfProgram" in owner && owner.isOfProgram === true;
+  const [id, token] = [newId("sess"), mintToken("dl_ses")];
+  const expiresAtNs = nowNs + BigInt(isOfProgram ? PROGRAM_SESSION_SECONDS : SESSION_SECONDS) * 1_000_000_000n;
+  const times = { createdAtNs: nowNs, lastUsedAtNs: nowNs, expiresAtNs };
+  await tx.signInSession.create({
+    data: { id, tokenSha256: hashToken(token), ...owner, address: address(), ...times },
+  });
+  return { id, token, expiresAt: expiresAtNs };
+}

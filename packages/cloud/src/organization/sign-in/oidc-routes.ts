@@ -1,0 +1,84 @@
+import { oidcRoutes } from "@downlink/protocol";
+import type { Context, Hono } from "hono";
+import type { Deps } from "../../calls/context/context.ts";
+import type { Env } from "../../calls/http/env.ts";
+import { setCookie } from "../../calls/http/session-cookie.ts";
+import { ApiError, invalid, refuse } from "../../core/errors.ts";
+import type { IdentityProvider } from "../../process/identity-provider/identity-provider.ts";
+import { noteOrWarn } from "../../store/ledger/note-entries.ts";
+import { SESSION_SECONDS } from "../members/begin-session.ts";
+import { leadBack } from "./failed-sign-in.ts";
+import { readNext } from "./next-path.ts";
+import { preLoginCookie, readPreLogin, removedPreLogin } from "./pre-login.ts";
+import { signInProven } from "./provider-sign-in.ts";
+import { strangerOf } from "./session-routes.ts";
+
+/** Serves the sign-in at a provider of OpenID Connect: the way there, and the way back. A browser is led along both. */
+export function oidcRoutesOf(app: Hono<Env>, deps: Deps): void {
+  for (const { path } of [oidcRoutes.begin, oidcRoutes.finish]) app.use(path, leadBack(deps));
+  app.get(oidcRoutes.begin.path, async (c) => {
+    forbidKeeping(c);
+    const provider = requireProvider(deps);
+    const next = readNext(c.req.query("next"), deps.publicUrl());
+    const { attempt, page } = await provider.begin(redirectUri(deps));
+    const organization = readOrganization(c);
+    c.header("Set-Cookie", preLoginCookie(deps, { ...attempt, next, organization }));
+    return c.redirect(page.href, 302);
+  });
+  app.get(oidcRoutes.finish.path, async (c) => {
+    forbidKeeping(c);
+    const provider = requireProvider(deps);
+    c.header("Set-Cookie", removedPreLogin(deps)); // whatever comes of it, this attempt is over
+    const preLogin = readPreLogin(deps, c.req.raw.headers, only(c, "state"));
+    const proven = await provider.finish(returnedTo(c, deps), preLogin);
+    const organization = preLogin.organization || undefined;
+    const { token } = await signInProven(strangerOf(c, deps), proven, organization);
+    await noteOrWarn(deps); // a restore does not bring a used invitation back
+    c.header("Set-Cookie", setCookie(deps, token, SESSION_SECONDS), { append: true });
+    return c.redirect(`${deps.publicUrl()}${preLogin.next}`, 302);
+  });
+}
+
+/** Only so long that the cookie holds it. */
+function readOrganization(c: Context<Env>): string {
+  const organization = c.req.query("organization") ?? "";
+  return /^[\w-]{0,100}$/.test(organization) ? organization : invalid("organization", "must be the id of one");
+}
+
+function requireProvider({ signIns }: Deps): IdentityProvider {
+  return signIns.provider ?? refuse("SignInRefused", "no provider of OpenID Connect is set up here");
+}
+
+function redirectUri({ publicUrl }: Deps): string {
+  return `${publicUrl()}${oidcRoutes.finish.path}`;
+}
+
+/** Returns the address that the browser was sent to, as the provider knows it, with what the standard puts there. */
+function returnedTo(c: Context<Env>, deps: Deps): URL {
+  const error = only(c, "error");
+  if (error !== undefined) throw new ApiError("Unauthenticated", `the provider signed nobody in: ${readable(error)}`);
+  const returned = new URL(redirectUri(deps));
+  for (const name of ["code", "state", "iss"]) {
+    const value = only(c, name);
+    if (value !== undefined) returned.searchParams.set(name, value);
+  }
+  if (!returned.searchParams.has("code"))
+    throw new ApiError("Unauthenticated", "the provider gave no code; begin again");
+  return returned;
+}
+
+/** Anybody can make a browser come here with a text of their own. */
+function readable(error: string): string {
+  return /^[a-z_]{1,50}$/.test(error) ? error : "it gave no reason";
+}
+
+/** A parameter that stands there twice is none. */
+function only(c: Context<Env>, name: string): string | undefined {
+  const values = c.req.queries(name) ?? [];
+  return values.length === 1 ? values[0] : undefined;
+}
+
+function forbidKeeping(c: Context<Env>): void {
+  c.header("Cache-Control", "no-store");
+  c.header("Referrer-Policy", "no-referrer");
+}

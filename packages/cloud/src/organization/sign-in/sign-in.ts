@@ -1,0 +1,124 @@
+// Who signs in learns only that the e-mail address and the password do not fit, whichever of both is wrong, and after the same work. An
+// invitation is used up by who accepts it; of an account that exists it changes no password, but asks for it.
+
+import type { AcceptInvitation, SeenInvitation, SignIn } from "@downlink/protocol";
+import type { z } from "zod";
+import { ApiError, invalid, refuse } from "../../core/errors.ts";
+import type { AccountModel, InvitationModel } from "../../db/generated/models.ts";
+import { newId } from "../../db/ids.ts";
+import { onUniqueViolation } from "../../db/sql-state.ts";
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
+import { hashToken } from "../../process/credentials/mint.ts";
+import { provePassword } from "../../process/passwords/prove-password.ts";
+import { beginSession, type NewSession } from "../members/begin-session.ts";
+import { join, type Stranger } from "./join.ts";
+import { refuseSeveral } from "./of-several.ts";
+
+/** Begins the session of a member, by e-mail address and password, or one of an API key, with exactly its rights. */
+export async function signIn(ctx: Stranger, given: z.output<typeof SignIn>): Promise<NewSession> {
+  const { email, password, apiKey, organization } = given;
+  if (apiKey !== undefined) return exchangeKey(ctx, apiKey);
+  if (email === undefined || password === undefined) invalid("", "email and password, or apiKey, must be given");
+  requirePasswordsOn(ctx);
+  const account = await requirePassword(ctx, { email, password });
+  const members = await ctx.db.prisma.member.findMany({
+    where: { accountId: account.id, ...(organization !== undefined && { orgId: organization }) },
+    select: { id: true, orgId: true },
+  });
+  const [member, another] = members;
+  if (!member) throw doNotFit();
+  if (another)
+    return refuseSeveral(
+      ctx.db.prisma,
+      members.map(({ orgId }) => orgId),
+      "the account is a member of several",
+    );
+  return withTransaction(ctx.db, (tx) => beginSession(tx, { memberId: member.id }, ctx));
+}
+
+async function exchangeKey(ctx: Stranger, apiKey: string): Promise<NewSession> {
+  const key = await ctx.credentials.find(hashToken(apiKey));
+  const hasEnded = key?.expiresAtNs != null && key.expiresAtNs <= ctx.clock.nowNs();
+  if (key?.kind !== "apiKey" || hasEnded) throw new ApiError("Unauthenticated", "the API key is unknown or disabled");
+  return withTransaction(ctx.db, (tx) => beginSession(tx, { apiKeyId: key.tokenId }, ctx));
+}
+
+export function requirePasswordsOn({ signIns }: Stranger): void {
+  if (!signIns.takesPasswords) refuse("SignInRefused", "passwords are off here: sign in at the provider");
+}
+
+async function requirePassword(
+  ctx: Stranger,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<AccountModel> {
+  const account = await provePassword(ctx, { email, address: ctx.address() }, password);
+  if (account) return account;
+  throw doNotFit();
+}
+
+function doNotFit(): ApiError {
+  return new ApiError("Unauthenticated", "the e-mail address and the password do not fit");
+}
+
+/** Tells the holder of the link what it is good for; it is not used up. */
+export async function lookAtInvitation(ctx: Stranger, token: string): Promise<z.output<typeof SeenInvitation>> {
+  const { prisma } = ctx.db;
+  const { email, orgId, role, expiresAtNs: expiresAt } = await findInvitation(ctx, prisma, hashToken(token));
+  const [organization, account] = await Promise.all([
+    prisma.organization.findUniqueOrThrow({ where: { id: orgId }, select: { id: true, name: true } }),
+    prisma.account.findUnique({ where: { email }, select: { passwordHash: true } }),
+  ]);
+  return { email, organization, role, expiresAt, proof: proofOf(ctx, account) };
+}
+
+/** An account without a password is one of the provider. */
+function proofOf({ signIns }: Stranger, account: Pick<AccountModel, "passwordHash"> | null) {
+  if (!signIns.takesPasswords || (account && account.passwordHash === null)) return "provider";
+  return account ? "password" : "newPassword";
+}
+
+type Acceptance = z.output<typeof AcceptInvitation>;
+
+/** Makes a member of who holds the link, and begins a session. */
+export async function acceptInvitation(ctx: Stranger, { token, password, name }: Acceptance): Promise<NewSession> {
+  requirePasswordsOn(ctx);
+  const tokenSha256 = hashToken(token);
+  const { email } = await findInvitation(ctx, ctx.db.prisma, tokenSha256);
+  const known = await ctx.db.prisma.account.findUnique({ where: { email } });
+  const proven = known ? await requirePassword(ctx, { email, password }) : undefined;
+  const passwordHash = proven ? null : await ctx.passwords.hash(password);
+  return withTransaction(ctx.db, async (tx) => {
+    const { orgId, role } = await useUp(ctx, tx, tokenSha256);
+    const account = proven ?? (await createAccount(ctx, tx, { email, name: name ?? null, passwordHash }));
+    const memberId = await join(ctx, tx, { orgId, role, account, operation: "session.accept" });
+    return beginSession(tx, { memberId }, ctx);
+  });
+}
+
+async function findInvitation({ clock }: Stranger, tx: Pick<Transaction, "invitation">, tokenSha256: string) {
+  const found = await tx.invitation.findUnique({ where: { tokenSha256 } });
+  if (found && found.expiresAtNs > clock.nowNs()) return found;
+  throw new ApiError("Unauthenticated", "the invitation is unknown, used, withdrawn or too old; ask for another");
+}
+
+/** Of several who accept it at the same moment one deletes it, and the others find nothing. */
+async function useUp(ctx: Stranger, tx: Transaction, tokenSha256: string): Promise<InvitationModel> {
+  const invitation = await findInvitation(ctx, tx, tokenSha256);
+  const { count } = await tx.invitation.deleteMany({ where: { tokenSha256 } });
+  return count === 1 ? invitation : findInvitation(ctx, tx, tokenSha256);
+}
+
+function refuseMade(): never {
+  return refuse("Conflict", "the account was made at this moment; accept with its password");
+}
+
+/** An account that somebody made at this moment has a password that nobody gave here. */
+async function createAccount(
+  { clock }: Stranger,
+  tx: Transaction,
+  given: Pick<AccountModel, "email" | "name" | "passwordHash">,
+): Promise<AccountModel> {
+  if ((await tx.account.count({ where: { email: given.email } })) > 0) refuseMade();
+  const data = { id: newId("acc"), ...given, createdAtNs: clock.nowNs() };
+  return tx.account.create({ data }).catch(onUniqueViolation(refuseMade));
+}

@@ -1,0 +1,74 @@
+// What a member may do is read with the session at each call, and never kept. A member who is no admin sees the projects that are open and
+// those that name them; while that is all of them, the list is empty, as for everybody who sees all.
+
+import { EVERY_CAPABILITY, userCapabilities } from "@downlink/protocol";
+import type { ApiKeyCaller, MemberCaller, PersonCaller } from "../../core/callers.ts";
+import type { Database } from "../../db/client.ts";
+
+export const SESSION_IDLE_NS = 12n * 3600n * 1_000_000_000n;
+const MINUTE_NS = 60_000_000_000n;
+/** It stands for no project: an empty list would stand for all. */
+const NO_PROJECT = "prj_none";
+
+interface Row {
+  readonly id: string;
+  readonly lastUsedAtNs: bigint;
+  readonly isOfProgram: boolean;
+  readonly memberId: string | null;
+  readonly accountId: string;
+  readonly orgId: string;
+  readonly role: "admin" | "user";
+  readonly hidesProjects: boolean;
+  readonly seenProjectIds: readonly string[];
+  readonly keyId: string | null;
+  readonly keyOrgId: string;
+  readonly capabilities: readonly string[];
+  readonly projectIds: readonly string[];
+  readonly keyExpiresAtNs: bigint | null;
+}
+
+/** Finds who calls with a session by one statement; undefined if there is none, or if it has ended. Notes its use to the minute. */
+export async function findSession(
+  { pool }: Pick<Database, "pool">,
+  tokenSha256: string,
+  nowNs: bigint,
+): Promise<PersonCaller | undefined> {
+  const { rows } = await pool.query<Row>(SELECT, [tokenSha256, nowNs, nowNs - SESSION_IDLE_NS]);
+  const [row] = rows;
+  if (!row) return undefined;
+  if (BigInt(row.lastUsedAtNs) + MINUTE_NS <= nowNs)
+    await pool.query(`UPDATE "SignInSession" SET "lastUsedAtNs" = $2 WHERE id = $1 AND "lastUsedAtNs" < $2`, [
+      row.id,
+      nowNs - (nowNs % MINUTE_NS),
+    ]);
+  return row.memberId === null ? toKeyCaller(row) : toMemberCaller(row, row.memberId);
+}
+
+function toMemberCaller(row: Row, memberId: string): MemberCaller {
+  const { id: sessionId, accountId, orgId, role, isOfProgram } = row;
+  const who = { kind: "member", memberId, accountId, sessionId, isOfProgram } as const;
+  const seen = row.seenProjectIds.length > 0 ? row.seenProjectIds : [NO_PROJECT];
+  const sees = { projectIds: role === "user" && row.hidesProjects ? seen : [] };
+  const capabilities = role === "admin" ? [EVERY_CAPABILITY] : userCapabilities;
+  return { ...who, orgId, role, capabilities, ...sees, expiresAtNs: null };
+}
+
+function toKeyCaller({ id: sessionId, keyId, keyOrgId: orgId, ...row }: Row): ApiKeyCaller {
+  const { capabilities, projectIds, keyExpiresAtNs } = row;
+  const expiresAtNs = keyExpiresAtNs === null ? null : BigInt(keyExpiresAtNs);
+  return { kind: "apiKey", keyId: keyId!, sessionId, orgId, capabilities, projectIds, expiresAtNs };
+}
+
+const SELECT = `
+  SELECT s.id, s."lastUsedAtNs", s."isOfProgram", m.id AS "memberId", m."accountId", m."orgId", m.role,
+    k.id AS "keyId", k."orgId" AS "keyOrgId", k.capabilities, k."projectIds", c."expiresAtNs" AS "keyExpiresAtNs",
+    EXISTS (SELECT FROM "Project" p WHERE p."orgId" = m."orgId" AND p."isInviteOnly" AND NOT EXISTS (
+      SELECT FROM "ProjectMember" pm WHERE pm."projectId" = p.id AND pm."memberId" = m.id)) AS "hidesProjects",
+    ARRAY (SELECT p.id FROM "Project" p WHERE p."orgId" = m."orgId" AND (NOT p."isInviteOnly" OR EXISTS (
+      SELECT FROM "ProjectMember" pm WHERE pm."projectId" = p.id AND pm."memberId" = m.id))) AS "seenProjectIds"
+  FROM "SignInSession" s
+  LEFT JOIN "Member" m ON m.id = s."memberId"
+  LEFT JOIN "ApiKey" k ON k.id = s."apiKeyId" AND k.enabled
+  LEFT JOIN "Credential" c ON c."apiKeyId" = k.id
+  WHERE s."tokenSha256" = $1 AND s."expiresAtNs" > $2 AND (s."isOfProgram" OR s."lastUsedAtNs" > $3)
+    AND (m.id IS NOT NULL OR k.id IS NOT NULL) AND (c."expiresAtNs" IS NULL OR c."expiresAtNs" > $2)`;

@@ -1,0 +1,107 @@
+import type { Database } from "../../db/client.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** Returns one row for each queue, even if it is empty. The queue's own jobs begin with two underscores. */
+const JOBS = `
+  SELECT q.name,
+    count(*) FILTER (WHERE j.state = 'created')::int AS waiting,
+    count(*) FILTER (WHERE j.state = 'retry')::int AS retrying,
+    count(*) FILTER (WHERE j.state = 'active')::int AS active,
+    count(*) FILTER (WHERE j.state = 'failed')::int AS failed,
+    coalesce(extract(epoch FROM now() - min(j.start_after) FILTER (WHERE j.state IN ('created', 'retry'))), 0)::float8 AS "oldestSeconds"
+  FROM pgboss.queue q LEFT JOIN pgboss.job j ON j.name = q.name AND j.state IN ('created', 'retry', 'active', 'failed')
+  WHERE NOT starts_with(q.name, '__') GROUP BY q.name`;
+/** Ids are in the order of time, so the first one is the oldest. No more are counted than can be counted quickly. */
+const OUTBOX = `
+  WITH counted AS MATERIALIZED (SELECT "eventId" FROM "WebhookDelivery" WHERE state = 'waiting' LIMIT 10001)
+  SELECT (SELECT count(*) FROM counted)::int AS entries, (SELECT extract(epoch FROM now())::float8 - "occurredAtNs" / 1e9
+    FROM "OutboxEvent" WHERE id = (SELECT min("eventId") FROM counted))::float8 AS "oldestSeconds"`;
+const AGENTS = `SELECT count(*)::int AS online FROM "Agent" WHERE "leaseExpiresAtNs" > extract(epoch FROM now())::int8 * 1000000000`;
+const SITES = `
+  SELECT count(*) FILTER (WHERE "leaseExpiresAtNs" > extract(epoch FROM now())::int8 * 1000000000)::int AS online, count(*)::int AS "all"
+  FROM "SiteProcess"`;
+const BUCKETS = `
+  SELECT count(*) FILTER (WHERE problem IS NULL AND "listedAtNs" IS NOT NULL)::int AS readable,
+    count(*) FILTER (WHERE problem IS NOT NULL)::int AS unreadable,
+    count(*) FILTER (WHERE problem IS NULL AND "listedAtNs" IS NULL)::int AS unknown FROM "SiteBucket"`;
+/** One that its organization disabled is no concern of the operator. */
+const WEBHOOKS = `
+  SELECT count(*) FILTER (WHERE enabled AND "failingSinceNs" IS NULL)::int AS delivering,
+    count(*) FILTER (WHERE enabled AND "failingSinceNs" IS NOT NULL)::int AS failing,
+    count(*) FILTER (WHERE NOT enabled AND "disabledReason" IS NOT NULL)::int AS disabled FROM "Webhook"`;
+const RECOVERING = `SELECT num_nonnulls(conflict, "recoveringSinceNs") > 0 AS "isRecovering" FROM "Deployment" WHERE id = 1`;
+
+interface QueueRow {
+  readonly name: string;
+  readonly waiting: number;
+  readonly retrying: number;
+  readonly active: number;
+  readonly failed: number;
+  readonly oldestSeconds: number;
+}
+
+interface OutboxRow {
+  readonly entries: number;
+  /** Null if it is empty. */
+  readonly oldestSeconds: number | null;
+}
+
+interface BucketRow {
+  readonly readable: number;
+  readonly unreadable: number;
+  readonly unknown: number;
+}
+
+interface SiteRow {
+  readonly online: number;
+  readonly all: number;
+}
+
+type WebhookRow = Readonly<Record<"delivering" | "failing" | "disabled", number>>;
+
+interface Observed {
+  readonly db: Pick<Database, "pool">;
+  readonly metrics: Metrics;
+}
+
+/** Values that only the database knows. If it does not answer, the metrics report that, and no older values. */
+export async function observeDatabase(
+  { db: { pool }, metrics }: Observed,
+  inTime: <T>(work: Promise<T>) => Promise<T>,
+): Promise<void> {
+  const { totalCount, idleCount, waitingCount } = pool;
+  metrics.databaseConnections.set({ state: "busy" }, totalCount - idleCount);
+  metrics.databaseConnections.set({ state: "idle" }, idleCount);
+  metrics.databaseWaiting.set(waitingCount);
+  for (const gauge of [metrics.jobs, metrics.oldestJobSeconds, metrics.sites, metrics.buckets, metrics.webhooks])
+    gauge.reset();
+  try {
+    const queues = (await inTime(pool.query<QueueRow>(JOBS))).rows;
+    const [agents] = (await inTime(pool.query<{ online: number }>(AGENTS))).rows;
+    const [outbox] = (await inTime(pool.query<OutboxRow>(OUTBOX))).rows;
+    const [sites] = (await inTime(pool.query<SiteRow>(SITES))).rows;
+    const [buckets] = (await inTime(pool.query<BucketRow>(BUCKETS))).rows;
+    const [webhooks] = (await inTime(pool.query<WebhookRow>(WEBHOOKS))).rows;
+    const [deployment] = (await inTime(pool.query<{ isRecovering: boolean }>(RECOVERING))).rows;
+    for (const queue of queues) setQueue(metrics, queue);
+    metrics.outboxEntries.set(outbox!.entries);
+    metrics.oldestOutboxSeconds.set(Math.max(0, outbox!.oldestSeconds ?? 0));
+    metrics.agentsOnline.set(agents!.online);
+    metrics.sites.set({ state: "online" }, sites!.online);
+    metrics.sites.set({ state: "away" }, sites!.all - sites!.online);
+    for (const state of ["readable", "unreadable", "unknown"] as const) metrics.buckets.set({ state }, buckets![state]);
+    for (const state of ["delivering", "failing", "disabled"] as const)
+      metrics.webhooks.set({ state }, webhooks![state]);
+    metrics.recovering.set(deployment!.isRecovering ? 1 : 0);
+    metrics.databaseUp.set(1);
+  } catch {
+    metrics.databaseUp.set(0); // whatever it is: who reads metrics must learn of it by them
+    for (const gauge of [metrics.recovering, metrics.agentsOnline, metrics.outboxEntries, metrics.oldestOutboxSeconds])
+      gauge.set(Number.NaN);
+  }
+}
+
+function setQueue({ jobs, oldestJobSeconds }: Metrics, { name: queue, oldestSeconds, ...row }: QueueRow): void {
+  for (const state of ["waiting", "retrying", "active", "failed"] as const) jobs.set({ queue, state }, row[state]);
+  oldestJobSeconds.set({ queue }, Math.max(0, oldestSeconds));
+}

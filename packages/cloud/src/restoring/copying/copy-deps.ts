@@ -1,0 +1,20 @@
+import type { Clock } from "../../core/clock.ts";
+import type { Database } from "../../db/client.ts";
+import type { OpenedStore } from "../../store/bucket-uploads/open-store.ts";
+import type { StoreAddress } from "../../store/bucket-uploads/store-address.ts";
+
+/** What each step of a move works with. */
+export interface CopyDeps {
+  readonly db: Pick<Database, "pool" | "prisma">;
+  readonly source: OpenedStore;
+  readonly target: OpenedStore;
+  /** The store that the command's own settings name; undefined where another process copies. */
+  readonly self: StoreAddress | undefined;
+  /** Compares database and store, and writes the next mark: without it nothing is destroyed. */
+  readonly confirm: () => Promise<void>;
+  readonly clock: Clock;
+  /** Aborted when the command is told to stop. */
+  readonly signal: AbortSignal;
+  /** Prints a line. */
+  readonly write: (line: string) => void;
+}

@@ -1,0 +1,39 @@
+import { pagesOf } from "../../core/pages-of.ts";
+import type { Database } from "../../db/client.ts";
+import type { NoteStore } from "../../store/blobs/notes.ts";
+import { LEDGER } from "../../store/ledger/note-entries.ts";
+
+interface LedgerDeps {
+  readonly db: Pick<Database, "pool">;
+  readonly blobs: Pick<NoteStore, "listNotes">;
+}
+
+const PAGE = 500;
+
+/**
+ * Yields the ids of the entries in the store that the database does not have, in the order of time. Stores list in no order: the ids are kept
+ * in a temporary table, so that memory does not grow with the ledger.
+ */
+export async function* unknownEntries({ db, blobs }: LedgerDeps): AsyncGenerator<string, void> {
+  const client = await db.pool.connect();
+  try {
+    await client.query(`CREATE TEMPORARY TABLE unknown (id text COLLATE "C" PRIMARY KEY)`);
+    for await (const page of pagesOf(blobs.listNotes(LEDGER)))
+      await client.query(
+        `INSERT INTO unknown SELECT n.id FROM unnest($1::text[]) AS n(id)
+          WHERE NOT EXISTS (SELECT FROM "LedgerEntry" l WHERE l.id = n.id) ON CONFLICT DO NOTHING`,
+        [page.map(({ key }) => key.slice(LEDGER.length))],
+      );
+    for (let last = ""; ; ) {
+      const { rows } = await client.query<{ id: string }>(
+        `SELECT id FROM unknown WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
+        [last],
+      );
+      for (const { id } of rows) yield id;
+      if (rows.length < PAGE) return;
+      last = rows.at(-1)!.id;
+    }
+  } finally {
+    client.release(true); // ends the connection, and the table with it
+  }
+}
