@@ -1,5 +1,6 @@
 import { type ApiKey, apiKeys, EVERY_CAPABILITY, type Me } from "@downlink/protocol";
 import { useState } from "preact/hooks";
+import { lazy } from "preact-iso";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
 import { useRows } from "../../api/use-rows.ts";
@@ -13,9 +14,11 @@ import { tokenColumns } from "../../parts/token-columns.tsx";
 import { DeleteDialog } from "../delete-dialog.tsx";
 import { actionsColumn } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
-import { EditKey } from "./edit-key.tsx";
 import "./keys.css";
-import { NewKey } from "./new-key.tsx";
+
+/** They come when they are opened. */
+const EditKey = lazy(() => import("./edit-key.tsx").then((part) => part.EditKey));
+const NewKey = lazy(() => import("./new-key.tsx").then((part) => part.NewKey));
 
 type Deed = { readonly is: "make" } | { readonly is: "made"; readonly secret: string } | OfKey | undefined;
 interface OfKey {
