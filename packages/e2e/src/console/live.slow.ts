@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page, Request } from "playwright-core";
 import { eventually } from "../processes/eventually.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
 import { sayHidden } from "./testing/say-hidden.ts";
@@ -55,6 +55,10 @@ test("of the tabs of a browser one waits for changes, and another as soon as tha
     async () => waiting.of(other),
     (count) => count === 1,
   );
+  await eventually(
+    async () => waiting.givenUpBy(page),
+    (count) => count === 1,
+  );
   assert.equal(waiting.of(page), 0, "a hidden tab waits");
   const [device] = await cloud().admin.call(api.devices.list, {});
   const moment = { start: START_NS, end: START_NS };
@@ -66,16 +70,20 @@ test("of the tabs of a browser one waits for changes, and another as soon as tha
   assert.deepEqual(complaints, []);
 });
 
-/** Counts the calls for changes that are under way. */
+/**
+ * Counts the calls for changes that are under way, and those that their tab gave up: what two tabs do may be heard of in another order than
+ * they did it.
+ */
 function watchCalls(context: BrowserContext) {
-  const open = new Map<Page, number>();
-  const count = (by: number) => (request: { url(): string; frame(): { page(): Page } }) => {
+  const [open, givenUp] = [new Map<Page, number>(), new Map<Page, number>()];
+  const count = (counts: Map<Page, number>, by: number) => (request: Request) => {
     if (!new URL(request.url()).pathname.endsWith("/v1/changes")) return;
     const page = request.frame().page();
-    open.set(page, (open.get(page) ?? 0) + by);
+    counts.set(page, (counts.get(page) ?? 0) + by);
   };
-  context.on("request", count(1));
-  context.on("requestfinished", count(-1));
-  context.on("requestfailed", count(-1));
-  return { of: (page: Page) => open.get(page) ?? 0 };
+  context.on("request", count(open, 1));
+  context.on("requestfinished", count(open, -1));
+  context.on("requestfailed", count(open, -1));
+  context.on("requestfailed", count(givenUp, 1));
+  return { of: (page: Page) => open.get(page) ?? 0, givenUpBy: (page: Page) => givenUp.get(page) ?? 0 };
 }
