@@ -11,7 +11,7 @@ export const program = new Command("dl")
   .option("--url <url>", "the control plane [DOWNLINK_API_URL]; without it, the one of `dl login`")
   .addHelpText(
     "after",
-    "\nThe API key comes from DOWNLINK_API_KEY, or from `dl login`. Exit codes: 0 done, 1 error, 2 usage, 130 Ctrl-C.",
+    "\nThe API key comes from DOWNLINK_API_KEY, or from `dl login`. Exit codes: 0 done, 1 error, 2 usage, 130 Ctrl-C, 143 SIGTERM.",
   )
   .exitOverride();
 
@@ -83,10 +83,12 @@ function urlFlag(): string | undefined {
   return program.opts<{ url?: string }>().url;
 }
 
-/** Ctrl-C ends what is under way, so that it can put away what it began. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** A signal ends what is under way, so that it can put away what it began. The same signal again ends the program at once. */
 async function withService(work: (service: Service) => Promise<void>): Promise<void> {
   const interrupting = new AbortController();
-  process.once("SIGINT", () => interrupting.abort(new InterruptedError()));
+  for (const signal of SIGNALS) process.once(signal, () => interrupting.abort(new InterruptedError(signal)));
   await using service = openService({ url: urlFlag(), environment: process.env, signal: interrupting.signal });
   await work(service);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { api, type Recording } from "@downlink/protocol";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError } from "../failures/failures.ts";
@@ -12,6 +13,8 @@ interface Flags {
 
 /** The service answers sooner when something happens. */
 const WAIT_SECONDS = 25;
+/** Where much happens, the service is asked this often at most. */
+const CALM_MS = 2000;
 
 /** Asks for each; prints a line for each, and one for each change while it waits. Throws {@link RefusedError} where an import has failed. */
 export async function importRecordings(
@@ -49,6 +52,8 @@ async function watchImports(service: Service, requested: readonly Recording[], f
     for (const { id, importStatus } of waiting())
       if (answer.isMissed || changed.size === 0 || changed.has(id))
         watched.set(id, await show(service, id, importStatus));
+    if (answer.changes.length > 0 && waiting().length > 0)
+      await delay(CALM_MS, undefined, { signal: service.signal }).catch(() => service.signal.throwIfAborted());
   }
   const failed = [...watched.values()].filter(({ importStatus }) => importStatus === "failed").length;
   if (failed > 0) throw new RefusedError(`${failed} of ${watched.size} could not be imported.`);

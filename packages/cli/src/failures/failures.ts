@@ -1,7 +1,8 @@
+import { constants } from "node:os";
 import { printable } from "@downlink/terminal/printable";
 import { CommanderError } from "commander";
 
-export const exitCodes = { done: 0, error: 1, usage: 2, interrupted: 130 } as const;
+export const exitCodes = { done: 0, error: 1, usage: 2 } as const;
 
 /** Somebody called the program in a way that cannot work. The message says what to do. */
 export class UsageError extends Error {
@@ -13,9 +14,16 @@ export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }
 
-/** Somebody ended the program by Ctrl-C. */
+/** A signal ended the program, such as Ctrl-C. */
 export class InterruptedError extends Error {
   override readonly name = "InterruptedError";
+  /** As a shell says it: 128 and the signal's number. */
+  readonly exitCode: number;
+
+  constructor(signal: NodeJS.Signals) {
+    super(`ended by ${signal}`);
+    this.exitCode = 128 + constants.signals[signal];
+  }
 }
 
 const EXPECTED: ReadonlySet<string> = new Set(["ApiCallError", "NetworkError", "RefusedError", "UsageError"]);
@@ -29,7 +37,7 @@ interface DescribedFailure {
 export function describeFailure(error: unknown): DescribedFailure {
   if (error instanceof CommanderError)
     return { text: undefined, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage };
-  if (error instanceof InterruptedError) return { text: undefined, exitCode: exitCodes.interrupted };
+  if (error instanceof InterruptedError) return { text: undefined, exitCode: error.exitCode };
   const { name = "", errno } = error as { name?: string; errno?: unknown };
   const isExpected = EXPECTED.has(name) || typeof errno === "number";
   return {

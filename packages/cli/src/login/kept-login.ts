@@ -12,8 +12,8 @@ export interface Login {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Only its owner may read it. */
-export function loginFile({ XDG_CONFIG_HOME, HOME = homedir() }: Environment): string {
-  return join(XDG_CONFIG_HOME || join(HOME, ".config"), "downlink", "login.json");
+export function loginFile({ XDG_CONFIG_HOME, HOME }: Environment): string {
+  return join(XDG_CONFIG_HOME || join(HOME || homedir(), ".config"), "downlink", "login.json");
 }
 
 /** Answers undefined where nobody logged in. Throws {@link UsageError} for a file that no `dl login` wrote. */

@@ -1,6 +1,6 @@
 // An agent mostly reports files that the cloud knows as they are: a repeat of a report whose answer was lost, or a new listing. Such a report
-// of a device's agent is one statement. It changes the agent's row only if the report would change nothing else but which listing has named
-// the files last; otherwise it changes nothing, and the report is stored as any other one.
+// of a device's agent is one statement. It writes the agent's row only if nothing else would change but which listing has named the files last.
+// If anything else would change, it writes nothing, and `report.ts` stores the report in a transaction.
 //
 // The statement sees everything as of the moment at which it began. It waits for a transaction that holds the agent's row, and then requires
 // that the row is still the same one (`xmin`): so no report, hello or lease that came in between is overlooked. With the look-up of the caller
@@ -64,11 +64,26 @@ interface Row {
   readonly unknownSchemas: readonly string[];
 }
 
-const FILE_COLUMNS = [
-  ...["path", "sizeBytes", "modifiedAtNs", "headTailSha256", "state", "reasonCode", "reasonText"],
-  ...["salvageStartNs", "salvageEndNs"],
-];
-const columnsOf = (alias: string) => FILE_COLUMNS.map((name) => `${alias}."${name}"`).join(", ");
+/** The columns that a report fills, each with its type: one that `fileColumns` gets and that is missing here does not compile. */
+const FILE_TYPES: Record<keyof ReturnType<typeof fileColumns>, "text" | "bigint"> = {
+  versionId: "text",
+  path: "text",
+  sizeBytes: "bigint",
+  modifiedAtNs: "bigint",
+  headTailSha256: "text",
+  state: "text",
+  reasonCode: "text",
+  reasonText: "text",
+  salvageStartNs: "bigint",
+  salvageEndNs: "bigint",
+};
+const columnsOf = (alias: string) =>
+  Object.keys(FILE_TYPES)
+    .map((name) => `${alias}."${name}"`)
+    .join(", ");
+const TYPED_COLUMNS = Object.entries(FILE_TYPES)
+  .map(([name, type]) => `"${name}" ${type}`)
+  .join(", ");
 
 /**
  * For the agent of a device ($1) with a lease ($2), a report's number ($3), the present time ($4), the end of the renewed lease ($5), the
@@ -83,9 +98,7 @@ const renewIfKnown = prepareText<Row>(`
     SELECT f.id, f."recordingId", f."listingId", i.state, i."wantsImport",
       (${columnsOf("f")}, f."projectId", f."deviceId") IS NOT DISTINCT FROM
         (${columnsOf("i")}, s."projectId", s."deviceId") AS "isSame"
-    FROM seen s CROSS JOIN json_to_recordset($6::json) AS i("versionId" text, path text, "sizeBytes" bigint, "modifiedAtNs" bigint,
-      "headTailSha256" text, state text, "reasonCode" text, "reasonText" text, "salvageStartNs" bigint, "salvageEndNs" bigint,
-      "wantsImport" boolean)
+    FROM seen s CROSS JOIN json_to_recordset($6::json) AS i(${TYPED_COLUMNS}, "wantsImport" boolean)
     LEFT JOIN LATERAL (
       SELECT * FROM "EdgeFile" WHERE "agentId" = s.id AND "versionId" = i."versionId" LIMIT 1
     ) f ON TRUE
