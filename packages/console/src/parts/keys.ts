@@ -46,8 +46,8 @@ export function listenToKeys(): void {
   addEventListener("keydown", (event) => {
     if (!areKeysOn() || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
-    const pair = `${first} ${event.key}`;
-    const found = activeShortcuts().findLast(({ keys }) => keys === pair || keys === event.key);
+    const find = (pressed: string) => activeShortcuts().findLast(({ keys }) => keys === pressed);
+    const found = find(`${first} ${event.key}`) ?? find(event.key);
     first = event.key.length === 1 ? event.key : "";
     if (!found) return;
     event.preventDefault();

@@ -4,13 +4,25 @@ import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { curlText, dlText, type ExportChoice, exportBody, pythonText, quotePython, quoteShell } from "./export-text.ts";
 
-const NASTY = ["it's", `"; rm -rf ~; echo "`, "$(id)", "`id`", "a\nb", "\\", "é 🤖", "'''", "%s", "!!", "--flag"];
+const PLAIN = ["it's", `"; rm -rf ~; echo "`, "$(id)", "`id`", "\\", "é 🤖", "'''", "%s", "!!", "--flag"];
+/** As a terminal takes them: the end of a pasted text, Ctrl-C, a colour, an order in one byte, a line and its end. */
+const CONTROLS = ["\u001b[201~\u0003", "\u001b[31m'red'", "\u009b31m", "\u007f", "a\nb\\n", "a\r\n"];
+const NASTY = [...PLAIN, ...CONTROLS];
 const PYTHON = "/usr/bin/python3";
 const skip = existsSync(PYTHON) ? false : `there is no ${PYTHON}`;
 
 test("a shell reads what was quoted for it, whatever a robot called its topics", () => {
-  for (const text of NASTY)
-    assert.equal(execFileSync("sh", ["-c", `printf %s ${quoteShell(text)}`], { encoding: "utf8" }), text);
+  const read = (shell: string, text: string) =>
+    execFileSync(shell, ["-c", `printf %s ${quoteShell(text)}`], { encoding: "utf8" });
+  for (const text of PLAIN) assert.equal(read("sh", text), text);
+  for (const text of NASTY) assert.equal(read("bash", text), text);
+});
+
+test("no character of a robot does anything to the terminal that a command is pasted into", () => {
+  const choice: ExportChoice = { recordingId: "rec_1", topics: NASTY, outputFormat: "mcap", compressionFormat: "" };
+  const where = { url: "http://127.0.0.1:1", fileName: NASTY.join("") };
+  for (const toText of [curlText, dlText, pythonText])
+    assert.match(toText(choice, where), /^[^\p{Cc}]*(\n[^\p{Cc}]*)*$/u, toText.name);
 });
 
 test("Python reads what was quoted for it", { skip }, () => {
@@ -40,7 +52,7 @@ test("a shell passes to dl what was chosen, to the nanosecond", () => {
     compressionFormat: "",
   };
   const text = dlText({ ...choice, includeAttachments: true }, { url: "http://127.0.0.1:1", fileName: "it's.mcap" });
-  const printed = execFileSync("sh", ["-c", `dl() { printf '%s\\0' "$@"; }\n${text}`], { encoding: "utf8" });
+  const printed = execFileSync("bash", ["-c", `dl() { printf '%s\\0' "$@"; }\n${text}`], { encoding: "utf8" });
   assert.deepEqual(printed.split("\0").slice(0, -1), [
     "export",
     "rec_1",
@@ -58,7 +70,7 @@ test("a shell passes to dl what was chosen, to the nanosecond", () => {
 test("texts name no key, and the file by its name", { skip }, () => {
   const choice: ExportChoice = { recordingId: "rec_1", topics: NASTY, outputFormat: "mcap", compressionFormat: "" };
   const where = { url: "http://127.0.0.1:1", fileName: "it's.mcap" };
-  execFileSync("sh", ["-n", "-c", curlText(choice, where)]);
+  execFileSync("bash", ["-n", "-c", curlText(choice, where)]);
   execFileSync(PYTHON, ["-c", `compile(${quotePython(pythonText(choice, where))}, "x", "exec")`]);
   for (const text of [curlText(choice, where), pythonText(choice, where)]) {
     assert.match(text, /DOWNLINK_API_KEY/);

@@ -67,9 +67,21 @@ export function dlText(choice: ExportChoice, { url, fileName }: Where): string {
   return [`dl export ${recordingId}`, ...flags].join(" \\\n  ");
 }
 
-/** Nothing in single quotes means anything to a shell but their end. */
+/** What a terminal may take for a key or an order when it is pasted: the controls of ASCII and Latin-1. */
+const CONTROLS = /\p{Cc}/u;
+
+/**
+ * Nothing in single quotes means anything to a shell but their end. Of control characters the octal numbers of their bytes are written, in
+ * `$'…'` of bash, zsh and ksh, because a terminal would act on them before the shell reads them.
+ */
 export function quoteShell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  if (!CONTROLS.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
+  return `$'${text.replaceAll(/[\\']/g, "\\$&").replaceAll(/\p{Cc}/gu, octalBytes)}'`;
+}
+
+function octalBytes(character: string): string {
+  const bytes = new TextEncoder().encode(character);
+  return Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }
 
 /** JSON's strings are Python's, too, once they have no character outside of ASCII. */

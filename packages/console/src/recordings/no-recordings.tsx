@@ -66,14 +66,16 @@ function dayAround(atNs: bigint) {
 
 function NothingYet({ projectId }: { projectId: string }) {
   const command = [
-    `LINK=$(curl -s -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\`,
-    `  -d '{"filename": "run.mcap", "projectId": "${projectId}"}' ${location.origin}/v1/data/upload | sed 's/.*"link":"\\([^"]*\\)".*/\\1/')`,
-    `curl -T run.mcap "$LINK"`,
+    `LINK=$(curl -fsS -H "Authorization: Bearer $DOWNLINK_API_KEY" -H "Content-Type: application/json" \\`,
+    `  -d '{"filename": "run.mcap", "deviceName": "my-robot", "projectId": "${projectId}"}' \\`,
+    `  ${location.origin}/v1/data/upload | sed 's/.*"link":"\\([^"]*\\)".*/\\1/')`,
+    `curl -f -T run.mcap "$LINK"`,
   ].join("\n");
   return (
     <Empty title="There is no recording yet.">
       <p>
-        <a href={pagePath(projectId, "devices")}>Add a device</a>, whose agent tells what it has. Or upload a file:
+        <a href={pagePath(projectId, "devices")}>Add a device</a>, whose agent says what it has. Or upload a file, with
+        an API key in <code>DOWNLINK_API_KEY</code>:
       </p>
       <pre>{command}</pre>
       <Copy text={command} label="Copy" />

@@ -100,13 +100,14 @@ function Actions({ recording }: { recording: Recording }) {
   const cancel = useChange(recordings.cancelImport, recordings.get, recordings.list);
   const { id: keyOrId, importStatus } = recording;
   const isHere = importStatus === "complete";
+  const mayExport = isHere && may(me, "data.stream");
   const mayImport = may(me, "data.upload") && (importStatus === "none" || importStatus === "failed");
   const run = async (priority: number) =>
     (await request.run({ keyOrId, priority })) && toast("Its import was requested.");
   const stop = async () => (await cancel.run({ keyOrId })) && toast("The request was cancelled.");
   useShortcuts([
     ...(mayImport ? [{ keys: "i", does: "Import it", run: () => void run(0) }] : []),
-    ...(isHere ? [{ keys: "d", does: "Export or download it", run: () => setOpen("export") }] : []),
+    ...(mayExport ? [{ keys: "d", does: "Export or download it", run: () => setOpen("export") }] : []),
   ]);
   const failure = request.failure ?? cancel.failure;
   return (
@@ -123,7 +124,7 @@ function Actions({ recording }: { recording: Recording }) {
           Cancel the import
         </button>
       )}
-      {isHere && may(me, "data.stream") && (
+      {mayExport && (
         <button type="button" class="primary" onClick={() => setOpen("export")}>
           Export…
         </button>

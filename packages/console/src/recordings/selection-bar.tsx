@@ -2,6 +2,7 @@ import { importRequests, type RecordingFilter, recordings } from "@downlink/prot
 import { useChange } from "../api/use-change.ts";
 import { formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
+import { useShortcuts } from "../parts/keys.ts";
 import { Menu } from "../parts/menu.tsx";
 import type { Selection } from "../parts/selection.ts";
 import { toast } from "../parts/toast.tsx";
@@ -35,6 +36,7 @@ export function SelectionBar({ selection, filter, matches, mayImport, onAll, onN
     const answer = await cancel.run(selected);
     if (answer) toast(`${formatCount(answer.cancelled)} cancelled, ${formatCount(answer.already)} were not requested.`);
   };
+  useShortcuts(mayImport ? [{ keys: "i", does: "Import what is selected", run: () => void run(0) }] : []);
   const failure = request.failure ?? cancel.failure;
   return (
     <div class="selection-bar row">

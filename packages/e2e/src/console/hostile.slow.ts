@@ -13,7 +13,15 @@ const START_NS = 1_760_000_000_000_000_000n;
 const RUNS = "window.hostile=1";
 const MARKUP = `<img src=x onerror=${RUNS}>`;
 const QUOTES = `"'><b data-hostile onmouseover=${RUNS}>`;
-const NAMES = [`${MARKUP}.mcap`, "\u202emcap.exe \u2067right\u2069.mcap", `${"é".repeat(122)}.mcap`, `${QUOTES}.mcap`];
+/** A colour, a title and the end of a pasted text for a terminal, a byte that is an order, and a line that ends. */
+const CONTROLS = "\u001b[31mred \u001b]0;owned\u0007 \u001b[201~ \u009b5m \u007f end\n of line";
+const NAMES = [
+  `${MARKUP}.mcap`,
+  "\u202emcap.exe \u2067right\u2069.mcap",
+  `${"é".repeat(122)}.mcap`,
+  `${QUOTES}.mcap`,
+  `${CONTROLS}.mcap`,
+];
 const [TOPIC, SCRIPT] = [`/${MARKUP}`, `<script>${RUNS}</script>`];
 /** Anything of what a robot said that became more than text. */
 const FOUND = `[window.hostile, document.querySelectorAll("img[src=x], [data-hostile], main script, dialog script").length]`;
@@ -52,6 +60,8 @@ test("whatever a robot calls its files, topics, metadata and attachments stays t
     await page.getByRole("button", { name: "Export…" }).click();
     await page.getByRole("checkbox", { name: TOPIC }).waitFor();
     for (const command of ["curl", "dl", "Python"]) await page.getByText(command, { exact: true }).click();
+    for (const text of await page.locator(".export-command pre").allTextContents())
+      assert.doesNotMatch(text.replaceAll("\n", ""), /\p{Cc}/u, "a terminal acts on what is pasted");
     await requireText(page, "the export dialog");
     assert.deepEqual(complaints, []);
     await page.context().close();
@@ -63,7 +73,9 @@ function pagesOf({ id, device }: Recording, event: { readonly id: string }): (re
   const span = "from=2025-10-09&to=2025-10-10";
   return [
     ["/recordings", NAMES[3]!],
+    ["/recordings", "of line"],
     [`/recordings/${id}?tab=overview`, TOPIC],
+    [`/recordings/${id}?tab=overview`, "owned"],
     [`/recordings/${id}?tab=preview`, TOPIC],
     [`/recordings/${id}?tab=attachments`, QUOTES],
     [`/recordings/${id}?tab=history`, "Imported"],
@@ -79,8 +91,8 @@ function pagesOf({ id, device }: Recording, event: { readonly id: string }): (re
 function makeHostile(at: number): Promise<Uint8Array> {
   return makeMcap({
     startNs: START_NS + BigInt(at) * 60_000_000_000n,
-    topics: [{ ...demoTopics[0]!, topic: TOPIC }, ...demoTopics.slice(1)],
-    metadata: [{ name: MARKUP, metadata: { [QUOTES]: SCRIPT } }],
+    topics: [{ ...demoTopics[0]!, topic: TOPIC }, { ...demoTopics[1]!, topic: `/${CONTROLS}` }, ...demoTopics.slice(2)],
+    metadata: [{ name: MARKUP, metadata: { [QUOTES]: SCRIPT, [CONTROLS]: CONTROLS } }],
     attachments: [{ name: `${QUOTES}.html`, mediaType: "text/html", data: Buffer.from(SCRIPT) }],
   });
 }

@@ -2,18 +2,17 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { agentSettings, importQueue, importRequests, recordings, uploads } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { agentSettings, importQueue, importRequests, recordings } from "@downlink/protocol";
 import { eventually } from "../processes/eventually.ts";
 import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
+import { cutRecording, uploadFile } from "./testing/failed-uploads.ts";
 import { type ConsoleScenario, startConsole } from "./testing/start-console.ts";
 
 const skip = whyNoBrowser();
 const files = { "run-1.mcap": 3, "run-2.mcap": 2 };
 /** An agent is offline once it has not been heard of for a minute. */
 const UNTIL_OFFLINE_MS = 120_000;
-const LATE_NS = 1_770_000_000_000_000_000n;
 
 async function requestAll({ cloud }: ConsoleScenario): Promise<void> {
   await cloud().admin.call(importRequests.create, { filter: {} });
@@ -78,8 +77,7 @@ test("a file that was cut off shows its reason and what a salvage would keep, is
   skip,
 }, async (t) => {
   const scenario = await startConsole(t, { files: { "run-1.mcap": 1 } });
-  const whole = await makeMcap({ startNs: LATE_NS, durationSeconds: 20, chunkBytes: 20_000 });
-  await writeFile(join(scenario.storageRoot, "power-cut.mcap"), whole.subarray(0, Math.floor(whole.length * 0.6)));
+  await writeFile(join(scenario.storageRoot, "power-cut.mcap"), await cutRecording());
   const { page, complaints } = await scenario.open("/imports?tab=unreadable");
   const group = page.getByRole("region", { name: "Incomplete: the file has no end" });
   await group.getByText(/A salvage would keep/).waitFor({ timeout: 60_000 });
@@ -100,20 +98,13 @@ test("a file that was cut off shows its reason and what a salvage would keep, is
   assert.deepEqual(complaints, []);
 });
 
-async function upload({ cloud }: ConsoleScenario, filename: string, bytes: Uint8Array): Promise<void> {
-  const { link } = await cloud().admin.call(uploads.create, { filename, deviceName: "rover" });
-  const answer = await fetch(link, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer> });
-  assert.ok(answer.ok, await answer.text());
-}
-
 test("failures stand by their reason with what helps: a cut upload is salvaged, the stored bytes are fetched, and a retry says what came of it", {
   skip,
 }, async (t) => {
   const scenario = await startConsole(t);
-  const whole = await makeMcap({ startNs: LATE_NS, durationSeconds: 20, chunkBytes: 20_000 });
-  const cut = whole.slice(0, Math.floor(whole.length * 0.6));
-  await upload(scenario, "cut.mcap", cut);
-  await upload(scenario, "notes.mcap", new TextEncoder().encode("these are notes"));
+  const cut = await cutRecording();
+  await uploadFile(scenario, "cut.mcap", cut);
+  await uploadFile(scenario, "notes.mcap", new TextEncoder().encode("these are notes"));
   const { page, complaints } = await scenario.open("/imports?tab=failed");
   const incomplete = page.getByRole("region", { name: "Incomplete: the file has no end" });
   const foreign = page.getByRole("region", { name: "No recording" });
@@ -141,7 +132,7 @@ test("axe finds nothing on any tab, in both themes, on a desk and on a phone, an
   const scenario = await startConsole(t, { files });
   await scenario.agent().end("SIGKILL");
   await requestAll(scenario);
-  await upload(scenario, "notes.mcap", new TextEncoder().encode("these are notes"));
+  await uploadFile(scenario, "notes.mcap", new TextEncoder().encode("these are notes"));
   for (const theme of ["light", "dark"] as const)
     for (const width of [390, 1280]) {
       const { page, complaints, context } = await scenario.open("/imports?tab=soon", { theme, width });

@@ -2,6 +2,7 @@
 // again once the fault is over.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { api } from "@downlink/protocol";
 import type { Page, Route } from "playwright-core";
 import { whyNoBrowser } from "./testing/browser.ts";
 import { type ConsoleScenario, startConsole } from "./testing/start-console.ts";
@@ -98,6 +99,49 @@ test("a session that ends in the middle of typing loses nothing of what was type
   assert.equal(await dialog.getByLabel("Metadata").inputValue(), "note: typed for a while");
   await dialog.getByRole("button", { name: "Mark", exact: true }).click();
   await page.getByRole("row").filter({ hasText: "typed for a while" }).waitFor();
+});
+
+test("while the control plane is gone what was shown stays, with its age, and what is new comes once it is back", {
+  skip,
+}, async (t) => {
+  const scenario = await startConsole(t, { files: { "run-1.mcap": 1 } });
+  const { page, complaints } = await scenario.open("/recordings");
+  const row = page.getByRole("row").filter({ hasText: "run-1.mcap" });
+  await row.getByText("on the device").waitFor();
+  await scenario.killCloud();
+  const banner = page.getByRole("alert").filter({ hasText: "The control plane is not reachable since" });
+  await banner.getByText(/since ([3-9]|\d\d) s\. What you see is from before/).waitFor();
+  await row.getByText("on the device").waitFor();
+  await scenario.restartCloud();
+  await banner.waitFor({ state: "detached" });
+  await scenario.requestOnly();
+  await row.getByText("imported").waitFor({ timeout: 60_000 });
+  assert.deepEqual(complaints, []);
+});
+
+test("of two people who change the same rules the second reads what the first saved, and keeps what they typed", {
+  skip,
+}, async (t) => {
+  const { cloud, agentOptions, open } = await startConsole(t);
+  const { admin } = cloud();
+  const { id } = await admin.call(api.sites.create, { name: "hall 3", type: "byob" });
+  const { page, complaints } = await open("/recordings");
+  await page.goto(`${agentOptions.url}/sites/${id}`);
+  const typed = page.getByLabel("Pattern of rule 1");
+  await page.getByRole("button", { name: "Add a rule" }).click();
+  await typed.fill("mine/**");
+  const rules = [{ pattern: "theirs/**", action: { type: "ignore" as const } }];
+  await admin.call(api.ingestPathPolicies.save, { id, schemaVersion: 1, rules, previousRevision: 0 });
+  await page.getByRole("button", { name: "Save as revision 1" }).click();
+  await page.getByText("Somebody else saved revision 1 meanwhile.").waitFor();
+  await page.getByText("Not possible now.").waitFor();
+  assert.equal(await typed.inputValue(), "mine/**");
+  await page.getByRole("button", { name: "Take revision 1" }).click();
+  assert.equal(await typed.inputValue(), "theirs/**");
+  await typed.fill("both/**");
+  await page.getByRole("button", { name: "Save as revision 2" }).click();
+  await page.getByText("Revision 2 counts from now on.").waitFor();
+  assert.deepEqual(complaints, []);
 });
 
 test("where somebody else answers a list and the service the rest, the list is not asked for again and again", {

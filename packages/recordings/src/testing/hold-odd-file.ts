@@ -53,9 +53,9 @@ async function inspect({ bytes }: OddMcap, verifyChunks: boolean): Promise<Inspe
 
 const FILE_NAME = "odd.mcap";
 
-/** A hang is a failure too. */
+/** A hang is a failure too. A file with a channel of each id takes half a minute of computing, and more where others compute. */
 function soon(): AbortSignal {
-  return AbortSignal.timeout(120_000);
+  return AbortSignal.timeout(1_200_000);
 }
 
 async function holdAccepted(odd: OddMcap, summary: RecordingSummary): Promise<OddVerdict> {
