@@ -72,17 +72,25 @@ export function whenInvalidated({ path }: Pick<Operation, "path">, again: () => 
 
 const renewers = new Map<string, Set<() => Promise<void>>>();
 
-/** Something happened: what is shown and was asked below one of the paths is asked for again, and no row of a list moves. */
+/** How many milliseconds to wait after so many failures in a row: as the service asks, else longer each time. Undefined: it would fail again. */
+export function retryAfterMs(error: unknown, failures: number): number | undefined {
+  return isWorthRetrying(error) ? retryDelayMs(error, failures) : undefined;
+}
+
+/**
+ * Something happened: what is shown and was asked below one of the paths is asked for again, and no row of a list moves. Throws if any of it
+ * is not answered.
+ */
 export async function renewBelow(paths: readonly string[]): Promise<void> {
   const isBelow = (path: unknown) => paths.some((below) => String(path).startsWith(below));
   const lists = [...renewers].filter(([path]) => isBelow(path)).flatMap(([, all]) => [...all]);
   await Promise.all([
-    queries.invalidateQueries({ predicate: ({ queryKey: [path] }) => isBelow(path) }),
+    queries.invalidateQueries({ predicate: ({ queryKey: [path] }) => isBelow(path) }, { throwOnError: true }),
     ...lists.map((renew) => renew()),
   ]);
 }
 
-/** Lists that are read in parts hear so that something happened. Answers how to stop hearing. */
+/** Lists that are read in parts hear so that something happened. `renew` throws if a part is not answered. Answers how to stop hearing. */
 export function whenRenewed({ path }: Pick<Operation, "path">, renew: () => Promise<void>): () => void {
   const all = renewers.get(path) ?? new Set();
   renewers.set(path, all.add(renew));

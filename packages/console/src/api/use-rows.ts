@@ -137,7 +137,7 @@ function useRenewed<O extends Operation>(operation: O, pages: Pages<O>): Moved |
   return { newCount: moved.newCount, show };
 }
 
-/** A call that fails leaves what is shown: who looks at it next asks again. */
+/** A call that fails leaves what is shown, and throws: it is repeated. */
 async function renewPage<O extends Operation>(operation: O, input: CallInput<O>) {
   const key = queryKey(operation.path, input);
   const shown = queries.getQueryData(key) as readonly object[] | undefined;
@@ -150,6 +150,6 @@ async function renewPage<O extends Operation>(operation: O, input: CallInput<O>)
     return { shown, fresh, isMoved };
   } catch (error) {
     noteFailure(error);
-    return undefined;
+    throw error;
   }
 }

@@ -6,14 +6,16 @@ import { gatherChanges } from "./gather.ts";
 const change = (kind: "recording" | "event") => ({ changes: [{ kind, id: "1", projectId: "p" }], isMissed: false });
 
 function start() {
-  const state = { nowMs: 0, isHidden: false, renewMs: 0 };
+  const state = { nowMs: 0, isHidden: false, renewMs: 0, fails: "" };
   const renewed: (readonly string[])[] = [];
   const scheduled: { run: () => void; ms: number }[] = [];
   const gathered = gatherChanges({
     renew: async (paths) => {
       renewed.push(paths);
       state.nowMs += state.renewMs;
+      if (state.fails) throw new Error(state.fails);
     },
+    retryMs: (error, failures) => ((error as Error).message === "away" ? 2000 * failures : undefined),
     isHidden: () => state.isHidden,
     nowMs: () => state.nowMs,
     schedule: (run, ms) => void scheduled.push({ run, ms }),
@@ -60,6 +62,38 @@ test("what the service takes long to answer is asked for more rarely", async () 
   heed(change("recording"));
   await pass();
   assert.deepEqual([renewed.length, state.nowMs], [2, 60_500 + 19 * 500 + 500]);
+});
+
+test("however slow the service was, what is new is shown within half a minute", async () => {
+  const { heed, renewed, pass, state } = start();
+  state.nowMs = 60_000;
+  state.renewMs = 20_000;
+  heed(change("recording"));
+  await pass();
+  heed(change("recording"));
+  await pass();
+  assert.deepEqual([renewed.length, state.nowMs], [2, 80_000 + 30_000 + 20_000]);
+});
+
+test("what could not be had while the service was away is asked for again, soon, and together with what came meanwhile", async () => {
+  const { heed, renewed, pass, state } = start();
+  Object.assign(state, { nowMs: 60_000, renewMs: 9000, fails: "away" });
+  heed(change("event"));
+  await pass();
+  Object.assign(state, { renewMs: 100, fails: "" });
+  heed(change("recording"));
+  await pass();
+  assert.equal(state.nowMs, 69_000 + 2000 + 100);
+  assert.ok(renewed[1]!.includes("/v1/events") && renewed[1]!.includes("/v1/recordings"));
+  assert.equal(await pass(), 0, "once it is had it is not asked for again");
+});
+
+test("what is refused for good is not asked for again before something else happens", async () => {
+  const { heed, pass, state } = start();
+  state.fails = "not there";
+  heed(change("event"));
+  await pass();
+  assert.equal(await pass(), 0);
 });
 
 test("a page that nobody looks at asks for nothing, and for all of it when it is looked at", async () => {

@@ -5,7 +5,7 @@ import { type Changes, changes } from "@downlink/protocol";
 import { canFollow } from "../api/can-follow.ts";
 import { client } from "../api/client.ts";
 import { followChanges } from "../api/follow-changes.ts";
-import { noteFailure, noteSuccess, renewBelow } from "../api/queries.ts";
+import { noteFailure, noteSuccess, renewBelow, retryAfterMs } from "../api/queries.ts";
 import { gatherChanges } from "./gather.ts";
 
 const NAME = "downlink-changes";
@@ -20,6 +20,7 @@ export function startLive(): () => void {
   let watching: AbortController | undefined;
   const gathered = gatherChanges({
     renew: renewBelow,
+    retryMs: retryAfterMs,
     isHidden: () => document.hidden,
     nowMs: () => performance.now(),
     schedule: (run, ms) => void setTimeout(run, ms),
