@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Kysely, sql } from "kysely";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { type Database, openDatabase } from "./client.ts";
-import type { DB } from "./generated/tables.ts";
+import { Prisma } from "./generated/client.ts";
+import { prepare } from "./prepared.ts";
+import { type ReadSql, readingFrom, readingIn } from "./read-sql.ts";
 import { SequentialClient } from "./sequential-client.ts";
 
 /** A number beyond those that a double holds exactly. */
@@ -16,30 +17,32 @@ const BIG = 9_007_199_254_740_993n;
 const ODD_METADATA = [{ ü: [null, 1.5, "\u{1f680}"] }];
 const ODD_PATH = 'a\u2028\\"b';
 
-test("Prisma and Kysely both read a BIGINT as the same bigint, whichever reads first", async (t) => {
+test("Prisma, prepared statements and composed ones read a BIGINT as the same bigint, whichever reads first", async (t) => {
   const { db } = await openTestDatabase(t);
-  await db.kysely.insertInto("Organization").values({ id: "a", name: "a", createdAtNs: BIG }).execute();
+  await db.prisma.organization.create({ data: { id: "a", name: "a", createdAtNs: BIG } });
+  const selectTime = prepare((kysely) => kysely.selectFrom("Organization").select("createdAtNs"));
+  const composed = Prisma.sql`SELECT "createdAtNs" FROM "Organization"`;
   const readers = [
-    () => db.kysely.selectFrom("Organization").select("createdAtNs").executeTakeFirstOrThrow(),
+    async () => (await selectTime(db, {}))[0],
+    async () => (await readingFrom(db)(composed))[0],
     () => db.prisma.organization.findFirstOrThrow({ select: { createdAtNs: true } }),
   ];
   for (const read of [...readers, ...readers.reverse()]) assert.deepEqual(await read(), { createdAtNs: BIG });
 });
 
-test("Kysely reads arrays of BIGINT with empty and missing items, and counts, as bigint", async (t) => {
+test("a composed statement reads arrays of BIGINT with empty and missing items, and counts, as bigint", async (t) => {
   const { db } = await openTestDatabase(t);
-  const select = sql<object>`SELECT ARRAY[1, NULL, -2]::int8[] AS some, '{}'::int8[] AS none, count(*) AS count, ARRAY['x']::text[] AS texts`;
-  const { rows } = await select.execute(db.kysely);
-  assert.deepEqual(rows, [{ some: [1n, null, -2n], none: [], count: 1n, texts: ["x"] }]);
+  const select = Prisma.sql`SELECT ARRAY[1, NULL, -2]::int8[] AS some, '{}'::int8[] AS none, count(*) AS count, ARRAY['x']::text[] AS texts`;
+  assert.deepEqual(await readingFrom(db)(select), [{ some: [1n, null, -2n], none: [], count: 1n, texts: ["x"] }]);
 });
 
 test("connections that the server ends, idle or in use, fail only their query, and the next query works", async (t) => {
   const { db, warnings } = await openTestDatabase(t);
   await db.prisma.$queryRaw`SELECT 1`;
-  const endAll = sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()`;
-  const inUse = db.kysely.transaction().execute((tx) => endAll.execute(tx));
+  const endAll = Prisma.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()`;
+  const inUse = db.prisma.$transaction((tx) => readingIn(tx)(endAll));
   await assert.rejects(inUse, /terminating connection|Connection terminated/);
-  await assert.doesNotReject(db.kysely.selectFrom("Organization").selectAll().execute());
+  await assert.doesNotReject(readingFrom(db)(Prisma.sql`SELECT * FROM "Organization"`));
   await assert.doesNotReject(db.prisma.organization.count());
   assert.ok(warnings.every((message) => /idle database connection was lost/.test(message)));
 });
@@ -70,18 +73,17 @@ test("a statement that runs for over a minute is ended by the server", async (t)
 test("closing waits for no query that waits for the lock of somebody else", async (t) => {
   const url = await createTestDatabase(t);
   const log = { warn() {} };
-  const lock = sql`SELECT pg_advisory_xact_lock(1)`;
+  const lock = Prisma.sql`SELECT pg_advisory_xact_lock(1)::text`;
   await using holding = openDatabase(url, { maxConnections: 1, log });
   const closing = openDatabase(url, { maxConnections: 4, log });
-  const closed = await holding.kysely.transaction().execute(async (tx) => {
-    await lock.execute(tx);
+  const closed = await holding.prisma.$transaction(async (tx) => {
+    await readingIn(tx)(lock);
     const waiting = [
-      closing.pool.query("SELECT pg_advisory_xact_lock(1)"),
-      closing.kysely.transaction().execute((own) => lock.execute(own)),
-      closing.prisma.$transaction((own) => own.$queryRaw`SELECT pg_advisory_xact_lock(1)::text`, { timeout: 120_000 }),
+      readingFrom(closing)(lock),
+      closing.prisma.$transaction((own) => readingIn(own)(lock), { timeout: 120_000 }),
     ];
     const ended = Promise.allSettled(waiting);
-    await untilWaiting(tx, waiting.length);
+    await untilWaiting(readingIn(tx), waiting.length);
     await closing[Symbol.asyncDispose]();
     return ended;
   });
@@ -140,10 +142,10 @@ test("a server that refuses connections is asked again, so that a restart costs 
   assert.deepEqual(await asked, [{ one: 1 }]);
 });
 
-async function untilWaiting(tx: Kysely<DB>, count: number): Promise<void> {
-  const waits = sql<{ count: bigint }>`SELECT count(*) FROM pg_locks
+async function untilWaiting(read: ReadSql, count: number): Promise<void> {
+  const waits = Prisma.sql`SELECT count(*) FROM pg_locks
     WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND NOT granted`;
-  while ((await waits.execute(tx)).rows[0]!.count < count) await delay(20);
+  while ((await read<{ count: bigint }>(waits))[0]!.count < count) await delay(20);
 }
 
 async function freePort(): Promise<number> {

@@ -1,16 +1,12 @@
 import { PrismaPg } from "@prisma/adapter-pg";
-import { Kysely, PostgresDialect } from "kysely";
 import type pg from "pg";
 import { type Prisma, PrismaClient } from "./generated/client.ts";
-import type { DB } from "./generated/tables.ts";
-import { kyselyPool } from "./kysely-pool.ts";
 import { ObservedPool } from "./observed-pool.ts";
 import { SequentialClient } from "./sequential-client.ts";
 
-/** Two query layers over one pool: Prisma, and Kysely if a query is hot, dynamic or beyond Prisma. */
+/** Prisma over a pool, and the pool for the statements that Prisma does not write (`db/prepared.ts`, `db/read-sql.ts`). */
 export interface Database {
   readonly prisma: PrismaClient;
-  readonly kysely: Kysely<DB>;
   readonly pool: pg.Pool;
   /** Present if everything is one transaction: what begins another transaction becomes a part of it. */
   readonly tx?: Prisma.TransactionClient;
@@ -38,7 +34,7 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 20_000;
 /** A process that stops gives its last queries so long. After that their connections are cut: they may wait for a process that hangs. */
 const LAST_QUERIES_MS = 1000;
 
-/** Only this function makes the pool, and Prisma and Kysely over it. Disposing ends every connection. */
+/** Only this function makes the pool, and Prisma over it. Disposing ends every connection. */
 export function openDatabase(url: string, { maxConnections, log }: DatabaseOptions): Database & AsyncDisposable {
   const pool = new ObservedPool({
     Client: SequentialClient,
@@ -64,14 +60,11 @@ export function openDatabase(url: string, { maxConnections, log }: DatabaseOptio
     client.on("error", () => {}).once("end", () => connections.delete(client));
   });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-  const kysely = new Kysely<DB>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });
   return {
     prisma,
-    kysely,
     pool,
     async [Symbol.asyncDispose]() {
       const cutting = setInterval(() => cut(connections), LAST_QUERIES_MS);
-      await kysely.destroy();
       await prisma.$disconnect();
       await pool.end();
       clearInterval(cutting);

@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { type Database, openDatabase } from "./client.ts";
 import { withOneConnection } from "./one-connection.ts";
+import { prepare } from "./prepared.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./sql-state.ts";
 import { withTransaction } from "./transaction.ts";
 
@@ -12,18 +13,19 @@ async function openTestDatabase(t: TestContext, maxConnections = 2): Promise<Dat
   return db;
 }
 
+const selectIds = prepare((db) => db.selectFrom("Organization").select("id"));
 const organization = (id: string, name = id) => ({ data: { id, name, createdAtNs: 0n } });
 
-test("Prisma, Kysely and the pool see one transaction, and nobody else sees it until it commits", async (t) => {
+test("Prisma, prepared statements and the pool see one transaction, and nobody else sees it until it commits", async (t) => {
   const db = await openTestDatabase(t);
   await withOneConnection(db, async (inside) => {
     await inside.prisma.organization.create(organization("a"));
-    const byKysely = await inside.kysely.selectFrom("Organization").select("id").execute();
+    const byStatement = await selectIds(inside, {});
     const byPool = await inside.pool.query(`SELECT id FROM "Organization"`);
     const viaClient = await inside.pool.connect();
     const byClient = await viaClient.query(`SELECT id FROM "Organization"`);
     viaClient.release();
-    assert.deepEqual([byKysely, byPool.rows, byClient.rows], [[{ id: "a" }], [{ id: "a" }], [{ id: "a" }]]);
+    assert.deepEqual([byStatement, byPool.rows, byClient.rows], [[{ id: "a" }], [{ id: "a" }], [{ id: "a" }]]);
     assert.equal(await db.prisma.organization.count(), 0);
   });
   assert.equal(await db.prisma.organization.count(), 1);

@@ -1,9 +1,6 @@
-import { Kysely, PostgresDialect } from "kysely";
 import type pg from "pg";
 import type { Database } from "./client.ts";
 import type { PrismaClient } from "./generated/client.ts";
-import type { DB } from "./generated/tables.ts";
-import { kyselyPool } from "./kysely-pool.ts";
 import { observeConnection, unobserved } from "./observed-pool.ts";
 import { beginTransaction, type Transaction } from "./transaction.ts";
 
@@ -49,6 +46,5 @@ function overClient(tx: Transaction, client: pg.PoolClient): DatabaseInTransacti
     query: client.query.bind(client),
     connect: async () => ({ query: client.query.bind(client), release: () => {} }), // the connection stays with the transaction
   } as unknown as pg.Pool;
-  const kysely = new Kysely<DB>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });
-  return { tx, prisma: tx as PrismaClient, kysely, pool };
+  return { tx, prisma: tx as PrismaClient, pool };
 }

@@ -1,6 +1,6 @@
+import { bigintTypes } from "./bigint-types.ts";
 import type { Database } from "./client.ts";
 import type { Prisma } from "./generated/client.ts";
-import { bigintTypes } from "./kysely-pool.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Reads the rows of a query that was composed for one request. */

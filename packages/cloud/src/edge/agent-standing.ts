@@ -4,9 +4,10 @@
 // renews the lease only after a third of its time. With the look-up of the caller that makes 3, 2 and 2 statements; with a transaction and
 // the ORM it was 14 for a hello and 10 for work.
 
+import { sql } from "kysely";
 import type { AgentCtx } from "../calls/context/context.ts";
 import type { AgentModel, DeviceModel, SiteModel } from "../db/generated/models.ts";
-import { prepareText } from "../db/prepared.ts";
+import { type Parameters, prepare } from "../db/prepared.ts";
 import { type Inventory, inventorySql } from "./inventory.ts";
 
 type Owner =
@@ -52,36 +53,47 @@ export interface Standing {
   };
 }
 
-const AGENT = `a.id AS "agentId", a.xmin::text AS "rowVersion", a."leaseNumber", a."leaseInstanceId", a."leaseExpiresAtNs",
-  a."reportSequence", a."oustedInstanceId", a."oustedReturns", a."clonedAtNs", a."listedIncarnation"`;
-const INVENTORY = `CROSS JOIN LATERAL (${inventorySql("a.id")}) i`;
+const AGENT =
+  sql.raw(`a.id AS "agentId", a.xmin::text AS "rowVersion", a."leaseNumber", a."leaseInstanceId", a."leaseExpiresAtNs",
+  a."reportSequence", a."oustedInstanceId", a."oustedReturns", a."clonedAtNs", a."listedIncarnation"`);
+const INVENTORY = sql.raw(`CROSS JOIN LATERAL (${inventorySql("a.id")}) i`);
 
-const OF_DEVICE = `
+const ofDevice = ({ ownerId }: Parameters<Values>) => sql`
   SELECT o.id, o.name, o."projectId", p.name AS "projectName", o.enabled, o."retainRecordingsSeconds", o."autoDeleteAfterImport",
     o."agentSettings", ${AGENT}, i.count, i.digest, c.incarnation, EXISTS (SELECT FROM kept) AS "isKept"
   FROM "Device" o JOIN "Project" p ON p.id = o."projectId" JOIN "Deployment" c ON c.id = 1
-  LEFT JOIN "Agent" a ON a."deviceId" = o.id ${INVENTORY} WHERE o.id = $1`;
-const OF_SITE = `
+  LEFT JOIN "Agent" a ON a."deviceId" = o.id ${INVENTORY} WHERE o.id = ${ownerId}`;
+const ofSite = ({ ownerId }: Parameters<Values>) => sql`
   SELECT o.id, o.name, o."retainRecordingsSeconds", o."agentSettings", ${AGENT}, i.count, i.digest, c.incarnation,
     EXISTS (SELECT FROM kept) AS "isKept"
   FROM "Site" o JOIN "Deployment" c ON c.id = 1
-  LEFT JOIN "Agent" a ON a."siteId" = o.id ${INVENTORY} WHERE o.id = $1`;
+  LEFT JOIN "Agent" a ON a."siteId" = o.id ${INVENTORY} WHERE o.id = ${ownerId}`;
+
+/** The values of a hello. */
+interface Values extends Omit<Said, "lease" | "facts"> {
+  /** The device or the site that the agent is of. */
+  readonly ownerId: string;
+  readonly lease: number | null;
+  /** JSON. */
+  readonly facts: string;
+}
 
 /**
- * For the process ($2) that holds the lease of the owner's ($1) agent, if it presents no later lease ($3): what `takeLease` and `hello.ts`
- * decide is then that the lease is renewed ($4) at this time ($5). If the agent has no files ($6 is false), what it has listed may change, and
- * that is decided there. The row is written as it was read: what another transaction has changed meanwhile is not.
+ * For the process that holds the lease of the owner's agent, if it presents no later lease: what `takeLease` and `hello.ts` decide is then
+ * that the lease is renewed. If the agent has no files, what it has listed may change, and that is decided there. The row is written as it
+ * was read: what another transaction has changed meanwhile is not.
  */
-const keeping = (owner: "deviceId" | "siteId", standing: string) => `
-  WITH seen AS MATERIALIZED (SELECT id, xmin AS version FROM "Agent" WHERE "${owner}" = $1), kept AS (
-    UPDATE "Agent" a SET "isOnline" = true, "leaseExpiresAtNs" = $4, "lastSeenAtNs" = $5, "machineId" = $7, "agentVersion" = $8, facts = $9
-    FROM seen s WHERE a.id = s.id AND a.xmin = s.version AND a."leaseInstanceId" = $2 AND a."clonedAtNs" IS NULL
-      AND coalesce($3::bigint <= a."leaseNumber", true)
-      AND ($6::boolean OR EXISTS (SELECT FROM "EdgeFile" f WHERE f."agentId" = a.id))
+const keeping = (owner: "deviceId" | "siteId", at: Parameters<Values>) => sql`
+  WITH seen AS MATERIALIZED (SELECT id, xmin AS version FROM "Agent" WHERE ${sql.ref(owner)} = ${at.ownerId}), kept AS (
+    UPDATE "Agent" a SET "isOnline" = true, "leaseExpiresAtNs" = ${at.leaseExpiresAtNs}, "lastSeenAtNs" = ${at.lastSeenAtNs},
+      "machineId" = ${at.machineId}, "agentVersion" = ${at.agentVersion}, facts = ${at.facts}
+    FROM seen s WHERE a.id = s.id AND a.xmin = s.version AND a."leaseInstanceId" = ${at.instanceId} AND a."clonedAtNs" IS NULL
+      AND coalesce(${at.lease}::bigint <= a."leaseNumber", true)
+      AND (${at.hasFiles}::boolean OR EXISTS (SELECT FROM "EdgeFile" f WHERE f."agentId" = a.id))
     RETURNING a.id
-  ) ${standing}`;
-const keepOfDevice = prepareText<Row>(keeping("deviceId", OF_DEVICE));
-const keepOfSite = prepareText<Row>(keeping("siteId", OF_SITE));
+  )`;
+const keepOfDevice = prepare((_db, at: Parameters<Values>) => sql<Row>`${keeping("deviceId", at)} ${ofDevice(at)}`);
+const keepOfSite = prepare((_db, at: Parameters<Values>) => sql<Row>`${keeping("siteId", at)} ${ofSite(at)}`);
 
 type Row = Record<"id" | "name" | "projectId" | "projectName" | "incarnation" | "digest" | "rowVersion", string> &
   DeviceSettings & { readonly count: number; readonly isKept: boolean } & { readonly agentId: string | null } & Omit<
@@ -103,11 +115,12 @@ export interface Said
  */
 export async function keepStanding({ db, caller }: AgentCtx, said: Said): Promise<Standing | undefined> {
   const isDevice = caller.deviceId !== null;
-  const { leaseExpiresAtNs, lastSeenAtNs, machineId, agentVersion, facts } = said;
-  const [row] = await (isDevice ? keepOfDevice : keepOfSite)(db, [
-    ...[caller.deviceId ?? caller.siteId, said.instanceId, said.lease ?? null, leaseExpiresAtNs, lastSeenAtNs],
-    ...[said.hasFiles, machineId, agentVersion, JSON.stringify(facts)],
-  ]);
+  const [row] = await (isDevice ? keepOfDevice : keepOfSite)(db, {
+    ...said,
+    ownerId: caller.deviceId ?? caller.siteId!,
+    lease: said.lease ?? null,
+    facts: JSON.stringify(said.facts),
+  });
   return row && toStanding(row, isDevice);
 }
 

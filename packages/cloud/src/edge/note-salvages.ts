@@ -9,7 +9,7 @@ import type { Transaction } from "../db/transaction.ts";
 import type { SalvageState } from "../fleet/agents/salvages.ts";
 import { cancelRequests } from "../import-life/change-request.ts";
 import { findLocked } from "../import-life/lock-recording.ts";
-import { queueImport } from "../import-life/queue-import.ts";
+import { queueImport } from "../import-life/queue-imports.ts";
 
 interface Reported {
   readonly ctx: AgentCtx;

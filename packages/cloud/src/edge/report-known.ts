@@ -9,9 +9,10 @@
 // An agent of an edge site is not served here, because each of its files has to be placed on a device first (`place-files.ts`).
 
 import type { api, EdgeItem, Input } from "@downlink/protocol";
+import { sql } from "kysely";
 import type { AgentCtx } from "../calls/context/context.ts";
 import { toJson } from "../db/insert-rows.ts";
-import { prepareText } from "../db/prepared.ts";
+import { type Parameters, prepare } from "../db/prepared.ts";
 import { LEASE_NS } from "../process/polls/lease-renewals.ts";
 import { fileColumns } from "./edge-rows.ts";
 import { namedSchemas } from "./store-schemas.ts";
@@ -39,10 +40,11 @@ export async function reportKnown(ctx: AgentCtx, reported: Reported): Promise<Kn
   if (caller.deviceId === null || caller.lease === undefined || bringsMore(reported)) return undefined;
   const nowNs = clock.nowNs();
   const named = [...namedSchemas(reported.items)];
-  const [row] = await renewIfKnown(db, [
-    ...[caller.deviceId, caller.lease, reported.sequence, nowNs, nowNs + LEASE_NS],
-    ...[toJson(reported.items.map(toRow)), reported.listing?.id ?? null, named],
-  ]);
+  const [row] = await renewIfKnown(db, {
+    ...{ deviceId: caller.deviceId, lease: caller.lease, sequence: reported.sequence },
+    ...{ nowNs, leaseEndNs: nowNs + LEASE_NS, items: toJson(reported.items.map(toRow)) },
+    ...{ listingId: reported.listing?.id ?? null, schemas: named },
+  });
   if (!row) return undefined;
   ctx.noteIncarnation(row.incarnation);
   const unknown = new Set(row.unknownSchemas);
@@ -85,25 +87,38 @@ const TYPED_COLUMNS = Object.entries(FILE_TYPES)
   .map(([name, type]) => `"${name}" ${type}`)
   .join(", ");
 
+interface Values {
+  readonly deviceId: string;
+  readonly lease: bigint;
+  readonly sequence: number;
+  readonly nowNs: bigint;
+  readonly leaseEndNs: bigint;
+  /** JSON. */
+  readonly items: string;
+  readonly listingId: string | null;
+  /** The schemas that the items name. */
+  readonly schemas: readonly string[];
+}
+
 /**
- * For the agent of a device ($1) with a lease ($2), a report's number ($3), the present time ($4), the end of the renewed lease ($5), the
- * items as JSON ($6), the id of the listing ($7) and the schemas that the items name ($8). Each version is looked up by itself, as in
- * `fleet/agents/find-versions.ts`. `store-files.ts`, `note-salvages.ts` and `request-auto-imports.ts` say what would change.
+ * Each version is looked up by itself, as in `fleet/agents/find-versions.ts`. `store-files.ts`, `note-salvages.ts` and
+ * `request-auto-imports.ts` say what would change.
  */
-const renewIfKnown = prepareText<Row>(`
+const renewIfKnown = prepare(
+  (_db, at: Parameters<Values>) => sql<Row>`
   WITH seen AS MATERIALIZED (
     SELECT a.id, a.xmin AS version, d.id AS "deviceId", d."projectId" FROM "Agent" a JOIN "Device" d ON d.id = a."deviceId"
-    WHERE a."deviceId" = $1 AND a."leaseNumber" = $2 AND a."clonedAtNs" IS NULL AND a."reportSequence" <= $3
+    WHERE a."deviceId" = ${at.deviceId} AND a."leaseNumber" = ${at.lease} AND a."clonedAtNs" IS NULL AND a."reportSequence" <= ${at.sequence}
   ), file AS MATERIALIZED (
     SELECT f.id, f."recordingId", f."listingId", i.state, i."wantsImport",
-      (${columnsOf("f")}, f."projectId", f."deviceId") IS NOT DISTINCT FROM
-        (${columnsOf("i")}, s."projectId", s."deviceId") AS "isSame"
-    FROM seen s CROSS JOIN json_to_recordset($6::json) AS i(${TYPED_COLUMNS}, "wantsImport" boolean)
+      (${sql.raw(columnsOf("f"))}, f."projectId", f."deviceId") IS NOT DISTINCT FROM
+        (${sql.raw(columnsOf("i"))}, s."projectId", s."deviceId") AS "isSame"
+    FROM seen s CROSS JOIN json_to_recordset(${at.items}::json) AS i(${sql.raw(TYPED_COLUMNS)}, "wantsImport" boolean)
     LEFT JOIN LATERAL (
       SELECT * FROM "EdgeFile" WHERE "agentId" = s.id AND "versionId" = i."versionId" LIMIT 1
     ) f ON TRUE
   ), held AS (
-    UPDATE "Agent" a SET "leaseExpiresAtNs" = $5, "lastSeenAtNs" = $4, "isOnline" = true, "reportSequence" = $3
+    UPDATE "Agent" a SET "leaseExpiresAtNs" = ${at.leaseEndNs}, "lastSeenAtNs" = ${at.nowNs}, "isOnline" = true, "reportSequence" = ${at.sequence}
     FROM seen s WHERE a.id = s.id AND a.xmin = s.version
       AND NOT EXISTS (SELECT FROM file WHERE NOT "isSame" OR state = 'indexed' AND "recordingId" IS NULL)
       AND NOT EXISTS (
@@ -114,10 +129,11 @@ const renewIfKnown = prepareText<Row>(`
         WHERE q."agentId" = s.id AND (q.state IN ('requested', 'gone') OR q.state = 'made' AND r."importStatus" = 'pending'))
     RETURNING a.id, a."orgId"
   ), listed AS (
-    UPDATE "EdgeFile" f SET "listingId" = $7, "reportedAtNs" = $4
-    FROM held h CROSS JOIN file k WHERE f.id = k.id AND k."listingId" IS DISTINCT FROM coalesce($7, k."listingId")
+    UPDATE "EdgeFile" f SET "listingId" = ${at.listingId}, "reportedAtNs" = ${at.nowNs}
+    FROM held h CROSS JOIN file k WHERE f.id = k.id AND k."listingId" IS DISTINCT FROM coalesce(${at.listingId}, k."listingId")
   )
   SELECT h.id AS "agentId", c.incarnation, ARRAY(
-    SELECT sha256 FROM unnest($8::text[]) AS named(sha256) WHERE NOT EXISTS (
+    SELECT sha256 FROM unnest(${at.schemas}::text[]) AS named(sha256) WHERE NOT EXISTS (
       SELECT FROM "SchemaText" t WHERE t."orgId" = h."orgId" AND t.sha256 = named.sha256)) AS "unknownSchemas"
-  FROM held h JOIN "Deployment" c ON c.id = 1`);
+  FROM held h JOIN "Deployment" c ON c.id = 1`,
+);

@@ -10,7 +10,7 @@ import type { Transaction } from "../db/transaction.ts";
 import { type FileVersion, findVersions } from "../fleet/agents/find-versions.ts";
 import { withLease } from "../fleet/agents/lease.ts";
 import { edgeCopyOf } from "../import-life/edge-copy.ts";
-import { queueImport } from "../import-life/queue-import.ts";
+import { queueImport } from "../import-life/queue-imports.ts";
 import { agentRequester } from "./agent-requester.ts";
 import { readServedProjects } from "./served-projects.ts";
 

@@ -5,7 +5,7 @@ import { notFound, refuse } from "../core/errors.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { queueImport } from "../import-life/queue-import.ts";
+import { queueImport } from "../import-life/queue-imports.ts";
 import { findRequester } from "../organization/api-keys/find-requester.ts";
 import { visibleTo } from "../organization/projects/find-project.ts";
 import { isServed, readServedProjects } from "./served-projects.ts";

@@ -8,7 +8,7 @@ import { unlisted } from "./forget-data.ts";
 import { LOST_PRIORITY } from "./import-request-rows.ts";
 import { nextImportStatus, noFailure } from "./import-status.ts";
 import { findLocked, type LockedRecording } from "./lock-recording.ts";
-import { queueImport } from "./queue-import.ts";
+import { queueImport } from "./queue-imports.ts";
 
 interface Loss {
   readonly recordingId: string;

@@ -4,8 +4,10 @@ import type { EdgeFileModel } from "../db/generated/models.ts";
 import { insertRows } from "../db/insert-rows.ts";
 import { deliverySitesOf } from "../organization/projects/primary-site.ts";
 import { cancelRequests } from "./change-request.ts";
-import { importRequestRow, type Requested } from "./import-request-rows.ts";
-import { noFailure } from "./import-status.ts";
+import { edgeCopyOf } from "./edge-copy.ts";
+import { importRequestRow, type Requested, raisePriority } from "./import-request-rows.ts";
+import { nextImportStatus, noFailure } from "./import-status.ts";
+import { findLocked } from "./lock-recording.ts";
 
 /** A recording whose file must come from the edge, with the facts by which the edge knows it. */
 export interface Queueable {
@@ -16,7 +18,24 @@ export interface Queueable {
 
 interface QueueRequest {
   readonly priority: number;
-  readonly requestedBy: Requester;
+  /** Absent where the service asks by itself. */
+  readonly requestedBy?: Requester | undefined;
+}
+
+/** Requests a recording within another change; does nothing if its import is running or done, or if it does not exist. */
+export async function queueImport(
+  context: TransactionContext,
+  { recordingId, priority, requestedBy }: QueueRequest & { readonly recordingId: string },
+): Promise<void> {
+  const { tx, nowNs } = context;
+  const recording = await findLocked(tx, recordingId);
+  const edgeFile = recording && edgeCopyOf(recording, nowNs);
+  if (!edgeFile) return;
+  const { deviceId, importStatus } = recording;
+  if (requestedBy && importStatus === "pending") await raisePriority(tx, [recordingId], { priority, requestedBy });
+  if (nextImportStatus(importStatus, "request", true) === importStatus) return;
+  const device = deviceId === null ? null : await tx.device.findUnique({ where: { id: deviceId } });
+  await queueImports(context, [{ recording, edgeFile, deviceName: device?.name }], { priority, requestedBy });
 }
 
 /**

@@ -8,7 +8,7 @@
 
 import { ApiError } from "../../core/errors.ts";
 import type { Database } from "../../db/client.ts";
-import { parameter, prepare } from "../../db/prepared.ts";
+import { type Parameters, prepare } from "../../db/prepared.ts";
 import type { Transaction } from "../../db/transaction.ts";
 
 /** The limits that a deployment sets for an organization; null: no limit. */
@@ -39,15 +39,15 @@ export function readQuotas(db: Reader, orgId: string): Promise<Quotas> {
 
 /** Reads the same outside of a transaction. */
 export async function quotasOf(db: Pick<Database, "pool">, orgId: string): Promise<Quotas> {
-  const [quotas] = await selectQuotas(db, [orgId]);
+  const [quotas] = await selectQuotas(db, { orgId });
   return quotas!; // callers belong to an organization that exists
 }
 
-const selectQuotas = prepare((db) =>
+const selectQuotas = prepare((db, { orgId }: Parameters<{ orgId: string }>) =>
   db
     .selectFrom("Organization")
     .select(["maxStoredBytes", "maxRecordings", "maxExports", "maxMembers"])
-    .where("id", "=", parameter<string>(1)),
+    .where("id", "=", orgId),
 );
 
 /**

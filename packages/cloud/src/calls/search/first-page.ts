@@ -1,7 +1,7 @@
-import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { DB } from "../../db/generated/tables.ts";
 import { FEW } from "../../db/in-batches.ts";
-import { parameter } from "../../db/prepared.ts";
+import type { Parameters } from "../../db/prepared.ts";
 import type { Ctx } from "../context/context.ts";
 
 type Listed = "Recording" | "Event" | "Device";
@@ -28,24 +28,44 @@ export function isFirstPage(
   return Object.entries(filters).every(([name, value]) => value === undefined || names.includes(name));
 }
 
-interface Oldest {
-  /** Only the rows of a device ($3). */
-  readonly ofDevice?: boolean;
+/** The values of the statement for the oldest rows of an organization, at most so many; */
+export interface FirstPage {
+  readonly orgId: string;
+  readonly limit: number;
+}
+
+/** for those of a device; */
+export interface FirstPageOfDevice extends FirstPage {
+  readonly deviceId: string;
+}
+
+/** and for rows whose ids are known. */
+export interface ByIds {
+  readonly ids: readonly string[];
+}
+
+interface Oldest<T extends Listed> extends Parameters<FirstPage> {
+  readonly table: T;
+  /** Present for the rows of one device only. */
+  readonly deviceId?: RawBuilder<string>;
   /** No index has the rows in this order: they are sorted by what an index holds, and only the first ones are read. */
   readonly isSorted?: boolean;
 }
 
-/** Selects the oldest rows `r` of a table: of an organization ($1), at most so many ($2). */
-export function oldest<T extends Listed>(db: Kysely<DB>, table: T, { ofDevice, isSorted }: Oldest = {}): Rows<T> {
+/** Selects the oldest rows `r` of a table. */
+export function oldest<T extends Listed>(
+  db: Kysely<DB>,
+  { table, orgId, limit, deviceId, isSorted }: Oldest<T>,
+): Rows<T> {
   const from = sql.table(table);
-  const where = ofDevice ? sql`"orgId" = $1 AND "deviceId" = $3` : sql`"orgId" = $1`;
+  const ofDevice = deviceId ? sql` AND "deviceId" = ${deviceId}` : sql``;
   // A limit that is a parameter gives the planner no number: it would sort all rows of a large organization.
-  const first = sql`WHERE ${where} ORDER BY "createdAtNs", id LIMIT ${sql.lit(FEW)}`;
+  const first = sql`WHERE "orgId" = ${orgId}${ofDevice} ORDER BY "createdAtNs", id LIMIT ${sql.lit(FEW)}`;
   const rows = isSorted
     ? sql<DB[T]>`(SELECT t.* FROM (SELECT id FROM ${from} ${first}) AS first JOIN ${from} AS t ON t.id = first.id)`
     : sql<DB[T]>`(SELECT * FROM ${from} ${first})`;
   const ordered = db.selectFrom(rows.as("r")).orderBy(sql`r."createdAtNs"`).orderBy(sql`r.id`);
-  return ordered.limit(parameter<number>(2)) as unknown as Rows<T>;
+  return ordered.limit(limit) as unknown as Rows<T>;
 }
 
 /** A table as `r`, of which nothing is selected yet. */

@@ -11,10 +11,10 @@ import { siteIndexKey } from "../../background/indexing/index-key.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import { ApiError, invalid, notFound, refuse } from "../../core/errors.ts";
 import type { Prisma } from "../../db/generated/client.ts";
-import { parameter, prepare } from "../../db/prepared.ts";
+import { type Parameters, prepare } from "../../db/prepared.ts";
 import { findSession } from "../../fleet/sessions/find-session.ts";
-import { projectsToSee } from "../../organization/projects/find-project.ts";
-import { inProjects } from "../../organization/projects/scope-sql.ts";
+import { tenancyOf } from "../../organization/projects/find-project.ts";
+import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 import { findEpisode } from "../episodes/find-episode.ts";
 import { whereSelected } from "../recordings/select-recordings.ts";
 import type { StoredSource } from "./export-selection.ts";
@@ -126,15 +126,16 @@ async function readAll(ctx: Ctx, body: Body): Promise<Found> {
 }
 
 /** Says whether the selection is one recording named by its id, or a window of it: the most frequent request. */
-function isOfOneById({ recordingId, ...others }: Body): boolean {
+function isOfOneById(body: Body): body is Body & { recordingId: string } {
+  const { recordingId, ...others } = body;
   const narrowing = [others.importId, others.sessionId, others.sessionKey, others.episodeId, others.projectId];
   const isAlone = [...narrowing, others.deviceId, others.deviceName].every((given) => given === undefined);
   return recordingId !== undefined && isAlone;
 }
 
 /** Reads the same by one statement, which is prepared. */
-async function readOne(ctx: Ctx, body: Body): Promise<Found> {
-  const [found] = await selectStored(ctx.db, [ctx.caller.orgId, body.recordingId, projectsToSee(ctx)]);
+async function readOne(ctx: Ctx, body: Body & { recordingId: string }): Promise<Found> {
+  const [found] = await selectStored(ctx.db, { ...tenancyOf(ctx), id: body.recordingId });
   const { importStatus, deviceName, ...row } = found ?? notFound(`recording "${body.recordingId}"`);
   const isHeld = row.blobKey !== null || row.siteObjectKey !== null;
   const isHere = importStatus === "complete" && isHeld;
@@ -151,17 +152,16 @@ function withDevice(row: Omit<Row, "device">, deviceName: string | null): Row {
   return { ...row, device: deviceName === null ? null : { name: deviceName } };
 }
 
-/** Selects of an organization ($1), by id ($2), within projects ($3). */
-const selectStored = prepare((db) =>
+/** Selects by id what a caller may see. */
+const selectStored = prepare((db, { id, orgId, projectIds }: Parameters<Tenancy & { id: string }>) =>
   db
     .selectFrom("Recording as r")
     .leftJoin("Device as d", "d.id", "r.deviceId")
     .select(["r.id", "r.projectId", "r.blobKey", "r.indexKey", "r.contentSha256", "r.sizeBytes", "r.damage", "r.path"])
     .select(["r.siteObjectKey", "r.siteId"])
     .select(["r.format", "r.startNs", "r.endNs", "r.importStatus", "d.name as deviceName"])
-    .where("r.orgId", "=", parameter<string>(1))
-    .where("r.id", "=", parameter<string>(2))
-    .where(inProjects("r.projectId", 3)),
+    .where(within("r", { orgId, projectIds }))
+    .where("r.id", "=", id),
 );
 
 function findAny(ctx: Ctx, where: Where): Promise<Row[]> {

@@ -37,20 +37,20 @@ async function readFirst(
 ): Promise<Complete<Recording>[] | undefined> {
   if (deviceId === "") return undefined;
   const rows = deviceId
-    ? await selectOldestOfDevice(db, [caller.orgId, limit, deviceId])
-    : await selectOldestRecordings(db, [caller.orgId, limit]);
+    ? await selectOldestOfDevice(db, { orgId: caller.orgId, limit, deviceId })
+    : await selectOldestRecordings(db, { orgId: caller.orgId, limit });
   return rows.length > 0 && rows.every(({ metadata }) => metadata !== null) ? showAll(rows, clock) : undefined;
 }
 
 /** Reads all at once if they are few and small. */
 async function readFew({ db, clock }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[] | undefined> {
   if (ids.length > FEW) return undefined;
-  const rows = await selectSmallRecordingRows(db, [ids]);
+  const rows = await selectSmallRecordingRows(db, { ids });
   return rows.length === ids.length ? showAll(inOrderOf(ids, rows), clock) : undefined;
 }
 
 async function readRecordings({ db, clock }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[]> {
-  return showAll(inOrderOf(ids, await selectRecordingRows(db, [ids])), clock);
+  return showAll(inOrderOf(ids, await selectRecordingRows(db, { ids })), clock);
 }
 
 function showAll(rows: Awaited<ReturnType<typeof selectRecordingRows>>, clock: Clock): Complete<Recording>[] {

@@ -1,10 +1,16 @@
 import { DataDamage, type Recording } from "@downlink/protocol";
 import { type Kysely, sql } from "kysely";
-import { oldest, type Rows } from "../../calls/search/first-page.ts";
+import {
+  type ByIds,
+  type FirstPage,
+  type FirstPageOfDevice,
+  oldest,
+  type Rows,
+} from "../../calls/search/first-page.ts";
 import { asParsed, type Complete } from "../../core/complete.ts";
 import type { DB } from "../../db/generated/tables.ts";
-import { anyOf, parameter, prepare } from "../../db/prepared.ts";
-import { inProjects } from "../../organization/projects/scope-sql.ts";
+import { anyOf, type Parameters, prepare } from "../../db/prepared.ts";
+import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 import { readLocation } from "../../store/customer-buckets/read-location.ts";
 import { explainUnavailable } from "../../store/site-keys/unavailable-data.ts";
 
@@ -37,24 +43,27 @@ const recordingsWithAll = (db: Kysely<DB>) => withoutMetadata(db.selectFrom("Rec
 const recordingsIfSmall = (recordings: Rows<"Recording">) =>
   withoutMetadata(recordings).select(sql<object | null>`CASE WHEN ${isSmall} THEN r.metadata END`.as("metadata"));
 
-/** Selects the recording of an organization ($1) with an id ($2) within projects ($3). */
-export const selectRecordingRow = prepare((db) =>
-  recordingsWithAll(db)
-    .where("r.orgId", "=", parameter<string>(1))
-    .where("r.id", "=", parameter<string>(2))
-    .where(inProjects("r.projectId", 3)),
+/** Selects the recording with an id. */
+export const selectRecordingRow = prepare((db, { orgId, projectIds, id }: Parameters<Tenancy & { id: string }>) =>
+  recordingsWithAll(db).where(within("r", { orgId, projectIds })).where("r.id", "=", id),
 );
 
-/** Selects recordings by their ids ($1). */
-export const selectRecordingRows = prepare((db) => recordingsWithAll(db).where("r.id", "=", anyOf(1)));
+/** Selects recordings by their ids. */
+export const selectRecordingRows = prepare((db, { ids }: Parameters<ByIds>) =>
+  recordingsWithAll(db).where("r.id", "=", anyOf(ids)),
+);
 
 /** Selects the first page of recordings in the order of `oldest`. */
-export const selectOldestRecordings = prepare((db) => recordingsIfSmall(oldest(db, "Recording")));
-export const selectOldestOfDevice = prepare((db) => recordingsIfSmall(oldest(db, "Recording", { ofDevice: true })));
+export const selectOldestRecordings = prepare((db, { orgId, limit }: Parameters<FirstPage>) =>
+  recordingsIfSmall(oldest(db, { table: "Recording", orgId, limit })),
+);
+export const selectOldestOfDevice = prepare((db, { orgId, limit, deviceId }: Parameters<FirstPageOfDevice>) =>
+  recordingsIfSmall(oldest(db, { table: "Recording", orgId, limit, deviceId })),
+);
 
-/** Selects those of the ids ($1) that take little memory. */
-export const selectSmallRecordingRows = prepare((db) =>
-  recordingsWithAll(db).where("r.id", "=", anyOf(1)).where(isSmall),
+/** Selects those of the ids that take little memory. */
+export const selectSmallRecordingRows = prepare((db, { ids }: Parameters<ByIds>) =>
+  recordingsWithAll(db).where("r.id", "=", anyOf(ids)).where(isSmall),
 );
 
 type RecordingRow = Awaited<ReturnType<typeof selectRecordingRows>>[number];

@@ -4,7 +4,7 @@ import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { notFound } from "../../core/errors.ts";
 import { cancelImport, deleteRecording, requestImport } from "../../import-life/recording-changes.ts";
-import { projectsToSee } from "../../organization/projects/find-project.ts";
+import { tenancyOf } from "../../organization/projects/find-project.ts";
 import { findRecording } from "./find-recording.ts";
 import { listRecordings } from "./list-recordings.ts";
 import { listTopics } from "./list-topics.ts";
@@ -25,13 +25,13 @@ export const recordings: Handlers<Contract> = {
 };
 
 async function getRecording(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<Recording>> {
-  const [row] = await selectRecordingRow(ctx.db, [ctx.caller.orgId, ref.keyOrId, projectsToSee(ctx, ref.projectId)]);
+  const [row] = await selectRecordingRow(ctx.db, { ...tenancyOf(ctx, ref.projectId), id: ref.keyOrId });
   return toRecording(row ?? (await readByKey(ctx, ref)), ctx.clock.nowNs());
 }
 
 /** No recording has the id. Several may have the key, and it takes more than one statement to find out which of them is meant. */
 async function readByKey(ctx: Ctx, ref: Input<Contract["get"]>) {
   const { id } = await findRecording(ctx, ref);
-  const [row] = await selectRecordingRows(ctx.db, [[id]]);
+  const [row] = await selectRecordingRows(ctx.db, { ids: [id] });
   return row ?? notFound(`recording "${ref.keyOrId}"`);
 }

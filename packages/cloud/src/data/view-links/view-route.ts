@@ -11,7 +11,7 @@ import { openLink } from "../../calls/data-plane/link-request.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { ApiError } from "../../core/errors.ts";
 import { signLink, verifyLink } from "../../core/signed-link.ts";
-import { parameter, prepare } from "../../db/prepared.ts";
+import { type Parameters, prepare } from "../../db/prepared.ts";
 import { exportLink } from "../exports/export-link.ts";
 import { unpackSelection } from "../exports/export-selection.ts";
 import { type ExportDeps, streamSelection } from "../exports/stream-selection.ts";
@@ -44,7 +44,7 @@ export function viewRoute(app: Hono<Env>, deps: ViewDeps): void {
   app.get(`${VIEW_PATH}/:id`, async (c) => {
     openLink(c, deps, verifyLink);
     const id = c.req.param("id");
-    const [view] = await selectView(deps.db, [id, deps.clock.nowNs()]);
+    const [view] = await selectView(deps.db, { id, nowNs: deps.clock.nowNs() });
     if (!view) throw ended();
     const { orgId, maxExports } = view;
     const selection = unpackSelection(view.selection);
@@ -65,7 +65,7 @@ export function viewRoute(app: Hono<Env>, deps: ViewDeps): void {
 function watch({ db, clock, log }: ViewDeps, { id, expiresAtNs }: View, gone: AbortController): Disposable {
   const look = async () => {
     if (clock.nowNs() >= expiresAtNs) return clearInterval(timer);
-    const rows = await selectId(db, [id]);
+    const rows = await selectId(db, { id });
     if (rows.length === 0) gone.abort(ended());
   };
   const timer = setInterval(
@@ -79,16 +79,16 @@ function ended(): ApiError {
   return new ApiError("LinkExpired", "the view link was ended or has expired; ask who made it for a new one");
 }
 
-/** Selects a view by its id ($1) while it lasts ($2 is now), with the number of simultaneous streams of its organization. */
-const selectView = prepare((db) =>
+/** Selects a view by its id while it lasts, with the number of simultaneous streams of its organization. */
+const selectView = prepare((db, { id, nowNs }: Parameters<{ id: string; nowNs: bigint }>) =>
   db
     .selectFrom("ViewLink as v")
     .innerJoin("Organization as o", "o.id", "v.orgId")
     .select(["v.orgId", "v.selection", "v.expiresAtNs", "o.maxExports"])
-    .where("v.id", "=", parameter<string>(1))
-    .where("v.expiresAtNs", ">", parameter<bigint>(2)),
+    .where("v.id", "=", id)
+    .where("v.expiresAtNs", ">", nowNs),
 );
 
-const selectId = prepare((db) =>
-  db.selectFrom("ViewLink").select(sql.lit(1).as("one")).where("id", "=", parameter<string>(1)),
+const selectId = prepare((db, { id }: Parameters<{ id: string }>) =>
+  db.selectFrom("ViewLink").select(sql.lit(1).as("one")).where("id", "=", id),
 );

@@ -1,11 +1,11 @@
 import type { Device, PropertyInterval, PropertyValue, PropertyValues } from "@downlink/protocol";
 import { type Kysely, sql } from "kysely";
-import { oldest, type Rows } from "../../calls/search/first-page.ts";
+import { type ByIds, type FirstPage, oldest, type Rows } from "../../calls/search/first-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import type { DeviceModel, DevicePropertyIntervalModel } from "../../db/generated/models.ts";
 import type { DB } from "../../db/generated/tables.ts";
-import { anyOf, parameter, prepare } from "../../db/prepared.ts";
-import { inProjects } from "../../organization/projects/scope-sql.ts";
+import { anyOf, type Parameters, prepare } from "../../db/prepared.ts";
+import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 import { toEdgeAgent } from "../agents/agent-rows.ts";
 
 const withAgents = (devices: Rows<"Device">) =>
@@ -17,20 +17,24 @@ const withAgents = (devices: Rows<"Device">) =>
 
 const devicesWithAgents = (db: Kysely<DB>) => withAgents(db.selectFrom("Device as r"));
 
-/** Selects devices of an organization ($1) by name or id ($2) within projects ($3). */
-export const selectDeviceRows = prepare((db) =>
-  devicesWithAgents(db)
-    .where("r.orgId", "=", parameter<string>(1))
-    .where((given) => given.or([given("r.name", "=", parameter<string>(2)), given("r.id", "=", parameter<string>(2))]))
-    .where(inProjects("r.projectId", 3))
-    .limit(sql.lit(3)),
+/** Selects devices by name or id. */
+export const selectDeviceRows = prepare(
+  (db, { orgId, projectIds, nameOrId }: Parameters<Tenancy & { nameOrId: string }>) =>
+    devicesWithAgents(db)
+      .where(within("r", { orgId, projectIds }))
+      .where((given) => given.or([given("r.name", "=", nameOrId), given("r.id", "=", nameOrId)]))
+      .limit(sql.lit(3)),
 );
 
-/** Selects devices by their ids ($1). */
-export const selectDevices = prepare((db) => devicesWithAgents(db).where("r.id", "=", anyOf(1)));
+/** Selects devices by their ids. */
+export const selectDevices = prepare((db, { ids }: Parameters<ByIds>) =>
+  devicesWithAgents(db).where("r.id", "=", anyOf(ids)),
+);
 
 /** Selects the first page of devices in the order of `oldest`. */
-export const selectOldestDevices = prepare((db) => withAgents(oldest(db, "Device")));
+export const selectOldestDevices = prepare((db, { orgId, limit }: Parameters<FirstPage>) =>
+  withAgents(oldest(db, { table: "Device", orgId, limit })),
+);
 
 type DeviceWithAgent = Awaited<ReturnType<typeof selectDevices>>[number];
 

@@ -11,7 +11,7 @@ import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { workingStates } from "../../import-life/import-request-state.ts";
 import { readPropertyChanges } from "../../organization/custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../../organization/custom-properties/property-values.ts";
-import { projectsToSee, resolveProject } from "../../organization/projects/find-project.ts";
+import { resolveProject, tenancyOf } from "../../organization/projects/find-project.ts";
 import { createDeviceRow } from "./create-device.ts";
 import { releaseAgent, withAgent } from "./device-agents.ts";
 import { selectDeviceRows, toDevice, toDeviceWithAgent } from "./device-rows.ts";
@@ -49,7 +49,7 @@ async function createDevice(ctx: Ctx, body: Input<Contract["create"]>): Promise<
 }
 
 async function getDevice(ctx: Ctx, { nameOrId, projectId }: Input<Contract["get"]>): Promise<Complete<Device>> {
-  const rows = await selectDeviceRows(ctx.db, [ctx.caller.orgId, nameOrId, projectsToSee(ctx, projectId)]);
+  const rows = await selectDeviceRows(ctx.db, { ...tenancyOf(ctx, projectId), nameOrId });
   return toDeviceWithAgent(chooseNamed(rows, nameOrId), ctx.clock.nowNs());
 }
 

@@ -9,11 +9,11 @@ import type { Ctx } from "../../calls/context/context.ts";
 import { ApiError, notFound } from "../../core/errors.ts";
 import type { DeviceModel } from "../../db/generated/models.ts";
 import type { DB } from "../../db/generated/tables.ts";
-import { parameter, prepare } from "../../db/prepared.ts";
+import { type Parameters, prepare } from "../../db/prepared.ts";
 import { onForeignKeyViolation } from "../../db/sql-state.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { projectsToSee, visibleIn } from "../../organization/projects/find-project.ts";
-import { inProjects } from "../../organization/projects/scope-sql.ts";
+import { tenancyOf, visibleIn } from "../../organization/projects/find-project.ts";
+import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 
 interface DeviceRef {
   readonly nameOrId: string;
@@ -56,25 +56,27 @@ export async function lookUpDevice(ctx: Ctx, selector: DeviceSelector): Promise<
   const named = deviceId || deviceName;
   if (!named) return undefined;
   const statement = deviceId ? selectById : selectByName;
-  const rows = await statement(ctx.db, [ctx.caller.orgId, named, projectsToSee(ctx, projectId)]);
+  const rows = await statement(ctx.db, { ...tenancyOf(ctx, projectId), named });
   if (rows.length > 1)
     throw new ApiError("AmbiguousName", `several projects have a device named "${deviceName}"; give projectId`);
   if (rows.length === 0) await visibleIn(ctx, projectId); // throws if it is the project that does not exist
   return rows[0] as DeviceModel | undefined;
 }
 
-/** Selects devices of an organization ($1), within projects ($3). */
-const devicesWithin = (db: Kysely<DB>) =>
+type Named = Parameters<Tenancy & { named: string }>;
+
+const devicesWithin = (db: Kysely<DB>, { orgId, projectIds }: Named) =>
   db
     .selectFrom("Device as d")
     .select(["d.id", "d.orgId", "d.projectId", "d.name", "d.retainRecordingsSeconds", "d.enabled"])
     .select(["d.remoteAccessEnabled", "d.autoDeleteAfterImport", "d.agentSettings", "d.properties"])
     .select(["d.createdAtNs", "d.updatedAtNs"])
-    .where("d.orgId", "=", parameter<string>(1))
-    .where(inProjects("d.projectId", 3));
+    .where(within("d", { orgId, projectIds }));
 
-const selectById = prepare((db) => devicesWithin(db).where("d.id", "=", parameter<string>(2)));
-const selectByName = prepare((db) => devicesWithin(db).where("d.name", "=", parameter<string>(2)).limit(sql.lit(2)));
+const selectById = prepare((db, sought: Named) => devicesWithin(db, sought).where("d.id", "=", sought.named));
+const selectByName = prepare((db, sought: Named) =>
+  devicesWithin(db, sought).where("d.name", "=", sought.named).limit(sql.lit(2)),
+);
 
 /** Locks the device and returns it; until the transaction ends, other changes of its settings and properties wait. */
 export async function lockDevice(tx: Transaction, id: string): Promise<DeviceModel> {

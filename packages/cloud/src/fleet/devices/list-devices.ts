@@ -24,11 +24,11 @@ const PREFIX = "properties.";
 export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Complete<Device>[]> {
   const nowNs = ctx.clock.nowNs();
   if (isFirstPage(ctx, query))
-    return (await selectOldestDevices(ctx.db, [ctx.caller.orgId, query.limit])).map((row) =>
+    return (await selectOldestDevices(ctx.db, { orgId: ctx.caller.orgId, limit: query.limit })).map((row) =>
       toDeviceWithAgent(row, nowNs),
     );
   const ids = (await findDevices(ctx, query)).map(({ id }) => id);
-  return inOrderOf(ids, await selectDevices(ctx.db, [ids])).map((row) => toDeviceWithAgent(row, nowNs));
+  return inOrderOf(ids, await selectDevices(ctx.db, { ids })).map((row) => toDeviceWithAgent(row, nowNs));
 }
 
 interface Sought extends ListQuery {

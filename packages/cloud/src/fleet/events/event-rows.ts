@@ -1,11 +1,17 @@
 import type { Creator, Event, PropertyValues } from "@downlink/protocol";
 import type { Kysely } from "kysely";
-import { oldest, type Rows } from "../../calls/search/first-page.ts";
+import {
+  type ByIds,
+  type FirstPage,
+  type FirstPageOfDevice,
+  oldest,
+  type Rows,
+} from "../../calls/search/first-page.ts";
 import { asParsed, type Complete } from "../../core/complete.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { DB } from "../../db/generated/tables.ts";
-import { anyOf, parameter, prepare } from "../../db/prepared.ts";
-import { inProjects } from "../../organization/projects/scope-sql.ts";
+import { anyOf, type Parameters, prepare } from "../../db/prepared.ts";
+import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 
 export const eventColumns = {
   id: true,
@@ -30,21 +36,22 @@ const withDevices = (events: Rows<"Event">) =>
 
 const eventsWithDevices = (db: Kysely<DB>) => withDevices(db.selectFrom("Event as r"));
 
-/** Selects the event of an organization ($1) with an id ($2) within projects ($3). */
-export const selectEvent = prepare((db) =>
-  eventsWithDevices(db)
-    .where("r.orgId", "=", parameter<string>(1))
-    .where("r.id", "=", parameter<string>(2))
-    .where(inProjects("r.projectId", 3)),
+/** Selects the event with an id. */
+export const selectEvent = prepare((db, { orgId, projectIds, id }: Parameters<Tenancy & { id: string }>) =>
+  eventsWithDevices(db).where(within("r", { orgId, projectIds })).where("r.id", "=", id),
 );
 
-/** Selects events by their ids ($1). */
-export const selectEvents = prepare((db) => eventsWithDevices(db).where("r.id", "=", anyOf(1)));
+/** Selects events by their ids. */
+export const selectEvents = prepare((db, { ids }: Parameters<ByIds>) =>
+  eventsWithDevices(db).where("r.id", "=", anyOf(ids)),
+);
 
 /** Selects the first page of events in the order of `oldest`. */
-export const selectOldestEvents = prepare((db) => withDevices(oldest(db, "Event")));
-export const selectOldestOfDevice = prepare((db) =>
-  withDevices(oldest(db, "Event", { ofDevice: true, isSorted: true })),
+export const selectOldestEvents = prepare((db, { orgId, limit }: Parameters<FirstPage>) =>
+  withDevices(oldest(db, { table: "Event", orgId, limit })),
+);
+export const selectOldestOfDevice = prepare((db, { orgId, limit, deviceId }: Parameters<FirstPageOfDevice>) =>
+  withDevices(oldest(db, { table: "Event", orgId, limit, deviceId, isSorted: true })),
 );
 
 export type JoinedEvent = Awaited<ReturnType<typeof selectEvents>>[number];

@@ -10,7 +10,7 @@ import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { readPropertyChanges } from "../../organization/custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../../organization/custom-properties/property-values.ts";
 import { requireConformance } from "../../organization/event-types/require-conformance.ts";
-import { projectsToSee, visibleTo } from "../../organization/projects/find-project.ts";
+import { tenancyOf, visibleTo } from "../../organization/projects/find-project.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { type EventRow, eventColumns, joinedToEvent, selectEvent, toEvent } from "./event-rows.ts";
 import { insertEvent } from "./insert-event.ts";
@@ -60,7 +60,7 @@ async function checkProperties(tx: Transaction, { caller: { orgId } }: Ctx, { ev
 }
 
 async function getEvent(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Event>> {
-  const [row] = await selectEvent(ctx.db, [ctx.caller.orgId, id, projectsToSee(ctx)]);
+  const [row] = await selectEvent(ctx.db, { ...tenancyOf(ctx), id });
   return row ? joinedToEvent(row) : notFound(`event ${id}`);
 }
 

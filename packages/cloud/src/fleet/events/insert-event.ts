@@ -4,7 +4,7 @@ import { callerId } from "../../core/callers.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Database } from "../../db/client.ts";
 import { newId } from "../../db/ids.ts";
-import { parameter, prepare, typed } from "../../db/prepared.ts";
+import { asBigint, asJson, asText, type Parameters, prepare } from "../../db/prepared.ts";
 import type { JoinedEvent } from "./event-rows.ts";
 
 interface NewEvent {
@@ -25,34 +25,50 @@ export async function insertEvent(
   db: Pick<Database, "pool">,
   { deviceId, eventTypeId, startNs, endNs, metadata, properties }: NewEvent,
 ): Promise<JoinedEvent> {
-  const texts = [JSON.stringify(metadata), JSON.stringify(properties)];
-  const values = [caller.orgId, deviceId, newId("evt"), eventTypeId, startNs, endNs, ...texts];
-  const [row] = await insert(db, [...values, clock.nowNs(), newId("whev"), callerId(caller), caller.kind]);
+  const [row] = await insert(db, {
+    ...{ id: newId("evt"), newsId: newId("whev"), orgId: caller.orgId, nowNs: clock.nowNs() },
+    ...{ creatorId: callerId(caller), creatorKind: caller.kind },
+    ...{ deviceId, eventTypeId, startNs, endNs },
+    ...{ metadata: JSON.stringify(metadata), properties: JSON.stringify(properties) },
+  });
   return row ?? notFound(`device ${deviceId}`);
 }
 
 const written = ["metadata", "properties", "createdAtNs", "updatedAtNs", "createdBy"] as const;
 
-const now = typed<bigint>(9, "bigint");
+interface Values {
+  readonly id: string;
+  /** Of the row in the outbox. */
+  readonly newsId: string;
+  readonly orgId: string;
+  readonly deviceId: string;
+  readonly eventTypeId: string | null;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly nowNs: bigint;
+  /** JSON, as are the properties. */
+  readonly metadata: string;
+  readonly properties: string;
+  /** Of an API key or a member. */
+  readonly creatorId: string;
+  readonly creatorKind: string;
+}
 
 /** The creator keeps its name of this moment, because keys are renamed and deleted. */
-const creator = sql.raw<string>(
-  `jsonb_strip_nulls(jsonb_build_object('kind', $12::text, 'id', $11::text, 'name', coalesce(
-    (SELECT k.name FROM "ApiKey" k WHERE k.id = $11), (SELECT a.email FROM "Member" m JOIN "Account" a ON a.id = m."accountId" WHERE m.id = $11))))`,
-);
+const describeCreator = ({ creatorId, creatorKind }: Parameters<Values>) => sql<string>`jsonb_strip_nulls(
+  jsonb_build_object('kind', ${creatorKind}::text, 'id', ${creatorId}::text, 'name', coalesce(
+    (SELECT k.name FROM "ApiKey" k WHERE k.id = ${creatorId}),
+    (SELECT a.email FROM "Member" m JOIN "Account" a ON a.id = m."accountId" WHERE m.id = ${creatorId}))))`;
 
-/**
- * Inserts an event of an organization ($1) and its device ($2), with id, type, start, end, metadata and properties
- * ($3 to $8), at a time ($9). $10 is the id of the outbox row. An API key or member ($11) of this kind ($12) creates it.
- */
-const insert = prepare((db) =>
+/** Inserts an event, and says so in the outbox. */
+const insert = prepare((db, values: Parameters<Values>) =>
   db
     .with("device", (made) =>
       made
         .selectFrom("Device")
         .select(["id", "name", "projectId"])
-        .where("orgId", "=", parameter<string>(1))
-        .where("id", "=", parameter<string>(2))
+        .where("orgId", "=", values.orgId)
+        .where("id", "=", values.deviceId)
         .forKeyShare(),
     )
     .with("event", (made) =>
@@ -62,11 +78,12 @@ const insert = prepare((db) =>
         .expression((given) =>
           given
             .selectFrom("device")
-            .select([typed<string>(3, "text").as("id"), typed<string>(1, "text").as("orgId"), "projectId"])
-            .select(["id as deviceId", typed<string>(4, "text").as("eventTypeId")])
-            .select([typed<bigint>(5, "bigint").as("startNs"), typed<bigint>(6, "bigint").as("endNs")])
-            .select([typed<string>(7, "jsonb").as("metadata"), typed<string>(8, "jsonb").as("properties")])
-            .select([now.as("createdAtNs"), now.as("updatedAtNs"), creator.as("createdBy")]),
+            .select([asText(values.id).as("id"), asText(values.orgId).as("orgId"), "projectId"])
+            .select(["id as deviceId", asText(values.eventTypeId).as("eventTypeId")])
+            .select([asBigint(values.startNs).as("startNs"), asBigint(values.endNs).as("endNs")])
+            .select([asJson(values.metadata).as("metadata"), asJson(values.properties).as("properties")])
+            .select([asBigint(values.nowNs).as("createdAtNs"), asBigint(values.nowNs).as("updatedAtNs")])
+            .select(describeCreator(values).as("createdBy")),
         )
         .returningAll(),
     )
@@ -77,9 +94,11 @@ const insert = prepare((db) =>
         .expression((given) =>
           given
             .selectFrom("event")
-            .select([typed<string>(10, "text").as("newsId"), "orgId", "projectId", sql.lit("event.created").as("type")])
-            .select(sql.raw<string>(`jsonb_build_object('event', jsonb_build_object('id', id))`).as("payload"))
-            .select("createdAtNs"),
+            .select([asText(values.newsId).as("newsId"), "orgId", "projectId", sql.lit("event.created").as("type")])
+            .select([
+              sql<string>`jsonb_build_object('event', jsonb_build_object('id', id))`.as("payload"),
+              "createdAtNs",
+            ]),
         ),
     )
     .selectFrom("event as e")

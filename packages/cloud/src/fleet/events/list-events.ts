@@ -37,13 +37,13 @@ export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Complete<E
 
 async function readFirst({ caller, db }: Ctx, { deviceId, limit }: ListQuery): Promise<Complete<Event>[]> {
   const rows = deviceId
-    ? await selectOldestOfDevice(db, [caller.orgId, limit, deviceId])
-    : await selectOldestEvents(db, [caller.orgId, limit]);
+    ? await selectOldestOfDevice(db, { orgId: caller.orgId, limit, deviceId })
+    : await selectOldestEvents(db, { orgId: caller.orgId, limit });
   return rows.map(joinedToEvent);
 }
 
 async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Complete<Event>[]> {
-  return inOrderOf(ids, await selectEvents(db, [ids])).map(joinedToEvent);
+  return inOrderOf(ids, await selectEvents(db, { ids })).map(joinedToEvent);
 }
 
 interface Plan {

@@ -4,7 +4,7 @@ import { callerId } from "../../core/callers.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Database } from "../../db/client.ts";
 import { newId } from "../../db/ids.ts";
-import { parameter, prepare, typed } from "../../db/prepared.ts";
+import { asBigint, asText, type Parameters, prepare } from "../../db/prepared.ts";
 
 interface NewUpload {
   readonly siteId: string;
@@ -20,12 +20,25 @@ interface NewUpload {
 export async function insertUploadRequest(
   { caller, clock }: Pick<Ctx, "caller" | "clock">,
   db: Pick<Database, "pool">,
-  { siteId, projectId, device, filename, key, sessionId, sessionKey }: NewUpload,
+  { siteId, projectId, device, filename, ...named }: NewUpload,
 ): Promise<{ id: string; createdAtNs: bigint }> {
-  const owners = [caller.orgId, projectId, callerId(caller)];
-  const given = [device?.id, device?.name, key, sessionId, sessionKey];
-  const [row] = await insert(db, [newId("req"), ...owners, filename, clock.nowNs(), ...given, siteId, caller.kind]);
+  const { key = null, sessionId = null, sessionKey = null } = named;
+  const [row] = await insert(db, {
+    ...{ id: newId("req"), orgId: caller.orgId, projectId, siteId, filename, nowNs: clock.nowNs() },
+    ...{ requesterId: callerId(caller), requesterKind: caller.kind },
+    ...{ deviceId: device?.id ?? null, deviceName: device?.name ?? null, key, sessionId, sessionKey },
+  });
   return row ?? notFound(`site ${siteId}`);
+}
+
+interface Values
+  extends Record<"id" | "orgId" | "projectId" | "siteId" | "filename" | "requesterId" | "requesterKind", string> {
+  readonly nowNs: bigint;
+  readonly deviceId: string | null;
+  readonly deviceName: string | null;
+  readonly key: string | null;
+  readonly sessionId: string | null;
+  readonly sessionKey: string | null;
 }
 
 const fixed = ["source", "state", "pipelineStage", "isAcknowledged"] as const;
@@ -33,32 +46,28 @@ const given = ["id", "orgId", "projectId", "siteId", "requestedBy", "filename", 
 const optional = ["deviceId", "deviceName", "key", "sessionId", "sessionKey"] as const;
 
 /** The requester keeps its name of this moment, because keys are renamed and deleted; `findRequester` returns the same. */
-const requester = sql.raw<string>(
-  `jsonb_strip_nulls(jsonb_build_object('kind', $13::text, 'id', $4::text, 'name', coalesce(k.name, a.email)))`,
-);
+const describeRequester = ({ requesterId, requesterKind }: Parameters<Values>) => sql<string>`jsonb_strip_nulls(
+  jsonb_build_object('kind', ${requesterKind}::text, 'id', ${requesterId}::text, 'name', coalesce(k.name, a.email)))`;
 
-/**
- * Inserts a request with its id ($1), of an organization and project ($2, $3), made by an API key or member ($4) of this kind ($13), with a file's name ($5), now ($6); the
- * other values follow in their order, and the site ($12) comes before the kind. It stays until the request is committed.
- */
-const insert = prepare((db) =>
+/** Inserts a request that is made by an API key or a member. Its site stays until the request is committed. */
+const insert = prepare((db, values: Parameters<Values>) =>
   db
     .insertInto("ImportRequest")
     .columns([...fixed, ...given, ...optional])
     .expression((select) =>
       select
         .selectFrom("Site as s")
-        .leftJoin("ApiKey as k", (join) => join.on("k.id", "=", parameter<string>(4)))
-        .leftJoin("Member as m", (join) => join.on("m.id", "=", parameter<string>(4)))
+        .leftJoin("ApiKey as k", (join) => join.on("k.id", "=", values.requesterId))
+        .leftJoin("Member as m", (join) => join.on("m.id", "=", values.requesterId))
         .leftJoin("Account as a", "a.id", "m.accountId")
         .select([sql.lit("upload").as("source"), sql.lit("awaiting").as("state")])
         .select([sql.lit("Waiting for the upload").as("pipelineStage"), sql.lit(true).as("isAcknowledged")])
-        .select([typed<string>(1, "text").as("id"), "s.orgId", typed<string>(3, "text").as("projectId")])
-        .select(["s.id as siteId", requester.as("requestedBy"), typed<string>(5, "text").as("filename")])
-        .select([typed<bigint>(6, "bigint").as("createdAtNs"), typed<bigint>(6, "bigint").as("updatedAtNs")])
-        .select(optional.map((name, index) => typed<string>(7 + index, "text").as(name)))
-        .where("s.orgId", "=", parameter<string>(2))
-        .where("s.id", "=", parameter<string>(12))
+        .select([asText(values.id).as("id"), "s.orgId", asText(values.projectId).as("projectId")])
+        .select(["s.id as siteId", describeRequester(values).as("requestedBy"), asText(values.filename).as("filename")])
+        .select([asBigint(values.nowNs).as("createdAtNs"), asBigint(values.nowNs).as("updatedAtNs")])
+        .select(optional.map((name) => asText(values[name]).as(name)))
+        .where("s.orgId", "=", values.orgId)
+        .where("s.id", "=", values.siteId)
         .modifyEnd(sql`FOR KEY SHARE OF s`),
     )
     .returning(["id", "createdAtNs"]),

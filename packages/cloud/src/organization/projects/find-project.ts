@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import type { Ctx } from "../../calls/context/context.ts";
 import { ApiError, notFound } from "../../core/errors.ts";
 import type { DB } from "../../db/generated/tables.ts";
-import { parameter, prepare } from "../../db/prepared.ts";
-import { inProjects } from "./scope-sql.ts";
+import { type Parameters, prepare } from "../../db/prepared.ts";
+import { isAmong, type Tenancy } from "./scope-sql.ts";
 
 /**
  * Selects the rows of a project-bound table that the caller may see: those of its organization, and of its projects if it is limited to
@@ -18,13 +18,11 @@ export function seesProject({ caller }: Pick<Ctx, "caller">, projectId: string):
   return caller.projectIds.length === 0 || caller.projectIds.includes(projectId);
 }
 
-/**
- * Returns the projects to look in, for `inProjects`; an empty list stands for all projects of the organization. A project that is not
- * visible is 404.
- */
-export function projectsToSee({ caller }: Pick<Ctx, "caller">, projectId?: string): readonly string[] {
-  if (projectId === undefined) return caller.projectIds;
-  return seesProject({ caller }, projectId) ? [projectId] : notFound(`project ${projectId}`);
+/** Does what {@link visibleTo} does for a prepared statement, within one project if it is named; one that is not visible is 404. */
+export function tenancyOf({ caller }: Pick<Ctx, "caller">, projectId?: string): Tenancy {
+  const { orgId, projectIds } = caller;
+  if (projectId === undefined) return { orgId, projectIds };
+  return seesProject({ caller }, projectId) ? { orgId, projectIds: [projectId] } : notFound(`project ${projectId}`);
 }
 
 /** Does what {@link visibleTo} does, within one project if it is named; one that is not visible is 404. */
@@ -37,14 +35,14 @@ export async function visibleIn(ctx: Ctx, projectId: string | undefined) {
 /** Returns the ids of the projects that {@link visibleIn} selects, for lists whose indexes begin with the project. */
 export async function visibleProjectIds(ctx: Ctx, projectId: string | undefined): Promise<string[]> {
   if (projectId !== undefined) return [await requireVisible(ctx, projectId)];
-  const projects = await selectProjects(ctx.db, [ctx.caller.orgId, projectsToSee(ctx)]);
+  const projects = await selectProjects(ctx.db, tenancyOf(ctx));
   return projects.map(({ id }) => id);
 }
 
 /** Returns the project to create something in: the named one, else the only one; 400 if there are several. */
 export async function resolveProject(ctx: Ctx, projectId: string | undefined): Promise<string> {
   if (projectId !== undefined) return requireVisible(ctx, projectId);
-  const [only, another] = await selectTwoProjects(ctx.db, [ctx.caller.orgId, projectsToSee(ctx)]);
+  const [only, another] = await selectTwoProjects(ctx.db, tenancyOf(ctx));
   if (!only) notFound("a project");
   if (another) throw new ApiError("ProjectRequired", "projectId is required: there are several projects");
   return only.id;
@@ -67,13 +65,16 @@ export function visibleProjects({ caller }: Pick<Ctx, "caller">) {
 }
 
 async function requireVisible(ctx: Ctx, projectId: string): Promise<string> {
-  const [found] = await selectProjects(ctx.db, [ctx.caller.orgId, projectsToSee(ctx, projectId)]);
+  const [found] = await selectProjects(ctx.db, tenancyOf(ctx, projectId));
   return found?.id ?? notFound(`project ${projectId}`);
 }
 
-/** Finds the projects of an organization ($1) among some ($2). */
-const projectsAmong = (db: Kysely<DB>) =>
-  db.selectFrom("Project as p").select("p.id").where("p.orgId", "=", parameter<string>(1)).where(inProjects("p.id", 2));
+const projectsWithin = (db: Kysely<DB>, { orgId, projectIds }: Parameters<Tenancy>) =>
+  db
+    .selectFrom("Project as p")
+    .select("p.id")
+    .where("p.orgId", "=", orgId)
+    .where(isAmong(sql.ref("p.id"), projectIds));
 
-const selectProjects = prepare(projectsAmong);
-const selectTwoProjects = prepare((db) => projectsAmong(db).limit(sql.lit(2)));
+const selectProjects = prepare(projectsWithin);
+const selectTwoProjects = prepare((db, seen: Parameters<Tenancy>) => projectsWithin(db, seen).limit(sql.lit(2)));

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Ctx } from "../../calls/context/context.ts";
 import { invalid, notFound } from "../../core/errors.ts";
 import type { SiteModel } from "../../db/generated/models.ts";
-import { parameter, prepare } from "../../db/prepared.ts";
+import { type Parameters, prepare } from "../../db/prepared.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { findSite } from "./find-site.ts";
 
@@ -44,7 +44,7 @@ type Chosen = Pick<SiteModel, "id" | "type">;
 /** Chooses the site for an upload: the named one, else the project's, else ours. 400 for a site that takes no uploads. */
 export async function chooseSite(ctx: Ctx, { projectId, siteId }: For): Promise<Chosen> {
   if (siteId !== undefined) return requireTaking(await findSite(ctx, siteId), projectId);
-  const [site] = await selectPrimary(ctx.db, [ctx.caller.orgId, projectId]);
+  const [site] = await selectPrimary(ctx.db, { orgId: ctx.caller.orgId, projectId });
   return site ?? notFound("a primary site of the organization");
 }
 
@@ -58,15 +58,13 @@ export function requireTaking(site: SiteModel, projectId: string, field = "siteI
   return site;
 }
 
-/** Selects the primary site of an organization's ($1) project ($2), else the site of ours. */
-const selectPrimary = prepare((db) =>
+/** Selects the primary site of an organization's project, else the site of ours. */
+const selectPrimary = prepare((db, { orgId, projectId }: Parameters<{ orgId: string; projectId: string }>) =>
   db
     .selectFrom("Site as s")
-    .leftJoin("Project as p", (join) =>
-      join.onRef("p.primarySiteId", "=", "s.id").on("p.id", "=", parameter<string>(2)),
-    )
+    .leftJoin("Project as p", (join) => join.onRef("p.primarySiteId", "=", "s.id").on("p.id", "=", projectId))
     .select(["s.id", "s.type"])
-    .where("s.orgId", "=", parameter<string>(1))
+    .where("s.orgId", "=", orgId)
     .where((where) => where.or([where("s.type", "=", sql.lit("service-hosted")), where("p.id", "is not", null)]))
     .orderBy(sql`p.id IS NULL`)
     .orderBy("s.createdAtNs")

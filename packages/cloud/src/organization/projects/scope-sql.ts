@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { Prisma } from "../../db/generated/client.ts";
+import type { Parameters } from "../../db/prepared.ts";
 
 interface Scope {
   readonly orgId: string;
@@ -19,7 +20,19 @@ export function projectWhere(alias: string, { projectId }: Pick<Scope, "projectI
   return [Prisma.sql`${project} = ANY(${[...projectId.in]})`];
 }
 
-/** The condition of a prepared statement that a project is in the array at this position; an empty array stands for all projects. */
-export function inProjects(column: string, position: number): RawBuilder<boolean> {
-  return sql<boolean>`(${sql.raw(`$${position}`)}::text[] = '{}' OR ${sql.ref(column)} = ${sql.raw(`ANY($${position})`)})`;
+/** What a caller may see, as the values of a prepared statement: an organization, and projects of it; none stands for all of them. */
+export interface Tenancy {
+  readonly orgId: string;
+  readonly projectIds: readonly string[];
+}
+
+/** The condition of a prepared statement that a row of the table with this alias lies within. */
+export function within(alias: string, { orgId, projectIds }: Parameters<Tenancy>): RawBuilder<boolean> {
+  const [org, project] = ["orgId", "projectId"].map((column) => sql.ref(`${alias}.${column}`));
+  return sql<boolean>`${org} = ${orgId} AND ${isAmong(project!, projectIds)}`;
+}
+
+/** An empty list stands for all projects. */
+export function isAmong(project: RawBuilder<unknown>, projectIds: RawBuilder<readonly string[]>): RawBuilder<boolean> {
+  return sql<boolean>`(${projectIds}::text[] = '{}' OR ${project} = ANY(${projectIds}))`;
 }

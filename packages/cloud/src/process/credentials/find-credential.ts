@@ -4,7 +4,7 @@
 // has no proof of the last second that it hears these signals uses nothing that it remembers. An agent's token is looked up at each call.
 
 import type { Database } from "../../db/client.ts";
-import { parameter, prepare } from "../../db/prepared.ts";
+import { type Parameters, prepare } from "../../db/prepared.ts";
 
 /** The bearer of a token, and when the token ends. */
 export type Credential = Bearer & { readonly expiresAtNs: bigint | null };
@@ -36,12 +36,12 @@ type Bearer =
 
 /** Finds the credential with this hash by one statement; returns undefined if there is none, or if it is disabled. */
 export async function findCredential(db: Pick<Database, "pool">, tokenSha256: string): Promise<Credential | undefined> {
-  const [row] = await selectCredential(db, [tokenSha256]);
+  const [row] = await selectCredential(db, { tokenSha256 });
   const bearer = row && toBearer(row);
   return bearer && { ...bearer, expiresAtNs: row.expiresAtNs };
 }
 
-const selectCredential = prepare((db) =>
+const selectCredential = prepare((db, { tokenSha256 }: Parameters<{ tokenSha256: string }>) =>
   db
     .selectFrom("Credential as c")
     .leftJoin("ApiKey as k", "k.id", "c.apiKeyId")
@@ -55,7 +55,7 @@ const selectCredential = prepare((db) =>
     .select(["d.projectId", "d.deviceId", "d.preapproved"])
     .select(["t.id as siteTokenId", "t.orgId as siteOrgId", "t.siteId", "s.type as siteType"])
     .select(["i.id as inboxTokenId", "i.orgId as inboxOrgId", "i.siteId as inboxSiteId"])
-    .where("c.tokenSha256", "=", parameter<string>(1)),
+    .where("c.tokenSha256", "=", tokenSha256),
 );
 
 type Row = Awaited<ReturnType<typeof selectCredential>>[number];
