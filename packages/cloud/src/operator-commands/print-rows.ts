@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { makeEncoder } from "../calls/http/encoder.ts";
+import { encodeJson } from "../calls/http/encode-json.ts";
 
 interface Printing<T> {
   readonly json: boolean;
@@ -12,8 +12,7 @@ interface Printing<T> {
 
 /** Returns a line for each row: for programs the JSON that the API answers, for people a sentence. */
 export function linesOf<T>(rows: readonly T[], { json, schema, describe, none }: Printing<T>): string[] {
-  const encode = makeEncoder(schema);
-  if (json) return rows.map((row) => JSON.stringify(encode(row)));
+  if (json) return rows.map((row) => encodeJson(schema, row));
   return rows.length === 0 ? [none] : rows.map(describe);
 }
 

@@ -11,7 +11,6 @@ import { findActor } from "../audit-log/find-actor.ts";
 import { writeEntry } from "../audit-log/write-entry.ts";
 import type { Ctx } from "../context/context.ts";
 import type { BoundContract } from "./again.ts";
-import { makeEncoder } from "./encoder.ts";
 import type { AnyHandler } from "./handlers.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -85,8 +84,8 @@ function readerOf<C extends Contract>({ contract, handlers, shown }: BoundContra
 function fieldsOf(schema: z.ZodType): (answered: unknown) => Fields {
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
   const open = Object.entries(shape).filter(([, field]) => !holdsCredential(field));
-  const encode = makeEncoder(z.object(Object.fromEntries(open)));
-  return (answered) => withoutPath(encode(answered) as Fields);
+  const known = z.object(Object.fromEntries(open));
+  return (answered) => withoutPath(z.encode(known, answered as never) as Fields);
 }
 
 /** The address of a webhook may hold its receiver's secret behind the host. */

@@ -7,7 +7,7 @@ import { answerOnce, makesOne } from "./answer-once.ts";
 import { auditedHandler } from "./audited-call.ts";
 import { authenticate, isByCookie } from "./authenticate.ts";
 import { proveConnection } from "./connections.ts";
-import { type Encode, makeEncoder } from "./encoder.ts";
+import { encodeJson } from "./encode-json.ts";
 import type { Env } from "./env.ts";
 import { hasGone } from "./gone-signal.ts";
 import type { AnyHandler } from "./handlers.ts";
@@ -25,9 +25,8 @@ export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: Bou
   for (const [name, operation] of Object.entries(bound.contract)) {
     const handler = auditedHandler(bound, name);
     const { method, alsoMethods = [], response } = operation;
-    const encode = response && makeEncoder(response);
     const mayBeKept = method === "get" && response !== undefined && !holdsCredential(response);
-    const call = { operation, handler, encode, mayBeKept, again: againOf(bound, name) };
+    const call = { operation, handler, mayBeKept, again: againOf(bound, name) };
     const methods = [method, ...alsoMethods].map((one) => one.toUpperCase());
     app.on(methods, honoPath(operation.path), (c) => {
       c.set("path", operation.path);
@@ -40,14 +39,13 @@ interface Call {
   readonly operation: Operation;
   readonly handler: AnyHandler;
   readonly again: AnyHandler | undefined;
-  /** Undefined if a success has no body. */
-  readonly encode: Encode | undefined;
   /** Answers to reads may be cached, except for tokens and signed links. */
   readonly mayBeKept: boolean;
 }
 
 async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response> {
-  const { operation, handler, again, encode, mayBeKept } = call;
+  const { operation, handler, again, mayBeKept } = call;
+  const { response: schema } = operation; // undefined if a success has no body
   const noteChanges = async () => {
     if (operation.audits) deps.credentials.forgetAll(); // what a handler forgot may have been read again before the commit
     if (operation.method !== "get" && !isByMachine(operation.access)) await noteOrWarn(deps);
@@ -55,9 +53,9 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   const ctx = await openContext(c, deps, operation.access);
   const input = await parseInput(c, operation);
   const takeTurn = listTurns(c, ctx, operation);
-  if (encode && makesOne(operation)) {
+  if (schema && makesOne(operation)) {
     using _turn = await takeTurn({ hasBegun: false });
-    const toText = async (answered: Promise<unknown>) => JSON.stringify(encode(await answered));
+    const toText = async (answered: Promise<unknown>) => encodeJson(schema, await answered);
     const response = await answerOnce(c, ctx, {
       operation,
       input,
@@ -69,17 +67,17 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   }
   const answered = await handleInTurn(() => handler(ctx, input), takeTurn);
   await noteChanges();
-  if (!encode) return c.body(null, 204);
+  if (!schema) return c.body(null, 204);
   const onCount = isPaged(operation)
     ? (count?: number) => nameTotal(c, pageOf(call, { ctx, input, count, takeTurn }))
     : undefined;
   if (isBatches(answered))
-    return streamList(c, inSteps(answered, takeTurn), { encode, mayBeKept, log: deps.log, onCount });
+    return streamList(c, inSteps(answered, takeTurn), { schema, mayBeKept, log: deps.log, onCount });
   if (Array.isArray(answered)) await onCount?.(answered.length);
-  if (!operation.responseHeaders) return sendJson(c, JSON.stringify(encode(answered)), call);
+  if (!operation.responseHeaders) return sendJson(c, encodeJson(schema, answered), call);
   const { output, headers } = answered as WithHeaders<Operation>;
   for (const [name, value] of Object.entries(headers as object)) if (value !== undefined) c.header(name, String(value));
-  return sendJson(c, JSON.stringify(encode(output)), call);
+  return sendJson(c, encodeJson(schema, output), call);
 }
 
 interface Counting {

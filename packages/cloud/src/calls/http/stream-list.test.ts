@@ -6,7 +6,6 @@ import { z } from "zod";
 import { ApiError } from "../../core/errors.ts";
 import type { Batches } from "../../db/in-batches.ts";
 import { serveRoutes } from "../data-plane/testing/serve-routes.ts";
-import { makeEncoder } from "./encoder.ts";
 import { streamList } from "./stream-list.ts";
 
 const Item = z.object({ atNs: z.codec(z.string(), z.bigint(), { decode: BigInt, encode: String }) });
@@ -15,7 +14,7 @@ const log = pino({ level: "silent" });
 
 async function answer(list: () => Batches<z.output<typeof Item>>) {
   await using served = await serveRoutes((app) => {
-    app.get("/", (c) => streamList(c, list(), { encode: makeEncoder(z.array(Item)), mayBeKept: true, log }));
+    app.get("/", (c) => streamList(c, list(), { schema: z.array(Item), mayBeKept: true, log }));
   });
   const { statusCode, headers, body } = await request(served.url);
   return { statusCode, type: headers["content-type"], text: await body.text() };

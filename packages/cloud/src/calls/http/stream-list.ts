@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 import type { Logger } from "pino";
+import type { z } from "zod";
 import type { Batches } from "../../db/in-batches.ts";
 import { chooseCoding, encodePieces } from "./content-coding.ts";
-import type { Encode } from "./encoder.ts";
+import { encodeJson } from "./encode-json.ts";
 import type { Env } from "./env.ts";
 import { sendJson } from "./send-json.ts";
 import { streamBody } from "./stream-response.ts";
@@ -15,7 +16,8 @@ export function isBatches(answered: unknown): answered is Batches<unknown> {
 const WHOLE_BYTES = 1024 * 1024;
 
 interface Options {
-  readonly encode: Encode;
+  /** Of the whole list. */
+  readonly schema: z.ZodType;
   readonly mayBeKept: boolean;
   readonly log: Logger;
   /** Is called before the first byte, with the number of items if all are known by then. */
@@ -28,10 +30,10 @@ interface Options {
 export async function streamList(
   c: Context<Env>,
   batches: Batches<unknown>,
-  { encode, mayBeKept, log, onCount }: Options,
+  { schema, mayBeKept, log, onCount }: Options,
 ): Promise<Response> {
   const seen = { items: 0 };
-  const pieces = encodeList(batches, { encode, seen });
+  const pieces = encodeList(batches, { schema, seen });
   const { gathered, isAll } = await gather(pieces);
   await onCount?.(isAll ? seen.items : undefined);
   if (isAll) return sendJson(c, Buffer.concat(gathered), { mayBeKept });
@@ -65,7 +67,7 @@ async function* inTurn(first: readonly Uint8Array[], others: AsyncIterable<Uint8
 
 async function* encodeList(
   batches: Batches<unknown>,
-  { encode, seen }: { readonly encode: Encode; readonly seen: { items: number } },
+  { schema, seen }: { readonly schema: z.ZodType; readonly seen: { items: number } },
 ): AsyncGenerator<Uint8Array> {
   let isEmpty = true;
   let sizeChars = 0;
@@ -73,7 +75,7 @@ async function* encodeList(
     const { value: items, done } = await batches.next(sizeChars);
     if (done) break;
     seen.items += items.length;
-    const text = JSON.stringify(encode(items)).slice(1, -1);
+    const text = encodeJson(schema, items).slice(1, -1);
     sizeChars = text.length;
     if (sizeChars === 0) continue;
     yield Buffer.from(`${isEmpty ? "[" : ","}${text}`);

@@ -3,7 +3,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { authenticate } from "../../calls/http/authenticate.ts";
-import { makeEncoder } from "../../calls/http/encoder.ts";
+import { encodeJson } from "../../calls/http/encode-json.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { parseInput } from "../../calls/http/parse.ts";
 import { sendJson } from "../../calls/http/send-json.ts";
@@ -16,7 +16,6 @@ import { formatPlace, type News, type Place, parsePlace, readNews } from "./read
 import { requireProject, seenChanges } from "./seen-changes.ts";
 
 const { list } = api.changes;
-const encode = makeEncoder(list.response);
 const STREAM_MS = 10 * 60_000;
 /** Proxies end a stream on which nothing is sent, and access is looked at again. */
 const SIGN_MS = 15_000;
@@ -42,7 +41,7 @@ export function changesRoute(app: Hono<Env>, deps: Deps): void {
     const answered = seenChanges(ctx, first, input.projectId);
     const isOver = since === undefined || input.waitSeconds === 0 || isNews(answered);
     const answer = isOver ? answered : await waitForNews(call, first.place, input.waitSeconds);
-    return sendJson(c, JSON.stringify(encode(answer)), { mayBeKept: false });
+    return sendJson(c, encodeJson(list.response, answer), { mayBeKept: false });
   });
 }
 
@@ -127,7 +126,7 @@ async function nextText({ open, projectId }: Call, news: News): Promise<string> 
 }
 
 function eventText(seen: Complete<Changes>): string {
-  return `id: ${seen.next}\ndata: ${JSON.stringify(encode(seen))}\n\n`;
+  return `id: ${seen.next}\ndata: ${encodeJson(list.response, seen)}\n\n`;
 }
 
 function takePlace({ ctx, waiting: { counts } }: Call): Disposable {

@@ -34,8 +34,6 @@ export async function insertEvent(
   return row ?? notFound(`device ${deviceId}`);
 }
 
-const written = ["metadata", "properties", "createdAtNs", "updatedAtNs", "createdBy"] as const;
-
 interface Values {
   readonly id: string;
   /** Of the row in the outbox. */
@@ -60,6 +58,23 @@ const describeCreator = ({ creatorId, creatorKind }: Parameters<Values>) => sql<
     (SELECT k.name FROM "ApiKey" k WHERE k.id = ${creatorId}),
     (SELECT a.email FROM "Member" m JOIN "Account" a ON a.id = m."accountId" WHERE m.id = ${creatorId}))))`;
 
+const written = ["id", "orgId", "eventTypeId", "startNs", "endNs", "metadata", "properties"] as const;
+const noted = ["createdAtNs", "updatedAtNs", "createdBy"] as const;
+
+/** The columns `written` and `noted`, in their order. */
+const writtenOf = (values: Parameters<Values>) => [
+  asText(values.id).as("id"),
+  asText(values.orgId).as("orgId"),
+  asText(values.eventTypeId).as("eventTypeId"),
+  asBigint(values.startNs).as("startNs"),
+  asBigint(values.endNs).as("endNs"),
+  asJson(values.metadata).as("metadata"),
+  asJson(values.properties).as("properties"),
+  asBigint(values.nowNs).as("createdAtNs"),
+  asBigint(values.nowNs).as("updatedAtNs"),
+  describeCreator(values).as("createdBy"),
+];
+
 /** Inserts an event, and says so in the outbox. */
 const insert = prepare((db, values: Parameters<Values>) =>
   db
@@ -74,16 +89,12 @@ const insert = prepare((db, values: Parameters<Values>) =>
     .with("event", (made) =>
       made
         .insertInto("Event")
-        .columns(["id", "orgId", "projectId", "deviceId", "eventTypeId", "startNs", "endNs", ...written])
+        .columns(["projectId", "deviceId", ...written, ...noted])
         .expression((given) =>
           given
             .selectFrom("device")
-            .select([asText(values.id).as("id"), asText(values.orgId).as("orgId"), "projectId"])
-            .select(["id as deviceId", asText(values.eventTypeId).as("eventTypeId")])
-            .select([asBigint(values.startNs).as("startNs"), asBigint(values.endNs).as("endNs")])
-            .select([asJson(values.metadata).as("metadata"), asJson(values.properties).as("properties")])
-            .select([asBigint(values.nowNs).as("createdAtNs"), asBigint(values.nowNs).as("updatedAtNs")])
-            .select(describeCreator(values).as("createdBy")),
+            .select(["projectId", "id as deviceId"])
+            .select(writtenOf(values)),
         )
         .returningAll(),
     )

@@ -1,7 +1,7 @@
 import { type Operation, siteUploads } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import { proveConnection } from "../../calls/http/connections.ts";
-import { makeEncoder } from "../../calls/http/encoder.ts";
+import { encodeJson } from "../../calls/http/encode-json.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { parseInput } from "../../calls/http/parse.ts";
 import { readCapability } from "../../store/site-keys/upload-capability.ts";
@@ -38,14 +38,13 @@ export function agentUploadRoutes(app: Hono<Env>, deps: UploadDeps, onReceived: 
 }
 
 function serveUpload(app: Hono<Env>, deps: UploadDeps, [operation, verb]: [Operation, Verb]): void {
-  const encode = makeEncoder(operation.response!);
   app.post(operation.path.replace("{uploadId}", ":uploadId"), async (c) => {
     const upload = readUpload(c, deps);
     proveConnection(c);
     using _turn = await deps.turns.agents.take({ owner: upload.id }, () => c.req.raw.signal);
     const answered = await verb({ blobs: deps.blobs, upload }, (await parseInput(c, operation)) as never);
     c.header("Cache-Control", "no-store");
-    return c.body(JSON.stringify(encode(answered)), 200, { "content-type": "application/json" });
+    return c.body(encodeJson(operation.response!, answered), 200, { "content-type": "application/json" });
   });
 }
 
