@@ -59,7 +59,11 @@ export function openDatabase(url: string, { maxConnections, log }: DatabaseOptio
     connections.add(client);
     client.on("error", () => {}).once("end", () => connections.delete(client));
   });
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  // Prisma's own limit of five seconds is shorter than a statement of a transaction may take; `db/transaction.ts` gives others.
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool),
+    transactionOptions: { timeout: STATEMENT_TIMEOUT_MS },
+  });
   return {
     prisma,
     pool,
