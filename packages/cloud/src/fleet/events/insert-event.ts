@@ -91,10 +91,7 @@ const insert = prepare((db, values: Parameters<Values>) =>
         .insertInto("Event")
         .columns(["projectId", "deviceId", ...written, ...noted])
         .expression((given) =>
-          given
-            .selectFrom("device")
-            .select(["projectId", "id as deviceId"])
-            .select(writtenOf(values)),
+          given.selectFrom("device").select(["projectId", "id as deviceId"]).select(writtenOf(values)),
         )
         .returningAll(),
     )
