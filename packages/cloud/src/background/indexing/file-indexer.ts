@@ -11,6 +11,7 @@
 // the file is read again before it is blamed.
 
 import type { RandomAccessSource } from "@downlink/recordings";
+import { FairTurns } from "../../process/limits/fair-turns.ts";
 import { LARGE_FILE_BYTES } from "../jobs/large-file.ts";
 import { openIndexStream, type StoreIndex } from "./index-stream.ts";
 import { SalvageRefusedError, ThreadOutOfMemoryError } from "./indexing-errors.ts";
@@ -19,7 +20,6 @@ import { type IndexingThread, startIndexingThread, threadMain, type Work } from 
 import { streamPieces } from "./stream-pieces.ts";
 import { type StreamedReader, streamSource } from "./stream-source.ts";
 import type { IndexedFile, SalvageInput, TaskName } from "./thread-messages.ts";
-import { createTurns } from "./turns.ts";
 
 /**
  * Reads stored files in threads of their own, with bounded memory and time. A file that brings its thread down throws {@link TooHeavyError}
@@ -79,13 +79,18 @@ export function openFileIndexer({ limits: given, main = threadMain }: Options = 
   };
 }
 
+/** The files of all owners wait together, in the order in which they came, and as long as it takes. */
+const FILE = { owner: "", hasBegun: true };
+const atOnce = (count: number) => new FairTurns("files", { atOnce: count, perOwner: count, waiting: 0, waitMs: 0 });
+
 /** As many files are read at once as there are threads; one thread is left to small files. */
 function takeTurns({ threads }: IndexingLimits) {
-  const turns = createTurns(threads);
-  const largeTurns = createTurns(Math.max(1, threads - 1));
+  const turns = atOnce(threads);
+  const largeTurns = atOnce(Math.max(1, threads - 1));
   return async <T>({ source, signal }: Work, act: () => Promise<T>): Promise<T> => {
-    using _largeTurn = source.sizeBytes > LARGE_FILE_BYTES ? await largeTurns.take(signal) : undefined;
-    using _turn = await turns.take(signal);
+    signal.throwIfAborted();
+    using _largeTurn = source.sizeBytes > LARGE_FILE_BYTES ? await largeTurns.take(FILE, () => signal) : undefined;
+    using _turn = await turns.take(FILE, () => signal);
     return await act();
   };
 }
