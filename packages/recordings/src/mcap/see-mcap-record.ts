@@ -5,7 +5,7 @@ import { EMPTY_MESSAGE_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { readChannel, readSchema } from "./records.ts";
 
 interface Bounds {
-  /** Records of other known types may stand in the chunk, because its checksum judges them; else they make no sense. */
+  /** Records of any type may stand in the chunk, because its checksum judges them; else only schemas, channels and messages make sense. */
   readonly takesOthers?: boolean;
   readonly maxRecordBytes: number;
   readonly maxChunkBytes: number;
@@ -44,7 +44,7 @@ function seeDefinition(record: Uint8Array, introduced: Set<number>, { takesOther
   const cursor = openCursor(record.subarray(RECORD_HEAD_BYTES), "a record", "BadChunk");
   if (record[0] === opcodes.schema) readSchema(cursor);
   else if (record[0] === opcodes.channel) introduced.add(readChannel(cursor).id);
-  else if (!takesOthers || record[0]! < opcodes.header || record[0]! > opcodes.dataEnd) throw senseless();
+  else if (!takesOthers || record[0] === 0) throw senseless(); // no record has the type 0. source: MCAP, Records
 }
 
 function senseless(): RecordingError {

@@ -222,19 +222,21 @@ test("a chunk without a checksum whose size is damaged is read to its last byte,
   }
 });
 
-test("in a chunk whose size alone is damaged there may be records that belong outside of chunks", async () => {
+test("in a chunk whose size alone is damaged there may be records that belong outside of chunks, or that are an application's own", async () => {
   const whole = Buffer.from(await hundredChunks(""));
   const { at, end } = chunksOf(whole)[4]!;
-  const metadata = Buffer.alloc(9 + 4 + 4);
-  metadata[0] = 0x0c;
-  metadata.writeBigUInt64LE(8n, 1); // without a name and without entries
   const contentBytes = Number(whole.readBigUInt64LE(at + 41));
-  const content = Buffer.concat([metadata, whole.subarray(at + 49, at + 49 + contentBytes)]);
-  const head = Buffer.from(whole.subarray(at, at + 49));
-  head.writeBigUInt64LE(BigInt(40 + content.byteLength), 1);
-  head.writeBigUInt64LE(1n, 25); // the size that is damaged
-  head.writeUInt32LE(crc32(content), 33);
-  head.writeBigUInt64LE(BigInt(content.byteLength), 41);
-  const lying = Buffer.concat([whole.subarray(0, at), head, content, whole.subarray(end)]);
-  assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000);
+  const messages = whole.subarray(at + 49, at + 49 + contentBytes);
+  const metadata = Buffer.from([0x0c, 8, ...Array(7 + 8).fill(0)]); // without a name and without entries
+  const own = Buffer.from([0x80, ...Array(8).fill(0)]); // without content
+  for (const record of [metadata, own]) {
+    const content = Buffer.concat([record, messages]);
+    const head = Buffer.from(whole.subarray(at, at + 49));
+    head.writeBigUInt64LE(BigInt(40 + content.byteLength), 1);
+    head.writeBigUInt64LE(1n, 25); // the size that is damaged
+    head.writeUInt32LE(crc32(content), 33);
+    head.writeBigUInt64LE(BigInt(content.byteLength), 41);
+    const lying = Buffer.concat([whole.subarray(0, at), head, content, whole.subarray(end)]);
+    assert.equal(readMessages(await salvage(lying, "run.mcap", pool)).length, 1000, `type ${record[0]}`);
+  }
 });
