@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { readConfig, settingNames } from "./config.ts";
 
@@ -16,4 +18,11 @@ test("what is wrong with a setting is a sentence that names it, without words of
         complaints++;
       }
   assert.ok(complaints > 100, `${complaints}`);
+});
+
+test("the operators' page, or that of self-hosted sites, says what each setting means", () => {
+  const pages = ["operating.md", "docs/self-hosted-site.md"].map((page) => join(import.meta.dirname, "..", page));
+  const rows = pages.flatMap((page) => readFileSync(page, "utf8").match(/^\| `.*$/gm) ?? []);
+  const missing = settingNames.filter((name) => !rows.some((row) => row.includes(`\`${name}\``)));
+  assert.deepEqual(missing, []);
 });

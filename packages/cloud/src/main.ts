@@ -47,7 +47,7 @@ const program = new Command("downlink")
   .version(PROGRAM_VERSION, "--version")
   .addHelpText(
     "after",
-    `\nSettings are environment variables (README.md says what each means):\n${listed(settingNames)}`,
+    `\nSettings are environment variables (packages/cloud/operating.md says what each means):\n${listed(settingNames)}`,
   );
 program
   .command("all")
@@ -154,7 +154,7 @@ function announce({ url }: RunningServer, { publicUrl, servesConsole, host }: Co
   process.stdout.write(`Downlink serves at ${url}\n`);
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const here = publicUrl ?? (isEverywhere ? `http://127.0.0.1:${new URL(url).port}` : url);
-  if (servesConsole) process.stdout.write(`Pages: ${here}\n`);
+  if (servesConsole) process.stdout.write(`Pages: ${here}, where an API key signs in\n`);
   process.stdout.write(`Interface: ${here}/docs\n`);
   if (publicUrl === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
     log.warn(

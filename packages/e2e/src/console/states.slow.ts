@@ -102,6 +102,37 @@ test("a session that ends in the middle of typing loses nothing of what was type
   await page.getByRole("row").filter({ hasText: "typed for a while" }).waitFor();
 });
 
+test("while a page is on its way it shows where its data will be, and data that were there stay until the new ones are", {
+  skip,
+}, async (t) => {
+  const console = await startConsole(t, { files: { "run-1.mcap": 1 } });
+  const { page, complaints } = await console.open("/events");
+  await page.getByRole("heading", { name: "Events" }).waitFor();
+  let held = Promise.withResolvers<void>();
+  await page.route(isList, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const found = page.getByRole("link", { name: "run-1.mcap" });
+  for (const [key, waiting] of [
+    ["c", ".lanes-skeleton"],
+    ["r", '[role="row"][aria-busy]'],
+  ] as const) {
+    for (const one of ["g", key]) await page.keyboard.press(one);
+    await page.locator(waiting).first().waitFor();
+    await page.locator(".progress-line.on").waitFor({ state: "attached" });
+  }
+  held.resolve();
+  await found.waitFor();
+  held = Promise.withResolvers();
+  for (const key of ["g", "e"]) await page.keyboard.press(key);
+  await found.waitFor({ state: "detached" });
+  for (const key of ["g", "r"]) await page.keyboard.press(key);
+  await found.waitFor();
+  held.resolve();
+  assert.deepEqual(complaints, []);
+});
+
 test("while the control plane is gone what was shown stays, with its age, and what is new comes once it is back", {
   skip,
 }, async (t) => {
