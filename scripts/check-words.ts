@@ -16,6 +16,7 @@ const DIALECT: readonly { readonly words: RegExp; readonly instead: string }[] =
   { words: /\bwish(es|ed)?\b/, instead: "request" },
   { words: /\bbells?\b/, instead: "signal" },
   { words: /\bgrounds?\b/, instead: "core" },
+  { words: /\banew\b/, instead: "again, or start over" },
 ];
 /** These names are in the state of agents and in migrations, which are never renamed. */
 const STORED = /\b(TABLE|FROM|INTO|JOIN) wishes\b|\bwishes\.version_id\b|\bautoImportTold\b|\w+_tells_of_\w+/g;
@@ -26,6 +27,7 @@ const PLANTED = [
   "ask(openWish);",
   "/** Rings the bell. */",
   "// as told by it",
+  "askAnew(request);",
 ];
 const ALLOWED = [
   "until it is told to stop",

@@ -2,7 +2,7 @@ import { globSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildFacts, ROOT, runTool } from "./build-facts.ts";
 
-/** Compiles the packages anew: what earlier builds left of sources that are gone would be packed, too. */
+/** Compiles the packages again: what earlier builds left of sources that are gone would be packed, too. */
 export function compile(programs: readonly string[], facts: BuildFacts): void {
   // The console's pages are built by the set-up.
   const former = globSync(["packages/*/dist", "packages/*/*.tsbuildinfo"], { cwd: ROOT });

@@ -1,6 +1,6 @@
 /** A span that is under way. */
 export interface Span {
-  /** Names it anew, once more is known: by what is done, never by ids, so that spans of one kind have one name. */
+  /** Names it again, once more is known: by what is done, never by ids, so that spans of one kind have one name. */
   rename(name: string): void;
   note(attributes: Readonly<Record<string, string | number>>): void;
   fail(message: string): void;

@@ -49,7 +49,7 @@ async function runRebuilding(options: DaemonOptions): Promise<void> {
       }
       if (!isStateCorrupt(error) || rebuilds === MAX_REBUILDS) throw error;
       rebuilds += 1;
-      log.error({ err: error }, "the state database is corrupt; the agent begins anew");
+      log.error({ err: error }, "the state database is corrupt; the agent starts over");
     }
   } while (!signal.aborted);
 }

@@ -61,7 +61,7 @@ test("a setting that needs a restart is named, changes nothing before it, and is
   const secret = "dl_dt_another0123456789";
   bed.edit(`DOWNLINK_DEVICE_NAME=rover-2\nDOWNLINK_DEVICE_TOKEN=${secret}\nDOWNLINK_WATCH_EXCLUDE=x*\n`);
   const named = await bed.until(
-    "it begins anew and still says so",
+    "it starts over and still says so",
     ({ problems }) => hellosOf(cloud) === 2 && problems.some(({ code }) => code === "RestartNeeded"),
   );
   assert.equal(named.problems[0]?.detail, "DOWNLINK_DEVICE_NAME");

@@ -111,7 +111,7 @@ function takeUp(ctx: FollowContext, sources: SettingSources): void {
   const hasOtherRoots = !isDeepStrictEqual(wanted.extraRoots, ctx.extraRoots);
   if (changed["within seconds"].length === 0 && !hasOtherRoots) return;
   const settings = keysOf(hasOtherRoots ? [...changed["within seconds"], "caFile"] : changed["within seconds"]);
-  log.info({ settings }, "the agent begins anew with changed settings");
+  log.info({ settings }, "the agent starts over with changed settings");
   ctx.startAgain(settingsToStartWith(running.settings, wanted.settings));
 }
 

@@ -47,5 +47,5 @@ function showFailure({ log, problems }: Supervision, loop: string, error: unknow
   if (error instanceof StateRefusedError || isStateCorrupt(error)) throw error;
   const detail = error instanceof Error ? error.message : String(error);
   problems.raise(isStateUnwritable(error) ? "StateUnwritable" : "Internal", `${loop}: ${detail}`);
-  log.error({ err: error, loop }, "a loop failed; it begins anew");
+  log.error({ err: error, loop }, "a loop failed; it starts over");
 }

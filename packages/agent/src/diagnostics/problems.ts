@@ -138,7 +138,7 @@ export const problemTexts = {
   },
   StateSetAside: {
     title: "The state database was damaged and has been rebuilt",
-    cause: "A power cut or a failing disk. Files are indexed and listed anew; nothing is imported twice.",
+    cause: "A power cut or a failing disk. Files are indexed and listed again; nothing is imported twice.",
     fix: "Check the disk. The damaged file is kept beside the new one.",
   },
   SiteUnreachable: {

@@ -68,7 +68,7 @@ const describers: Readonly<Record<FileState, Describer>> = {
   }),
   incomplete: ({ reason }) => ({
     why: reason ?? "It has no end, and did not change for a long time.",
-    next: "It is listed with the reason. Should its end still be written, it is examined anew.",
+    next: "It is listed with the reason. Should its end still be written, it is examined again.",
     todo: "Ask in the control plane for what is readable of it, or repair it (`mcap recover`, `rosbag reindex`).",
   }),
   damaged: ({ reason }) => ({

@@ -30,7 +30,7 @@ test("explain says that a touched file is read again; it says nothing about a ne
   renameSync(`${path}.copy`, path);
   assert.match(
     await explain(),
-    /^Why +It was copied, or its file system mounted anew, since the agent looked at it\.$/m,
+    /^Why +It was copied, or its file system mounted again, since the agent looked at it\.$/m,
   );
   renameSync(path, join(device.root, "b.mcap"));
   assert.match(await explain(), /^Why +It is not at this path any more, and no scan has noticed that yet\.$/m);

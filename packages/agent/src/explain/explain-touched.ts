@@ -26,7 +26,7 @@ export function explainTouched(known: Known, absolutePath: string): Pick<Explana
   const isSameEntry = fileNumber(stats.ino) === fileNumber(BigInt.asUintN(64, known.inode));
   if (isSameEntry && stats.mtimeNs === known.mtimeNs) return undefined;
   return {
-    why: `It was ${isSameEntry ? "written or touched" : "copied, or its file system mounted anew,"} since the agent looked at it.`,
+    why: `It was ${isSameEntry ? "written or touched" : "copied, or its file system mounted again,"} since the agent looked at it.`,
     next: "It is read again, slowly: with the same content it is the same recording, and goes on as it was; with another one it is a new recording.",
   };
 }

@@ -159,9 +159,9 @@ test("an agent that lost its state database while a card is out takes nothing on
   cloud.leaseMs = 1; // An agent that lost its state cannot take over its own lease.
   // Between the scan that finds a file and its examination there is time for a listing.
   await using second = startDaemon(settingsFor(device, cloud, { ...swapped, settleTimeMs: "1s" }));
-  const isAnew = (path: string, lost: string) =>
+  const isListedAgain = (path: string, lost: string) =>
     [...cloud.files.values()].some((file) => file.path === path && file.versionId !== lost);
-  await cloud.until("B is listed again", () => isAnew("b.mcap", lostB));
+  await cloud.until("B is listed again", () => isListedAgain("b.mcap", lostB));
   await bed.record("B", "later.mcap", 3);
   await cloud.until("changes are reported as well", () => cloud.at("later.mcap") !== undefined);
   assert.deepEqual([cloud.files.has(lostA), cloud.failures], [true, []]);
@@ -170,7 +170,7 @@ test("an agent that lost its state database while a card is out takes nothing on
   bed.putIn("A");
   // The end of the listing, by which the former versions are gone, names the versions in their place.
   await cloud.until("absence counts again", () => !cloud.files.has(lostA));
-  assert.ok(isAnew("a.mcap", lostA) && !cloud.files.has(lostB));
+  assert.ok(isListedAgain("a.mcap", lostA) && !cloud.files.has(lostB));
   assert.deepEqual([...cloud.files.values()].map(({ path }) => path).sort(), ["a.mcap", "b.mcap", "later.mcap"]);
   await second.until("B is away", ({ files }) => files.away === 2 && files.reported === 1);
 });

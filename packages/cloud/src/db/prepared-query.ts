@@ -1,4 +1,4 @@
-// pg asks for the description of the columns at every run of a prepared statement, and builds the row's shape and its parsers from it anew:
+// pg asks for the description of the columns at every run of a prepared statement, and builds the row's shape and its parsers from it again:
 // for a recording by its id, that is a sixth of the server's work. The columns of a statement that a connection has prepared never change
 // (Postgres refuses that: "cached plan must not change result type"), so this code asks for them once. A query class of one's own is what
 // pg calls a `Submittable`; pg-cursor is made in the same way.

@@ -1,5 +1,5 @@
 // A query that almost every request runs is a prepared statement: Kysely writes it once, with everything joined that the answer shows, and
-// each connection parses and plans it once. Prisma would prepare each query anew, and run one for each relation.
+// each connection parses and plans it once. Prisma would prepare each query again, and run one for each relation.
 
 import { createHash } from "node:crypto";
 import {

@@ -40,7 +40,7 @@ test("a file that was reported before is requested once its report has such a gl
   assert.equal((await requestsFor(agent)).length, 1);
 });
 
-test("a request that a person cancelled is not made anew", async () => {
+test("a request that a person cancelled is not made again", async () => {
   const agent = await startAgent(cloud, "auto-cancelled");
   const item = wanted();
   await agent.report([item]);

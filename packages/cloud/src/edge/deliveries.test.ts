@@ -29,7 +29,7 @@ test("a delivered file that is no recording fails with its reason; the agent hea
   assert.deepEqual((await agent.call(api.edge.work, {})).work.imports, []);
 });
 
-test("stored bytes that differ from the announced hash are requested anew, and given up after three times", async () => {
+test("stored bytes that differ from the announced hash are requested again, and given up after three times", async () => {
   const { agent, item, version } = await askForFile(cloud, "mismatcher");
   const bytes = randomBytes(item.size);
   for (const expected of ["pending", "pending", "failed"]) {

@@ -55,7 +55,7 @@ test("the stored parts decide: an upload that an older agent began by MD5 is con
   assert.deepEqual([second.uploadId, second.digest, second.parts.length], [first.uploadId, "md5", 1]);
 });
 
-test("an older agent that replaces a newer one cannot compare the stored parts: its upload begins anew", async () => {
+test("an older agent that replaces a newer one cannot compare the stored parts: its upload starts over", async () => {
   const { agent, requestId, open } = await askForBytes("downgraded");
   const first = await open(["sha256", "md5"]);
   await agent.sendParts({ requestId, ...first }, bytes.subarray(0, PART_BYTES));

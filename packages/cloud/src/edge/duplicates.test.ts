@@ -142,7 +142,7 @@ test("claiming the hash of another device's or organization's content reveals no
   }
 });
 
-test("an agent that knows no hashes sends its copy, which is then rejected; its bytes do not stay, and after a retry the device is asked anew", async () => {
+test("an agent that knows no hashes sends its copy, which is then rejected; its bytes do not stay, and after a retry the device is asked again", async () => {
   const { agent, bytes, id, copyOf } = await makeOriginal("older-agent");
   const copy = copyOf();
   const { id: copyId } = await ask(agent, copy);

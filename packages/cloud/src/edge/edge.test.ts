@@ -131,7 +131,7 @@ test("a requested file that is gone has failed with EdgeCopyGone, and cannot be 
   await assert.rejects(admin.call(api.recordings.requestImport, { keyOrId: recording!.id }), refusedWith("NotFound"));
 });
 
-test("after a complete listing absence counts; a listing with a gap changes nothing and is requested anew", async () => {
+test("after a complete listing absence counts; a listing with a gap changes nothing and is requested again", async () => {
   const agent = await startAgent(cloud, "relister");
   const items = [recordingItem(), recordingItem(), recordingItem()];
   await agent.report(items);

@@ -20,7 +20,7 @@ interface Ending {
 }
 
 /**
- * Removes the files that the listing does not name, if it arrived whole; returning false asks for it anew and changes nothing. A swapped
+ * Removes the files that the listing does not name, if it arrived whole; returning false asks for it again and changes nothing. A swapped
  * card removes a hundred thousand files: they are removed in transactions of bounded size, and a repeat goes on where an interruption left
  * off.
  */
@@ -52,7 +52,7 @@ function removeSome(ctx: AgentCtx, { id, sequence }: Ending, after: string): Pro
     await noteListed(tx, agent, await holdIncarnation(tx));
     return undefined;
   };
-  return withLease(ctx, remove, sequence); // each time anew, because files that were reported since are not in this listing
+  return withLease(ctx, remove, sequence); // each time again, because files that were reported since are not in this listing
 }
 
 interface Absence {

@@ -224,7 +224,7 @@ function actOf(quarrel: Quarrel, process: Process, chance: Chance): () => Promis
 }
 
 /** Does what a crash or an update does: none of its calls is running any more. */
-function beginAnew(process: Process): void {
+function startOver(process: Process): void {
   const formerInstanceIds = [process.instanceId, ...process.formerInstanceIds].slice(0, edgeLimits.formerInstances);
   Object.assign(process, { ...newProcess(), knownLease: process.knownLease, formerInstanceIds });
 }
@@ -239,7 +239,7 @@ async function step(quarrel: Quarrel, processes: readonly Process[], chance: Cha
   const event = chance(40);
   if (event === 0) return quarrel.restart();
   if (event === 1) return quarrel.passSeconds(61);
-  if (event < 5) return beginAnew(one);
+  if (event < 5) return startOver(one);
   if (event < 7 && processes.length > 1) return copyState(processes[0]!, processes[1]!);
   if (event < 16) quarrel.passSeconds(chance(20));
   const acts = Array.from({ length: 1 + chance(4) }, () =>

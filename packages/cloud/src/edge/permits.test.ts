@@ -164,8 +164,8 @@ test("imported data that is deleted while its edge copy goes removes the recordi
   await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refusedWith("NotFound"));
   assert.equal(codeOf(await ask(agent, "imported", file)), "NotARecording");
   await agent.report([item]);
-  const [anew] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
-  assert.equal(anew!.importStatus, "none");
+  const [fresh] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
+  assert.equal(fresh!.importStatus, "none");
 });
 
 test("retention counts from the end of the recording, and from when it was first reported to a cloud, in server time", async () => {

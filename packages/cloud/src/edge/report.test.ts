@@ -43,7 +43,7 @@ test("a report that arrives after a later one is refused and changes nothing; a 
   );
 });
 
-test("a hello of the same process keeps the place of its reports; a restarted process begins anew", async () => {
+test("a hello of the same process keeps the place of its reports; a restarted process starts over", async () => {
   const agent = await startAgent(cloud, "greeter");
   const instanceId = "process-number-one";
   const first = await sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId });
@@ -162,15 +162,15 @@ test("an import that is requested while an agent that lost its state lists its f
     const item = recordingItem();
     await agent.report([item]);
     const [recording] = await recordingsOf(agent.deviceId);
-    const anew = { ...item, versionId: randomBytes(12).toString("hex") };
-    await Promise.all([agent.report([anew]), admin.call(api.recordings.requestImport, { keyOrId: recording!.id })]);
+    const fresh = { ...item, versionId: randomBytes(12).toString("hex") };
+    await Promise.all([agent.report([fresh]), admin.call(api.recordings.requestImport, { keyOrId: recording!.id })]);
     const { work } = await agent.call(api.edge.work, {});
     assert.deepEqual(
       work.imports.map(({ versionId }) => versionId),
-      [anew.versionId],
+      [fresh.versionId],
     );
     await admin.call(api.recordings.cancelImport, { keyOrId: recording!.id });
-    await agent.report([], { removals: [anew.versionId] });
+    await agent.report([], { removals: [fresh.versionId] });
   }
 });
 

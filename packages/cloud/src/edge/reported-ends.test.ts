@@ -33,7 +33,7 @@ test("the agent hears that imported data was deleted until it acknowledges that,
   assert.deepEqual(await imports(), []);
 });
 
-test("data that was deleted after its end was acknowledged wakes the poll; if it is requested anew, only the new request is listed", async () => {
+test("data that was deleted after its end was acknowledged wakes the poll; if it is requested again, only the new request is listed", async () => {
   const { agent, requestId, recordingId, imports, acknowledge } = await makeImported("woken");
   await acknowledge(requestId);
   const { etag } = await agent.call(api.edge.work, {});

@@ -40,7 +40,7 @@ test("a file that somebody on the device requests is queued once, wakes the agen
   );
 });
 
-test("a failed request is queued anew; an imported file stays so, and its request says who requested it", async () => {
+test("a failed request is queued again; an imported file stays so, and its request says who requested it", async () => {
   const agent = await startAgent(cloud, "again");
   const bytes = await makeMcap({ seed: 1 });
   const item = recordingItem({ size: bytes.length });

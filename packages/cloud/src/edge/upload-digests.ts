@@ -1,6 +1,6 @@
 // Parts are announced by SHA-256 if the agent can compute it (`digests` at the opening of an upload, `digest` in the answer), because MD5
 // takes more than twice the CPU time on either side. One upload has one kind of digest: an agent compares the stored parts before it goes
-// on, so an agent that cannot compare them begins anew. A bucket to which parts are sent by presigned links compares only MD5.
+// on, so an agent that cannot compare them starts over. A bucket to which parts are sent by presigned links compares only MD5.
 
 import {
   algorithmOf,
@@ -18,7 +18,7 @@ type Edge = typeof api.edge;
 type OpenInput = Input<Edge["openUpload"]>;
 
 /**
- * The stored parts decide, because the agent must compare them. Returns undefined, and the upload begins anew, if it cannot: an older agent
+ * The stored parts decide, because the agent must compare them. Returns undefined, and the upload starts over, if it cannot: an older agent
  * has replaced a newer one, or there are parts of both kinds because one was in flight while the agent was updated.
  */
 export function digestFor(

@@ -83,10 +83,10 @@ interface NewDelivery {
 const noFile = { blobKey: null, siteObjectKey: null, announcedSha256: null };
 
 /**
- * Asks for the file anew, from the device or as another salvage, and as another object; what is stored of it is removed. Returns undefined
+ * Asks for the file again, from the device or as another salvage, and as another object; what is stored of it is removed. Returns undefined
  * if it is too late.
  */
-export async function askAnew(
+export async function requestRedelivery(
   { tx, jobs, nowNs }: TransactionContext,
   delivery: NewDelivery,
 ): Promise<ImportRequestModel | undefined> {

@@ -35,7 +35,7 @@ export function noteFailure(error: unknown): void {
   if (kind === "away") awaySinceMs.value ??= Date.now();
 }
 
-/** Where some calls are answered by somebody else and others by the service, each success would ask for everything anew. */
+/** Where some calls are answered by somebody else and others by the service, each success would ask for everything again. */
 const ASK_AGAIN_MS = 5000;
 let askedAgainMs = 0;
 

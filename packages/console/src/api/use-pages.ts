@@ -31,7 +31,7 @@ interface Options<O extends Operation, T> {
   readonly isEnabled?: boolean;
 }
 
-/** Reads a list page by page. It begins anew when its input changes, and when somebody says that it is old. */
+/** Reads a list page by page. It starts over when its input changes, and when somebody says that it is old. */
 export function usePages<O extends Operation, T>(
   operation: O,
   input: CallInput<O>,

@@ -43,7 +43,7 @@ export class GridSource implements ChangingSource {
     return error === undefined ? undefined : explainFailure(error);
   }
 
-  /** The devices in the order of the rows. A tile is of the rows of its time, so that another order begins anew. */
+  /** The devices in the order of the rows. A tile is of the rows of its time, so that another order starts over. */
   setDevices(ids: readonly string[]): void {
     if (ids.length === this.#ids.length && ids.every((id, at) => id === this.#ids[at])) return;
     this.#ids = ids;

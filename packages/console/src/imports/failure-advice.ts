@@ -58,7 +58,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
     isSalvageable: true,
   },
   WrongExtension: foreign("A recording under the ending of another format"),
-  EmptyFile: { ...foreign("An empty file"), next: "Nothing is in it: record or upload it anew." },
+  EmptyFile: { ...foreign("An empty file"), next: "Nothing is in it: record or upload it again." },
   EmptyRecording: { ...foreign("A recording without a message"), next: "Nothing is in it: nothing is to be done." },
   SalvageEmpty: { ...foreign("Nothing could be salvaged"), next: "Not one message can be read." },
   DuplicateContent: {

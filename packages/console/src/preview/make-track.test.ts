@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeTrack, readFix, scaleBarMetres } from "./make-track.ts";
 
-test("a way is measured in metres, also across the meridian where longitudes begin anew", () => {
+test("a way is measured in metres, also across the meridian where longitudes start over", () => {
   const degree = { timeNs: 0, latitude: 0 };
   const over = makeTrack([
     { ...degree, longitude: 179.9995 },

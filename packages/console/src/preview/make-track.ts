@@ -8,7 +8,7 @@ export interface Fix {
 
 /** A way on a plane, in metres east and north of its middle. */
 export interface Track {
-  /** Where it begins anew after a time without a position. */
+  /** Where it starts over after a time without a position. */
   readonly lines: readonly (readonly TrackPoint[])[];
   readonly fixCount: number;
   readonly lengthMetres: number;

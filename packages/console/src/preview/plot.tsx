@@ -99,7 +99,7 @@ function Chart({ drawn, lines, widthPx, span, cursorNs, onCursor, onZoom }: Char
   return <div ref={element} role="img" aria-label={label} />;
 }
 
-/** Counts the changes of the colours, with which a canvas has to be drawn anew. */
+/** Counts the changes of the colours, with which a canvas has to be drawn again. */
 function useThemeCount(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {

@@ -60,7 +60,7 @@ export function describeSiteIn(
   test(`an agent's upload goes on with what the ${noun} has after the site was killed in its middle`, { skip }, () =>
     goesOn(scene()),
   );
-  test("a lost database of a site costs the unfinished uploads, which begin anew, and nothing else", { skip }, () =>
+  test("a lost database of a site costs the unfinished uploads, which start over, and nothing else", { skip }, () =>
     losesRecords(scene()),
   );
 }

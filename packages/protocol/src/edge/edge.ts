@@ -52,7 +52,7 @@ export const edge = {
     summary: "Introduce this agent process and take or renew the lease",
     body: z.object({
       agentVersion: fileText({ max: 64 }),
-      instanceId: InstanceId.meta({ description: "Random, made anew by each process" }),
+      instanceId: InstanceId.meta({ description: "Random, made by each process at its start" }),
       formerInstanceIds: z.array(InstanceId).max(edgeLimits.formerInstances).optional().meta({
         description: "Processes that said hello with this state directory before, whether or not they were answered",
       }),
@@ -133,7 +133,7 @@ export const edge = {
       isListingComplete: z
         .boolean()
         .optional()
-        .meta({ description: "On the last of a listing: false asks for the listing anew" }),
+        .meta({ description: "On the last of a listing: false asks for the listing again" }),
       unassigned: z.array(Unassigned).optional().meta({
         description: "Of the upserts: they name no device that there is; noted in the state `unassigned`",
       }),

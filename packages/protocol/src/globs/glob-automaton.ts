@@ -7,7 +7,7 @@ export type Automaton = (text: string) => boolean;
 /**
  * The nodes become states that read one code unit each. A text is read once: the automaton is in all states that are possible at the same
  * time. Such a set is made once, and found again by the next text that leads to it. `maxKept` bounds how many states all sets together may
- * name before the sets are dropped and made anew.
+ * name before the sets are dropped and made again.
  */
 export function buildAutomaton(nodes: readonly GlobNode[], { fold, maxKept }: AutomatonOptions): Automaton {
   const program: State[] = [{ kind: "end" }];
@@ -33,7 +33,7 @@ export function buildAutomaton(nodes: readonly GlobNode[], { fold, maxKept }: Au
   };
 }
 
-/** A larger set is not kept: it is made anew each time, in one step for each of its states. */
+/** A larger set is not kept: it is made again each time, in one step for each of its states. */
 const MAX_KEPT_STATES = 200;
 
 interface AutomatonOptions {

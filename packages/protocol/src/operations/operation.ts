@@ -44,7 +44,7 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 /** A POST that makes something takes an `Idempotency-Key`: a repeat with the same one makes nothing more. */
 export interface Making {
   /**
-   * The answer to such a repeat. `answer`: the answer of the first call. `link`: the same with its link signed anew. `secret`: 409
+   * The answer to such a repeat. `answer`: the answer of the first call. `link`: the same with its link signed again. `secret`: 409
    * `SecretAlreadyShown`, because what is shown once is not stored.
    */
   readonly repeat: "answer" | "link" | "secret";

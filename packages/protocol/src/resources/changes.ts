@@ -4,7 +4,7 @@ import { queryInteger } from "../shapes/query.ts";
 import { inProject } from "../shapes/selectors.ts";
 import { StorableText } from "../shapes/text.ts";
 
-/** The most changes of one answer; who has missed more is told to read anew. */
+/** The most changes of one answer; a client that has missed more must read everything again. */
 export const MAX_CHANGES = 1000;
 /** The longest that a call waits for changes. */
 export const MAX_CHANGES_WAIT_SECONDS = 25;
@@ -26,7 +26,7 @@ export const Changes = z
     ),
     next: z.string().meta({ description: "The `since` of the next call" }),
     isMissed: z.boolean().meta({
-      description: `Changes were missed: more than ${MAX_CHANGES}, or \`since\` is of another database; read what is shown anew`,
+      description: `Changes were missed: more than ${MAX_CHANGES}, or \`since\` is of another database; read what is shown again`,
     }),
   })
   .meta({ id: "Changes" });

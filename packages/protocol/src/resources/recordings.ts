@@ -140,7 +140,7 @@ export const RecordingTopic = z
     }),
     maxGapNs: z.number().min(0).nullable().meta({
       description:
-        "The longest time between two of its messages, in nanoseconds. Null until the data was read here (imported before that was noted: until it is indexed anew), where there are less than two, or several channels, and where they are not in order of log time",
+        "The longest time between two of its messages, in nanoseconds. Null until the data was read here (imported before that was noted: until it is indexed again), where there are less than two, or several channels, and where they are not in order of log time",
     }),
     activity: z.string().nullable().meta({
       description:

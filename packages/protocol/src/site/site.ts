@@ -62,7 +62,7 @@ export const site = {
       "One process at a time works for a site; another one is 409 `LeaseHeldElsewhere` until the lease ends, unless it presents the last lease.",
     body: z.object({
       programVersion: StorableText.max(64),
-      instanceId: InstanceId.meta({ description: "Random, made anew by each process" }),
+      instanceId: InstanceId.meta({ description: "Random, made by each process at its start" }),
       formerInstanceIds: z.array(InstanceId).max(siteLimits.formerInstances).default([]),
       lease: z.int().min(1).optional().meta({ description: "The last lease that this data folder held" }),
       store: z.object({
@@ -223,7 +223,7 @@ export const site = {
     access: siteToken(),
     summary: "Report the files by topic of an import, in pages; with the last one all are listed at once",
     description:
-      "The pages come in their order. The first one begins anew; a repeat of the last one that was taken is harmless.",
+      "The pages come in their order. The first one starts over; a repeat of the last one that was taken is harmless.",
     bodySize: "large",
     params: z.object({ importId: ImportId }),
     body: z.object({

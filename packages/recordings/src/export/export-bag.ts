@@ -17,7 +17,7 @@ import { type MessageOpener, makeDamageMessages, writeBag } from "./write-bag/wr
  * Writes the selected messages of finished bags as one indexed ROS 1 bag, in the same order as `exportMcap`. spec: wire contract §5
  *
  * A bag that is larger than 16 MiB, or a megabyte if many are exported, is made twice, because its head says how long it is. Every message
- * goes through the merge and no chunk is passed on, because connections are numbered anew, and index and sizes with them.
+ * goes through the merge and no chunk is passed on, because connections are numbered again, and index and sizes with them.
  *
  * Throws as `exportMcap` does, `NotABag` if a source is none, and `SourceChangedError` if the sources were not the same the second time. A
  * bag has no place for metadata: damage is reported by a last message, of the topic `/downlink/export` and the type `std_msgs/String`,

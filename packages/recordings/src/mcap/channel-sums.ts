@@ -52,7 +52,7 @@ export class ChannelSums {
   /** The message indexes, until one of them contradicts the messages. */
   #indexes: DataView | undefined;
 
-  /** Begins anew. `indexes` are the message indexes behind the records; undefined if there are none to compare with. */
+  /** Starts over. `indexes` are the message indexes behind the records; undefined if there are none to compare with. */
   begin(indexes: Uint8Array | undefined): void {
     for (let slot = 0; slot < this.#slotCount; slot += 1) this.#slots[this.#sums.ids[slot]!] = 0;
     this.#slotCount = 0;

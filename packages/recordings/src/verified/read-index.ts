@@ -48,7 +48,7 @@ interface Span {
   readonly endNs?: bigint | undefined;
 }
 
-/** The bytes are no index that this version can read, so that it must be made anew. */
+/** The bytes are no index that this version can read, so that it must be made again. */
 export class IndexUnreadableError extends Error {
   constructor(text: string) {
     super(text);

@@ -109,7 +109,7 @@ test("schemas are pointed to where they stand outside of compressed chunks, and 
   }
 });
 
-test("what is no index, or damaged, or of another version, is made anew", async () => {
+test("what is no index, or damaged, or of another version, is made again", async () => {
   const bytes = await makeMcap();
   const index = Buffer.from(await makeIndex(bytesSource(bytes)));
   const broken = [

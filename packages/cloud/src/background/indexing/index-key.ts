@@ -12,7 +12,7 @@ export function siteIndexKey(objectKey: string): string {
   return `${orgId}/${idFrom("idx", uploadId)}`;
 }
 
-/** Says whether an object is a verified index, which can be made anew from its recording. */
+/** Says whether an object is a verified index, which can be made again from its recording. */
 export function isIndexKey(key: string): boolean {
   return /^[^/]+\/idx_/.test(key);
 }

@@ -15,7 +15,7 @@ export async function nextPriority(db: Db, name: string, owner: string): Promise
   return Number(rows[0].priority);
 }
 
-/** The lowest value of a column of 32 bits. Each round of all owners takes one value, and the count begins anew whenever nothing waits. */
+/** The lowest value of a column of 32 bits. Each round of all owners takes one value, and the count starts over whenever nothing waits. */
 const LOWEST = -(2 ** 31);
 
 const WAITING = "name = $1 AND state < 'active' AND NOT blocked";

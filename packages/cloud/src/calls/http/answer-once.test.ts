@@ -108,7 +108,7 @@ test("a refusal is kept as the answer; a server error and a rate limit are not",
   assert.equal((await post({ key: `${key}b`, body: { name: "once-4b" } })).status, 200);
 });
 
-test("after a day the key can be used anew, and the sweep has removed its row", async () => {
+test("after a day the key can be used again, and the sweep has removed its row", async () => {
   const key = newKey();
   await post({ key, body: { name: "once-6" } });
   clock.aheadNs = DAY_NS;
@@ -125,7 +125,7 @@ test("after a day the key can be used anew, and the sweep has removed its row", 
   clock.aheadNs = 0n;
 });
 
-test("an answer above 64 kB is not kept, but made anew from what was created", async () => {
+test("an answer above 64 kB is not kept, but made again from what was created", async () => {
   const [key, metadata] = [newKey(), { note: "x".repeat(70_000) }];
   const body = { name: "long", data: metadata, permission: "ORG_WRITE" };
   const first = await post({ path: "/v1/layouts", key, body });

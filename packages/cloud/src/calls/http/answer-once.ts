@@ -18,7 +18,7 @@ import type { Ctx } from "../context/context.ts";
 import type { Env } from "./env.ts";
 import { type CallOnce, claim, findKept, keepAnswer } from "./kept-answers.ts";
 
-/** A longer answer is made anew from what was created. */
+/** A longer answer is made again from what was created. */
 const MAX_KEPT_CHARACTERS = 65_536;
 const WAIT_MS = 5000;
 const LOOK_AGAIN_MS = 100;

@@ -17,7 +17,7 @@ export function nameIncarnation({ db }: Deps): MiddlewareHandler<Env> {
     try {
       const incarnation = c.get("incarnation") ?? (await readIncarnation(db));
       const { outgoing } = c.env;
-      if (!outgoing.headersSent) outgoing.setHeader(INCARNATION_HEADER, incarnation); // Hono's own method would make the whole answer anew
+      if (!outgoing.headersSent) outgoing.setHeader(INCARNATION_HEADER, incarnation); // Hono's own method would make the whole answer again
     } catch (error) {
       if (!isDatabaseAway(error)) throw error; // The work of the call is done; the next answer names it.
     }

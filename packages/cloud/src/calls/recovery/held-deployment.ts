@@ -47,7 +47,8 @@ export async function holdDeployment(tx: Transaction): Promise<HeldDeployment> {
 function dangerOf({ conflict, isRecovering, recoveringReason, isSamePostgres, isConfirmed }: Row): string | undefined {
   if (conflict !== null) return conflict;
   if (isRecovering) return `this control plane recovers: ${recoveringReason}`;
-  if (!isSamePostgres) return "Postgres was started anew or is another one, and the store was not compared with it yet";
+  if (!isSamePostgres)
+    return "Postgres was started again or is another one, and the store was not compared with it yet";
   if (!isConfirmed) return "the store has not confirmed a mark for two minutes";
   return undefined;
 }

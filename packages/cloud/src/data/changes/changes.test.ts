@@ -196,7 +196,7 @@ test("a caller has a limited number of calls that wait, and has its places again
   assert.equal(status, 200);
 });
 
-test("who asks from a place of another database, or has missed too many changes, is told to read anew", async () => {
+test("who asks from a place of another database, or has missed too many changes, is told to read again", async () => {
   for (const since of ["nonsense", "1.1.elsewhere", `999999999999.${Math.floor(Date.now() / 1000)}.x`])
     assert.equal((await ask({ since })).isMissed, true, since);
   const since = await now();

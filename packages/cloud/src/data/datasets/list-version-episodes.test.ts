@@ -153,7 +153,7 @@ test("a cursor for another version, dataset, order, filter, operation or scope i
   await assert.rejects(scoped, isRejected);
 });
 
-test("pages of a version stay as they are while others stage changes and commit; those of the dataset begin anew", async () => {
+test("pages of a version stay as they are while others stage changes and commit; those of the dataset start over", async () => {
   const { id } = await admin.call(api.datasets.create, { projectId, name: "moving", episodeIds: [...ids.slice(0, 4)] });
   await admin.call(api.datasetVersions.commit, { id });
   const ask = { id, sortBy: "startTime", limit: 2 } as const;

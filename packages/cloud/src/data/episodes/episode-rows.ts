@@ -1,6 +1,6 @@
 // Triggers on `Recording` count the missing recordings of episodes in `EpisodeAvailability`, whoever changes a recording, so that a list
 // does not have to compute them: deleting one recording of 12,500 episodes takes half a second more, and a list of episodes that miss data
-// reads an index. The table is separate from `Episode`, because each change would write the text indexes of `Episode` anew, which takes
+// reads an index. The table is separate from `Episode`, because each change would write the text indexes of `Episode` again, which takes
 // four times as long.
 
 import type { Episode, MemberRecording } from "@downlink/protocol";

@@ -152,7 +152,7 @@ test("all counts of an episode stay right when many recordings change at once", 
   );
 });
 
-test("a deleted episode is gone, its recordings stay, and the same episode may be created anew", async () => {
+test("a deleted episode is gone, its recordings stay, and the same episode may be created again", async () => {
   const recordingId = await upload();
   const id = await episodeOf(recordingId);
   assert.deepEqual(await admin.call(api.episodes.delete, { id }), { success: true });

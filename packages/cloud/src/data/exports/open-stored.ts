@@ -1,7 +1,7 @@
 // Exports plan by what the import has verified (`background/indexing/`, `indexRecording` of `@downlink/recordings`), never by what a file says about
 // itself. The import reads the stored bytes once: for their SHA-256, for the verdict, and for the verified index, an object beside the
 // data. The request's row names that object before its first byte is written, and then the recording's row does. It is removed with the
-// data, or when another attempt names a new one; the sweep removes indexes that no row names, because they can be made anew. A recording
+// data, or when another attempt names a new one; the sweep removes indexes that no row names, because they can be made again. A recording
 // without an index (older, or lost) is exported by a temporary one, and creating the link queues the job that makes the durable one;
 // `downlink admin reindex` makes all of them.
 

@@ -36,7 +36,7 @@ export async function takeLakeFiles({ tx, nowNs }: Moment, page: Page): Promise<
   return isLast ? decide(tx, importId) : { state: "reporting" };
 }
 
-/** The first page begins anew, and forgets what a killed process had reported. */
+/** The first page starts over, and forgets what a killed process had reported. */
 async function countPage({ tx, nowNs }: Moment, lake: LakeModel | null, page: Page): Promise<void> {
   const { siteId, importId, number } = page;
   if (number === 1) {

@@ -37,7 +37,7 @@ test("each topic has the messages, the span and the mean rate that the file has"
   );
 });
 
-test("each topic shows its longest gap and when it was active; older imports show it once they are indexed anew", async () => {
+test("each topic shows its longest gap and when it was active; older imports show it once they are indexed again", async () => {
   const startNs = 1_700_000_000_000_000_000n;
   const secondsAt = (logTimeNs: bigint) => Number(logTimeNs - startNs) / 1e9;
   const bytes = await makeMcap({ startNs, durationSeconds: 3 });

@@ -31,7 +31,7 @@ test("the same process keeps its lease and the place of its reports, however oft
   assert.deepEqual([kept.leaseNumber, kept.reportSequence], [7n, 5n]);
 });
 
-test("a restart that presents the last lease takes over at once with the next number, and its reports begin anew", () => {
+test("a restart that presents the last lease takes over at once with the next number, and its reports start over", () => {
   assert.deepEqual(takeLease(held, hello({ lease: 7n })), {
     leaseNumber: 8n,
     leaseInstanceId: "second",

@@ -72,10 +72,10 @@ interface Lease {
  */
 export function takeLease(current: Lease | null, hello: Hello): Lease {
   const leaseExpiresAtNs = hello.nowNs + LEASE_NS;
-  const anew = { leaseInstanceId: hello.instanceId, leaseExpiresAtNs, reportSequence: 0n };
+  const fresh = { leaseInstanceId: hello.instanceId, leaseExpiresAtNs, reportSequence: 0n };
   const isLater = knowsLaterLease(current, hello);
   const next = (isLater ? hello.lease! : (current?.leaseNumber ?? 0n)) + 1n;
-  if (!current) return { ...anew, leaseNumber: next, oustedInstanceId: null, oustedReturns: 0 };
+  if (!current) return { ...fresh, leaseNumber: next, oustedInstanceId: null, oustedReturns: 0 };
   const { leaseNumber, leaseInstanceId, reportSequence, oustedInstanceId, oustedReturns } = current;
   const isSame = leaseInstanceId === hello.instanceId;
   if (isSame && !isLater)
@@ -89,7 +89,7 @@ export function takeLease(current: Lease | null, hello: Hello): Lease {
     isRestart && !isLater
       ? { oustedInstanceId: leaseInstanceId, oustedReturns: 0 }
       : { oustedInstanceId, oustedReturns };
-  return { ...anew, ...ousted, leaseNumber: next };
+  return { ...fresh, ...ousted, leaseNumber: next };
 }
 
 /** No lease was ever given above this number, and numbers beyond it would soon not be safe integers any more. */

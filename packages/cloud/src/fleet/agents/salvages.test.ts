@@ -80,7 +80,7 @@ test("asking again changes nothing while it is under way, and asks for the recor
   assert.equal((await recordingsOf(agent))[0]!.importStatus, "pending");
 });
 
-test("a salvage that is gone from the device before it was delivered is made anew when somebody asks again", async () => {
+test("a salvage that is gone from the device before it was delivered is made again when somebody asks again", async () => {
   const agent = await startAgent(cloud, "tidy");
   const file = cutFile();
   await agent.report([file]);
@@ -169,7 +169,7 @@ test("another recording that is written under the same name does not stand for t
   );
 });
 
-test("after an agent that lost its state named the file anew, its salvage is still wanted, or is known if it was made", async () => {
+test("after an agent that lost its state named the file again, its salvage is still wanted, or is known if it was made", async () => {
   for (const isMade of [false, true]) {
     const agent = await startAgent(cloud, `forgetful-${isMade}`);
     const file = cutFile();

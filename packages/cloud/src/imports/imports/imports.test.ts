@@ -107,7 +107,7 @@ test("imports are filtered by device, file name, time of import and of data, and
   await assert.rejects(org.call(api.imports.list, { deviceId: robot.id }), notFound);
 });
 
-test("deleting an import deletes all its data: the recording and its object; later imports of the same file start anew", async () => {
+test("deleting an import deletes all its data: the recording and its object; later imports of the same file start again", async () => {
   const bytes = await anotherMcap();
   const body = { filename: "d.mcap", deviceId: robot.id, key: "deleted" };
   const { importId, recordingId } = await uploadFile(cloud, bytes, body);

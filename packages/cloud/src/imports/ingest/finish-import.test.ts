@@ -97,7 +97,7 @@ test("a device that was deleted between the link and the import is not found, an
   assert.deepEqual([ended!.error, ended!.deviceId], [`Device not found: ${deviceId}`, deviceId]);
 });
 
-test("this also holds for a device that the link had created; a deleted session is created anew under its key", async () => {
+test("this also holds for a device that the link had created; a deleted session is created again under its key", async () => {
   const body = { filename: "made.mcap", deviceName: "made-and-gone" };
   const lost = await admin.call(api.uploads.create, body);
   const { id } = await admin.call(api.devices.get, { nameOrId: "made-and-gone" });

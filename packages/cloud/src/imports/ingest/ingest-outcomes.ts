@@ -1,7 +1,7 @@
 import { removeIndex } from "../../background/indexing/index-key.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
-import { askAnew, changeRequest } from "../../import-life/change-request.ts";
+import { changeRequest, requestRedelivery } from "../../import-life/change-request.ts";
 import { moveRecording } from "../../import-life/delivery.ts";
 import { findLocked } from "../../import-life/lock-recording.ts";
 import { publishFailure } from "../../import-life/publish-failure.ts";
@@ -45,7 +45,7 @@ export async function failImport(
 }
 
 /**
- * The stored bytes are not the ones that the agent had announced: they are removed, and the agent sends them anew; after three times this
+ * The stored bytes are not the ones that the agent had announced: they are removed, and the agent sends them again; after three times this
  * is an error.
  */
 export async function redeliver(deps: IngestDeps, request: ImportRequestModel): Promise<void> {
@@ -61,12 +61,12 @@ export async function redeliver(deps: IngestDeps, request: ImportRequestModel): 
     const { id, attempts: attempt, recordingId } = request;
     await removeIndex({ tx, jobs: deps.jobs }, request);
     const data = { mismatches, indexKey: null };
-    const sent = await askAnew({ tx, jobs: deps.jobs, nowNs }, { id, attempt, data });
+    const sent = await requestRedelivery({ tx, jobs: deps.jobs, nowNs }, { id, attempt, data });
     if (sent && recordingId !== null) await moveRecording(tx, recordingId, { event: "redeliver" });
   });
   deps.log.warn(
     { requestId: request.id },
-    "the stored bytes differ from what the agent announced; asking for them anew",
+    "the stored bytes differ from what the agent announced; asking for them again",
   );
 }
 

@@ -188,7 +188,7 @@ test("a worker that is told to stop leaves nothing, and another one need not wai
   await assertMadeOnce(asked, before);
 });
 
-test("a temporary failure is tried again later; reading that fails each time ends with a reason, and a retry begins anew", async () => {
+test("a temporary failure is tried again later; reading that fails each time ends with a reason, and a retry starts over", async () => {
   const asked = await askForSalvage();
   const before = await storedKeys();
   const full: typeof deps.blobs = Object.assign(Object.create(deps.blobs), {

@@ -44,7 +44,7 @@ export async function ingest(deps: IngestDeps, requestId: string, signal: AbortS
 
 /**
  * Gives the attempt a number, so that every later step of an earlier one is refused. A backlog may give a request several jobs: one that
- * finds another at work checks again later, because otherwise an import of hours would begin anew with each job. So does one that
+ * finds another at work checks again later, because otherwise an import of hours would start over with each job. So does one that
  * comes before a restored database knows again what was imported.
  */
 async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | undefined> {

@@ -21,7 +21,7 @@ export type ReindexOutcome = "made" | "kept" | "changed" | "refused";
 interface Reindex {
   readonly recordingId: string;
   readonly signal: AbortSignal;
-  /** An existing index is made anew. */
+  /** An existing index is made again. */
   readonly isForced?: boolean;
 }
 
@@ -85,6 +85,6 @@ async function end(deps: ReindexDeps, recording: RecordingModel, indexed: Indexe
   if (summary) return "made";
   const outcome = isChanged ? "changed" : "refused";
   const reason = "refusal" in verdict ? verdict.refusal : undefined;
-  deps.log.error({ recordingId: id, blobKey, reason }, `a recording could not be indexed anew: ${outcome}`);
+  deps.log.error({ recordingId: id, blobKey, reason }, `a recording could not be indexed again: ${outcome}`);
   return outcome;
 }

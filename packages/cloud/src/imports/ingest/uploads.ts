@@ -72,7 +72,7 @@ function makeTarget(ctx: Ctx, body: Body, found: UploadTarget & { readonly siteI
   });
 }
 
-/** Returns the link of a request that was made already, signed anew. */
+/** Returns the link of a request that was made already, signed again. */
 async function linkAgain(ctx: Ctx, requestId: string): Promise<Complete<Output<Contract["create"]>>> {
   const request = await ctx.db.prisma.importRequest.findFirst({ where: { id: requestId, orgId: ctx.caller.orgId } });
   if (!request) notFound(`the import request ${requestId}`);

@@ -163,7 +163,7 @@ test("imports into a session are found by its id and key, whether the session wa
   assert.deepEqual(await errors({ sessionKey: "morning" }), ["by-id"]);
   await admin.call(api.sessions.delete, { keyOrId: session.id });
   await assert.rejects(list({ sessionId: session.id }), isNotFound);
-  assert.deepEqual(await list({ sessionKey: "morning" }), ["by-key"], "a request waits for it to be made anew");
+  assert.deepEqual(await list({ sessionKey: "morning" }), ["by-key"], "a request waits for it to be made again");
   await prisma.importRequest.deleteMany({ where: { id: { in: [byKey, byId, unborn] } } });
 });
 

@@ -179,11 +179,11 @@ test("an edge import whose bytes and edge copy are gone is 409, and the message 
   await assert.rejects(retry(requestId), refused(/no longer stored, and the edge copy of rec_\w+ is gone/));
 });
 
-test("an error is over once the import is requested anew, or the data is deleted: the kept object is removed, and a retry is 409", async () => {
-  const agent = await startAgent(cloud, "requested-anew");
-  const anew = (keyOrId: string) => admin.call(api.recordings.requestImport, { keyOrId });
+test("an error is over once the import is requested again, or the data is deleted: the kept object is removed, and a retry is 409", async () => {
+  const agent = await startAgent(cloud, "requested-again");
+  const requestAgain = (keyOrId: string) => admin.call(api.recordings.requestImport, { keyOrId });
   const remove = (keyOrId: string) => admin.call(api.recordings.delete, { keyOrId });
-  for (const end of [anew, remove]) {
+  for (const end of [requestAgain, remove]) {
     const { item, recordingId } = await requestFromEdge(agent, Buffer.from("rubbish"));
     const requestId = await deliver(agent, item, Buffer.from("rubbish"));
     await endOfRecording(recordingId);
@@ -233,7 +233,7 @@ test("many retries at the same moment are one", async () => {
   assert.equal(jobs.length, 2, "that of the upload, and one for all retries");
 });
 
-test("the number of attempts before a failure begins anew: an import that once failed for long is not given up at its next failure", async (t) => {
+test("the number of attempts before a failure starts over: an import that once failed for long is not given up at its next failure", async (t) => {
   const { requestId, deps: idle, admin: client } = await failWithoutWorker(40);
   await client.call(api.pendingImports.retry, { requestId });
   t.mock.method(idle.blobs, "open", () => Promise.reject(new Error("EIO")));

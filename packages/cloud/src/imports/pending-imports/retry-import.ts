@@ -1,5 +1,5 @@
 // A retry processes the kept object; if there is none, it asks the device under the same request. Attempts go on counting, because their
-// number shows who owns the request; delays and the limit of attempts begin anew. Requesting an import anew, or deleting its data, ends the
+// number shows who owns the request; delays and the limit of attempts start over. Requesting an import again, or deleting its data, ends the
 // earlier requests of the recording and removes their kept objects.
 
 import type { api, Input, PendingImport } from "@downlink/protocol";
@@ -10,7 +10,7 @@ import type { Complete } from "../../core/complete.ts";
 import { refuse } from "../../core/errors.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
-import { askAnew, changeRequest, type RequestData } from "../../import-life/change-request.ts";
+import { changeRequest, type RequestData, requestRedelivery } from "../../import-life/change-request.ts";
 import { moveRecording } from "../../import-life/delivery.ts";
 import { edgeCopyOf } from "../../import-life/edge-copy.ts";
 import { findLocked, type LockedRecording } from "../../import-life/lock-recording.ts";
@@ -35,7 +35,7 @@ export async function retryImport(
 async function retry(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportRequestModel): Promise<ImportRequestModel> {
   const recording = recordingId === null ? null : await findLocked(tx, recordingId);
   const request = await tx.importRequest.findUniqueOrThrow({ where: { id } });
-  if (request.state === "cancelled") refuse("Conflict", `import request ${id} was cancelled; request the import anew`);
+  if (request.state === "cancelled") refuse("Conflict", `import request ${id} was cancelled; request the import again`);
   if (request.state !== "error") return request;
   if (request.source === "edge") requireFailed(request, recording);
   const isStored = request.siteObjectKey !== null || (await isHere(ctx, request));
@@ -51,11 +51,11 @@ async function isHere({ blobs }: Ctx, { blobKey }: ImportRequestModel): Promise<
 function requireFailed({ id }: ImportRequestModel, recording: LockedRecording | null): void {
   if (!recording) refuse("Conflict", `the recording of import request ${id} was deleted`);
   if (recording.importStatus !== "failed")
-    refuse("Conflict", `recording ${recording.id} is ${recording.importStatus}: its import was requested anew`);
+    refuse("Conflict", `recording ${recording.id} is ${recording.importStatus}: its import was requested again`);
 }
 
 /** Returns the columns that make the request forget the failure. */
-function anew({ attempts }: ImportRequestModel): RequestData {
+function forgetFailure({ attempts }: ImportRequestModel): RequestData {
   return {
     errorCode: null,
     errorText: null,
@@ -73,7 +73,7 @@ async function processAgain(
 ): Promise<ImportRequestModel | undefined> {
   const { id, orgId, source, recordingId } = request;
   const isAcknowledged = source !== "edge"; // the agent has to hear of the new end too
-  const data = { ...anew(request), isAcknowledged, pipelineStage: "Waiting to be processed" };
+  const data = { ...forgetFailure(request), isAcknowledged, pipelineStage: "Waiting to be processed" };
   const retried = await changeRequest(contextOf(tx, ctx), { id, event: "retry", data });
   if (!retried) return undefined;
   if (recordingId !== null) await moveRecording(tx, recordingId, { event: "retry" });
@@ -105,8 +105,14 @@ async function deliverAgain(
     );
   const { agentId, versionId } = edgeFile;
   const siteOf = await deliverySitesOf(tx, recording.orgId, [recording.projectId]);
-  const data = { ...anew(request), agentId, versionId, siteId: siteOf(recording.projectId), isAcknowledged: false };
-  const asked = await askAnew(contextOf(tx, ctx), { id, data });
+  const data = {
+    ...forgetFailure(request),
+    agentId,
+    versionId,
+    siteId: siteOf(recording.projectId),
+    isAcknowledged: false,
+  };
+  const asked = await requestRedelivery(contextOf(tx, ctx), { id, data });
   if (asked) await moveRecording(tx, recording.id, { event: "request" });
   return asked;
 }
@@ -118,8 +124,8 @@ async function salvageAgain(
   request: ImportRequestModel,
 ): Promise<ImportRequestModel | undefined> {
   const { id, orgId } = request;
-  const data = { ...anew(request), pipelineStage: "Waiting to be salvaged" };
-  const asked = await askAnew(contextOf(tx, ctx), { id, data });
+  const data = { ...forgetFailure(request), pipelineStage: "Waiting to be salvaged" };
+  const asked = await requestRedelivery(contextOf(tx, ctx), { id, data });
   if (asked) await ctx.jobs.enqueue(tx, { name: "salvage", data: { orgId, requestId: id } });
   return asked;
 }

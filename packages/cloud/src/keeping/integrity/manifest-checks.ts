@@ -16,7 +16,7 @@ interface ManifestCheck {
   readonly session: Session;
   readonly blobs: Pick<BlobStore, "listNotes" | "getNote">;
   readonly nowMs: number;
-  /** How many of the manifests, in per cent, are read; they are drawn anew each time. */
+  /** How many of the manifests, in per cent, are read; they are drawn again each time. */
   readonly readPercent: number;
 }
 

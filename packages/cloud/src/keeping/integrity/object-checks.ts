@@ -37,7 +37,7 @@ export async function* findMissingObjects(check: ObjectCheck): AsyncGenerator<Fi
     const sizes = new Map(keys.map((key, at) => [key, stored[at]?.sizeBytes]));
     for (const promised of await readPromised(check.session, keys)) {
       const finding = compareSize(promised, sizes.get(promised.key));
-      if (finding) yield { ...finding, isRepaired: await makeAnew(check, promised) };
+      if (finding) yield { ...finding, isRepaired: await remake(check, promised) };
     }
   }
 }
@@ -52,7 +52,7 @@ function compareSize(promised: Promised, storedBytes: number | undefined): Findi
 }
 
 /** An index can be made of the data. Until a job has done so, exports use a temporary one. */
-async function makeAnew({ db, jobs }: ObjectCheck, { what, id, orgId, key }: Promised): Promise<boolean> {
+async function remake({ db, jobs }: ObjectCheck, { what, id, orgId, key }: Promised): Promise<boolean> {
   if (!jobs || what !== INDEX) return false;
   return withTransaction(db, async (tx) => {
     const { count } = await tx.recording.updateMany({ where: { id, indexKey: key }, data: { indexKey: null } });

@@ -9,7 +9,7 @@ import { pagesOf } from "./suspects.ts";
 interface Reading {
   readonly session: Session;
   readonly blobs: Pick<BlobStore, "open">;
-  /** How many of the objects, in per cent, are read; they are drawn anew each time. */
+  /** How many of the objects, in per cent, are read; they are drawn again each time. */
   readonly percent: number;
 }
 

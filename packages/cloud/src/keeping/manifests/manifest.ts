@@ -87,7 +87,7 @@ export function manifestKey(blobKey: string, kind: ManifestKind): string {
   return `${MANIFESTS}${blobKey}/${kind}`;
 }
 
-/** Only uploads have manifests, because an index can be made anew. */
+/** Only uploads have manifests, because an index can be made again. */
 export function isUploadKey(blobKey: string): boolean {
   return /^[^/]+\/upl_/.test(blobKey);
 }

@@ -12,7 +12,7 @@ export interface Owners {
 /**
  * - `keep` something holds it, or may still hold it
  * - `remove` nothing can hold it any more
- * (a verified index that no row names can be made anew, so its age alone decides)
+ * (a verified index that no row names can be made again, so its age alone decides)
  * - `unknown` a whole object that no row ever named. Rows exist before bytes, so either a crash came between an extension's package and
  * its row, or the database is older than the store: restored from a backup, or another deployment's. Then it was acknowledged.
  */

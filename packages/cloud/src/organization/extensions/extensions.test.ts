@@ -212,7 +212,7 @@ test("publishing needs a key with extensions.create and for all projects: 401, 4
   assert.equal((await send({ body, token: await cloud.addKey(["extensions.create"]) })).status, 200);
 });
 
-test("a deleted extension is gone with all its versions and their packages; it may be published anew", async () => {
+test("a deleted extension is gone with all its versions and their packages; it may be published again", async () => {
   const before = await storedKeys();
   const id = await published({ name: "brief", version: "1" });
   await published({ name: "brief", version: "2" });

@@ -64,15 +64,15 @@ async function getWebhook(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Com
   return row ? toWebhook(row) : notFound(`webhook ${id}`);
 }
 
-/** A webhook that was enabled, or has another address, begins anew: what its receiver did before does not count. */
+/** A webhook that was enabled, or has another address, starts over: what its receiver did before does not count. */
 async function updateWebhook(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Complete<Webhook>> {
   if (changes.url !== undefined) requireAllowed(ctx, changes.url);
   const begins = changes.enabled === true || changes.url !== undefined;
-  const anew = begins ? { disabledReason: null, failingSinceNs: null, heldUntilNs: 0n } : {};
+  const fresh = begins ? { disabledReason: null, failingSinceNs: null, heldUntilNs: 0n } : {};
   const eventTypes = changes.eventTypes && [...new Set(changes.eventTypes)];
   const [row] = await ctx.db.prisma.webhook.updateManyAndReturn({
     where: { ...visibleTo(ctx), id },
-    data: { ...changes, eventTypes, ...anew, updatedAtNs: ctx.clock.nowNs() },
+    data: { ...changes, eventTypes, ...fresh, updatedAtNs: ctx.clock.nowNs() },
   });
   return row ? toWebhook(row) : notFound(`webhook ${id}`);
 }

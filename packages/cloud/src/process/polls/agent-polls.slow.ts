@@ -25,7 +25,7 @@ test("polls that began together do not end together", async (t) => {
   await Promise.all(answered);
 });
 
-test("work that no signal announced is read anew once the known work is old", async () => {
+test("work that no signal announced is read again once the known work is old", async () => {
   const agent = await startAgent(cloud, "unsignalled");
   const { etag } = await agent.call(api.edge.work, {});
   const answered = agent.call(api.edge.work, { wait: 55, etag });

@@ -78,7 +78,7 @@ export class AgentPolls implements SignalListener, Disposable {
     for (const poll of this.#byOwner.get(owner) ?? []) if (this.#take(poll)) poll.repeat();
   }
 
-  /** Each poll reads anew when it is due, so not all do it at the same moment. */
+  /** Each poll reads again when it is due, so not all do it at the same moment. */
   onMissedSignals(): void {
     this.works.onMissedSignals();
   }

@@ -17,11 +17,11 @@ interface Kept {
 
 /** Each answer to a fleet at rest has a few hundred bytes. */
 const MAX_KEPT_LENGTH = 16_384;
-/** An answer is read anew after this time, because a signal may be lost; a random share is added, so that not all agents do it at once. */
+/** An answer is read again after this time, because a signal may be lost; a random share is added, so that not all agents do it at once. */
 const SHORTEST_TRUST_MS = 240_000;
 const LONGEST_TRUST_MS = 300_000;
 
-/** The limits of all answers together, and of agents. The answers that were kept first are forgotten first, and read anew. */
+/** The limits of all answers together, and of agents. The answers that were kept first are forgotten first, and read again. */
 const MAX_ALL_CHARACTERS = 64 * 1024 * 1024;
 const MAX_OWNERS = 100_000;
 

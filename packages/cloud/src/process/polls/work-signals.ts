@@ -1,6 +1,6 @@
 // Long polls wake by NOTIFY. Triggers send it with the commit of every change of an agent's work or token, so that no writer can forget it.
 // A lost signal costs a wait, never correctness: a waiting poll checks its token, lease and incarnation every 10 s, and known work is read
-// anew after 5 minutes at the latest.
+// again after 5 minutes at the latest.
 //
 // Commits that signal wait for each other, because Postgres holds one lock from the notification until the commit is durable: 16
 // connections made 400 to 780 of them a second, on two busy cores with a disk. Commits that signal nothing are not held up: 4,400 to 7,500

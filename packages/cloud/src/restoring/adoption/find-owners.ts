@@ -51,7 +51,7 @@ async function findProject(tx: Transaction, { orgId, projectId: id }: Manifest, 
   return (await tx.project.create({ data: { id, orgId, name: id, createdAtNs: nowNs } })).id;
 }
 
-/** Finds the device by its id, or by its name if only the file named it or if it was created anew since. */
+/** Finds the device by its id, or by its name if only the file named it or if it was created again since. */
 async function findDevice(
   tx: Transaction,
   { orgId, projectId, deviceId: id, deviceName: name }: Manifest & { projectId: string },

@@ -5,7 +5,7 @@ import type { AdoptionDeps } from "./adopt-imported.ts";
 
 /**
  * Stores the uploads that have a manifest in the store and whose data no recording has and nobody deleted. After an interruption it begins
- * anew, because stores list in no order. LATERAL and LIMIT look each recording up: the planner of a restored database does not know
+ * again, because stores list in no order. LATERAL and LIMIT look each recording up: the planner of a restored database does not know
  * the sizes of its tables yet, and would read them whole.
  */
 export async function listFound({ db, blobs }: AdoptionDeps, signal: AbortSignal): Promise<void> {

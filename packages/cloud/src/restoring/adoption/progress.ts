@@ -27,15 +27,23 @@ export function takeWalk({ db, clock }: AdoptionDeps): Promise<Walk | undefined>
   });
 }
 
-/** Under another incarnation everything is compared anew. */
+/** Under another incarnation everything is compared again. */
 async function lockWalk(tx: Transaction, incarnation: string): Promise<Walk> {
-  const anew = { incarnation, pass: "ledger", doneUntil: "", adopted: 0, reopened: 0, doubtful: 0, looked: 0 } as const;
-  await tx.adoption.createMany({ data: [{ ...anew, id: 1 }], skipDuplicates: true });
+  const fresh = {
+    incarnation,
+    pass: "ledger",
+    doneUntil: "",
+    adopted: 0,
+    reopened: 0,
+    doubtful: 0,
+    looked: 0,
+  } as const;
+  await tx.adoption.createMany({ data: [{ ...fresh, id: 1 }], skipDuplicates: true });
   await tx.$queryRaw`SELECT id FROM "Adoption" WHERE id = 1 FOR UPDATE`;
   const walk = await tx.adoption.findUniqueOrThrow({ where: { id: 1 } });
   if (walk.incarnation === incarnation) return walk;
   await forgetFound(tx);
-  return tx.adoption.update({ where: { id: 1 }, data: { ...anew, beatAtNs: null } });
+  return tx.adoption.update({ where: { id: 1 }, data: { ...fresh, beatAtNs: null } });
 }
 
 async function forgetFound(tx: Transaction): Promise<void> {

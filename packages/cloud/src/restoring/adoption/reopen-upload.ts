@@ -74,7 +74,7 @@ async function restore(
   const isEdge = manifest.source === "edge";
   const recording = isEdge ? (found ?? (await restoreRecording(tx, manifest, owners))) : undefined;
   const isThere = (await tx.importRequest.count({ where: { id: manifest.requestId } })) > 0;
-  if (recording && !isThere) await cancelRequests(context, [recording.id]); // requested anew since, so it is on its way already
+  if (recording && !isThere) await cancelRequests(context, [recording.id]); // requested again since, so it is on its way already
   if (!isThere) await restoreRequest(tx, manifest, { owners, recordingId: recording?.id ?? null, nowNs });
   await restoreUpload(tx, manifest, nowNs);
   if (recording) await moveRecording(tx, recording.id, { event: "request" });

@@ -83,7 +83,7 @@ async function workOff(): Promise<void> {
     await reindexRecording(deps, { recordingId: id, signal: never });
 }
 
-/** Returns what users see of the recordings, without the ids of rows that are created anew. */
+/** Returns what users see of the recordings, without the ids of rows that are created again. */
 async function shownRecordings() {
   const rows = await prisma.recording.findMany({
     include: { topics: { orderBy: { topic: "asc" } }, attachments: true, device: true, session: true, edgeFile: true },

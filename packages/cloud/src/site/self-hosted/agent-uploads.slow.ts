@@ -197,18 +197,18 @@ test("a capability ends, and another one goes on with the same upload; revoked k
   assert.equal((await endOfImport(cloud, asked.requestId)).errorCode, null);
 });
 
-test("other bytes than were announced are asked for anew, as another upload", async () => {
+test("other bytes than were announced are asked for again, as another upload", async () => {
   const asked = await ask();
   const opened = await sendAll(asked);
   await complete(opened, sha256("other bytes"));
-  const anew = await eventually(
+  const fresh = await eventually(
     () => open(asked),
     ({ uploadId, isStored }) => !isStored && uploadId !== opened.uploadId,
   );
-  const uploadId = anew.uploadId;
-  await at(anew.site).call(siteUploads.open, { uploadId, digests: ["sha256"] });
-  for (const number of [1, 2]) assert.equal((await sendPart(anew, asked.bytes, number)).status, 200);
-  await complete(anew, sha256(asked.bytes));
+  const uploadId = fresh.uploadId;
+  await at(fresh.site).call(siteUploads.open, { uploadId, digests: ["sha256"] });
+  for (const number of [1, 2]) assert.equal((await sendPart(fresh, asked.bytes, number)).status, 200);
+  await complete(fresh, sha256(asked.bytes));
   assert.equal((await endOfImport(cloud, asked.requestId)).errorCode, null);
   await eventually(
     () => objectsOf(plant),

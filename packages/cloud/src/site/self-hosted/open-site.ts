@@ -135,7 +135,7 @@ async function openParts(opened: AsyncDisposableStack, settings: SiteSettings, c
   const store = { kind, ...(await markStart(blobs)) };
   const forgotten = uploadRecords?.follow(store.marks) ?? 0;
   if (forgotten > 0)
-    common.log.warn({ forgotten }, "unfinished uploads begin anew: their records are of another store");
+    common.log.warn({ forgotten }, "unfinished uploads start over: their records are of another store");
   await recoverFiles(blobs, { isShared: uploadRecords !== undefined });
   return { instanceId, memory, clock, signer, blobs, uploadRecords, store };
 }

@@ -128,7 +128,7 @@ export class SiteLoops {
     await this.#session.call(api.site.report, { removed: removed.map(({ key }) => key) });
   }
 
-  /** A relisting that failed begins anew with the next answer; one that is over is not repeated. */
+  /** A relisting that failed starts over with the next answer; one that is over is not repeated. */
   #relist(id: string): void {
     if (this.#relisting?.isOver === false || this.#relisting?.id === id) return;
     const report = (files: readonly Received[]) => this.#reportPage(files);

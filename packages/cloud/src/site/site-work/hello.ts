@@ -54,7 +54,7 @@ async function greet({ log }: SiteCtx, tx: Transaction, { site, body, nowNs }: G
   if (current && current.storeId !== store.id && !store.isAccepted) await requireNoObjects(tx, site);
   const comparison = current ? compareSides(current, body) : undefined;
   if (comparison?.endsWith("set back")) log.error({ siteId: site.id }, `${comparison}: its objects are listed again`);
-  // A store that was set back may lack files by topic: all are made anew.
+  // A store that was set back may lack files by topic: all are made again.
   if (comparison === "the site was set back") await tx.lake.deleteMany({ where: { siteId: site.id } });
   const said = { lastSeenAtNs: nowNs, programVersion, storeKind: store.kind, url, storeId: store.id };
   const newest = { storeStarts: BigInt(store.starts), storeMark: store.marks.at(-1)! };

@@ -19,7 +19,7 @@ export async function lakeFiles(ctx: SiteCtx, page: Input<LakeFiles>): Promise<C
 /** Takes what the site says of files by topic, and answers which of those that it has nobody needs. */
 export async function noteLakes(tx: Transaction, ctx: SiteCtx, body: Body): Promise<string[]> {
   const { siteId } = ctx.caller;
-  // Files that are needed again by now are made anew.
+  // Files that are needed again by now are made again.
   if (body.lakesRemoved.length > 0)
     await tx.lake.deleteMany({ where: { siteId, importId: { in: [...body.lakesRemoved] } } });
   for (const refused of body.lakesRefused) await noteRefused(tx, ctx, refused);

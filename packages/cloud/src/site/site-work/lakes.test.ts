@@ -233,7 +233,7 @@ test("a key limited to another project and another organization list nothing of 
   assert.equal((await list(query)).length, 4);
 });
 
-test("a site whose store was set back makes its files anew", async () => {
+test("a site whose store was set back makes its files again", async () => {
   const imported = await importFile();
   await makeLake(imported);
   const { leaseNumber } = await deps.db.prisma.siteProcess.findUniqueOrThrow({ where: { siteId } });

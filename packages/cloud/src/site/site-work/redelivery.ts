@@ -4,7 +4,7 @@ import { IngestError } from "../../imports/ingest/ingest-failure.ts";
 import { failImport, redeliver } from "../../imports/ingest/ingest-outcomes.ts";
 
 /**
- * Says whether the bytes at the site are other ones than the agent announced. Then the agent is asked for the file anew, or the import ends
+ * Says whether the bytes at the site are other ones than the agent announced. Then the agent is asked for the file again, or the import ends
  * if that happened too often.
  */
 export async function isRedelivered(ctx: SiteCtx, request: ImportRequestModel, sha256: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { Complete } from "../../core/complete.ts";
 import { invalid } from "../../core/errors.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { askAnew, changeRequest } from "../../import-life/change-request.ts";
+import { changeRequest, requestRedelivery } from "../../import-life/change-request.ts";
 import { moveRecording } from "../../import-life/delivery.ts";
 import { findLocked } from "../../import-life/lock-recording.ts";
 import { IngestError } from "../../imports/ingest/ingest-failure.ts";
@@ -117,7 +117,7 @@ function isGivenUp(request: ImportRequestModel | null): boolean {
 }
 
 async function reopen(context: TransactionContext, recordingId: string, id: string): Promise<void> {
-  await askAnew(context, { id, data: { errorCode: null, errorText: null, quarantinedAtNs: null } });
+  await requestRedelivery(context, { id, data: { errorCode: null, errorText: null, quarantinedAtNs: null } });
   await moveRecording(context.tx, recordingId, { event: "request" });
 }
 

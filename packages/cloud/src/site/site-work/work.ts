@@ -124,7 +124,7 @@ const FAILED_KEPT_NS = 7n * 24n * 3600n * 1_000_000_000n;
 
 /**
  * Finds uploads of agents that nobody wants any more. None is removed while an agent may have a capability for it, with which it could
- * begin the upload anew; nor one whose file the site has reported, which is an object like any other.
+ * begin the upload again; nor one whose file the site has reported, which is an object like any other.
  */
 async function findUnwanted(tx: Transaction, { caller: { siteId }, clock }: SiteCtx) {
   if ((await holdForRemoval(tx)).danger !== undefined) return [];

@@ -93,7 +93,7 @@ const composition: Promises = {
     );
   },
 
-  "pieces that do not make the stated part are removed, and the part may be sent anew": async (tested) => {
+  "pieces that do not make the stated part are removed, and the part may be sent again": async (tested) => {
     const open = await openUpload(tested);
     const { store, key, bytes, part } = open;
     const mixed = Buffer.from(part.bytes);

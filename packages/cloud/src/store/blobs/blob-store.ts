@@ -76,7 +76,7 @@ export interface BlobStore extends NoteStore {
   /**
    * Joins the pieces into the part, which is durable once this returns; the pieces are then gone. It may be repeated. Throws {@link
    * PartsMissingError} if the pieces are not the whole part, {@link DigestMismatchError} if together they have another digest (then they
-   * are forgotten, and the part may be sent anew), {@link PartConflictError}, {@link PartRefusedError}, {@link UploadClosedError}.
+   * are forgotten, and the part may be sent again), {@link PartConflictError}, {@link PartRefusedError}, {@link UploadClosedError}.
    */
   composePart(key: string, part: PartPlan): Promise<PartReceipt>;
   /**

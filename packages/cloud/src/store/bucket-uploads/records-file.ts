@@ -47,7 +47,7 @@ export function openRecordsFile(dir: string, log: Pick<Logger, "warn">): Databas
   } catch (error) {
     if (!isDamaged(error)) throw error;
     const setAsideAs = setAside(path);
-    log.warn({ setAsideAs }, "the records of unfinished uploads are damaged; these uploads begin anew");
+    log.warn({ setAsideAs }, "the records of unfinished uploads are damaged; these uploads start over");
     return openAt(path);
   }
 }

@@ -160,7 +160,7 @@ test("of different bytes that are granted for one part at the same time, only on
   }
 });
 
-test("an upload that the bucket itself dropped is closed, and may begin anew", { skip }, async () => {
+test("an upload that the bucket itself dropped is closed, and may start over", { skip }, async () => {
   const prefix = `${randomBytes(6).toString("hex")}/`;
   await using tested = await serveS3Store(place, { prefix });
   const key = newKey();

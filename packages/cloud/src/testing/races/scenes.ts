@@ -6,7 +6,7 @@ import { storeMember } from "../one-of-each.ts";
 import type { TestCloud } from "../start-cloud.ts";
 import { askForFile, brokenItem } from "../test-agent.ts";
 
-/** Connected things, created anew for operations that run at the same moment. */
+/** Connected things, created for each run of operations that run at the same moment. */
 export interface Scene {
   /** The ids by what stands before them in the path of an operation. */
   readonly paths: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ const CACHE = fileURLToPath(new URL("../../../../../node_modules/.cache/downlink
 /** The first one that exists is used. */
 const COMPILERS = ["c++", "g++", "clang++"];
 
-/** Returns the path of the reference in C++, built anew if its sources changed; undefined, with a message, if it cannot be built. */
+/** Returns the path of the reference in C++, built again if its sources changed; undefined, with a message, if it cannot be built. */
 export async function buildPeer(): Promise<string | undefined> {
   const program = join(CACHE, "mcap-peer");
   if ((await changedMs([program])) > (await changedMs(await listSources()))) return program;

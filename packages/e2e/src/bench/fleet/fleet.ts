@@ -3,7 +3,7 @@
 //   npm run bench:fleet [-- --agents 10000] [--seconds 120] [--storm-seconds 180]
 //
 // A control plane and a durable Postgres of their own; the agents in processes of their own, each with an address of its own. All begin;
-// then they rest, with somebody who reads the API beside them; then the control plane is started anew, and all say hello again. It
+// then they rest, with somebody who reads the API beside them; then the control plane is started again, and all say hello again. It
 // prints what is wanted beside what came of it, and fails where a lease was lost or a call failed, never for a time.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

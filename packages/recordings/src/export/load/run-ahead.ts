@@ -12,7 +12,7 @@ export interface AheadLimits {
 
 /**
  * Yields the results of tasks in their order. Tasks are started ahead until they weigh `mostBytes`, but at least one and at most
- * `mostTasks`. The limits are asked for anew before each. While the consumer takes no results, nothing more is started.
+ * `mostTasks`. The limits are asked for again before each. While the consumer takes no results, nothing more is started.
  */
 export async function* runAhead<T>(tasks: AsyncIterable<Task<T>>, limits: () => AheadLimits): AsyncGenerator<T> {
   const iterator = tasks[Symbol.asyncIterator]();

@@ -56,7 +56,7 @@ const MAX_OPEN = 256;
 function refuseEarlier({ fileName, runs }: OpenSource, lastNs: bigint | undefined): void {
   const first = runs.next()?.nextNs;
   if (first === undefined || lastNs === undefined || first >= lastNs) return;
-  const text = `${fileName} holds messages before the span that was given for it (${first} ns); it must be indexed anew`;
+  const text = `${fileName} holds messages before the span that was given for it (${first} ns); it must be indexed again`;
   throw new ExportError("SpanExceeded", text);
 }
 

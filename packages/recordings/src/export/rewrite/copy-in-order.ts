@@ -65,7 +65,7 @@ class Stretch {
   }
 
   add(at: number, end: number): void {
-    if (at !== this.#to || end - this.#from > this.#roomBytes) this.#beginAnew(at, end);
+    if (at !== this.#to || end - this.#from > this.#roomBytes) this.#startOver(at, end);
     if (this.#markCount === this.#marks.length) throw new ContentChangedError(this.#copying.run.place);
     this.#marks[this.#markCount] = at;
     this.#markCount += 1;
@@ -83,7 +83,7 @@ class Stretch {
     this.#markCount = 0;
   }
 
-  #beginAnew(at: number, end: number): void {
+  #startOver(at: number, end: number): void {
     this.copy();
     this.#from = at;
     const { builder, onFull } = this.#copying;

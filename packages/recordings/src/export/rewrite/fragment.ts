@@ -89,7 +89,7 @@ export class FragmentBuilder {
     this.#count += to - from;
   }
 
-  /** Answers what was added, and begins anew in other memory. */
+  /** Answers what was added, and starts over in other memory. */
   take(): Fragment {
     const records = this.#records.subarray(0, this.#sizeBytes);
     const starts = this.#starts.subarray(0, this.#count);

@@ -93,7 +93,7 @@ async function requestStretch(
 
 /**
  * Azure lists names by their UTF-16 units, and an account with folders of its own lists what is in a folder before its other neighbours. So
- * some names are held and sorted, which is enough for most accounts. For the same reason no listing can begin behind a name: it begins anew,
+ * some names are held and sorted, which is enough for most accounts. For the same reason no listing can begin behind a name: it starts over,
  * because what it had not listed yet may stand before that name.
  */
 async function* list(container: Container, prefix: string): AsyncGenerator<readonly ListedName[], void> {

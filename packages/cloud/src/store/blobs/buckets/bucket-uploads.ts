@@ -1,6 +1,6 @@
 // The first upload id that is recorded under a key is the upload; a process that comes second aborts its own. Only verified bytes are sent to
 // the bucket, and only bytes of the digest that was recorded for the part's number before, so that a part counts once the bucket lists it.
-// If the bucket forgets an upload, for example by a lifecycle rule, its record is removed here too, and the upload begins anew.
+// If the bucket forgets an upload, for example by a lifecycle rule, its record is removed here too, and the upload starts over.
 
 import {
   BlobExistsError,

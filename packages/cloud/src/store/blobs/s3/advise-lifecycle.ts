@@ -28,7 +28,7 @@ function adviceOn(rules: readonly LifecycleRule[], prefix: string): string | und
     return `no lifecycle rule of the bucket aborts unfinished uploads: what a crash leaves may be paid for until the sweep finds it; let AbortIncompleteMultipartUpload abort them after ${ADVISED_DAYS} days or more`;
   const fewest = Math.min(...days);
   if (fewest >= FEWEST_DAYS) return undefined;
-  return `a lifecycle rule of the bucket aborts unfinished uploads after ${fewest} days: an upload that takes longer, over a slow link or by a robot that is switched off, begins anew; let it be ${ADVISED_DAYS} days or more`;
+  return `a lifecycle rule of the bucket aborts unfinished uploads after ${fewest} days: an upload that takes longer, over a slow link or by a robot that is switched off, starts over; let it be ${ADVISED_DAYS} days or more`;
 }
 
 /** Whether a rule is for objects of ours. */
