@@ -1,4 +1,5 @@
 import type { DeviceToken } from "@downlink/protocol";
+import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { enrollCommands, SERVICE_COMMAND } from "./enroll-text.ts";
 
@@ -18,7 +19,7 @@ export function TokenOnce({ token }: { token: DeviceToken }) {
         On the robot, in a checkout of Downlink (Linux or macOS, any Node.js from 18 on). The first command asks for the
         token:
       </p>
-      <pre>{commands}</pre>
+      <CommandText text={commands} />
       <div class="row">
         <Copy text={commands} label="Copy the commands" />
         <span class="muted">As a service:</span>

@@ -2,6 +2,7 @@ import { exportLinks, type Recording, recordings } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
+import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -202,8 +203,7 @@ function Command({ name, text }: { name: string; text: string }) {
   return (
     <details class="export-command">
       <summary>{name}</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <pre tabIndex={0}>{text}</pre>
+      <CommandText text={text} />
       <Copy text={text} label={`Copy for ${name}`} />
     </details>
   );

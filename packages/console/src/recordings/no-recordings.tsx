@@ -1,5 +1,6 @@
 import { coverage } from "@downlink/protocol";
 import { useQuery } from "../api/use-query.ts";
+import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { formatExact, formatSecond } from "../time/format-time.ts";
@@ -77,7 +78,7 @@ function NothingYet({ projectId }: { projectId: string }) {
         <a href={pagePath(projectId, "devices")}>Add a device</a>, whose agent says what it has. Or upload a file, with
         an API key in <code>DOWNLINK_API_KEY</code>:
       </p>
-      <pre>{command}</pre>
+      <CommandText text={command} />
       <Copy text={command} label="Copy" />
     </Empty>
   );

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { makeMcap } from "@downlink/recordings/testing";
+import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
 import { startConsole } from "./testing/start-console.ts";
 
@@ -24,6 +25,11 @@ test("an empty page says whether there is nothing at all, nothing at that time, 
   }
 
   await open("/recordings");
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await shown("There is no recording yet.");
+    assert.deepEqual(await findBarriers(page), [], `${width} px`);
+  }
   const command = await page.locator(".empty pre").textContent();
   await writeFile(join(scenario.storageRoot, "run.mcap"), await makeMcap({ startNs: 1_760_000_000_000_000_000n }));
   const env = { ...process.env, DOWNLINK_API_KEY: scenario.cloud().adminKey };
