@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Ctx } from "../../calls/context/context.ts";
 import { callerId } from "../../core/callers.ts";
 import { notFound } from "../../core/errors.ts";
@@ -52,31 +52,31 @@ interface Values {
   readonly creatorKind: string;
 }
 
+type At = Parameters<Values>;
+
 /** The creator keeps its name of this moment, because keys are renamed and deleted. */
-const describeCreator = ({ creatorId, creatorKind }: Parameters<Values>) => sql<string>`jsonb_strip_nulls(
+const describeCreator = ({ creatorId, creatorKind }: At) => sql<string>`jsonb_strip_nulls(
   jsonb_build_object('kind', ${creatorKind}::text, 'id', ${creatorId}::text, 'name', coalesce(
     (SELECT k.name FROM "ApiKey" k WHERE k.id = ${creatorId}),
     (SELECT a.email FROM "Member" m JOIN "Account" a ON a.id = m."accountId" WHERE m.id = ${creatorId}))))`;
 
-const written = ["id", "orgId", "eventTypeId", "startNs", "endNs", "metadata", "properties"] as const;
-const noted = ["createdAtNs", "updatedAtNs", "createdBy"] as const;
-
-/** The columns `written` and `noted`, in their order. */
-const writtenOf = (values: Parameters<Values>) => [
-  asText(values.id).as("id"),
-  asText(values.orgId).as("orgId"),
-  asText(values.eventTypeId).as("eventTypeId"),
-  asBigint(values.startNs).as("startNs"),
-  asBigint(values.endNs).as("endNs"),
-  asJson(values.metadata).as("metadata"),
-  asJson(values.properties).as("properties"),
-  asBigint(values.nowNs).as("createdAtNs"),
-  asBigint(values.nowNs).as("updatedAtNs"),
-  describeCreator(values).as("createdBy"),
-];
+/** The columns that the call fills, each with its value. */
+const columns = {
+  id: ({ id }: At) => asText(id),
+  orgId: ({ orgId }: At) => asText(orgId),
+  eventTypeId: ({ eventTypeId }: At) => asText(eventTypeId),
+  startNs: ({ startNs }: At) => asBigint(startNs),
+  endNs: ({ endNs }: At) => asBigint(endNs),
+  metadata: ({ metadata }: At) => asJson(metadata),
+  properties: ({ properties }: At) => asJson(properties),
+  createdAtNs: ({ nowNs }: At) => asBigint(nowNs),
+  updatedAtNs: ({ nowNs }: At) => asBigint(nowNs),
+  createdBy: describeCreator,
+};
+const written = Object.keys(columns) as (keyof typeof columns)[];
 
 /** Inserts an event, and says so in the outbox. */
-const insert = prepare((db, values: Parameters<Values>) =>
+const insert = prepare((db, values: At) =>
   db
     .with("device", (made) =>
       made
@@ -89,9 +89,12 @@ const insert = prepare((db, values: Parameters<Values>) =>
     .with("event", (made) =>
       made
         .insertInto("Event")
-        .columns(["projectId", "deviceId", ...written, ...noted])
+        .columns(["projectId", "deviceId", ...written])
         .expression((given) =>
-          given.selectFrom("device").select(["projectId", "id as deviceId"]).select(writtenOf(values)),
+          given
+            .selectFrom("device")
+            .select(["projectId", "id as deviceId"])
+            .select(written.map((name) => (columns[name](values) as RawBuilder<unknown>).as(name))),
         )
         .returningAll(),
     )
