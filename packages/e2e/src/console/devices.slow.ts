@@ -155,6 +155,7 @@ test("a device that has data is not deleted and says why; an empty one goes once
   await page.getByLabel("Name contains").fill("PAR");
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "rover" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "spare" }).waitFor(); // until then the rows are places to fill
   await page.locator('[role="row"][data-index="0"]').focus();
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Settings" }).click();
