@@ -59,6 +59,7 @@ export function gatherChanges({ renew, retryMs, isHidden, nowMs, schedule }: Gat
         for (const path of all) paths.add(path);
         return waitMs;
       }
+      failures = 0;
     }
     return Math.min(REST * (nowMs() - beganMs), MOST_REST_MS);
   }

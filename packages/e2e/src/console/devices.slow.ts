@@ -52,6 +52,21 @@ test("a device is added with the keyboard alone, and turns green when its agent 
   assert.deepEqual(complaints, []);
 });
 
+test("a device is added with the mouse, and its commands are copied", { skip }, async (t) => {
+  const scenario = await startConsole(t);
+  const { page, complaints } = await scenario.open("/devices");
+  await page.getByRole("button", { name: /^Add a device/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Add a device" });
+  await dialog.getByLabel("1. Name of the device").fill("rover-8");
+  await dialog.getByRole("button", { name: "Make its token" }).click();
+  await dialog.getByText("Waiting for the agent of rover-8…").waitFor();
+  await dialog.getByRole("button", { name: "Copy the commands" }).click();
+  assert.match(await page.evaluate<string>("navigator.clipboard.readText()"), /enroll/);
+  const found = await scenario.cloud().admin.call(devices.list, {});
+  assert.ok(found.some(({ name }) => name === "rover-8"));
+  assert.deepEqual(complaints, []);
+});
+
 test("settings are checked as they are typed, drawn as a week, reach the agent, and stay typed when they are refused", {
   skip,
 }, async (t) => {
