@@ -66,7 +66,8 @@ function mostChannelsOf({ limits }: ReadContext): number {
 
 /**
  * Reads the index data records behind a chunk, one for each of its connections. If they are cut off, make no sense, or end at a record that
- * does not come behind them, they count as none, because the chunk before them may be sound.
+ * does not come behind them, they count as none, because the chunk before them may be sound. They count as none, too, if the file ends
+ * with one: it may have been cut between two.
  */
 async function readIndexes(
   offset: number,
@@ -79,11 +80,11 @@ async function readIndexes(
       const record = await readRecord(end, { reader, context, code: "BadRecord" });
       const opcode = opcodeOf(record.header);
       if (opcode !== opcodes.indexData && !record.header.fields.has(ownFields[opcode] ?? "")) throw noIndexData(end);
-      if (opcode !== opcodes.indexData) break;
+      if (opcode !== opcodes.indexData) return { indexed, end };
       await tallyIndex(record, indexed, { reader, context });
       end = record.end;
     }
-    return { indexed, end };
+    return { indexed: new Map(), end };
   } catch (error) {
     if (error instanceof RecordingError) return { indexed: new Map(), end: offset };
     throw error;

@@ -27,6 +27,13 @@ async function requireFirst(bytes: Uint8Array, whole: Uint8Array): Promise<numbe
   return messages.length;
 }
 
+/** Where the record at `at` ends. */
+function recordEnd(bytes: Uint8Array, at: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const headerEnd = at + 4 + view.getUint32(at, true);
+  return headerEnd + 4 + view.getUint32(headerEnd, true);
+}
+
 for (const compression of ["none", "lz4"] as const) {
   test(`the last whole chunk of a bag counts, whatever stands behind it, also if it is the only one: ${compression}`, async () => {
     const whole = await makeBag({ compression, chunkBytes: 8000 });
@@ -39,6 +46,7 @@ for (const compression of ["none", "lz4"] as const) {
       for (const [name, bytes] of [
         ["no index data", whole.subarray(0, end)],
         ["cut in its index data", whole.subarray(0, end + 30)],
+        ["cut between two of its index data", whole.subarray(0, recordEnd(whole, end))],
         ["its index data are whole", whole.subarray(0, indexesEnd)],
         ["zeros behind its index data", Buffer.concat([whole.subarray(0, indexesEnd), zeros])],
         ["zeros in its index data", Buffer.concat([whole.subarray(0, end + 20), zeros])],
