@@ -36,20 +36,66 @@ const ALLOWED = [
   "FROM wishes",
 ];
 
+/** How a sentence of a comment does not begin: it has a subject, and names the actor. */
+const SENTENCES: readonly { readonly words: RegExp; readonly instead: string }[] = [
+  { words: /^Of /, instead: "a subject: the largest…, the size of…" },
+  { words: /^Who(ever)? |\bwhoever\b/, instead: "a client that…, any caller that…" },
+  { words: /^What (?!.*\?$)/, instead: "the name of the thing" },
+  { words: /\b(nobody|somebody)\b/i, instead: "the actor, or the passive" },
+];
+const PLAIN_PACKAGES = /^packages\/(cloud|e2e|protocol)\//;
+const COMMENT = /\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|[;{}),\]] \/\/ .*/gm;
+const PLANTED_COMMENTS = [
+  "/** The newest. Of two the first. */",
+  "// Who asks waits.",
+  "/** Whoever asks waits. */",
+  "/*\n * What it holds.\n */",
+  "// The one that nobody needs.",
+];
+const ALLOWED_COMMENTS = [
+  "// What does it cost?",
+  "/** Says what it holds, and who asked. */",
+  'const text = "What is missing.";',
+];
+
 const paths = globSync([...DOCS, ...SOURCES], { cwd: ROOT }).filter((path) => !OUTSIDE.test(path));
 const problems = [
   ...paths.sort().flatMap(findInFile),
   ...PLANTED.filter((line) => findWord(line) === undefined).map((line) => `planted and not found: ${line}`),
   ...ALLOWED.filter((line) => findWord(line) !== undefined).map((line) => `plain English and refused: ${line}`),
+  ...PLANTED_COMMENTS.filter((text) => findSentences(text).length === 0).map(
+    (text) => `planted and not found: ${text}`,
+  ),
+  ...ALLOWED_COMMENTS.filter((text) => findSentences(text).length > 0).map(
+    (text) => `plain English and refused: ${text}`,
+  ),
 ];
 console.log(problems.length === 0 ? `${paths.length} files are in the field's words` : problems.join("\n"));
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function findInFile(path: string): string[] {
-  const lines = readFileSync(resolve(ROOT, path), "utf8").split("\n");
-  return lines.flatMap((line, index) => {
+  const text = readFileSync(resolve(ROOT, path), "utf8");
+  const words = text.split("\n").flatMap((line, index) => {
     const found = findWord(line);
     return found === undefined ? [] : [`${path}:${index + 1}: ${found}: ${line.trim()}`];
+  });
+  const sentences = PLAIN_PACKAGES.test(path) && /\.tsx?$/.test(path) ? findSentences(text) : [];
+  return [...words, ...sentences.map((sentence) => `${path}:${sentence}`)];
+}
+
+/** Returns the sentences of comments that do without a subject or an actor, with their lines. */
+function findSentences(source: string): string[] {
+  return [...source.matchAll(COMMENT)].flatMap(({ 0: comment, index }) => {
+    const line = source.slice(0, index).split("\n").length;
+    const text = comment.replace(/^\s*(\/\*\*?|\*\/|\*|\/\/|[;{}),\]] \/\/)/gm, "").replace("*/", "");
+    const sentences = text
+      .replace(/\s+/g, " ")
+      .trim()
+      .split(/(?<=[.:?!;]) (?=[A-Z])/);
+    return sentences.flatMap((sentence) => {
+      const found = SENTENCES.find(({ words }) => words.test(sentence));
+      return found ? [`${line}: write ${found.instead}: ${sentence}`] : [];
+    });
   });
 }
 
