@@ -120,8 +120,9 @@ export function createApp(deps: Deps): Hono<Env> {
 const SIGN_IN = [sessionRoutes.begin.path, "/v1/auth", "/v1/signin"];
 
 /**
- * A site's call for work and one for changes wait for what comes, and so for no turn: others would wait for the end of that. Who signs in
- * has no token yet to be known by, and waits for the turns of passwords.
+ * A site's call for work and a call for changes wait until there is something new. They take no turn, because other calls would wait until
+ * they end. A caller that signs in takes none either: it has no token yet to be known by, and waits for the turn in which its password is
+ * checked.
  */
 function turnsOf({ turns }: Deps, path: string) {
   const signsIn = SIGN_IN.some((begin) => path === begin || path.startsWith(`${begin}/`));

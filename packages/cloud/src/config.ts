@@ -162,7 +162,7 @@ export interface Config {
   readonly adminKey: string | undefined;
   readonly signingKey: string | undefined;
   readonly signIn: SignInSettings;
-  /** What an imported file waits for before it may be deleted on its device because it was imported. */
+  /** The condition for deleting a file on its device because it was imported. */
   readonly deleteSafety: DeleteSafety;
   /** How often each customer's bucket is listed, for what no notification said; 0: only on request. */
   readonly listBucketsSeconds: number;
@@ -170,7 +170,7 @@ export interface Config {
   readonly backupRetentionSeconds: number;
   /** How long entries of the audit log are kept. */
   readonly auditRetentionSeconds: number;
-  /** How long an object stays after nobody needs it any more: the same, if the operator says that there are backups. */
+  /** How long an object stays once it is not needed any more: as long as the oldest backup, if the operator says that there are backups. */
   readonly removalDelaySeconds: number;
   /** Exports read uncompressed chunks whole and compare their checksums, even if few of their messages are wanted. */
   readonly exportsWholeChunks: boolean;

@@ -20,7 +20,7 @@ const { admin, deps } = cloud;
 const { prisma } = deps.db;
 const { orgId } = await prisma.project.findFirstOrThrow();
 
-/** Begins to delete a site, and resolves once the deletion waits for somebody. */
+/** Begins to delete a site, and resolves once the deletion waits for another transaction's lock. */
 async function beginDeletion(id: string) {
   const deletion = admin.call(api.sites.delete, { id }).then(
     () => "deleted",

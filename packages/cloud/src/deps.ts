@@ -140,7 +140,7 @@ async function openMigrated(
   return { url, db: use("the connections to the database", db) };
 }
 
-/** What is in a bucket or in a Postgres elsewhere is on no disk of ours. */
+/** Returns the folders on our own disks. Objects in a bucket and a Postgres elsewhere have none. */
 function foldersOf({ bucket, objectsDir, databaseUrl, dataDir }: Config): OwnFolder[] {
   return [
     ...(bucket === undefined ? [{ of: "objects", path: objectsDir } as const] : []),

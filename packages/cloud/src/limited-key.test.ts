@@ -5,7 +5,7 @@ import { api } from "@downlink/protocol";
 import { startCloud } from "./testing/start-cloud.ts";
 import { recordingItem, sayHello } from "./testing/test-agent.ts";
 
-/** These tests try what somebody may try who holds `["*"]` for only one project. limited-key.slow.ts walks over every operation. */
+/** These tests try what the holder of a key with `["*"]` for only one project might try. limited-key.slow.ts walks over every operation. */
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const projectLimited = (error: ApiCallError) => error.code === "ProjectLimited" && error.status === 403;

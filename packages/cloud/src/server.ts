@@ -34,7 +34,7 @@ export async function startServer(config: Config, deps: OpenDeps): Promise<Runni
   return server;
 }
 
-/** What a server needs of the process that it serves. */
+/** The parts of the process that a server needs. */
 export interface Served {
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -13,24 +13,24 @@ export interface ApiKeyCaller {
   readonly sessionId?: string;
 }
 
-/** Somebody who signed in. What they may do is read at each call. */
+/** A member who signed in. The member's rights are read at each call. */
 export interface MemberCaller {
   readonly kind: "member";
   readonly memberId: string;
   readonly accountId: string;
   readonly sessionId: string;
-  /** A program has the session, and nobody is there who could approve something. */
+  /** A program has the session, so no person is there to approve something. */
   readonly isOfProgram: boolean;
   readonly role: "admin" | "user";
   readonly orgId: string;
   readonly capabilities: readonly string[];
   /** The projects that the caller may see; an empty list stands for every project of the organization. */
   readonly projectIds: readonly string[];
-  /** What members make does not end with their session. */
+  /** Links and tokens that a member makes do not end with the member's session. */
   readonly expiresAtNs: null;
 }
 
-/** Whoever works with the data of an organization. */
+/** A caller that works with the data of an organization. */
 export type PersonCaller = ApiKeyCaller | MemberCaller;
 
 export interface AgentCaller {
@@ -46,7 +46,7 @@ export interface AgentCaller {
   readonly lease: bigint | undefined;
 }
 
-/** Somebody with a device token that belongs to no device yet. */
+/** An agent whose device token belongs to no device yet. */
 export interface EnrolmentCaller {
   readonly kind: "enrolment";
   readonly tokenId: string;
@@ -56,7 +56,7 @@ export interface EnrolmentCaller {
   readonly preapproved: boolean;
 }
 
-/** Who notifies of changes in the bucket of a primary site. */
+/** The sender of notifications about changes in the bucket of a primary site. */
 export interface InboxCaller {
   readonly kind: "inbox";
   readonly tokenId: string;

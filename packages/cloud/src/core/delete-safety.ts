@@ -1,8 +1,8 @@
 /**
- * What an imported file waits for before it may be deleted on its device because it was imported.
+ * The condition for deleting a file on its device because it was imported.
  *
- * - a number: so many seconds after its import
- * - `backup`: the backup after its import
- * - `backupIfAny`: the same once this deployment has a backup, and nothing before
+ * - a number: so many seconds have passed since its import
+ * - `backup`: a backup was made after its import
+ * - `backupIfAny`: the same once this deployment has a backup, and no condition before
  */
 export type DeleteSafety = number | "backup" | "backupIfAny";

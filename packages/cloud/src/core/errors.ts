@@ -73,8 +73,8 @@ export function invalidAt(all: readonly Detail[]): ApiError {
 }
 
 /**
- * Makes a 400 of what a schema refuses. Of a value of a wrong type it reports only that, not also that an empty list is too short for a
- * text.
+ * Makes a 400 of what a schema refuses. For a value of a wrong type it reports only the type, and not also, for example, that an empty list
+ * is too short for a text.
  */
 export function invalidRequest({ issues }: z.ZodError): ApiError {
   const details = issues.map(({ path, message, code }) => ({ path: path.join("."), message, code }));

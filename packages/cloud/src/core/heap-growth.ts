@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
  * while a whole fleet connects at once, and gives back next to nothing: a waiting agent would take 80 kB, of which it needs 8.
  */
 const MOST_GROWTH = 40;
-/** By which the young generation grows if nobody says otherwise. */
+/** The factor by which the young generation grows by default. */
 const DEFAULT_YOUNG_GROWTH = 2;
 /** How many works keep the heap small at this moment: the setting is that of the whole process. */
 let works = 0;
@@ -23,8 +23,8 @@ export function keepHeapSmall(): void {
 }
 
 /**
- * Runs work that walks over everything a store has, and keeps the process small meanwhile. What its start left behind is given back first,
- * because the young generation never shrinks while garbage is made. How it grows is as before once the work is over.
+ * Runs work that walks over everything a store has, and keeps the process small meanwhile. The memory that the start of the process left
+ * behind is given back first, because the young generation never shrinks while garbage is made. Once the work is over, it grows as before.
  */
 export async function withSmallHeap<T>(work: () => Promise<T>): Promise<T> {
   works += 1;

@@ -7,7 +7,7 @@ import { ApiError, refuse } from "./errors.ts";
 /** Signs with its first key and accepts the signatures of all keys: to rotate, put the new secret in front. */
 export interface LinkSigner {
   readonly keys: readonly SigningKey[];
-  /** The self-hosted site that its links lead to. Each link names it, and is refused elsewhere, whatever keys somebody shares. */
+  /** The self-hosted site that its links lead to. Each link names it, and is refused elsewhere, even where the same keys are used. */
   readonly siteId?: string | undefined;
 }
 

@@ -19,7 +19,7 @@ export class StopSteps {
     return part;
   }
 
-  /** Everything is closed; a process that lives on is held by something that nobody closed. */
+  /** Everything is closed; a process that lives on is held by something that was never closed. */
   end(): void {
     this.#begin("what was never closed");
   }

@@ -10,7 +10,10 @@ export interface Cursor {
   readonly id: string;
 }
 
-/** What a cursor is bound to: the operation, and everything that decides which rows its list has and in which order. It must be JSON. */
+/**
+ * The query that a cursor is bound to: the operation, and everything that decides which rows its list has and in which order. It must be
+ * JSON.
+ */
 export type CursorBinding = readonly unknown[];
 
 type Keys = Pick<LinkSigner, "keys">;

@@ -15,7 +15,7 @@ import { eventually } from "../testing/test-agent.ts";
 import { uploadFile } from "../testing/upload-file.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 
-// biome-ignore lint/style/noProcessEnv: a failure that is no 503 prints its cause, as whoever starts a control plane in tests can choose.
+// biome-ignore lint/style/noProcessEnv: a failure that is no 503 prints its cause, unless the developer sets another log level.
 process.env.DOWNLINK_LOG_LEVEL ??= "error";
 
 const log = { info() {}, warn() {} };
@@ -91,7 +91,7 @@ async function startPair(t: TestContext) {
   return { primary, standby, kill } satisfies { primary: EmbeddedPostgres; standby: EmbeddedPostgres; kill(): void };
 }
 
-/** A copy belongs to who copied it, and the server runs as somebody else. */
+/** A copy belongs to the user who made it, and the server runs as another user. */
 async function giveTree(dir: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
   writeFileSync(join(dir, "data/standby.signal"), "");
   for (const path of [".", ...(await readdir(dir, { recursive: true }))]) {

@@ -2,8 +2,8 @@
 export type Batches<Item> = AsyncGenerator<readonly Item[], void, number>;
 
 /**
- * Yields a page in batches of some megabytes each, so that nobody needs to hold it whole: the size of the items is known only after some of
- * them were read. `read` returns the items of some ids.
+ * Yields a page in batches of some megabytes each, so that it never has to be in memory as a whole: the size of the items is known only
+ * after some of them were read. `read` returns the items of some ids.
  */
 export async function* inBatches<Id, Item>(
   ids: readonly Id[],

@@ -68,7 +68,7 @@ export async function applyMigrations({ url, dir, log }: Source & { readonly log
   });
 }
 
-/** Returns the names of the migrations that the database has not had yet, in order. It changes nothing and waits for nobody. */
+/** Returns the names of the migrations that the database has not had yet, in order. It changes nothing and waits for no other process. */
 export async function pendingMigrations({ url, dir }: Source): Promise<string[]> {
   const migrations = await readMigrations(dir);
   return withClient(url, async (client) => {

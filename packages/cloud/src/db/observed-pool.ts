@@ -17,8 +17,8 @@ const PATIENCE_MS = 3000;
 const ASK_AGAIN_MS = 100;
 
 /**
- * Prisma does not say which connection a transaction uses; this pool shows which one it gave. Where the server refuses a connection,
- * it is asked again for a while: nothing was sent yet, so that waiting harms nobody and spares a caller the failure.
+ * Prisma does not say which connection a transaction uses; this pool shows which one it gave. Where the server refuses a connection, it is
+ * asked again for a while: nothing was sent yet, so that waiting does no harm and spares a caller the failure.
  */
 export class ObservedPool extends pg.Pool {
   // biome-ignore lint/suspicious/noExplicitAny: pg has two overloads of one function.

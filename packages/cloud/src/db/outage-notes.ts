@@ -73,7 +73,7 @@ class Outage {
 /** The states of a server that is not there, or that is starting or stopping; a deadlock is another matter. */
 const NOT_THERE = /^(08|57P)/;
 const LOST = /terminating connection|Connection terminated|server closed the connection/i;
-/** Of our own error, and of the system. */
+/** The codes for full storage: that of our own error, and those of the system. */
 const FULL_CODES = new Set(["StorageFull", "ENOSPC", "EDQUOT"]);
 
 /** An error stands at `err`; a lost idle connection says only its reason. */

@@ -2,9 +2,9 @@ import type { EventEmitter } from "node:events";
 import pg from "pg";
 import { PreparedQuery } from "./prepared-query.ts";
 
-/** A server that only reads, and takes the place of another one once somebody promotes it. */
+/** The server is a standby: it only reads, and takes the place of another server once it is promoted. */
 class StandbyError extends Error {
-  /** What a server says that is not ready yet. */
+  /** The code that a server sends while it is not ready yet. */
   readonly code = "57P03";
   constructor() {
     super("the database is a standby, which only reads; waiting until it is promoted");
@@ -47,7 +47,7 @@ export class SequentialClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg has eight overloads of one function.
   override query(...args: any[]): any {
     const ask = () => super.query(...(args as Parameters<pg.Client["query"]>));
-    if (args.some(isCallback)) return ask(); // the pool itself, of a connection that nobody else has
+    if (args.some(isCallback)) return ask(); // the pool itself asks, on a connection that has no other user
     const [query] = args;
     const answer = this.#answered.then(query instanceof PreparedQuery ? () => this.#run(query) : ask);
     this.#answered = answer.catch(() => {}); // it fails for who asked

@@ -5,7 +5,7 @@ import type { DB } from "./generated/tables.ts";
 
 export const byModel: RecordingModel["importStatus"] = "none";
 
-// @ts-expect-error No column holds a state that the schema does not have, whoever reads it,
+// @ts-expect-error No column holds a state that the schema does not have, for a program that reads it,
 export const read: RecordingModel["importStatus"] = "lost";
 // @ts-expect-error by whichever client,
 export const byKysely: DB["Recording"]["importStatus"] = "lost";

@@ -7,7 +7,7 @@ const SAY_MS = 10_000;
 
 interface Waiting {
   readonly log: { warn(message: string): void };
-  /** Who waits gives up when this is aborted. */
+  /** The waiting ends when this is aborted. */
   readonly signal: AbortSignal;
 }
 

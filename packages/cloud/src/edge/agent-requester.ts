@@ -4,7 +4,7 @@ import type { Transaction } from "../db/transaction.ts";
 import { readOwner } from "../process/polls/agent-owner.ts";
 
 /**
- * Returns the requester for somebody on the agent's device or at its site who asks for an import. Call this only while the agent's lease is
+ * Returns the requester of an import that a user requests on the agent's device or at its site. Call this only while the agent's lease is
  * held.
  */
 export async function agentRequester(tx: Transaction, agent: AgentModel): Promise<Requester> {

@@ -1,6 +1,6 @@
-// A hello takes two statements and no transaction: one reads everything that decides about it, and the other writes the agent's row if
-// nobody has written it since (`xmin`); otherwise the hello is decided once more. If the process that holds the lease says hello again, the
-// first statement writes the row at once, because then nothing is to be decided. A call for work by an agent at rest takes one statement, and
+// A hello takes two statements and no transaction: one reads everything that decides about it, and the other writes the agent's row if it
+// was not written since (`xmin`); otherwise the hello is decided once more. If the process that holds the lease says hello again, the first
+// statement writes the row at once, because then nothing is to be decided. A call for work by an agent at rest takes one statement, and
 // renews the lease only after a third of its time. With the look-up of the caller that makes 3, 2 and 2 statements; with a transaction and
 // the ORM it was 14 for a hello and 10 for work.
 
@@ -38,7 +38,7 @@ type StoredAgent = Pick<
   | "listedIncarnation"
 >;
 
-/** What is known about an agent at one moment. */
+/** The facts that are known about an agent at one moment. */
 export interface Standing {
   readonly owner: Owner;
   readonly inventory: Inventory;
@@ -101,7 +101,7 @@ type Row = Record<"id" | "name" | "projectId" | "projectName" | "incarnation" | 
     "id"
   >;
 
-/** What an agent says of itself in a hello. */
+/** The facts about an agent that its hello brings. */
 export interface Said
   extends Pick<AgentRow, "leaseExpiresAtNs" | "lastSeenAtNs" | "machineId" | "agentVersion" | "facts"> {
   readonly instanceId: string;

@@ -21,7 +21,7 @@ type Enrolled = Output<Enroll>;
  */
 export async function enroll(ctx: EnrolmentCtx, input: Input<Enroll>): Promise<Enrolled> {
   const enrollInTransaction = () => withTransaction(ctx.db, (tx) => enrollOnce(tx, ctx, input));
-  // If somebody took the name or the hash at this moment, a second attempt sees it.
+  // If another call took the name or the hash at this moment, a second attempt sees it.
   return enrollInTransaction().catch(onUniqueViolation(enrollInTransaction));
 }
 

@@ -10,7 +10,8 @@ interface Holder {
 
 /**
  * Returns the keys of the objects that hold these versions, or the recordings that they are copies of, and that the store has now with
- * their size. What lies in a customer's bucket counts for nothing, because the customer may remove it at any time. A row alone may be of a database or a store that was set back. Where the store does not answer, this fails.
+ * their size. Objects in a customer's bucket do not count, because the customer may remove them at any time. A row alone does not count
+ * either, because the database or the store may have been set back. If the store does not answer, this fails.
  */
 export async function findSoundObjects(ctx: AgentCtx, versionIds: readonly string[]): Promise<ReadonlySet<string>> {
   const holders = versionIds.length === 0 ? [] : await findHolders(ctx, versionIds);

@@ -20,8 +20,9 @@ interface Row {
 }
 
 /**
- * Returns the owners that known files keep, whatever they name by now, by version id: a recording already belongs to somebody, and a
- * project keeps all its files of a site which does not serve it any more. A file of such a project does not become a recording any more.
+ * Returns the owners that known files keep, by version id, even if the files name others by now: a recording already belongs to a device,
+ * and a project keeps all its files of a site which does not serve it any more. A file of such a project does not become a recording any
+ * more.
  */
 export async function keptPlaces(
   tx: Transaction,

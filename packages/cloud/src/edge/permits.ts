@@ -67,7 +67,7 @@ function restsOnImport({ reason }: Item): boolean {
   return reason === "imported" || reason === "space";
 }
 
-/** What all files of one call have in common. */
+/** The facts that all files of one call have in common. */
 type Common = Pick<DeletionCase, "deletionHeldUntilNs" | "soundObjects" | "distrust" | "safetyRule" | "nowNs">;
 type KnownCase = Omit<DeletionCase, "reason" | "sha256" | keyof Common> & {
   readonly fileId: string;

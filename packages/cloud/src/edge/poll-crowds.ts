@@ -5,8 +5,8 @@ import { ApiError } from "../core/errors.ts";
 import { MOST_POLLS } from "../process/polls/agent-polls.ts";
 
 /**
- * Beyond the limit, another poll is let in only this often and ends the oldest one: the agent may still wait on that connection, and nobody
- * can know.
+ * Beyond the limit, another poll is let in only this often and ends the oldest one: the agent may still wait on that connection, and the
+ * server cannot know.
  */
 const REPLACE_EVERY_MS = 1000;
 /** A caller that polls again at once, whatever the answer, polls no more often than this. */
@@ -20,7 +20,7 @@ interface Crowd {
 }
 
 /**
- * Of the polls with one token only a few may wait, and the others are refused. Until then a refused poll is only an open socket: it neither
+ * Only a few polls with one token may wait, and the others are refused. Until it is refused, such a poll is only an open socket: it neither
  * waits for a turn nor makes the database look up its caller. The token is known here by its text alone.
  */
 export function boundPolls(): MiddlewareHandler<Env> {

@@ -26,7 +26,7 @@ type Reported = Omit<Body, "upserts"> & {
 
 interface Known {
   readonly agentId: string;
-  /** The schemas that the report names and nobody has sent yet. */
+  /** The schemas that the report names and that were not sent yet. */
   readonly unknown: string[];
   readonly unassigned: [];
 }

@@ -2,13 +2,13 @@
 // until after a later one changes nothing (`ReportSuperseded`). So the result is that of the reports sent once, in order, whatever is lost,
 // repeated or late (`edge/report-convergence.slow.ts`).
 //
-// Files that are known already are not written again. Versions and paths are looked up one by one (`fleet/agents/find-versions.ts`), because
-// statistics of a device that reports its first 100,000 files come a minute too late, and without them the planner would read all its files
-// for each report. The end of a listing removes files in transactions of 1000, each under lease and number, so that a card of any size can
-// be swapped, and an interruption or a newer report ends the removal at once; the agent's repeat goes on. Rows that several agents share
-// (schema texts) are written in one order, recordings are locked by id, and hello takes the weakest lock on its device that suffices:
-// nobody deadlocks. On 2 cores, with 5 topics for each recording: 2,400 to 2,800 new recordings a second from one agent, 5,200 to 5,400
-// from eight at once; 12,000 and more if nothing changed; 100,000 files of a swapped card are removed in 6 s.
+// Files that are known already are not written again. Versions and paths are looked up one by one (`fleet/agents/find-versions.ts`),
+// because statistics of a device that reports its first 100,000 files come a minute too late, and without them the planner would read all
+// its files for each report. The end of a listing removes files in transactions of 1000, each under lease and number, so that a card of any
+// size can be swapped, and an interruption or a newer report ends the removal at once; the agent's repeat goes on. Rows that several agents
+// share (schema texts) are written in one order, recordings are locked by id, and hello takes the weakest lock on its device that suffices,
+// so that no transactions deadlock. On 2 cores, with 5 topics for each recording: 2,400 to 2,800 new recordings a second from one agent,
+// 5,200 to 5,400 from eight at once; 12,000 and more if nothing changed; 100,000 files of a swapped card are removed in 6 s.
 //
 // The contract limits what a report may hold, down to what an index can take. If Postgres refuses a text all the same, that is a 400 and
 // never a 500, because the agent answers 400 and 413 by halving the report until it has found the file, names that one (`FileRefused`) and
@@ -63,7 +63,7 @@ interface Received {
   readonly latest: readonly EdgeItem[];
 }
 
-/** Returns the schemas that the report names and nobody has sent yet. */
+/** Returns the schemas that the report names and that were not sent yet. */
 async function storeReport(tx: Transaction, { ctx, agent, body, latest }: Received) {
   const nowNs = ctx.clock.nowNs();
   const { items, places, unassigned } = await placeFiles(tx, { agent, items: latest, nowNs });

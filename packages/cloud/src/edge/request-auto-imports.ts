@@ -14,8 +14,8 @@ interface Reported {
 }
 
 /**
- * Requests the import of files that match the agent's globs. This happens once for a recording, however often it is reported: if somebody
- * ever requested, cancelled or deleted it, a person has decided. Nothing is requested in a project that the agent's site does not serve any
+ * Requests the import of files that match the agent's globs. This happens once for a recording, however often it is reported: if it was
+ * ever requested, cancelled or deleted, a person has decided. Nothing is requested in a project that the agent's site does not serve any
  * more.
  */
 export async function requestAutoImports(tx: Transaction, { agent, items, nowNs }: Reported): Promise<void> {

@@ -1,6 +1,6 @@
-// Somebody at a device requests imports through its agent. The request is the same as any other one, but only for the agent's own versions,
-// and `requestedBy` says where it came from. The flag `wantsImport` of a report is for globs: it never repeats a request that failed, or
-// whose data was deleted.
+// A user at a device requests imports through its agent. Such a request is the same as any other one, but only for the agent's own
+// versions, and `requestedBy` says where it came from. The flag `wantsImport` of a report is for globs: it never repeats a request that
+// failed, or whose data was deleted.
 
 import type { api, ImportStatus, Input, Output } from "@downlink/protocol";
 import type { AgentCtx } from "../calls/context/context.ts";
@@ -17,7 +17,7 @@ import { readServedProjects } from "./served-projects.ts";
 type RequestImports = typeof api.edge.requestImports;
 
 /**
- * Somebody at the device requests these imports. An agent knows only the recordings of its own files, and requests nothing in a project
+ * Requests these imports for a user at the device. An agent knows only the recordings of its own files, and requests nothing in a project
  * that its site does not serve.
  */
 export async function requestImports(

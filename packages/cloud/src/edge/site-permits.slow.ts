@@ -121,7 +121,7 @@ test("a site that is silent, or has something else under that key, proves nothin
   const imported = await importAtSite();
   const { key, size } = imported;
   await proves(imported);
-  await imported.site.report({ confirmed: [{ key, size }] }); // nobody has asked
+  await imported.site.report({ confirmed: [{ key, size }] }); // the site was not asked
   const silent = await ask(imported);
   assert.equal(codeOf(silent), "ImportNotComplete");
   assert.match(textOf(silent), /did not answer$/);

@@ -60,7 +60,7 @@ export async function openSiteUpload(tx: Transaction, opening: Opening): Promise
   };
 }
 
-/** What the site holds is asked at the site. */
+/** The agent asks the site itself for these values. */
 const nothingHere = { digest: undefined, wantsSha256: undefined, parts: [], pieces: undefined };
 
 /** The site has reported the file: nothing more is to be sent. */

@@ -81,7 +81,7 @@ async function updateFiles(
 
 /**
  * A renamed file is the same version: its recording shows the new path. At a site the new path may belong to another device, which then
- * owns the recording, unless somebody has requested it already. Locks in the order in which every transaction locks several recordings.
+ * owns the recording, unless its import was requested already. Locks in the order in which every transaction locks several recordings.
  */
 async function followPaths(tx: Transaction, recordingIds: readonly string[]): Promise<void> {
   if (recordingIds.length === 0) return;

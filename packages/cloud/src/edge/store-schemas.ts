@@ -24,7 +24,7 @@ export async function storeSchemas(tx: Transaction, orgId: string, schemas: read
     ORDER BY sha256 ON CONFLICT DO NOTHING`;
 }
 
-/** Returns the schemas that the items name and nobody has sent yet. */
+/** Returns the schemas that the items name and that were not sent yet. */
 export async function unknownSchemas(tx: Transaction, orgId: string, items: readonly EdgeItem[]): Promise<string[]> {
   const named = namedSchemas(items);
   if (named.size === 0) return [];

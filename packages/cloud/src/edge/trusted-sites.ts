@@ -1,6 +1,7 @@
-// What a self-hosted site says that it computed proves nothing by itself: the site is somebody else's machine. It counts for a deletion on a
-// device only if an admin allowed that for this site (`downlink admin site prove-deletions`), no other process took the site over within the
-// last day, and the site says at that moment that it has the object. It says so in its report, because nobody can call a site.
+// A statement of a self-hosted site about what it computed proves nothing by itself: the site is another party's machine. The statement
+// counts for a deletion on a device only if an admin allowed that for this site (`downlink admin site prove-deletions`), no other process
+// took the site over within the last day, and the site says at that moment that it has the object. The site says so in its report, because
+// the control plane cannot call a site.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { AgentCtx } from "../calls/context/context.ts";

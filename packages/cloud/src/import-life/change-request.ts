@@ -13,7 +13,7 @@ interface Change {
   readonly data?: RequestData;
 }
 
-/** The columns of a request that may change beside its state, whoever requested it. */
+/** The columns of a request that may change together with its state. The requester is not one of them. */
 export type RequestData = Partial<Omit<ImportRequestModel, "id" | "orgId" | "state" | "requestedBy">>;
 
 /** The index by error can hold this much of an error's text, in UTF-16 units. */
@@ -38,7 +38,9 @@ export async function changeRequest({ tx, nowNs }: Moment, change: Change): Prom
   return undefined;
 }
 
-/** Cancels every request of recordings that is not complete, because nobody wants it any more. A job removes its bytes after the commit. */
+/**
+ * Cancels every request of recordings that is not complete, because it is not wanted any more. A job removes its bytes after the commit.
+ */
 export async function cancelRequests(
   { tx, jobs, nowNs }: TransactionContext,
   recordingIds: readonly string[],

@@ -11,7 +11,7 @@ import { publishRecording } from "./recording-events.ts";
 
 /**
  * Removes the imported data, and the row too if there is no edge copy. A job removes the object after the commit. Copies that were rejected
- * as its duplicates are at the edge again as if nobody had requested them, because the recording that they duplicated is gone.
+ * as its duplicates are at the edge again as if they had never been requested, because the recording that they duplicated is gone.
  */
 export async function forgetData(context: TransactionContext, recording: LockedRecording): Promise<void> {
   const { tx, jobs, nowNs } = context;

@@ -52,7 +52,7 @@ export function importRequestRow({ recording, edgeFile, siteId, deviceName, prio
 
 const unasked = [AUTO_IMPORT_PRIORITY, LOST_PRIORITY];
 
-/** A request that waited only because of a glob, or because its data was lost, now waits because somebody made it. */
+/** A request that waited only because of a glob, or because its data was lost, now waits because a caller requested it. */
 export async function raisePriority(
   tx: Transaction,
   recordingIds: readonly string[],

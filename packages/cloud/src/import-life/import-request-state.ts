@@ -12,7 +12,7 @@ import { states } from "../db/generated/states.ts";
  * └───────────────── redeliver ───────────── error
  *
  * `fail` leads to `error` from `awaiting` and from the three working states, `cancel` to `cancelled` from every state but `complete`.
- * `retry` processes the stored bytes again, `redeliver` asks the device for them; somebody may do either after an error.
+ * `retry` processes the stored bytes again, `redeliver` asks the device for them; either may follow an error.
  * `adopt` leads to `complete` from whatever state a restored database has: the object store says that the import was complete.
  * The specification does not have `awaiting` and `cancelled`: before the bytes are stored there is no pending import to list.
  */
@@ -106,5 +106,5 @@ export const importRequestStates: readonly ImportRequestState[] = states.ImportR
 /** The states in which the bytes are stored and a job works on them. */
 export const workingStates = ["received", "processing", "ready for indexing"] as const satisfies ImportRequestState[];
 
-/** In these states nothing more happens unless somebody asks for it. */
+/** In these states nothing more happens by itself. */
 export const terminalStates = ["complete", "error", "cancelled"] as const satisfies ImportRequestState[];

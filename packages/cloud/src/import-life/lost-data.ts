@@ -53,7 +53,7 @@ export async function askAgain(context: TransactionContext, recording: LockedRec
   await queueImport(context, { recordingId: recording.id, priority: LOST_PRIORITY });
 }
 
-/** The object is there again: so is the data, and nobody need send it. */
+/** The object is there again: so is the data, and no agent needs to send it. */
 export async function findDataAgain(context: TransactionContext, recording: LockedRecording): Promise<void> {
   const { tx } = context;
   const { id, siteId, edgeFile } = recording;

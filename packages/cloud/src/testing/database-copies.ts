@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Database } from "../db/client.ts";
 import { withTransaction } from "../db/transaction.ts";
 
-/** What describes the deployment itself is left as it is: whether it was set back is somebody else's test. */
+/** The tables that describe the deployment itself are left as they are: other tests check whether it was set back. */
 const LEFT = ["Deployment", "DeploymentMark", "Adoption", "FoundUpload", "MissingObject"];
 
 /** Copies all rows. Calling the result puts the database back to this moment, as a backup would; jobs are lost. */

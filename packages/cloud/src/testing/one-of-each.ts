@@ -123,7 +123,7 @@ async function makeInOrganization(cloud: TestCloud, { client, name, projectId, s
   };
 }
 
-/** Stores a member as somebody who has accepted an invitation. */
+/** Stores a member as if a person had accepted an invitation. */
 export async function storeMember({ deps }: TestCloud, { client, name }: Owner): Promise<string> {
   const { orgId } = await client.call(api.me.get, {});
   const [id, createdAtNs] = [newId("mem"), deps.clock.nowNs()];

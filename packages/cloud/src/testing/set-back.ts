@@ -12,7 +12,7 @@ export async function copyDatabase(url: string): Promise<string> {
   return found.href;
 }
 
-/** Sets a database back to a copy of it, under whoever uses it, and keeps the copy. */
+/** Sets a database back to a copy of it, even while processes use it, and keeps the copy. */
 export async function restoreDatabase(url: string, copyUrl: string): Promise<void> {
   const [name, copy] = [nameOf(url), nameOf(copyUrl)];
   await onServer(url, async (run) => {

@@ -1,6 +1,6 @@
 import { findTestBucket, prefixOf, type TestObject } from "./test-store.ts";
 
-/** What the control plane with a data folder has stored in the bucket or container of the test run. */
+/** The objects that the control plane with a data folder has stored in the bucket or container of the test run. */
 export interface TestObjects {
   readObjects(): Promise<TestObject[]>;
   writeObject(key: string, bytes: Uint8Array): Promise<void>;

@@ -1,6 +1,6 @@
-// A stored file is hashed, verified and salvaged in a worker thread, which knows bytes and no rows. What the thread
-// reads, it asks of the process that started it, range by range: any store will do, the thread holds no credential,
-// and every range is a sign of progress. Of an object in a bucket the ranges come from one streamed request.
+// A stored file is hashed, verified and salvaged in a worker thread, which knows bytes and no rows. The thread requests the bytes that it
+// reads from the process that started it, range by range: any store will do, the thread holds no credential, and every range is a sign of
+// progress. The ranges of an object in a bucket come from one streamed request.
 //
 // The file fails, not the worker: an error that a thread throws, its end, a full heap and its silence each end one attempt of one import.
 // `TooHeavy` is permanent at once, because the same file costs the same again. Failures that may be caused by our code or by the machine

@@ -9,7 +9,7 @@ export interface IndexStream {
   write(piece: Uint8Array): Promise<void>;
   /** Ends the index, and resolves when it is stored. */
   end(): Promise<void>;
-  /** Nobody needs the index, so nothing is stored. */
+  /** Ends the index without storing it, because it is not needed. */
   abandon(): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ export interface IndexingLimits {
   readonly heapCeilingMegabytes: number;
   /** A thread that keeps more than this after a file, garbage included, is not used again. */
   readonly reusableBytes: number;
-  /** The time between two checks of the clock. A process that was suspended makes fewer checks, and blames nobody for the time. */
+  /** The time between two checks of the clock. A process that was suspended makes fewer checks, so that no file is blamed for the time. */
   readonly tickMs: number;
   /** How long a thread may compute without requesting bytes. */
   readonly silentMs: number;

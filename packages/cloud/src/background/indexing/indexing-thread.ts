@@ -37,7 +37,7 @@ export function startIndexingThread(limits: IndexingLimits, main: URL): Indexing
     resourceLimits: { maxOldGenerationSizeMb: limits.heapCeilingMegabytes },
   });
   worker.unref();
-  worker.on("error", () => {}); // the running task gets the error; without a task there is nobody to inform
+  worker.on("error", () => {}); // the running task gets the error; without a task there is no caller to inform
   const state = { isUsed: false, isReusable: true };
   worker.on("exit", () => {
     state.isReusable = false;

@@ -109,6 +109,6 @@ class OrderedStream implements Disposable {
   [Symbol.dispose](): void {
     this.#ending.abort(new Error("the object is not read any more"));
     const close = () => this.#pieces.return?.();
-    this.#latest.then(close, close).catch(() => {}); // nobody wants more of it
+    this.#latest.then(close, close).catch(() => {}); // no more of it is read
   }
 }

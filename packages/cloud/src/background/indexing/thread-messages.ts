@@ -16,7 +16,7 @@ export interface IndexedFile {
 
 export interface SalvageInput {
   readonly fileName: string;
-  /** The metadata record of the new file that names its source. What was readable and what was lost is added to the facts. */
+  /** The metadata record of the new file that names its source. The thread adds to the facts what was readable and what was lost. */
   readonly record: { readonly name: string; readonly facts: Readonly<Record<string, string>> };
 }
 

@@ -46,7 +46,7 @@ export async function countJobs({ pool }: Jobs): Promise<QueueCounts[]> {
   return (await pool.query<QueueCounts>(QUEUES)).rows;
 }
 
-/** Returns the jobs whose last attempt failed: first those that nobody tries any more. */
+/** Returns the jobs whose last attempt failed: first those that are not tried again. */
 export async function findFailing({ pool }: Jobs, most: number): Promise<FailingJob[]> {
   return (await pool.query<FailingJob>(FAILING, [most])).rows;
 }

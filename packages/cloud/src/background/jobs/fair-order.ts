@@ -1,12 +1,12 @@
-// Jobs begin by turns, organization by organization and in each kind of job: behind 10,000 imports of one organization, another's begins
-// after as many jobs as begin at once, whoever else waits.
+// Jobs of each kind begin by turns, organization by organization: if 10,000 imports of one organization wait, another organization's import
+// begins after as many jobs as begin at once, whichever other jobs wait.
 
 import type { Db } from "pg-boss";
 
 /**
  * Jobs of a queue are taken by priority, and those of one priority in the order in which they came. Each owner's next job has the priority
  * below its last one, and never one above the jobs that are being worked on. So owners are served by turns, however many jobs each has; an
- * owner without jobs saves up no turns, and nobody passes a busy owner twice (start-time fair queueing). We do not use pg-boss's
+ * owner without jobs saves up no turns, and no owner passes a busy one twice (start-time fair queueing). We do not use pg-boss's
  * `groupConcurrency`: it only bounds how many jobs of an owner run at once, which one worker cannot divide, and it leaves workers idle if
  * only one owner has jobs.
  */

@@ -15,10 +15,10 @@ const HEARTBEAT_SECONDS = 10;
 const LOOK_FOR_DEAD_SECONDS = 10;
 /** A process that stops gives its jobs so long to end by themselves, and leaves the others to another one. */
 const FINISH_MS = 1000;
-/** Jobs that were told to stop have so long to say that nobody need wait for them. */
+/** Jobs that were told to stop have so long to report that they ended, so that no other process has to wait for them. */
 const STOP_MS = 5000;
 const EXPIRE_SECONDS = 24 * 3600; // a 50 GB file may take hours; a dead worker is noticed by its heartbeat
-/** How often each worker looks for jobs of which nobody notifies it: those that are tried again, and those that were to wait. */
+/** How often each worker looks for jobs that it is not notified of: those that are tried again, and those that were to wait. */
 const LOOK_SECONDS = 2;
 const RETRY_LIMIT = 1000; // the handler ends a job; this is only for workers that died
 
@@ -43,7 +43,7 @@ function workersOf(name: JobName, concurrency: number): number {
 
 /** How the workers look for jobs. */
 export interface JobLook {
-  /** How often each worker looks for jobs of which nobody notifies it; the default is 2 s. */
+  /** How often each worker looks for jobs that it is not notified of; the default is 2 s. */
   readonly lookSeconds?: number;
   /** How many connections the workers share, beside the one that listens; the default is 4. */
   readonly connections?: number;
@@ -59,7 +59,7 @@ interface QueueOptions extends JobLook {
   readonly metrics: Metrics;
   /** A job continues the trace of what queued it. */
   readonly tracing?: Tracing;
-  /** How long an object stays before it is removed, if whoever asks for that says nothing else. */
+  /** How long an object stays before it is removed, if the caller that queues the removal sets no other delay. */
   readonly removalDelaySeconds?: number;
 }
 

@@ -16,7 +16,7 @@ const url = await createTestDatabase({ after });
 const db = openDatabase(url, { maxConnections: 4, log });
 after(() => db[Symbol.asyncDispose]());
 
-/** What a version of before knows: these jobs of it destroy without asking whether they may. */
+/** The queues of an earlier version whose jobs destroy data without asking whether they may. */
 const former = ["remove-object", "reconcile", "sweep"];
 
 /** Works as a process of a former version does. */

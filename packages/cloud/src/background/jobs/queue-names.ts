@@ -1,6 +1,7 @@
 // While one version replaces another, processes of both take jobs from the queues that they know. A job that destroys something must not be
 // taken by an older process that would not look whether it may. So where a release changes what such a job has to obey, its number here is
-// raised: its jobs then go to a queue that no older process knows. What older processes have queued, or still queue, is done by either.
+// raised: its jobs then go to a queue that no older process knows. Processes of both versions do the jobs that older processes have queued
+// or still queue.
 
 import type { JobName } from "./queue.ts";
 

@@ -47,7 +47,7 @@ const strangers = () => [tokens.two, tokens.theirs].map((token) => ({ token, cli
 const requestsOf = async ({ siteId }: CustomerSite, client = cloud.admin) =>
   client.call(api.pendingImports.list, { siteId, showCompleted: true, showQuarantined: true });
 
-/** What the second organization has; the imports from customers' buckets of the first one must not change it. */
+/** Reads the data of the second organization; the imports from customers' buckets of the first one must not change it. */
 const stateOfOther = async () => ({
   devices: await other.call(api.devices.list, {}),
   sessions: await other.call(api.sessions.list, {}),

@@ -23,7 +23,7 @@ async function startAll() {
   after(() => stack.disposeAsync());
   const running = stack.use(await runAzurite());
   const between = stack.use(await proxyS3(running.endpoint));
-  /** All requests to containers, and those since somebody emptied the list. */
+  /** All requests to containers, and those since a test last emptied the list. */
   const [everything, calls]: [string[], string[]] = [[], []];
   const note = (call: string) => {
     everything.push(call);

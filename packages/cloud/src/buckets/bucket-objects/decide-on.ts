@@ -68,8 +68,8 @@ async function requestImport(
 }
 
 /**
- * Returns the project that is named, if the site is for it. Who sees another project sees nothing of the import, whatever the object says;
- * it ends with an error that says so.
+ * Returns the project that is named, if the site is for it. A caller that may see only another project sees nothing of the import, whatever
+ * the object says; the import ends with an error that says so.
  */
 async function findServed(tx: TransactionContext["tx"], { orgId, projectIds }: SiteWithPolicy, id: string | null) {
   if (id === null || (projectIds.length > 0 && !projectIds.includes(id))) return null;

@@ -27,7 +27,7 @@ export async function forgetBucket({ tx, nowNs }: Moment, siteId: string): Promi
     WHERE "siteId" = ${siteId}`;
 }
 
-/** Copies on devices that were refused as duplicates of these recordings are at the edge as if nobody had requested them. */
+/** Copies on devices that were refused as duplicates of these recordings are at the edge again, as if they had never been requested. */
 async function askDevicesAgain(tx: Moment["tx"], siteId: string): Promise<void> {
   await tx.$executeRaw`
     UPDATE "ImportRequest" q SET "isAcknowledged" = false, "isOver" = true

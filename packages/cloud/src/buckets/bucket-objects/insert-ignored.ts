@@ -3,7 +3,7 @@ import { newId } from "../../db/ids.ts";
 import type { ListedName } from "../../store/blobs/buckets/customer-bucket.ts";
 import type { SiteWithPolicy } from "./site-with-policy.ts";
 
-/** Stores that the policy ignores these objects. Nobody needs to look at them: whatever they are, nothing follows from that. */
+/** Stores that the policy ignores these objects. They need not be looked at: whatever they are, nothing follows from that. */
 export async function insertIgnored(
   { tx, nowNs }: Moment,
   { orgId, siteId, policyRevision }: SiteWithPolicy,

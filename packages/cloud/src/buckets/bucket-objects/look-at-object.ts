@@ -87,7 +87,7 @@ async function lockLook(tx: Transaction, { id, looks }: Look["row"]): Promise<Bu
   return tx.bucketObject.findFirst({ where });
 }
 
-/** Nobody has ever seen it. */
+/** Deletes a row that never described an object. */
 async function forget(tx: Transaction, { id }: BucketObjectModel): Promise<void> {
   await tx.bucketObject.delete({ where: { id } });
 }

@@ -38,7 +38,7 @@ export async function loseObject(
   await loseRecording(context, keyOfObject(object), code);
 }
 
-/** What is being read of it comes to nothing. */
+/** Fails the request that is still open, because its object is lost. */
 async function failOpenRequest(
   { tx, jobs, nowNs }: TransactionContext,
   request: ImportRequestModel,

@@ -34,7 +34,7 @@ test("any number of notes of an object before somebody looks, also at the same m
     [["a/b.mcap", "noted", true]],
   );
   assert.equal(await jobs(), 1);
-  await db.prisma.bucketObject.updateMany({ where: { id: all[0]!.id }, data: { isDue: false } }); // somebody began to look
+  await db.prisma.bucketObject.updateMany({ where: { id: all[0]!.id }, data: { isDue: false } }); // a job began to look
   await Promise.all([note("a/b.mcap"), note("a/b.mcap")]);
   assert.equal((await rows()).length, 1);
   assert.equal(await jobs(), 2);

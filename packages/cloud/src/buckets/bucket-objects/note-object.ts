@@ -1,11 +1,11 @@
-// An object of a customer's bucket is noted when somebody says that it came, changed or went: a notification, or a listing. What was said is
-// not relied on, because it may be late, repeated or wrong. A job looks at the bucket, and what the bucket says at that moment counts.
+// An object of a customer's bucket is noted when a notification or a listing says that it was created, changed or deleted. This statement
+// is not relied on, because it may be late, repeated or wrong. A job looks at the bucket, and what the bucket says at that moment counts.
 
 import { isStorable } from "@downlink/protocol";
 import type { TransactionContext } from "../../background/jobs/transaction-context.ts";
 import { newId } from "../../db/ids.ts";
 
-/** What a notification says of whose the object is. It overrides what the object and the file say. */
+/** The owner of an object according to a notification. It overrides what the object and the file say. */
 export interface OwnerHints {
   readonly deviceId?: string | undefined;
   readonly deviceName?: string | undefined;
@@ -83,7 +83,7 @@ function insertNoted(
     ON CONFLICT ("siteId", name) WHERE "goneAtNs" IS NULL DO NOTHING RETURNING id, name, false AS "wasDue"`;
 }
 
-/** What an earlier note said of the owner stays if this one says nothing of it. */
+/** Notes objects that have a row already. A part of the owner that an earlier note named stays if this note does not name it. */
 function noteAgain(
   { tx, nowNs }: TransactionContext,
   { siteId }: BucketSite,

@@ -2,12 +2,12 @@ import { isStorable } from "@downlink/protocol";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import type { OwnerHints } from "./note-object.ts";
 
-/** What is known of whose an object is, before its file is read. */
+/** The facts about an object's owner that are known before its file is read. */
 interface Known {
   /** The device that the path policy names. */
   readonly deviceName: string | undefined;
   readonly hints: OwnerHints;
-  /** What the writer said of the object; the names are in lower case. */
+  /** The metadata that the writer gave the object; the names are in lower case. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -15,7 +15,7 @@ type Owner = Pick<ImportRequestModel, "deviceId" | "deviceName" | "claimedProjec
 
 /**
  * The path policy overrides a notification, and that overrides the object's metadata: the first of them that names a device names it alone.
- * What none of them says the file itself may say.
+ * The file itself may state a fact that none of them states.
  */
 export function ownerOf({ deviceName, hints, metadata }: Known): Owner {
   const said = (name: string) => {

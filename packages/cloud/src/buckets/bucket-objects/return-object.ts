@@ -22,7 +22,7 @@ export async function findReturned(
   return tx.bucketObject.findFirst({ where, orderBy: { goneAtNs: "desc" } });
 }
 
-/** What became of the object before it went goes on: its recording is available again, or its import. */
+/** Continues what was done with the object before it disappeared: its recording is available again, or its import goes on. */
 export async function returnObject(context: TransactionContext, site: SiteWithPolicy, seen: Seen): Promise<void> {
   const { tx } = context;
   const { object } = seen;

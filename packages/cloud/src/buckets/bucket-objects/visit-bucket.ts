@@ -17,7 +17,7 @@ export type VisitDeps = LookDeps & Pick<Deps, "listBucketsSeconds">;
 
 const DUE_PAGE = 500;
 const AT_ONCE = 8;
-/** What is due so long has no job any more. */
+/** An object that has been due for so long has no job any more. */
 const OVERDUE_NS = 60_000_000_000n;
 /** Otherwise a listing would import again what was deleted since the backup. */
 const RECOVERING = "the deployment recovers, and does not know yet what was deleted; try again in a minute";

@@ -11,7 +11,7 @@ type Body = Input<Contract["create"]>;
 
 export const bucketNotifications: Handlers<Contract> = { create: createNotification };
 
-/** Who writes such a message by hand wants to know what is wrong with it, so another bucket or an unknown owner is refused. */
+/** A person who writes such a message by hand wants to know what is wrong with it, so another bucket or an unknown owner is refused. */
 async function createNotification(ctx: InboxCtx, body: Body): Promise<Complete<Output<Contract["create"]>>> {
   const { storageProvider, fileName, bucketName, azureStorageAccountName, deviceId, deviceName, projectId } = body;
   if (storageProvider === "azure" && azureStorageAccountName === undefined)

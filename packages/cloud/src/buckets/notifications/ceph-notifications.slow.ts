@@ -10,7 +10,8 @@ import { eventually } from "../../testing/test-agent.ts";
 import { type Customer, startCustomer } from "../bucket-objects/testing/start-customer.ts";
 
 const skip = whyNoCeph();
-// Without a real S3 every test is skipped, and none of these is used. The bucket is listed by nobody, so only notifications can say what is in it.
+// Without a real S3 every test is skipped, and none of these is used. The bucket is never listed, so only notifications can say what is in
+// it.
 const customer = skip === undefined ? await startCustomer({ after }) : ({} as Customer);
 const ODD_NAMES = ["plain.mcap", "a+b %2F/ü.mcap", "100%.mcap", "robots/\u{1f916} 1/a&b=c;d.mcap"];
 

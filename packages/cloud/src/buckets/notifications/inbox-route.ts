@@ -1,6 +1,6 @@
-// Object stores send their notifications in forms of their own, to an address that holds the token, because they can set no header. What
-// such a message says is believed as far as its sender is proven: by SNS's signature, by the token of Pub/Sub's service account, else by the
-// token of the address. A message that changes nothing is a success all the same, since its sender would only repeat it.
+// Object stores send their notifications in forms of their own, to an address that holds the token, because they can set no header. The
+// content of such a message is believed as far as its sender is proven: by SNS's signature, by the token of Pub/Sub's service account, else
+// by the token of the address. A message that changes nothing is a success all the same, since its sender would only repeat it.
 
 import type { Context, Hono } from "hono";
 import type { Deps } from "../../calls/context/context.ts";

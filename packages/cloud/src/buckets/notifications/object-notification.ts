@@ -1,7 +1,7 @@
 import type { StorageProvider } from "@downlink/protocol";
 import type { OwnerHints } from "../bucket-objects/note-object.ts";
 
-/** What a bucket, or somebody for it, said about one of its objects. */
+/** A message about one object, sent by its bucket or on the bucket's behalf. */
 export interface ObjectNotification {
   /** The sender's id of this message: a repeat has the same one. */
   readonly messageId: string;

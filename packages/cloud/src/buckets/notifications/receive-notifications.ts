@@ -1,6 +1,6 @@
 // A notification is written down before it is answered: its id, so that it is recognized for a week, and the job that looks at the object,
-// in one transaction. What it says of the object is only a hint, because notifications come late, twice and in any order: the job asks the
-// bucket.
+// in one transaction. Its statement about the object is only a hint, because notifications come late, twice and in any order: the job asks
+// the bucket.
 
 import { createHash } from "node:crypto";
 import type { SiteType } from "@downlink/protocol";

@@ -25,7 +25,7 @@ interface Waiting {
   readonly counts: Map<string, number>;
 }
 
-/** Who waits keeps only its socket and its place; what it may see is found out again for each answer. */
+/** A caller that waits keeps only its socket and its place; what it may see is determined again for each answer. */
 export function changesRoute(app: Hono<Env>, deps: Deps): void {
   const waiting = { feed: new ChangeFeed(deps), counts: new Map<string, number>() };
   app.get(list.path, async (c) => {

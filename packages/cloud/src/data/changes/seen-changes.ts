@@ -9,7 +9,7 @@ export async function requireProject(ctx: Ctx, projectId: string | undefined): P
   await visibleIn(ctx, projectId);
 }
 
-/** What the caller may list of the news, each thing once. */
+/** Returns the changes that the caller may list, each thing once. */
 export function seenChanges(
   ctx: Ctx,
   { rows, place, isMissed }: News,

@@ -14,9 +14,12 @@ export const partNumbers: Readonly<Record<ImportStatus, number>> = {
   failed: 3,
 };
 
-/** Of a recording: 12 bits the first bin, 12 the last, 2 its part; its start and end from the window's start in ns, and its size. */
+/**
+ * The size of a packed recording: 12 bits for its first bin, 12 for the last, 2 for its part; its start and end from the window's start in
+ * ns, and its size.
+ */
 const RECORDING_BYTES = 28;
-/** Of an event: 12 bits the first bin, 12 the last. */
+/** The size of a packed event: 12 bits for its first bin, 12 for the last. */
 const EVENT_BYTES = 4;
 const NS_PER_SECOND = 1e9;
 

@@ -1,7 +1,7 @@
-// Triggers on `Recording` count the missing recordings of episodes in `EpisodeAvailability`, whoever changes a recording, so that a list
-// does not have to compute them: deleting one recording of 12,500 episodes takes half a second more, and a list of episodes that miss data
-// reads an index. The table is separate from `Episode`, because each change would write the text indexes of `Episode` again, which takes
-// four times as long.
+// Triggers on `Recording` count the missing recordings of episodes in `EpisodeAvailability`, whichever statement changes a recording, so
+// that a list does not have to compute them: deleting one recording of 12,500 episodes takes half a second more, and a list of episodes
+// that miss data reads an index. The table is separate from `Episode`, because each change would write the text indexes of `Episode` again,
+// which takes four times as long.
 
 import type { Episode, MemberRecording } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
@@ -10,7 +10,7 @@ import type { Prisma } from "../../db/generated/client.ts";
 import { inOrderOf } from "../../db/in-order-of.ts";
 import { readLocation } from "../../store/customer-buckets/read-location.ts";
 
-/** What an answer shows beside an episode's own fields. */
+/** The parts that an answer shows beside an episode's own fields. */
 export type EpisodeInclude = readonly ("recordings" | "creationContext")[];
 
 const episodeColumns = {

@@ -34,8 +34,8 @@ interface IdentityRow {
 }
 
 /**
- * Stores each episode that does not exist yet, once, whoever else stores it at the same time: the unique index of the identity decides. The
- * transaction must hold locks on the recordings, so that the numbers of missing ones stay true.
+ * Stores each episode that does not exist yet, once, even if other transactions store it at the same time: the unique index of the identity
+ * decides. The transaction must hold locks on the recordings, so that the numbers of missing ones stay true.
  */
 export async function storeEpisodes(tx: Transaction, wanted: readonly NewEpisode[], origin: Origin): Promise<Stored> {
   const createdIds: string[] = [];

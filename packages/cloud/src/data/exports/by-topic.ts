@@ -44,7 +44,7 @@ interface Row {
   readonly endNs: bigint | null;
 }
 
-/** Of a recording with none of the topics, any one of its files is found: each of them has the recording's metadata. */
+/** If a recording has none of the topics, one of its other files is found: each of them has the recording's metadata. */
 function findFiles(ctx: Ctx, sources: readonly StoredSource[], topics: readonly string[]): Promise<Row[]> {
   const recordingIds = sources.map(({ recordingId }) => recordingId);
   const hashes = topics.map(topicHashOf);

@@ -31,7 +31,7 @@ const ExportSelection = z.object({
   topicSets: z.array(z.array(z.tuple([z.string(), z.string()]))),
   /** The damage of all recordings together, for the header of the stream. */
   damage: DataDamage.optional(),
-  /** What was selected and is not here, for the header of the stream. */
+  /** The selected data that is not here, for the header of the stream. */
   missing: MissingData.omit({ recordingIds: true }).optional(),
   topics: z.array(z.string()),
   /** Decimal nanoseconds; both ends are inclusive. */
@@ -45,7 +45,7 @@ const ExportSelection = z.object({
     z.object({ format: z.literal("bag1"), compression: z.enum(["", "lz4"]) }),
   ]),
 });
-/** What an export link says about the stream behind it. */
+/** The description of the stream that an export link leads to. */
 export type ExportSelection = z.infer<typeof ExportSelection>;
 
 /** Packs the selection into few bytes, because it may name thousands of recordings or hundreds of topics. */

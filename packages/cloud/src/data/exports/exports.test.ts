@@ -88,7 +88,7 @@ test("a recording that is not imported has nothing to stream: 404; so has one th
 
 test("a client that goes away ends the work: the recording is closed, and most of it was not read", async (t) => {
   const topics = [{ topic: "/camera", kind: "blob" as const, rateHz: 10, sizeBytes: 500_000 }];
-  // Of an object in a bucket, up to 32 MB are fetched ahead: the file is three times as large.
+  // Up to 32 MB of an object in a bucket are fetched ahead: the file is three times as large.
   const large = await makeMcap({ startNs: START, durationSeconds: 20, topics, compression: "" });
   const { recordingId } = await uploadFile(cloud, large, { filename: "large.mcap", deviceName: "robot" });
   const opened = watchOpen(t);

@@ -1,4 +1,5 @@
-// What a selection asks for and this place does not have: an export without it looks whole, and nobody would see what is absent.
+// Finds the data that a selection asks for and that this place does not have: an export without it looks whole, and its reader would not
+// see that something is absent.
 
 import { type ImportStatus, MAX_MISSING_RECORDINGS, type MissingData, type MissingReason } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";

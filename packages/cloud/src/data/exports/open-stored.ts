@@ -11,7 +11,7 @@ import { BlobDamagedError, BlobNotFoundError } from "../../store/blobs/blob-erro
 import type { BlobReader, BlobStore } from "../../store/blobs/blob-store.ts";
 import type { StoredSource } from "./export-selection.ts";
 
-/** What an export reads. */
+/** The bytes that an export reads. */
 export interface StoredBytes extends RandomAccessSource, AsyncDisposable {}
 
 /** Opens the bytes of a recording. The holder of the link knows recordings and not objects, so errors name recordings. */

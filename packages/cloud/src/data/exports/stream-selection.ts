@@ -111,7 +111,7 @@ function exported(deps: ExportDeps, selection: ExportSelection, signal: AbortSig
   return exportMcap(sources, { ...options, compression: output.compression, includeAttachments });
 }
 
-/** Every imported recording was complete. If nobody has indexed one since, its readable parts are exported, and the rest is named. */
+/** Every imported recording was complete. If one has not been indexed since, its readable parts are exported, and the rest is named. */
 function toSources(blobs: BlobStore, { sources, topicSets }: ExportSelection): ExportSource[] {
   const topicKeys = topicSets.map((entries) => new Map(entries));
   return sources.map((source) => ({

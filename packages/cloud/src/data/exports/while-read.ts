@@ -4,9 +4,9 @@ import type { TakeTurn } from "../../calls/http/in-steps.ts";
 const UNREAD_MS = 1000;
 
 /**
- * Yields the same pieces, and holds a place while somebody reads them. A reader that takes too long over one piece gives the place to
- * others, and waits for another place before the next piece is made. So downloads that nobody reads, however many there are, keep nobody
- * from an export.
+ * Yields the same pieces, and holds a place while they are being read. A reader that takes too long over one piece gives the place to
+ * others, and waits for another place before the next piece is made. So downloads that are not read, however many there are, do not keep
+ * other callers from an export.
  */
 export async function* whileRead<T>(
   pieces: AsyncIterable<T>,

@@ -12,7 +12,9 @@ export interface WantedLake {
   readonly format: "mcap" | "bag1";
 }
 
-/** Finds recordings at a site whose files by topic are to be made. Of a damaged one exports tell what is lost, so it stays whole. */
+/**
+ * Finds recordings at a site whose files by topic are to be made. A damaged recording is not split, because its exports say what is lost.
+ */
 export function findWantedLakes(tx: Transaction, siteId: string): Promise<WantedLake[]> {
   return tx.$queryRawUnsafe<WantedLake[]>(
     `SELECT r."importId", r."siteObjectKey" AS key, r.format

@@ -68,7 +68,7 @@ export const selectSmallRecordingRows = prepare((db, { ids }: Parameters<ByIds>)
 
 type RecordingRow = Awaited<ReturnType<typeof selectRecordingRows>>[number];
 
-/** What can be read is judged at the given time. */
+/** Whether the data can be read is judged at the given time. */
 export function toRecording(row: RecordingRow, nowNs: bigint): Complete<Recording> {
   return {
     id: row.id,

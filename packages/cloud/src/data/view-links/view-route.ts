@@ -1,8 +1,9 @@
-// View links do need the database, because somebody must be able to end them: the row holds the selection, and the link names the row. The
-// link ends with the row. Triggers remove the row in the transaction that deletes, disables or weakens its key, whoever writes that;
-// creating a link locks the key's row, so that none is created after that. A running stream checks every 2 s whether the row still exists.
-// A view link to recordings at a self-hosted site leads to an export link there, made at each visit: when the row goes, a stream that has
-// begun goes on to its end. Browsers may read view links only from the origins that `DOWNLINK_LINK_ORIGINS` names. A key has 100 at most.
+// View links do need the database, because it must be possible to end them: the row holds the selection, and the link names the row. The
+// link ends when the row is deleted. Triggers remove the row in the transaction that deletes, disables or weakens its key, whichever
+// statement does that; creating a link locks the key's row, so that none is created after that. A running stream checks every 2 s whether
+// the row still exists. A view link to recordings at a self-hosted site leads to an export link there, made at each visit: when the row is
+// deleted, a stream that has begun goes on to its end. Browsers may read view links only from the origins that `DOWNLINK_LINK_ORIGINS`
+// names. A key has 100 at most.
 
 import type { Hono } from "hono";
 import { sql } from "kysely";

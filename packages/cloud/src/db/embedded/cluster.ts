@@ -56,7 +56,8 @@ function readMajorVersion(dataDir: string): number | undefined {
 }
 
 /**
- * Removes what a process left that was killed in initdb, whose initdb may still be writing. What a live process is making is left alone.
+ * Removes the folder that a process left when it was killed in initdb; that initdb may still be writing. The folder of a live process is
+ * left alone.
  */
 async function removeInterrupted(dir: string): Promise<void> {
   for (const name of readdirSync(dir)) {

@@ -24,7 +24,10 @@ const SERVER_ENVIRONMENT = {
   TZ: "UTC",
 };
 
-/** Postgres refuses to run as root. Then the owner of the cluster runs it; a new cluster belongs to `postgres`, or else to `nobody`. */
+/**
+ * Postgres refuses to run as root. Then the owner of the cluster runs it; a new cluster belongs to `postgres`, or else to the system's user
+ * without rights.
+ */
 export function chooseServerUser(dataDir: string): ServerUser | undefined {
   const owner = statSync(dataDir, { throwIfNoEntry: false });
   const self = process.getuid?.();

@@ -7,7 +7,10 @@ export interface ProcessFacts {
   readonly startedAt: string;
 }
 
-/** Returns what the machine knows about a process; undefined if no process has this pid, or only a dead one that nobody has waited for. */
+/**
+ * Returns what the machine knows about a process; undefined if no process has this pid, or only a dead one that its parent has not waited
+ * for.
+ */
 export function inspectProcess(pid: number): ProcessFacts | undefined {
   return process.platform === "linux" ? inspectByProc(pid) : inspectByPs(pid);
 }

@@ -18,7 +18,7 @@ export function newClaim(nonce: string): string {
 /**
  * Makes sure that no server runs on the data directory. `postmaster.pid` may name a dead process (Postgres itself replaces the file), a
  * process that is no server of this directory because the pid was used again (the file is removed), a server whose supervisor has died (it
- * is stopped), or a server that somebody still uses ({@link ClusterInUseError}; it is left alone).
+ * is stopped), or a server that is still in use ({@link ClusterInUseError}; it is left alone).
  */
 export async function reclaimDataDirectory(dataDir: string, ownClaim: string): Promise<void> {
   const pid = readPostmasterPid(dataDir);
@@ -48,7 +48,7 @@ function isServerOf(commandLine: string, dataDir: string): boolean {
   return commandLine.includes(dataDir) || !commandLine.includes(" -D");
 }
 
-/** A server without a claim was started by hand, so somebody uses it. */
+/** A server without a claim was started by hand, so it is in use. */
 function isInUse(commandLine: string, ownClaim: string): boolean {
   if (commandLine.includes(ownClaim)) return false;
   const [, pid, startedAt] = commandLine.match(new RegExp(`${CLAIM}=(\\d+):([^: ]+):`)) ?? [];

@@ -7,10 +7,10 @@ import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { type Launcher, launch } from "./launcher.ts";
 
 /**
- * A shell stands between this process and Postgres. It reads a pipe from this process: each line is a signal for Postgres. The end of the
+ * A shell runs between this process and Postgres. It reads a pipe from this process: each line is a signal for Postgres. The end of the
  * pipe means that this process has ended in whatever way, kill -9 included; then the shell tells Postgres to shut down fast, so that no
  * orphan keeps the data directory. $1 is removed after a clean end. The shell itself survives a signal that is sent to the whole process
- * group, and prints nothing at the end: with nobody left to read it, printing would kill the shell.
+ * group, and prints nothing at the end: when no process is left to read it, printing would kill the shell.
  */
 const GUARD = `
 trap '' INT TERM HUP
@@ -25,7 +25,10 @@ if [ -n "$leftovers" ]; then rm -rf -- "$leftovers"; fi
 `;
 const FAST_SHUTDOWN_MS = 8000;
 const POLL_MS = 10;
-/** The errors of connecting while the server starts: there is no socket yet, nobody listens yet, or it is still replaying its log. */
+/**
+ * The errors of connecting while the server starts: there is no socket yet, no process listens yet, or the server is still replaying its
+ * log.
+ */
 const NOT_YET = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET", "EPIPE", "57P03"]);
 
 export interface ServerCommand {
@@ -94,7 +97,7 @@ export class ServerProcess {
     clearTimeout(escalation);
   }
 
-  /** Waits as long as the server lives: nobody knows how long replaying the log after a crash takes. */
+  /** Waits as long as the server lives: it is not known how long replaying the log after a crash takes. */
   async #untilReady(url: string): Promise<void> {
     while (!this.hasExited) {
       if (await answers(url)) return;

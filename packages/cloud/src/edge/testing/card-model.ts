@@ -88,7 +88,7 @@ export class CardModel {
     return this.#deleted.toSorted();
   }
 
-  /** Returns the key of a recording whose file is present and which nobody has requested yet. */
+  /** Returns the key of a recording whose file is present and which was not requested yet. */
   requestable(pick: number): string | undefined {
     return pickFrom(
       this.#files.map(({ key }) => key).filter((key) => this.#recordings.get(key)?.importStatus === "none"),

@@ -15,7 +15,7 @@ const GONE = { code: "EdgeCopyGone", text: "the file is no longer on the device"
 interface Removal {
   readonly agent: AgentModel;
   readonly files: readonly FileVersion[];
-  /** The rule under which the agent deleted the files; absent if somebody else deleted them. */
+  /** The rule under which the agent deleted the files; absent if the agent did not delete them. */
   readonly because?: DeletionReason | undefined;
 }
 
@@ -46,7 +46,7 @@ async function lockRecordings(tx: Transaction, files: readonly FileVersion[]): P
   return rows.map((row) => ({ ...row, site: null }));
 }
 
-/** Nobody requested these recordings, so nothing of them is left. */
+/** No import of these recordings is requested, so nothing of them is left. */
 async function removeRecordings(
   { tx, nowNs }: Moment,
   recordings: readonly PublishedRecording[],
@@ -60,7 +60,7 @@ async function removeRecordings(
   await writeEvents(tx, events);
 }
 
-/** Somebody waits for these recordings, so they stay and show the failure. */
+/** The import of these recordings was requested, so they stay and show the failure. */
 async function failRecordings({ tx, nowNs }: Moment, recordings: readonly PublishedRecording[]): Promise<void> {
   if (recordings.length === 0) return;
   const ids = idsOf(recordings);

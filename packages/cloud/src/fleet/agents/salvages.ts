@@ -8,7 +8,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { withLease } from "./lease.ts";
 
 /**
- * The life of a salvage request. A request that is no longer in the agent's work was made, has failed, or is requested by nobody.
+ * The life of a salvage request. A request that is no longer in the agent's work was made, has failed, or is not wanted any more.
  *
  * ┌──────────── request again ───────────┐
  * ▼                                      │

@@ -29,7 +29,7 @@ export async function createDeviceRow(tx: Transaction, device: NewDevice): Promi
   return row;
 }
 
-/** Finds the project's device of a name, or creates it. Of several callers at the same moment one creates it for all. */
+/** Finds the project's device of a name, or creates it. If several callers ask at the same moment, one creates it for all. */
 export async function findOrCreateDevice(tx: Transaction, device: Omit<NewDevice, "properties">): Promise<DeviceModel> {
   const { projectId, name } = device;
   const found = await tx.device.findUnique({ where: { projectId_name: { projectId, name } } });

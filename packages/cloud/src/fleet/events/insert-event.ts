@@ -36,7 +36,7 @@ export async function insertEvent(
 
 interface Values {
   readonly id: string;
-  /** Of the row in the outbox. */
+  /** The id of the row in the outbox. */
   readonly newsId: string;
   readonly orgId: string;
   readonly deviceId: string;
@@ -47,7 +47,7 @@ interface Values {
   /** JSON, as are the properties. */
   readonly metadata: string;
   readonly properties: string;
-  /** Of an API key or a member. */
+  /** The id of the API key or member that creates the event. */
   readonly creatorId: string;
   readonly creatorKind: string;
 }

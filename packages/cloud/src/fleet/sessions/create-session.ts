@@ -24,7 +24,7 @@ export async function createSessionRow(tx: Transaction, session: NewSession): Pr
 
 /**
  * Finds the session of the device's project that has the key, whatever its device, and holds it as {@link holdSession} does; creates it for
- * the device if none has the key. Of several callers at the same moment one creates it for all.
+ * the device if none has the key. If several callers ask at the same moment, one creates it for all.
  */
 export async function findOrCreateSession(
   tx: Transaction,

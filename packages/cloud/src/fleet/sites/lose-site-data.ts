@@ -4,7 +4,7 @@ const CODE = "SiteDeleted";
 const TEXT = "the self-hosted site that has the data, or was to get it, was deleted";
 
 /**
- * What a deleted self-hosted site has is out of reach for good, and stays there untouched: its recordings say so, its imports end, and
+ * The data at a deleted self-hosted site is out of reach for good, and stays there untouched: its recordings say so, its imports end, and
  * copies on devices that were refused as duplicates of these recordings can be imported again.
  */
 export async function loseSiteData({ tx, nowNs }: Moment, siteId: string): Promise<void> {

@@ -18,7 +18,10 @@ interface Heart {
   stop(): void;
 }
 
-/** Shows that an attempt is alive, so that nobody begins another one; `show` returns false once somebody has, or the request has ended. */
+/**
+ * Shows that an attempt is alive, so that no process begins another one; `show` returns false once another one has begun, or the request
+ * has ended.
+ */
 export function beat(
   deps: Pick<IngestDeps, "clock" | "log">,
   requestId: string,
@@ -59,7 +62,7 @@ export async function postpone(
   deps.log.error({ err: error, requestId: id, attempt: attempts }, `${job} postponed`);
 }
 
-/** The delay grows with each attempt since somebody asked for the import. */
+/** The delay grows with each attempt since the import was requested last. */
 function delaySecondsOf({ attempts, attemptsBefore }: ImportRequestModel): number {
   const tries = Math.min(attempts - attemptsBefore, 16);
   return Math.min(MAX_DELAY_SECONDS, 2 ** tries) * (0.5 + Math.random() / 2);

@@ -2,8 +2,8 @@
 // recording of the same device has the same size, span and format and, where both are still known, the same head and tail, because a wrong
 // guess makes the robot read a file in vain. A claimed hash is compared only with that device's recordings, so that it reveals nothing
 // else. The rejected copy names the first recording (`duplicateOfId`), its bytes are removed, and a permit accepts the first one's hash for
-// it, unless the first belongs to another device. When the first one's data is deleted, its copies are at the edge again as if nobody had
-// requested them.
+// it, unless the first belongs to another device. When the first one's data is deleted, its copies are at the edge again as if they had
+// never been requested.
 
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -23,8 +23,8 @@ export interface Original {
 }
 
 /**
- * Finds and locks the imported recording of the same device that has the content; undefined if there is none. What an agent claims to have
- * is compared with nothing of another device or organization, so that the agent learns nothing about those. spec: wire contract §4
+ * Finds and locks the imported recording of the same device that has the content; undefined if there is none. An agent's claim to have a
+ * file is never compared with files of another device or organization, so that the agent learns nothing about those. spec: wire contract §4
  */
 export async function findOriginal(
   tx: Transaction,

@@ -27,12 +27,12 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
   await complete(tx, finish, { recordingId });
 }
 
-/** Of files with the same key or content one is decided on at a time. */
+/** Files with the same key or content are decided on one at a time. */
 export async function takeTurnOf(tx: Transaction, orgId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${orgId}, 1))`;
 }
 
-/** What the file would become at this moment. Creates nothing. */
+/** Returns what the file would become at this moment. Creates nothing. */
 export async function decide(tx: Transaction, finish: Finish): Promise<{ named: NamedTarget; decision: Decision }> {
   const named = await nameTarget(tx, sourceOf(finish));
   return { named, decision: await decideOn(tx, finish, named) };
@@ -42,7 +42,7 @@ function sourceOf(finish: Finish): Source {
   return { ...finish, identity: finish.summary.identity };
 }
 
-/** What makes a file the same as another. */
+/** The facts that make a file the same as another. */
 interface Content {
   readonly request: Pick<Finish["request"], "orgId" | "recordingId" | "source">;
   readonly contentSha256: string;

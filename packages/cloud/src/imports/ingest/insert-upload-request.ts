@@ -16,7 +16,7 @@ interface NewUpload {
   readonly sessionKey?: string | undefined;
 }
 
-/** Inserts the request of a file that somebody sends by a link; 404 if the site was deleted at this moment. */
+/** Inserts the request of a file that a client sends by a link; 404 if the site was deleted at this moment. */
 export async function insertUploadRequest(
   { caller, clock }: Pick<Ctx, "caller" | "clock">,
   db: Pick<Database, "pool">,

@@ -13,9 +13,9 @@ interface Repeat {
 
 /**
  * The recording joins the session that a repeated upload itself names, if it is in none; it had joined the session that its file names
- * before, and somebody may have removed it from there since. Returns why it did not join; undefined if all is as the upload asks. That is
- * no reason to fail, because every repeat of an upload is harmless. The caller has locked the recording, which every transaction locks
- * before the session.
+ * before, and it may have been removed from there since. Returns why it did not join; undefined if all is as the upload asks. That is no
+ * reason to fail, because every repeat of an upload is harmless. The caller has locked the recording, which every transaction locks before
+ * the session.
  */
 export async function joinSession(tx: Transaction, repeat: Repeat): Promise<string | undefined> {
   const { request, recording } = repeat;

@@ -80,7 +80,7 @@ async function deliver(deps: IngestDeps, taken: TakenSalvage, sizeBytes: number)
   }
 }
 
-/** A file that is being imported again may become a whole recording, and then nobody wants its salvage as well. */
+/** A file that is being imported again may become a whole recording, and then its salvage is not wanted any more. */
 async function requireFailed(tx: Transaction, id: string): Promise<void> {
   const [row] = await tx.$queryRaw<
     Pick<ImportRequestModel, "state">[]

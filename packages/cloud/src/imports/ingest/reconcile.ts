@@ -36,7 +36,7 @@ async function requeueSilent(deps: ReconcileDeps): Promise<void> {
     await withTransaction(db, async (tx) => {
       const { count } = await tx.importRequest.updateMany({
         where: { AND: [{ id }, isSilent] },
-        data: { updatedAtNs: nowNs, nextAttemptAtNs: nowNs }, // nobody works on it
+        data: { updatedAtNs: nowNs, nextAttemptAtNs: nowNs }, // no process works on it
       });
       if (count === 1) await jobs.enqueue(tx, { name: ingestJob(sizeBytes), data: { orgId, requestId: id } });
     });

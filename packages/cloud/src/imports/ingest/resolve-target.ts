@@ -69,8 +69,8 @@ function noProject(): IngestError {
 }
 
 /**
- * An object in a customer's bucket, or a file in the inbox of a self-hosted site, is of the project that is named, else of its device's, else of the only one that its site is for. Nobody
- * checked before what was named, and a site is for its own projects alone.
+ * An object in a customer's bucket, or a file in the inbox of a self-hosted site, is of the project that is named, else of its device's,
+ * else of the only one that its site is for. The named project was not checked before, and a site is for its own projects alone.
  */
 async function findProjectOfObject(
   tx: Transaction,

@@ -15,7 +15,10 @@ interface Contents {
   readonly summary: RecordingSummary;
 }
 
-/** What the cloud read from the stored bytes replaces what the agent had reported, so that lists never open the file. */
+/**
+ * Stores the contents that the cloud read from the stored bytes, in place of those that the agent had reported. So lists never open the
+ * file.
+ */
 export async function storeContents(tx: Transaction, { owner, summary }: Contents): Promise<void> {
   const { orgId, recordingId } = owner;
   await tx.recordingTopic.deleteMany({ where: { recordingId } });
@@ -45,7 +48,7 @@ async function storeSchemas(tx: Transaction, orgId: string, topics: readonly Top
   for (const { sha256 } of known) schemas.delete(sha256);
   let rows: { orgId: string; sha256: string; data: Buffer<ArrayBuffer> }[] = [];
   let bytes = 0;
-  const inOrder = [...schemas].sort(([one], [other]) => (one < other ? -1 : 1)); // as in agents' reports, so that nobody deadlocks
+  const inOrder = [...schemas].sort(([one], [other]) => (one < other ? -1 : 1)); // as in agents' reports, so that no transactions deadlock
   for (const [sha256, schema] of inOrder) {
     rows.push({ orgId, sha256, data: Buffer.from(schema) });
     bytes += schema.byteLength;

@@ -134,7 +134,8 @@ function storable(text: string): string {
 }
 
 /**
- * Of keys that become equal the last one counts. Entries are sorted, because the order of an object's keys depends on what they look like.
+ * If several keys become equal, the last one counts. Entries are sorted, because the order of an object's keys depends on what they look
+ * like.
  */
 function storableRecord({ name, metadata }: { name: string; metadata: Record<string, string> }) {
   const entries = Object.entries(metadata).map(([key, value]) => [storable(key), storable(value)]);

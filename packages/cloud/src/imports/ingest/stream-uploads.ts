@@ -1,4 +1,4 @@
-// Requests of upload links that nobody used within their day are cancelled, and the sweep ends a PUT that shows no sign of life for ten
+// Requests of upload links that were not used within their day are cancelled, and the sweep ends a PUT that shows no sign of life for ten
 // minutes; a slow PUT shows signs of life, because 32 kB/s is a valid network.
 
 import type { Deps } from "../../calls/context/context.ts";
@@ -38,7 +38,10 @@ export async function noteReceived({ db }: StreamDeps, id: string, sizeBytes: bi
   await db.prisma.upload.updateMany({ where: { id, state: "open" }, data: { sizeBytes } });
 }
 
-/** Shows that the body of an upload is still arriving, so that nobody ends it, however slow it is. Call the returned function to stop. */
+/**
+ * Shows that the body of an upload is still arriving, so that the sweep does not end it, however slow it is. Call the returned function to
+ * stop.
+ */
 export function showThatStreamLives({ db, clock, log }: StreamDeps, id: string): () => void {
   const timer = setInterval(() => {
     db.prisma.upload
@@ -48,7 +51,7 @@ export function showThatStreamLives({ db, clock, log }: StreamDeps, id: string):
   return () => clearInterval(timer);
 }
 
-/** The body broke off, or nobody wants it: nothing of it stays. The sweep removes what cannot be removed now. */
+/** Removes an upload whose body broke off or is not wanted any more: nothing of it stays. The sweep removes what cannot be removed now. */
 export async function endStream({ db, blobs, log }: StreamDeps, { id, blobKey }: UploadModel): Promise<void> {
   try {
     await removeObject({ db, blobs }, blobKey);

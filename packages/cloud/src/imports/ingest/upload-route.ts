@@ -1,5 +1,5 @@
 // Upload links do need the database, because it decides which delivery of a request was first. Every PUT writes to a key of its own and the
-// first whole one counts, so a broken one leaves nothing and blocks nobody.
+// first whole one counts, so a broken one leaves nothing and blocks no other.
 
 import type { Context, Hono } from "hono";
 import { contextOf } from "../../background/jobs/transaction-context.ts";

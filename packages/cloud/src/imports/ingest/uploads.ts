@@ -29,8 +29,8 @@ export const uploads: Handlers<Contract> = { create: createUploadLink };
 export const uploadsAgain: Agains<Contract> = { create: linkAgain };
 
 /**
- * Makes a link that takes one file, once. Names and ids are checked now, so that nobody uploads 40 GB to learn of a typing error; the
- * missing device and session are created now, so that lists by their names do not answer 404 in between.
+ * Makes a link that takes one file, once. Names and ids are checked now, so that no client uploads 40 GB only to learn of a typing error;
+ * the missing device and session are created now, so that lists by their names do not answer 404 in between.
  */
 async function createUploadLink(ctx: Ctx, body: Body): Promise<Complete<Output<Contract["create"]>>> {
   const { orgId } = ctx.caller;

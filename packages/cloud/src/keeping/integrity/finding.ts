@@ -3,7 +3,7 @@ export interface Finding {
   readonly kind: FindingKind;
   /** The object's key, or the row's id. */
   readonly subject: string;
-  /** What is wrong, as a sentence. */
+  /** A sentence that says what is wrong. */
   readonly text: string;
   readonly isRepaired?: boolean;
 }

@@ -20,7 +20,7 @@ interface ManifestCheck {
   readonly readPercent: number;
 }
 
-/** Yields manifests that are missing, that nobody knows, or that differ from the rows. */
+/** Yields manifests that are missing, that belong to no known object, or that differ from the rows. */
 export async function* findWrongManifests(check: ManifestCheck): AsyncGenerator<Finding, void> {
   await keepManifests(check);
   yield* findMissing(check);
@@ -64,7 +64,7 @@ async function holds(session: Session, id: string, blobKey: string): Promise<boo
   return rows.length > 0;
 }
 
-/** The sweep removes manifests that nobody waits for, but would leave one with the id of another organization's upload. */
+/** The sweep removes manifests that are not needed any more, but would leave one with the id of another organization's upload. */
 async function* findUnknown({ session, blobs, nowMs }: ManifestCheck): AsyncGenerator<Finding, void> {
   const other = `SELECT u."blobKey" FROM "Upload" u
     WHERE u.id = split_part(n."blobKey", '/', 2) AND u."blobKey" <> n."blobKey"`;

@@ -13,7 +13,7 @@ import { INDEX, type Promised, readPromised } from "./promised-objects.ts";
 import { pagesOf } from "./suspects.ts";
 
 const DAY_MS = 86_400_000;
-/** Rows exist before bytes: an object that no row named for this long belongs to nobody. */
+/** Rows exist before bytes: an object that no row named for this long has no owner. */
 const UNKNOWN_AGE_MS = 7 * DAY_MS;
 /** The sweep removes what is a week old, once a day. */
 export const LEFTOVER_AGE_MS = 9 * DAY_MS;

@@ -103,7 +103,7 @@ export function writeText(manifest: Manifest): Buffer {
   return Buffer.from(`${JSON.stringify(z.encode<z.ZodType<Manifest>>(schemas[manifest.kind], manifest), null, 1)}\n`);
 }
 
-/** A note that is no manifest of its key, so that somebody else must have written it. */
+/** A note that is no manifest of its key, so that it must have been written elsewhere. */
 export class ManifestError extends Error {
   constructor(key: string, fault: string) {
     super(`${key} is no manifest that this program understands: ${fault}`);

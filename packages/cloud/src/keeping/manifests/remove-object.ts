@@ -10,8 +10,8 @@ interface RemovalDeps {
 }
 
 /**
- * Removes an object, or an unfinished upload, and then its manifests: in the other order nobody would know what it was. Throws a
- * NotSafeError, and removes nothing, while database and store may disagree.
+ * Removes an object, or an unfinished upload, and then its manifests: in the other order nothing would say what a leftover object was.
+ * Throws a NotSafeError, and removes nothing, while database and store may disagree.
  */
 export async function removeObject({ db, blobs }: RemovalDeps, blobKey: string): Promise<void> {
   if (isOfCustomer(blobKey)) return; // nothing is ever removed there

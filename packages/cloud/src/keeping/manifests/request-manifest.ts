@@ -7,7 +7,7 @@ import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { DescribedRequest } from "./manifest.ts";
 import { describeRequest } from "./write-manifests.ts";
 
-/** No request has this method, so that nobody can use the signed text as a link. */
+/** No request has this method, so that the signed text cannot be used as a link. */
 const METHOD = "DESCRIBE";
 const NEVER_MS = 999_999_999_999_999;
 /** A name may have any length, but the text is part of links, which have to fit the header lines of every client. */

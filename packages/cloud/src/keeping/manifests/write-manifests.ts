@@ -1,6 +1,6 @@
 // A manifest is written once, and the first one stays: if a row was changed between two attempts (a device was renamed, a dead attempt had
-// another index), the manifest stays the same. What all attempts have in common identifies it: ids are in the request's row or derived from
-// its id, and the bytes have one hash.
+// another index), the manifest stays the same. The facts that all attempts have in common identify it: ids are in the request's row or
+// derived from its id, and the bytes have one hash.
 
 import type { Database } from "../../db/client.ts";
 import type { Prisma } from "../../db/generated/client.ts";
@@ -84,7 +84,7 @@ function describe({ request, ...upload }: DescribedUpload): Omit<Begun, "kind"> 
   };
 }
 
-/** What is known of a file before it is sent anywhere. */
+/** Returns what is known of a file before it is sent anywhere. */
 export function describeRequest(request: ImportRequestModel): DescribedRequest {
   return {
     version: 1,

@@ -1,7 +1,7 @@
-// While objects move to another store, two stores are one for everybody else. What is found in the own store is used without a question.
-// What is not found there, and everything that is written, listed or removed, asks the database first where the objects are at this moment:
-// so no process has to be notified, and one that stood still meanwhile does nothing by what it knew before. Without a move that is one short
-// query, and the own store does everything.
+// While objects move to another store, the two stores look like one to all other code. An object that is found in the own store is used
+// without a question. If an object is not found there, and before anything is written, listed or removed, the process first asks the
+// database where the objects are at this moment: so no process has to be notified, and one that stood still meanwhile does not act on what
+// it knew before. Without a move that is one short query, and the own store does everything.
 
 import { hasMarks } from "../../calls/recovery/marks.ts";
 import { pagesOf } from "../../core/pages-of.ts";
@@ -105,7 +105,7 @@ function notesOf(joined: Joined) {
   } satisfies NoteStore;
 }
 
-/** What is missing here may be in the other store, if there is one. */
+/** Does the same in the other store, if there is one: an object that is missing here may be there. */
 async function inOther<T>({ findBoth }: Joined, missed: unknown, act: (store: OpenedStore) => Promise<T>): Promise<T> {
   const both = await findBoth();
   if (!both) throw missed;

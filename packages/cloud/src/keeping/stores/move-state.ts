@@ -19,7 +19,7 @@ export type MoveState = StoreMoveModel["state"];
 export type Side = "source" | "target";
 
 /**
- * What a process does in a state:
+ * The way a process uses the stores in a state:
  * - `alone` it uses its own store only
  * - `both` it uses both stores
  * - `early` its settings name the new store, which does not have everything yet

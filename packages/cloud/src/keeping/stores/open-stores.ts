@@ -69,7 +69,7 @@ async function sideNow(
   const use = useOf(move.state, side);
   if (use === "late") throw new WrongStoreError(`the objects were moved to ${target}, and the settings name ${source}`);
   if (use === "alone") return "alone";
-  // Of a database that was restored to before the switch, the store knows better.
+  // If the database was restored to a moment before the switch, the store knows better.
   if (use === "both" || (await own.getNote(moveNote(move)))) return side;
   throw new WrongStoreError(
     `the objects are not all in ${target} yet: keep ${source} in the settings until downlink admin blobs copy says that it may go`,

@@ -16,7 +16,10 @@ const CALLS = [
   "abortUpload",
 ] as const satisfies readonly (keyof OpenedStore)[];
 
-/** The same store, whose calls are spans of what makes them. What nobody traces, such as the sweep's many looks, begins no trace here. */
+/**
+ * Returns the same store, whose calls are spans of the work that makes them. Work that is not traced, such as the sweep's many looks,
+ * begins no trace here.
+ */
 export function traceStore(store: OpenedStore, tracing: Tracing): OpenedStore {
   if (!tracing.isOn) return store;
   const traced = CALLS.map((name) => {

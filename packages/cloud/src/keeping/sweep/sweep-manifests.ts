@@ -10,8 +10,8 @@ import type { Finding, SweepDeps, SweepOptions } from "./sweep-objects.ts";
 type Leftover = ListedNote & { readonly blobKey: string };
 
 /**
- * Removes the manifests of uploads that nobody waits for and whose object does not exist: the upload never began, or the object was removed
- * before.
+ * Removes the manifests of uploads that are not awaited any more and whose object does not exist: the upload never began, or the object was
+ * removed before.
  */
 export async function* sweepManifests(deps: SweepDeps, options: SweepOptions): AsyncGenerator<Finding, void> {
   for await (const page of paced(pagesOf(deps.blobs.listNotes(MANIFESTS)), options.signal)) {

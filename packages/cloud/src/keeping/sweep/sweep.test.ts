@@ -193,7 +193,7 @@ test("a row that is deleted while its object is looked up does not count as miss
 });
 
 test("the sweep asks every table that names objects", async () => {
-  // A missing object is one that the store does not have: whoever names it keeps nothing.
+  // A missing object is one that the store does not have: the table that names it keeps nothing.
   const tables = await prisma.$queryRaw<{ table_name: string }[]>`
     SELECT table_name FROM information_schema.columns
     WHERE column_name = 'blobKey' AND table_name <> 'MissingObject' ORDER BY 1`;

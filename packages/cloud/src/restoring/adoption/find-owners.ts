@@ -7,7 +7,7 @@ import type { Manifest } from "../../keeping/manifests/manifest.ts";
 import { holdSite } from "../../organization/projects/find-site.ts";
 import { primarySiteOf } from "../../organization/projects/primary-site.ts";
 
-/** What an upload belongs to, according to the present rows. */
+/** The owners of an upload, according to the present rows. */
 export interface Owners {
   readonly projectId: string;
   /** The primary site that holds the bytes. */
@@ -19,8 +19,8 @@ export interface Owners {
 
 /**
  * Finds what a manifest names, and creates with the same id what the database has lost, because acknowledged bytes must not be lost only
- * because their project or device is younger than the backup. Returns undefined if the organization does not exist or somebody deleted the
- * project. If somebody deleted the device, its data is kept without it, as it was then.
+ * because their project or device is younger than the backup. Returns undefined if the organization does not exist or the project was
+ * deleted on purpose. If the device was deleted on purpose, its data is kept without it, as it was then.
  */
 export async function findOwners(tx: Transaction, manifest: Manifest, nowNs: bigint): Promise<Owners | undefined> {
   const { orgId } = manifest;
@@ -97,7 +97,7 @@ async function findOrRestoreSession(
   return tx.session.create({ data: { id, orgId, projectId, deviceId: device.id, ...times } });
 }
 
-/** Returns whether somebody deleted it according to the ledger; then it is not created again. */
+/** Returns whether it was deleted according to the ledger; then it is not created again. */
 async function isDeleted(tx: Transaction, table: "Project" | "Device", id: string): Promise<boolean> {
   return (await tx.ledgerEntry.count({ where: { kind: `${table}.delete`, subject: id } })) > 0;
 }

@@ -4,9 +4,9 @@ import { MANIFESTS, readManifestKey } from "../../keeping/manifests/manifest.ts"
 import type { AdoptionDeps } from "./adopt-imported.ts";
 
 /**
- * Stores the uploads that have a manifest in the store and whose data no recording has and nobody deleted. After an interruption it begins
- * again, because stores list in no order. LATERAL and LIMIT look each recording up: the planner of a restored database does not know
- * the sizes of its tables yet, and would read them whole.
+ * Stores the uploads that have a manifest in the store, if no recording has their data and the data was not deleted. After an interruption
+ * it begins again, because stores list in no order. LATERAL and LIMIT look each recording up: the planner of a restored database does not
+ * know the sizes of its tables yet, and would read them whole.
  */
 export async function listFound({ db, blobs }: AdoptionDeps, signal: AbortSignal): Promise<void> {
   for await (const page of paced(pagesOf(blobs.listNotes(MANIFESTS)), signal)) {

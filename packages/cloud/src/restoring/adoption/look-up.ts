@@ -3,7 +3,7 @@ import { type Manifest, type ManifestKind, manifestKey, parseManifest } from "..
 import { UploadClosedError } from "../../store/blobs/blob-errors.ts";
 import type { AdoptionDeps } from "./adopt-imported.ts";
 
-/** What the store has of an upload. */
+/** The parts of an upload that the store has. */
 export interface Found {
   readonly id: string;
   /** The later of the two manifests; undefined if both are gone meanwhile. */

@@ -175,7 +175,7 @@ async function begin(seed: number): Promise<World> {
   return { draw: drawsOf(seed), agents, files: [[], []], sent: [] };
 }
 
-/** What existed when the database was lost. */
+/** The rows that existed when the database was lost. */
 interface Before {
   readonly complete: Awaited<ReturnType<typeof completeNow>>;
   readonly open: Awaited<ReturnType<typeof openNow>>;

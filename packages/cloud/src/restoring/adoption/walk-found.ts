@@ -90,6 +90,6 @@ async function treatImported(deps: AdoptionDeps, { id, manifest, sizeBytes, hasI
 /** An upload by a link cannot continue: its sender starts over, and needs the request for that. */
 async function treatOther(deps: AdoptionDeps, { manifest, sizeBytes, isUnfinished }: Found): Promise<Outcome> {
   if (!manifest) return "gone";
-  if (sizeBytes === undefined && !isUnfinished && manifest.source === "salvage") return "gone"; // its job exists, or nobody requested it
+  if (sizeBytes === undefined && !isUnfinished && manifest.source === "salvage") return "gone"; // its job exists, or it was not requested
   return reopenUpload(deps, { manifest, sizeBytes });
 }

@@ -17,7 +17,7 @@ export interface WalkDeps extends AdoptionDeps {
   readonly replayLedger: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Continues the walk of a recovering deployment to its end, or until somebody has to answer. Does nothing in any other deployment. */
+/** Continues the walk of a recovering deployment to its end, or until an operator has to answer. Does nothing in any other deployment. */
 export async function walkStore(deps: WalkDeps, signal: AbortSignal): Promise<void> {
   const walk = await takeWalk(deps);
   if (!walk) return;

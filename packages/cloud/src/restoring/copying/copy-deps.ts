@@ -3,7 +3,7 @@ import type { Database } from "../../db/client.ts";
 import type { OpenedStore } from "../../store/bucket-uploads/open-store.ts";
 import type { StoreAddress } from "../../store/bucket-uploads/store-address.ts";
 
-/** What each step of a move works with. */
+/** The stores, services and functions that each step of a move works with. */
 export interface CopyDeps {
   readonly db: Pick<Database, "pool" | "prisma">;
   readonly source: OpenedStore;

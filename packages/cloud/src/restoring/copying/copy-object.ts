@@ -44,7 +44,7 @@ export async function copyObject(deps: CopyDeps, session: Session, planned: Plan
   return { kind: "copied" };
 }
 
-/** A copy that a killed command left, whose bytes nobody has read since. */
+/** Checks a copy that a killed command left, because its bytes were not read since. */
 async function isSame(deps: CopyDeps, planned: Planned): Promise<boolean> {
   const { key, promised } = planned;
   const found = await hashOf(deps.target, key);

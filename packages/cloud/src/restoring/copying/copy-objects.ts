@@ -6,7 +6,7 @@ import { type Copied, copyObject, type Planned } from "./copy-object.ts";
 
 const AT_ONCE = 4;
 
-/** What a pass over all objects did. */
+/** The result of a pass over all objects. */
 export interface CopiedObjects {
   readonly copied: number;
   readonly damaged: number;

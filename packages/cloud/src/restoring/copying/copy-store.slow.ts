@@ -92,7 +92,7 @@ test("objects move to a bucket of another account, each bucket with its own cred
   for (const key of keys) await readBlob(await after.open(key));
 });
 
-/** What the move says that meets the lack. Without s3:ListBucket a bucket does not say that an object is not there. */
+/** The error of the move when it meets the missing permission. Without s3:ListBucket a bucket does not say that an object is not there. */
 const lacks = {
   "s3:PutObject": /it needs s3:PutObject$/,
   "s3:GetObject": /it needs s3:GetObject$/,

@@ -10,7 +10,10 @@ import { type CopiedObjects, copyObjects } from "./copy-objects.ts";
 import { listStores } from "./listed-stores.ts";
 
 const AT_ONCE = 8;
-/** What a process that stood still since the switch may have written to the source by mistake. What was deleted since stays so. */
+/**
+ * Selects the objects that a row needs: a process that stood still since the switch may have written them to the source by mistake. Objects
+ * that were deleted since stay deleted.
+ */
 const IS_NEEDED = "EXISTS (SELECT FROM promised p WHERE p.key = l.key)";
 
 /** Removes everything from the source, and ends the move. An object that a row needs is removed only once the target has it. */

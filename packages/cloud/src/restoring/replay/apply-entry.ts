@@ -65,7 +65,7 @@ interface DeletedData {
   readonly bucketObject?: object | null;
 }
 
-/** Deletes data only if it is in the object that was deleted, because somebody wanted the data that came after the deletion. */
+/** Deletes data only if it is in the object that was deleted, because data that came after the deletion was wanted. */
 async function deleteData(context: ReplayContext, { id, subject, data }: Entry): Promise<void> {
   const { tx, jobs } = context;
   const { blobKey, siteObjectKey, bucketObject } = data as DeletedData;
@@ -130,7 +130,7 @@ async function deleteRow(context: ReplayContext, table: string, { subject }: Ent
   await tx.$executeRaw`DELETE FROM ${from} WHERE ${key} = ${subject}`;
 }
 
-/** Whoever joined after the backup is no member after the restore, and is left out. */
+/** A person who joined after the backup is no member after the restore, and is left out. */
 async function setProjectMembers({ tx }: ReplayContext, { subject: projectId, data }: Entry): Promise<void> {
   const { memberIds } = data as { readonly memberIds: string[] };
   await tx.projectMember.deleteMany({ where: { projectId, memberId: { notIn: memberIds } } });
@@ -140,7 +140,7 @@ async function setProjectMembers({ tx }: ReplayContext, { subject: projectId, da
     ON CONFLICT DO NOTHING`;
 }
 
-/** What lies at a deleted site is unavailable, as it was after the deletion. */
+/** Makes the data at a deleted site unavailable, as it was after the deletion. */
 async function loseWhatItHas(context: ReplayContext, siteId: string): Promise<void> {
   const site = await context.tx.site.findUnique({ where: { id: siteId }, select: { type: true } });
   if (site?.type === "byob") await forgetBucket(context, siteId);

@@ -7,7 +7,7 @@ import { eventually } from "../../../testing/test-agent.ts";
 import { type BucketSite, noteObjects, type OwnerHints } from "../note-object.ts";
 import { visitBucket } from "../visit-bucket.ts";
 
-/** What a control plane does with a site that is a customer's bucket. */
+/** The actions of a control plane on a site that is a customer's bucket. */
 export interface SiteActions {
   /** Says that something happened to an object, and waits until nothing of the site is under way. */
   note(name: string, hints?: OwnerHints): Promise<void>;

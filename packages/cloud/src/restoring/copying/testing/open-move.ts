@@ -36,7 +36,7 @@ export async function openMove(t: TestContext, { source, newTarget }: Places) {
   const deps = { db, signer: testSigner, publicUrl: () => "http://localhost", clock: testClock };
   const open = (address: StoreAddress) => openStore(stack, address, deps);
   const own = await open(source);
-  /** What a process sees whose settings name this store. */
+  /** Opens the stores as a process does whose settings name this store. */
   const seenBy = (address: StoreAddress) => openStores(stack, address, deps);
   const blobs = await seenBy(source);
   const round = (store: OpenedStore = blobs) =>
@@ -95,7 +95,7 @@ async function objectsOf({ prisma }: Database, blobs: OpenedStore) {
 export const keysOf = async (store: OpenedStore) => (await Array.fromAsync(store.list(""), ({ key }) => key)).sort();
 export const notesOf = async (store: OpenedStore, prefix: string) =>
   (await Array.fromAsync(store.listNotes(prefix), ({ key }) => key)).sort();
-/** The key of a manifest of an upload that nobody knows. */
+/** Makes the key of a manifest of an unknown upload. */
 export const newManifest = () => `manifests/org_1/${randomBytes(8).toString("hex")}/begun`;
 
 /** Throws from some step on, as if the process had died after it. */
