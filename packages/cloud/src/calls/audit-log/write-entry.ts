@@ -7,10 +7,10 @@ import type { AuditEntryModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import type { Transaction } from "../../db/transaction.ts";
 
-/** Who changed something, and from where. */
+/** The author of a change, and the address that it came from. */
 export type Actor = Pick<AuditEntryModel, "actorKind" | "actorId" | "actorName" | "address" | "requestId">;
 
-/** Somebody at a shell of a machine of the deployment. */
+/** An operator at a shell of a machine of the deployment. */
 export const commandLine: Actor = {
   actorKind: "commandLine",
   actorId: null,
@@ -19,7 +19,7 @@ export const commandLine: Actor = {
   requestId: null,
 };
 
-/** Nobody asked for it. */
+/** The control plane itself: no call asked for the change. */
 export const service: Actor = { ...commandLine, actorKind: "service" };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export interface Change {
   readonly operation: string;
   readonly resourceKind: AuditedKind;
   readonly resourceId: string;
-  /** What a JSON text can hold; undefined: the change creates the thing. */
+  /** The fields before the change, with values that a JSON text can hold; undefined: the change creates the thing. */
   readonly before?: Fields | undefined;
   /** Undefined: the change deletes the thing. */
   readonly after?: Fields | undefined;
@@ -46,7 +46,7 @@ export async function writeEntry(tx: Transaction, actor: Actor, change: Change):
   });
 }
 
-/** Of a thing that is there before and after, only the fields that changed are kept. */
+/** If the thing is there before and after the change, only the fields that changed are kept. */
 function whatDiffers({ before, after }: Change): Pick<Change, "before" | "after"> {
   if (before === undefined || after === undefined) return { before, after };
   const names = Object.keys({ ...before, ...after }).filter((name) => !isDeepStrictEqual(before[name], after[name]));
@@ -54,7 +54,7 @@ function whatDiffers({ before, after }: Change): Pick<Change, "before" | "after"
   return { before: among(before), after: among(after) };
 }
 
-/** What has no JSON is left out: a field that is undefined. */
+/** A field that is undefined has no JSON and is left out. */
 function toJson(fields: Fields | undefined) {
   return fields && JSON.parse(JSON.stringify(fields));
 }

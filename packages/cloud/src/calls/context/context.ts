@@ -38,7 +38,7 @@ import type { CustomerBuckets } from "../../store/customer-buckets/open-buckets.
 export interface Deps {
   readonly db: Database;
   readonly blobs: BlobStore;
-  /** What is read of customers' buckets; nothing is ever written there. */
+  /** Reads customers' buckets; nothing is ever written there. */
   readonly buckets: CustomerBuckets;
   readonly indexer: FileIndexer;
   readonly signer: LinkSigner;
@@ -50,7 +50,7 @@ export interface Deps {
   /** Two separate lines for a fleet that comes back at once: an agent that was greeted does not wait behind others' hellos for its work. */
   readonly admission: { readonly hellos: Admission; readonly reads: Admission };
   readonly clock: Clock;
-  /** Reads an address of the public internet that somebody else named. */
+  /** Reads an address of the public internet, which a message from outside may have named. */
   readonly fetchPublic: PublicFetch;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -74,7 +74,7 @@ export interface Deps {
   readonly backupRetentionSeconds: number;
   /** How long entries of the audit log are kept. */
   readonly auditRetentionSeconds: number;
-  /** How long an object stays after nobody needs it any more. */
+  /** How long an object stays after it is not needed any more. */
   readonly removalDelaySeconds: number;
   /** Exports read uncompressed chunks whole, even if few of their messages are wanted. */
   readonly readsWholeChunks: boolean;
@@ -85,7 +85,7 @@ export interface Deps {
   readonly turns: Turns;
   readonly passwords: Passwords;
   readonly signIns: Omit<SignInSettings, "provider"> & { readonly provider: IdentityProvider | undefined };
-  /** Sign-ins of programs that an address began, and wrong codes that somebody typed. */
+  /** Counts the sign-ins of programs that an address began, and the wrong codes that a member typed. */
   readonly deviceCodeTries: Tries;
   /** The networks beside the public internet that webhooks may lead to. */
   readonly webhookNetworks: readonly Network[];

@@ -15,7 +15,7 @@ const STALL_MS = 60_000;
 export async function* requestBody(c: Context<Env>, stallMs = STALL_MS): AsyncGenerator<Uint8Array, void> {
   const { incoming } = c.env;
   const { socket } = incoming; // Node removes it from a request that fails
-  socket.setTimeout(stallMs); // nobody listens for the event, so Node destroys the socket
+  socket.setTimeout(stallMs); // the event has no listener, so Node destroys the socket
   try {
     for await (const piece of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer<ArrayBuffer>>) {
       yield piece;

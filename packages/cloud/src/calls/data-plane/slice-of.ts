@@ -1,6 +1,6 @@
 import type { BlobReader, ByteRange } from "../../store/blobs/blob-store.ts";
 
-/** What is sent of a stored object: all of it, or a slice. */
+/** The part of a stored object that is sent: all of it, or a slice. */
 export type Sendable = Pick<BlobReader, "sizeBytes" | "stream" | typeof Symbol.asyncDispose>;
 
 /** Makes a part of an object look like an object of its own, such as an attachment of a recording. Closing it closes the object. */

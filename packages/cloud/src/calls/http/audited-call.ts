@@ -46,7 +46,7 @@ function nameOf(operation: Operation): string {
   return named.find(([one]) => one === operation)?.[1] ?? `${operation.method} ${operation.path}`;
 }
 
-/** What the path names; an empty text if the operation creates something. */
+/** Returns the parameter of the path, which names the thing; an empty text if the operation creates something. */
 function thingOf({ path }: Operation, input: unknown): string {
   const [parameter] = pathParameters(path);
   return parameter === undefined ? "" : String((input as Fields)[parameter]);

@@ -2,7 +2,7 @@
 // (`reach`), and that alone refuses a call (403 `ProjectLimited`). `limited-key.slow.ts` calls every operation with such a key and with the
 // other project's resources in the place of each reference, and compares all rows of the database.
 //
-// A token of the wrong kind is 403, not 401, so that somebody who confused two tokens notices it.
+// A token of the wrong kind is 403, not 401, so that a user who confused two tokens notices it.
 
 import { type Access, EVERY_CAPABILITY, LEASE_HEADER } from "@downlink/protocol";
 import type { ApiKeyCaller, Caller } from "../../core/callers.ts";
@@ -34,8 +34,9 @@ export async function authenticate(deps: AuthenticateDeps, headers: Headers, acc
 }
 
 /**
- * Returns who calls by a session, as a token or as a cookie; undefined if the call has neither. A cookie counts only without the header,
- * so that a wrong token is never replaced by somebody's session. A text like a session's may also be a key that an operator preset.
+ * Returns the caller of a session, which is given as a token or as a cookie; undefined if the call has neither. A cookie counts only if the
+ * call has no `Authorization` header, so that a wrong token is never replaced by the session of the browser. A text like a session's may
+ * also be a key that an operator preset.
  */
 async function findPerson(deps: AuthenticateDeps, headers: Headers): Promise<Caller | undefined> {
   const given = headers.get("authorization");

@@ -35,7 +35,7 @@ const routes = createApp(cloud.deps)
   .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}").replace(/\*$/, "{key}")}`)
   .filter((route) => !alsoMethods.includes(route));
 
-/** What only the processes of self-hosted sites serve. */
+/** The routes that only the processes of self-hosted sites serve. */
 const atSites = Object.values<Contract[string]>(siteUploads).map(
   ({ method, path }) => `${method.toUpperCase()} ${path}`,
 );

@@ -40,7 +40,7 @@ const withBody = Object.entries(api)
       ([name, operation]) => [`${resource}.${name}`, operation] as const,
     ),
   )
-  // What only a person may do is of sign-in, and a policy is tried on a bucket that is there.
+  // Left out are operations that only a person may call, which are about signing in, and trying out a policy, which needs a real bucket.
   .filter(([called, { body, access }]) => body && access.kind === "apiKey" && called !== "ingestPathPolicies.tryOut");
 
 for (const [called, { path, method }] of withBody)

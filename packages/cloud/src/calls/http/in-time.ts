@@ -12,7 +12,7 @@ export async function inTime<T>(work: Promise<T>): Promise<T> {
     return await Promise.race([work, late]);
   } finally {
     ended.abort();
-    late.catch(() => {}); // nobody waits for it any more
+    late.catch(() => {}); // it is not awaited any more
   }
 }
 

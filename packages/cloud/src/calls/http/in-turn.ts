@@ -1,5 +1,6 @@
-// A large read is a call that answers an array or has a `limit`, or that the contract marks as `isExpensive`. Of a list that is sent in
-// batches each batch takes a turn, so that a list that nobody reads holds none (`calls/http/large-reads.test.ts` walks the contract).
+// A large read is a call whose answer is an array, or that has a `limit`, or that the contract marks as `isExpensive`. If a list is sent in
+// batches, each batch takes a turn, so that a list holds none while its client does not read it (`calls/http/large-reads.test.ts` walks the
+// contract).
 
 import type { Operation } from "@downlink/protocol";
 import type { Context, MiddlewareHandler } from "hono";
@@ -12,7 +13,7 @@ import type { Env } from "./env.ts";
 import { goneSignal } from "./gone-signal.ts";
 import type { TakeTurn } from "./in-steps.ts";
 
-/** The token is known here by its text alone. Calls without turns wait for nobody. */
+/** The token is known here by its text alone. Calls without turns do not wait. */
 export function callInTurn(turnsOf: (path: string) => FairTurns | undefined): MiddlewareHandler<Env> {
   return async (c, next) => {
     const taker = { owner: c.req.header("authorization") ?? c.req.header("cookie") ?? c.req.query("token") ?? "" };

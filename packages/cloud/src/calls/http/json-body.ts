@@ -27,7 +27,7 @@ export async function readJsonText(
   return decodeUtf8(Buffer.concat(pieces));
 }
 
-/** Bytes that are not UTF-8 are refused and not replaced, because nobody would see what was lost. */
+/** Bytes that are not UTF-8 are refused and not replaced, because the sender would not see what was lost. */
 function decodeUtf8(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ApiError("MalformedJson", "the body is not UTF-8");
   return bytes.toString("utf8");
@@ -52,7 +52,7 @@ async function eachPiece(
   };
   const onClose = () => reject(new ApiError("BodyTimeout", "the sender went away"));
   const onEnd = () => {
-    incoming.off("close", onClose); // it follows at once, and making an error that nobody hears costs a twentieth of a hello
+    incoming.off("close", onClose); // this event follows at once, and making an error that is not used costs a twentieth of a hello
     resolve();
   };
   incoming.on("data", onData).once("end", onEnd).once("error", reject).once("close", onClose);

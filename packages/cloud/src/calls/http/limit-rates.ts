@@ -9,7 +9,7 @@ export async function countCall(c: Context<Env>, rates: CallRates, tokenId: stri
   hold(c, await rates.countCall(tokenId));
 }
 
-/** A failed authentication beyond the address's rate is answered 429, so that somebody who guesses tokens learns nothing. */
+/** A failed authentication beyond the address's rate is answered 429, so that a client that guesses tokens learns nothing. */
 export function limitFailures(rates: CallRates, proxies: readonly Network[]): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next();

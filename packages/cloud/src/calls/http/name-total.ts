@@ -1,5 +1,6 @@
-// A list that is cut looks whole to a caller who gave no limit. It is counted only then, by looking whether single rows exist, because each
-// page of a caller who pages by itself would otherwise cost as much as many. What is not cut is counted for nothing.
+// A list that is cut looks whole to a caller that gave no limit. Only then are its rows counted, by asking whether single rows exist,
+// because otherwise each page would cost a caller that pages by itself as much as many pages. Counting a list that is not cut costs
+// nothing.
 
 import { MAX_COUNTED, type Operation, TOTAL_HEADER } from "@downlink/protocol";
 import type { Context } from "hono";

@@ -7,9 +7,9 @@ import { ApiError } from "../../core/errors.ts";
 const HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" };
 
 /**
- * Requests that Node would refuse by itself, or whose connection it would close silently, get an answer like every other refusal, and the
- * connection ends, because nobody knows where the next call begins. An unknown expectation harms nobody: its request is answered like any
- * other.
+ * Requests that Node would refuse by itself, or whose connection it would close silently, get an answer like every other refusal. The
+ * connection then ends, because it is not known where the next call begins. An unknown expectation does no harm: its request is answered
+ * like any other.
  */
 export function refuseUnparsed(server: Server): void {
   server.on("checkExpectation", (request, answer) => server.emit("request", request, answer));

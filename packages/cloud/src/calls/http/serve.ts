@@ -129,12 +129,12 @@ export async function openContext(c: Context<Env>, deps: Deps, access: Access): 
   } as Ctx;
 }
 
-/** A call by cookie may come from a page of somebody else. */
+/** A call by cookie may come from the page of another website. */
 function requirePage(c: Context<Env>, deps: Deps): void {
   if (isByCookie(c.req.raw.headers, deps)) requireOwnPage(c.req.raw, deps);
 }
 
-/** What agents and buckets say changes nothing that is to outlive the database, and comes too often to look for that. */
+/** Calls of agents and buckets change nothing that is to outlive the database, and come too often to look for such changes. */
 function isByMachine({ kind }: Access): boolean {
   return kind === "agent" || kind === "inbox";
 }

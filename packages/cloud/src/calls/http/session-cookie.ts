@@ -1,5 +1,6 @@
-// A browser sends the cookie of a session by itself, also when a page of somebody else makes it call. So a change by cookie needs the
-// `Origin` of our own pages and a type of body that no form of another page can send; SameSite=Lax already keeps the cookie from most.
+// A browser sends the cookie of a session by itself, also when the page of another website makes it call. So a change by cookie needs the
+// `Origin` of our own pages and a type of body that no form of another page can send; SameSite=Lax already keeps the cookie out of most
+// such calls.
 
 import { ApiError, refuse } from "../../core/errors.ts";
 import type { Deps } from "../context/context.ts";

@@ -16,7 +16,7 @@ export function isBatches(answered: unknown): answered is Batches<unknown> {
 const WHOLE_BYTES = 1024 * 1024;
 
 interface Options {
-  /** Of the whole list. */
+  /** The schema of the whole list. */
   readonly schema: z.ZodType;
   readonly mayBeKept: boolean;
   readonly log: Logger;

@@ -20,7 +20,7 @@ export interface StreamOptions {
   /** Called for a failure after the first byte, which no status can report any more. */
   readonly onFailure: (error: unknown) => void;
   readonly stallMs?: number;
-  /** Called with pieces that nobody here needs any more: at least with each that is as large as the connection's buffer. */
+  /** Called with pieces that are not needed here any more: at least with each that is as large as the connection's buffer. */
   readonly onSent?: (piece: Uint8Array) => void;
 }
 
@@ -67,7 +67,7 @@ interface Body {
 
 async function writeBody(outgoing: ServerResponse, { head, pieces, signal, onSent }: Body): Promise<void> {
   for await (const piece of pieces) {
-    if (outgoing.destroyed) throw new ReceiverGoneError(); // writing would emit an error that nobody listens for
+    if (outgoing.destroyed) throw new ReceiverGoneError(); // writing would emit an error that has no listener
     sendHead(outgoing, head);
     if (outgoing.write(piece)) continue; // it waits beside others
     await once(outgoing, "drain", { signal });

@@ -13,7 +13,7 @@ export const IGNORED_HEADER = "x-downlink-ignored";
 const MOST_NAMED = 20;
 const MOST_CHARACTERS = 100;
 
-/** What opens or removes something, or decides about it. */
+/** The kinds of things that open or remove something, or decide about it. */
 const exactKinds: ReadonlySet<AuditedKind> = new Set([
   "agentSettings",
   "apiKey",
@@ -59,7 +59,7 @@ interface Unknown {
   readonly nearest: string | undefined;
 }
 
-/** Looks into objects within objects and lists. What may hold any names is not looked into. */
+/** Looks into objects within objects and lists, but not into an object whose fields may have any names. */
 function* unknownIn(schema: z.core.$ZodType, value: unknown, path: string): Generator<Unknown, void> {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

@@ -63,7 +63,7 @@ async function limit(deps: Deps, organization: string, { json, storedBytes, ...c
   process.exitCode = 1;
 }
 
-/** Bytes are written as numbers: nobody stores more than a number counts exactly. */
+/** Bytes are written as numbers: no organization stores more than a number counts exactly. */
 function toJson(shown: OrganizationLimits): string {
   return `${JSON.stringify(shown, (_, value) => (typeof value === "bigint" ? Number(value) : value))}\n`;
 }

@@ -26,7 +26,7 @@ export interface Usage {
   readonly recordings: bigint;
 }
 
-/** Somebody has to delete something first. */
+/** Something has to be deleted first. */
 const RETRY_AFTER_SECONDS = 60;
 
 type Reader = Pick<Transaction, "organization" | "$queryRaw">;
@@ -71,8 +71,8 @@ export async function requireRoomWithin(
 }
 
 /**
- * Says whether the organization may have one more recording of an object in a customer's bucket. Imports that wait count, too, and one at a
- * time is decided on: a listing finds any number of objects at the same moment, and nobody can be refused.
+ * Says whether the organization may have one more recording of an object in a customer's bucket. Imports that wait count, too, and objects
+ * are decided on one at a time, because a listing finds any number of them at the same moment, and there is no caller to refuse.
  */
 export async function hasRoomForObject(tx: Transaction, orgId: string): Promise<boolean> {
   const { maxRecordings } = await readQuotas(tx, orgId);
@@ -119,8 +119,8 @@ interface Receiver {
 }
 
 /**
- * Yields the pieces of a body of unknown length. Throws `QuotaReached` once they exceed the organization's room. What others store
- * meanwhile is checked every 64 MiB. If the organization has no limit at the beginning, nothing is checked.
+ * Yields the pieces of a body of unknown length. Throws `QuotaReached` once they exceed the organization's room. The bytes that other calls
+ * store meanwhile are checked every 64 MiB. If the organization has no limit at the beginning, nothing is checked.
  */
 export async function* withinRoom(body: AsyncIterable<Uint8Array>, receiver: Receiver): AsyncGenerator<Uint8Array> {
   const { maxStoredBytes } = await readQuotas(receiver.db, receiver.orgId);

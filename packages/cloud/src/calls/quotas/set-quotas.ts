@@ -9,7 +9,7 @@ interface QuotaDeps {
   readonly clock: Clock;
 }
 
-/** What an organization has and may have. A limit that is null is none. */
+/** The amounts that an organization has, and its limits. If a limit is null, there is none. */
 export interface OrganizationLimits {
   readonly id: string;
   readonly name: string;

@@ -1,6 +1,7 @@
 // A transaction that destroys something also reads the deployment's row and locks it (`FOR SHARE`). The transaction that opens another
 // incarnation (`FOR UPDATE`) waits for it, and every later one sees the new incarnation. A process never remembers any of this, because it
-// may outlive the restore of its database. Columns that change with every mark are in a row of their own, so that marks wait for nobody.
+// may outlive the restore of its database. Columns that change with every mark are in a row of their own, so that marks do not wait for
+// these locks.
 
 import type { Database } from "../../db/client.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";

@@ -13,7 +13,10 @@ interface Opening {
   /** A sentence for operators. */
   readonly reason: string;
   readonly nowNs: bigint;
-  /** The highest number of a mark in the store; undefined if nobody has listed them, so that the next round compares with what it lists. */
+  /**
+   * The highest number of a mark in the store; undefined if the marks were not listed, so that the next round compares with those that it
+   * lists.
+   */
   readonly lastSequence?: bigint | undefined;
   /** The other incarnations whose marks are in the store. */
   readonly others?: readonly string[];
@@ -45,7 +48,8 @@ export async function openIncarnation(
   });
   await tx.$executeRaw`
     UPDATE "Agent" SET "leaseNumber" = "leaseNumber" + ${LEASES_AHEAD}, "leaseExpiresAtNs" = least("leaseExpiresAtNs", ${nowNs})`;
-  // A session that was ended since the backup must not open anything again, and nobody knows which these are: all sign in once more.
+  // A session that was ended since the backup must not open anything again, and it is not known which these are: all users sign in once
+  // more.
   await tx.signInSession.deleteMany();
   await tx.deviceSignIn.deleteMany();
   await tx.passwordReset.deleteMany();

@@ -1,6 +1,6 @@
 import type { Mark } from "./marks.ts";
 
-/** What the database says about itself, read after the marks were listed. */
+/** The facts that the database has about itself, read after the marks were listed. */
 export interface Known {
   readonly deployment: string;
   readonly incarnation: string;

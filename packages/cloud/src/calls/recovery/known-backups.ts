@@ -18,7 +18,7 @@ export async function recordBackup(tx: Transaction, { name: id, startedMs }: Bac
   await tx.backup.createMany({ data: [backup], skipDuplicates: true });
 }
 
-/** What an imported file waits for on its device: a time after its import, or a backup that began after it. */
+/** The condition that an imported file waits for on its device: a time after its import, or a backup that began after it. */
 export type SafetyRule = { readonly periodNs: bigint } | { readonly isInBackupBeforeNs: bigint | null };
 
 /** Finds out what imported files wait for. */

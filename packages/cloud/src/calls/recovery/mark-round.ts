@@ -30,7 +30,7 @@ const NEW = 3_600_000_000_000n;
 const DAY_MS = 86_400_000;
 const MAX_ATTEMPTS = 5;
 
-/** What the rows of deployment and mark contain at one moment. */
+/** The contents of the rows of deployment and mark at one moment. */
 export interface MarkStanding {
   readonly incarnation: string;
   readonly ancestors: string[];

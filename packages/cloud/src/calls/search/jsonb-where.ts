@@ -11,7 +11,10 @@ export interface Search extends Comparison {
   readonly narrowing?: Narrowing;
 }
 
-/** What narrows the rows for a bare text: trigrams, or also pairs of letters, for a column that has an index of them and a rare text. */
+/**
+ * The index that narrows the rows for a bare text: trigrams, or also pairs of letters, if the column has an index of them and the text is
+ * rare.
+ */
 export type Narrowing = "trigrams" | "pairs";
 
 /**

@@ -17,7 +17,7 @@ interface Options {
   /** Presets the text of the admin key, at every start. */
   readonly adminKey: string | undefined;
   readonly nowNs: bigint;
-  /** Stores the key of a new deployment. It is called before the commit, because a key that nobody stored is of no use. */
+  /** Stores the key of a new deployment. It is called before the commit, because a key that was not stored is of no use. */
   readonly keepAdminKey: (token: string) => Promise<void>;
 }
 

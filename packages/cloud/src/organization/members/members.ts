@@ -34,7 +34,7 @@ async function listMembers(ctx: Ctx, { limit, offset }: Input<Contract["list"]>)
   return rows.map(toMember);
 }
 
-/** What members may do is read at each call, so the new role counts from the next one. */
+/** The rights of members are read at each call, so the new role counts from the next one. */
 async function updateMember(ctx: Ctx, { id, role }: Input<Contract["update"]>): Promise<Complete<Member>> {
   const { orgId } = ctx.caller;
   return withTransaction(ctx.db, async (tx) => {

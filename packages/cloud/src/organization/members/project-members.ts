@@ -40,7 +40,7 @@ async function putProjectMembers(
   return { memberIds };
 }
 
-/** Who creates a view link of the project at this moment has committed it, or sees the change. */
+/** A call that creates a view link of the project at this moment has either committed it already, or sees the change. */
 async function holdProject(tx: Transaction, id: string): Promise<void> {
   await tx.$queryRaw`SELECT id FROM "Project" WHERE id = ${id} FOR NO KEY UPDATE`;
 }

@@ -4,7 +4,7 @@ import { refuse } from "../../core/errors.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { lacking } from "../api-keys/key-grants.ts";
 
-/** Nobody gives a role that may do more than they may themselves. */
+/** Refuses a role that may do more than the caller: no caller gives away more than it may do itself. */
 export function requireHeldRole({ caller }: Ctx, role: MemberRole): void {
   const missing = lacking(caller.capabilities, role === "admin" ? [EVERY_CAPABILITY] : userCapabilities);
   if (missing.length > 0)
@@ -19,7 +19,7 @@ export async function holdMembers(tx: Transaction, orgId: string): Promise<void>
   await tx.$queryRaw`SELECT "id" FROM "Organization" WHERE "id" = ${orgId} FOR NO KEY UPDATE`;
 }
 
-/** Who lets an account open something, and who lets others open the account, wait for each other. */
+/** A call that lets an account open something, and a call that lets others open the account, wait for each other. */
 export async function holdAccount(tx: Transaction, accountId: string): Promise<void> {
   await tx.$queryRaw`SELECT "id" FROM "Account" WHERE "id" = ${accountId} FOR NO KEY UPDATE`;
 }

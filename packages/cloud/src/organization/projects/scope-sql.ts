@@ -20,7 +20,10 @@ export function projectWhere(alias: string, { projectId }: Pick<Scope, "projectI
   return [Prisma.sql`${project} = ANY(${[...projectId.in]})`];
 }
 
-/** What a caller may see, as the values of a prepared statement: an organization, and projects of it; none stands for all of them. */
+/**
+ * The part of the data that a caller may see, as the values of a prepared statement: an organization, and projects of it; an empty list
+ * stands for all of them.
+ */
 export interface Tenancy {
   readonly orgId: string;
   readonly projectIds: readonly string[];

@@ -1,6 +1,7 @@
-// A program without a browser shows a code, and a signed-in member types it and approves. Who is sent somebody else's code by a mail that
-// pretends something should see it: the page shows the program and its address, and nothing is approved by a link alone. What the program
-// then gets is a text of ours for one use, bound to its code; no token of an identity provider is taken in its place.
+// A program without a browser shows a code, and a signed-in member types it and approves. An attacker may send a member the code of the
+// attacker's program, in a mail with a false reason to type it. The member should notice that: the page shows the program and its address,
+// and nothing is approved by a link alone. After the approval the program gets a text of ours for one use, bound to its code; no token of
+// an identity provider is taken in its place.
 
 import { randomInt } from "node:crypto";
 import type { AskIdToken, DeviceCode } from "@downlink/protocol";

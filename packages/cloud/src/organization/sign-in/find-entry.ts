@@ -4,7 +4,7 @@ import { holdMembers } from "../members/require-role.ts";
 import type { Stranger } from "./join.ts";
 import { refuseSeveral } from "./of-several.ts";
 
-/** What lets somebody in, and as what. */
+/** The organization that lets a person in, and the role that the person gets there. */
 interface Entry {
   readonly orgId: string;
   readonly role: MemberRole;
@@ -35,7 +35,7 @@ async function hasNoMember(tx: Transaction, orgId: string): Promise<boolean> {
   return (await tx.member.count({ where: { orgId } })) === 0;
 }
 
-/** Of several invitations of one organization the last one counts, and all are used up. */
+/** If an organization has invited the address several times, the last invitation counts, and all are used up. */
 async function useInvitation(ctx: Stranger, tx: Transaction, asked: Asked): Promise<Entry | undefined> {
   const { email, organization } = asked;
   const invitations = await tx.invitation.findMany({

@@ -9,7 +9,7 @@ import { onUniqueViolation } from "../../db/sql-state.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { holdAccount, holdMembers } from "../members/require-role.ts";
 
-/** A call of somebody who has not signed in yet. */
+/** A call of a person who has not signed in yet. */
 export interface Stranger extends Deps, Pick<Ctx, "address" | "requestId"> {}
 
 const MEMBER_ALREADY = "you are a member of the organization already";
@@ -19,7 +19,7 @@ interface Joining {
   readonly role: MemberRole;
   readonly account: AccountModel;
   readonly operation: string;
-  /** What else proves who it is. */
+  /** Other facts that prove who the person is. */
   readonly proof?: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,6 @@
-// Between the redirect to the provider and the way back, a cookie keeps the secrets of the attempt. So only the browser that began can
-// finish: a code that somebody else was given signs nobody in here. It is signed, so that its end and `next` are ours.
+// Between the redirect to the provider and the way back, a cookie keeps the secrets of the attempt. So only the browser that began the
+// attempt can finish it: a browser cannot sign in with a code that was given to another one. The cookie is signed, so that its end and
+// `next` are ours.
 
 import { z } from "zod";
 import type { Deps } from "../../calls/context/context.ts";

@@ -1,6 +1,6 @@
 // An account of a provider is an issuer and its `sub`, never an e-mail address, which changes hands. Only the first sign-in looks at the
-// address: the provider must have verified it, no account may have it yet, and somebody must have let it in: an invitation, an allowed
-// domain, or DOWNLINK_ADMIN_EMAIL while the first organization has no member.
+// address: the provider must have verified it, no account may have it yet, and it must be let in by an invitation, by an allowed domain, or
+// by DOWNLINK_ADMIN_EMAIL while the first organization has no member.
 
 import { refuse } from "../../core/errors.ts";
 import type { AccountModel } from "../../db/generated/models.ts";
@@ -51,7 +51,7 @@ interface Entering {
   readonly organization: string | undefined;
 }
 
-/** Who is a member already enters another organization only by asking for it: nobody is drawn into one by its invitation. */
+/** A person who is a member already enters another organization only by asking for it: an invitation alone draws no member into one. */
 async function memberOf(ctx: Stranger, tx: Transaction, { account, person, organization }: Entering): Promise<string> {
   const orgId = organization !== undefined && { orgId: organization };
   const members = await tx.member.findMany({ where: { accountId: account.id, ...orgId } });

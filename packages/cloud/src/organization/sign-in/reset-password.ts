@@ -42,7 +42,7 @@ async function findReset({ clock }: Stranger, tx: Pick<Transaction, "passwordRes
   throw new ApiError("Unauthenticated", "the link is unknown, used, replaced or too old; ask for another");
 }
 
-/** Of several who use it at the same moment one deletes it, and the others find nothing. */
+/** If several calls use the link at the same moment, one of them deletes it, and the others find nothing. */
 async function useUp(ctx: Stranger, tx: Transaction, tokenSha256: string) {
   const reset = await findReset(ctx, tx, tokenSha256);
   const { count } = await tx.passwordReset.deleteMany({ where: { tokenSha256 } });

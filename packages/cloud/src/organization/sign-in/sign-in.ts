@@ -1,5 +1,6 @@
-// Who signs in learns only that the e-mail address and the password do not fit, whichever of both is wrong, and after the same work. An
-// invitation is used up by who accepts it; of an account that exists it changes no password, but asks for it.
+// A person who cannot sign in learns only that the e-mail address and the password do not fit, whichever of the two is wrong, and after the
+// same work. An invitation is used up when it is accepted; if the account exists already, accepting does not change its password, but asks
+// for it.
 
 import type { AcceptInvitation, SeenInvitation, SignIn } from "@downlink/protocol";
 import type { z } from "zod";
@@ -101,7 +102,7 @@ async function findInvitation({ clock }: Stranger, tx: Pick<Transaction, "invita
   throw new ApiError("Unauthenticated", "the invitation is unknown, used, withdrawn or too old; ask for another");
 }
 
-/** Of several who accept it at the same moment one deletes it, and the others find nothing. */
+/** If several calls accept the invitation at the same moment, one of them deletes it, and the others find nothing. */
 async function useUp(ctx: Stranger, tx: Transaction, tokenSha256: string): Promise<InvitationModel> {
   const invitation = await findInvitation(ctx, tx, tokenSha256);
   const { count } = await tx.invitation.deleteMany({ where: { tokenSha256 } });
@@ -112,7 +113,7 @@ function refuseMade(): never {
   return refuse("Conflict", "the account was made at this moment; accept with its password");
 }
 
-/** An account that somebody made at this moment has a password that nobody gave here. */
+/** If another call made the account at this moment, the account has a password that this call has not given. */
 async function createAccount(
   { clock }: Stranger,
   tx: Transaction,

@@ -72,7 +72,10 @@ export async function retryFailed(
   });
 }
 
-/** Until the transaction ends nobody deletes or disables the webhook. Who asks by hand does not wait for what its receiver asked for. */
+/**
+ * Until the transaction ends, the webhook cannot be deleted or disabled. A delivery that is requested by hand does not wait for as long as
+ * the receiver has asked for.
+ */
 async function holdEnabled(tx: Transaction, ctx: Ctx, id: string): Promise<WebhookModel> {
   await tx.$queryRaw`SELECT 1 FROM "Webhook" WHERE "id" = ${id} AND "orgId" = ${ctx.caller.orgId} FOR NO KEY UPDATE`;
   const webhook = await tx.webhook.findFirst({ where: { ...visibleTo(ctx), id } });

@@ -7,7 +7,7 @@ import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import type { Claimed } from "./claim-deliveries.ts";
 import { heldUntilNs, nextAttemptNs } from "./next-attempt.ts";
 
-/** What became of one attempt. */
+/** The outcome of one attempt. */
 export interface Attempt {
   readonly delivery: Pick<Claimed, "eventId" | "retriesLeft" | "url">;
   /** Undefined: nothing answered. */
@@ -117,7 +117,7 @@ interface Held {
   readonly heldUntilNs: bigint;
 }
 
-/** What was claimed and not sent is due again at once, for another process. */
+/** Deliveries that were claimed and not sent are due again at once, for another process. */
 export async function releaseClaims(
   { prisma }: Pick<Database, "prisma">,
   { webhookId, eventIds, nowNs }: { readonly webhookId: string; readonly eventIds: string[]; readonly nowNs: bigint },

@@ -10,7 +10,7 @@ const DAY_NS = 86_400n * 1_000_000_000n;
 const cloud = await startCloud({ after }, { environment: { DOWNLINK_WEBHOOK_NETWORKS: "127.0.0.0/8" } });
 const { admin, deps } = cloud;
 const { db, clock } = deps;
-/** Nobody listens there. */
+/** No server listens there. */
 const REFUSING = "http://127.0.0.1:9/";
 
 type Body = CallInput<typeof api.webhooks.create>;

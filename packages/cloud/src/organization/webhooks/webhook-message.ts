@@ -1,5 +1,5 @@
-// What is sent: the fields of the specification, under their names there and under those that existing receivers read. The signatures are
-// Standard Webhooks (https://www.standardwebhooks.com), and the older one of the body alone.
+// A message has the fields of the specification, under their names there and under those that existing receivers read. The signatures are
+// those of Standard Webhooks (https://www.standardwebhooks.com), and the older one of the body alone.
 
 import { createHmac } from "node:crypto";
 import { formatTimestamp } from "@downlink/protocol";

@@ -3,7 +3,7 @@ import type { Complete } from "../../core/complete.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { WebhookModel } from "../../db/generated/models.ts";
 
-/** What an answer shows of the event of a delivery. */
+/** The fields of a delivery's event that an answer shows. */
 export const withEvent = {
   include: { event: { select: { type: true, occurredAtNs: true } } },
 } as const satisfies Prisma.WebhookDeliveryDefaultArgs;

@@ -1,5 +1,5 @@
-// Each webhook is served by a task of its own, so that one whose receiver is slow or dead waits for nobody but itself. While a receiver fails
-// it gets one delivery at a time, and all those that fail may use only half of the tasks: so however many they are, the others go on.
+// Each webhook is served by a task of its own, so that a receiver that is slow or dead delays no other webhook. While a receiver fails it
+// gets one delivery at a time, and all those that fail may use only half of the tasks: so the others go on, however many fail.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Deps } from "../../calls/context/context.ts";
@@ -29,7 +29,7 @@ export class WebhookSender implements AsyncDisposable {
   readonly #tasks = new Map<string, { readonly isFailing: boolean; readonly done: Promise<void> }>();
   /** Nothing more is begun. */
   readonly #stopping = new AbortController();
-  /** What is under way is cut off. */
+  /** Attempts that are under way are cut off. */
   readonly #cutting = new AbortController();
   readonly #looking: Promise<void>;
 

@@ -99,7 +99,7 @@ async function deleteWebhook(ctx: Ctx, { id }: Input<Contract["delete"]>): Promi
   return count === 0 ? notFound(`webhook ${id}`) : { id };
 }
 
-/** What a name leads to is looked at when something is sent, each time. */
+/** Does not look at what a name leads to: that is done each time something is sent. */
 function requireAllowed({ webhookNetworks }: Ctx, url: string): void {
   if (!URL.canParse(url)) invalid("url", "must be an address such as https://example.org/hooks");
   try {

@@ -1,5 +1,5 @@
-// What a member may do is read with the session at each call, and never kept. A member who is no admin sees the projects that are open and
-// those that name them; while that is all of them, the list is empty, as for everybody who sees all.
+// The rights of a member are read with the session at each call, and never kept. A member who is no admin sees the projects that are open
+// and those that list the member; while these are all projects, the list is empty, as for every caller who sees all.
 
 import { EVERY_CAPABILITY, userCapabilities } from "@downlink/protocol";
 import type { ApiKeyCaller, MemberCaller, PersonCaller } from "../../core/callers.ts";

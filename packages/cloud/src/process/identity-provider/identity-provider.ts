@@ -1,7 +1,7 @@
-// The provider of OpenID Connect that the operator trusts: it says who somebody is. The code flow with PKCE, state and nonce is that of
-// openid-client; the signature of each ID token is checked, too. A provider that is away, slow, or answers nonsense makes a sign-in 503 and
-// stops nothing else. What it says of itself is kept for an hour, and is asked for again after an answer that could not be read: its keys
-// may be new.
+// The provider of OpenID Connect that the operator trusts to say who a person is. The code flow with PKCE, state and nonce is that of
+// openid-client; the signature of each ID token is checked, too. If the provider is away or slow, or answers nonsense, a sign-in is
+// answered 503, and nothing else stops. The provider's description of itself is kept for an hour, and is asked for again after an answer
+// that could not be read: its keys may be new.
 
 import * as oidc from "openid-client";
 import type { Logger } from "pino";
@@ -27,7 +27,7 @@ export interface Attempt {
   readonly codeVerifier: string;
 }
 
-/** Who somebody is to the provider. */
+/** A person, as the provider knows them. */
 export interface ProvenPerson {
   readonly issuer: string;
   readonly subject: string;

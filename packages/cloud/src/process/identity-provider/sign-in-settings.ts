@@ -14,9 +14,9 @@ export interface SignInSettings {
   readonly takesPasswords: boolean;
   /** The provider of OpenID Connect that is trusted to say whose an e-mail address is; undefined: there is none. */
   readonly provider: ProviderSettings | undefined;
-  /** Who has a verified address there becomes a user of the first organization. In lower case. */
+  /** A person with a verified address in one of these domains becomes a user of the first organization. In lower case. */
   readonly allowedDomains: readonly string[];
-  /** Who becomes the admin of the first organization while it has no member. In lower case. */
+  /** The person with this address becomes the admin of the first organization while it has no member. In lower case. */
   readonly adminEmail: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export function signInOf(read: Read): SignInSettings {
   };
 }
 
-/** Over plain http anybody between could say who signs in; within one machine there is nobody between. */
+/** Over plain http, any machine in between could say who signs in; within one machine there is none in between. */
 function isProtected(issuer: string): boolean {
   if (!URL.canParse(issuer)) return false;
   const { protocol, hostname } = new URL(issuer);

@@ -3,7 +3,7 @@
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import type { RateLimits } from "./limits.ts";
 
-/** The windows are short, so that nobody who was too fast waits for a minute. */
+/** The windows are short, so that a client that was too fast does not wait for a minute. */
 const WINDOWS_PER_MINUTE = 6;
 const WINDOW_SECONDS = 60 / WINDOWS_PER_MINUTE;
 

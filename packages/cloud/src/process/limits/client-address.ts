@@ -17,13 +17,13 @@ function parseNetwork(text: string): Network {
   return [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
-/** Nobody has more proxies in a row; addresses beyond them are not looked at. */
+/** No deployment has more proxies in a row; addresses beyond them are not looked at. */
 const MAX_HOPS = 20;
 
 /**
- * Returns the address of the client as it is counted: an IPv4 address, or the /64 of an IPv6 one, because somebody who has one address of
- * it has all. Behind trusted proxies it is the right-most address of `X-Forwarded-For` that is no trusted proxy, because anybody may have
- * written what stands left of it. If the header names no such address it is the proxy.
+ * Returns the address of the client as it is counted: an IPv4 address, or the /64 of an IPv6 one, because a client that has one address of
+ * a /64 has all of them. Behind trusted proxies it is the right-most address of `X-Forwarded-For` that is no trusted proxy, because any
+ * client may have written the addresses to the left of it. If the header names no such address, it is that of a proxy.
  */
 export function clientAddress(
   remoteAddress: string | undefined,

@@ -1,12 +1,12 @@
-// Waiting callers are served by turns, organization by organization and token by token, so that nobody's burst comes before everybody
-// else's next call. One organization never has all turns: what it holds and does not use, as an export that nobody reads, leaves room for
-// others.
+// Waiting callers are served by turns, organization by organization and token by token, so that a burst of calls does not come before the
+// next call of another caller. One organization never has all turns: turns that it holds and does not use, as for an export that its client
+// does not read, leave room for others.
 //
-// A token is alone while its owner uses no other one and nobody else has asked for a second: then it may have the turns that nobody else
-// wants.
+// A token is alone while its owner uses no other one and, for one second, no other owner has asked for a turn: then it may have the turns
+// that no other owner wants.
 //
-// Calls of one token wait before the database is asked who it is: otherwise 200 heartbeats at the same moment would lock one row, with all
-// connections waiting for it.
+// Calls of one token wait before the database is asked whose it is: otherwise 200 heartbeats at the same moment would lock one row, with
+// all connections waiting for it.
 
 import { ApiError } from "../../core/errors.ts";
 
@@ -15,8 +15,8 @@ export interface TurnLimits {
   readonly atOnce: number;
   readonly perOwner: number;
   /**
-   * The limit for one owner while no other one has asked for a while, because nobody else wants the turns. Absent: `perOwner`. Use it only
-   * for short tasks, because a task that has begun is not stopped when another owner comes.
+   * The limit for one owner while no other one has asked for a while, because no other owner wants the turns then. Absent: `perOwner`.
+   * Use it only for short tasks, because a task that has begun is not stopped when another owner comes.
    */
   readonly alone?: number;
   /** The limit for one token of an owner; absent: the same as for the owner. */
@@ -85,7 +85,7 @@ export class FairTurns {
     owner.lines.set(token, line);
     this.#note(ownerId);
     try {
-      // Those that wait could not run when this was last checked, so nobody is overtaken.
+      // Callers that wait could not run when this was last checked, so none of them is overtaken.
       if (this.#mayGo(owner, line)) this.#begin(owner, line);
       else await this.#wait({ owner, line, hasBegun }, signalOf());
     } catch (error) {

@@ -15,11 +15,13 @@ export interface Turns {
   readonly lists: FairTurns;
   /** Downloads by one link. The turn is taken before the selection of the link is read, which may be large. */
   readonly links: FairTurns;
-  /** The exports of an organization, which wait link by link. Those that nobody reads count too, because each holds memory. */
+  /**
+   * The exports of an organization, which wait link by link. Those that their clients do not read count, too, because each holds memory.
+   */
   readonly exports: FairTurns;
-  /** The exports that somebody reads at this moment, of all organizations together. */
+  /** The exports that clients read at this moment, of all organizations together. */
   readonly readExports: FairTurns;
-  /** Each piece of an export takes a turn, because making it needs the processor; an export that nobody reads takes none. */
+  /** Each piece of an export takes a turn, because making it needs the processor; an export that its client does not read takes none. */
   readonly exportSteps: FairTurns;
   /** Files and parts of files, while they are received. */
   readonly uploads: FairTurns;

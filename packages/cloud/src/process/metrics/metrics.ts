@@ -165,7 +165,7 @@ function deploymentMetrics(registers: Registers) {
   };
 }
 
-/** What the deployment reads and writes elsewhere; these values are the same in every process, too. */
+/** The places outside of the deployment that it reads and writes; these values are the same in every process, too. */
 function siteMetrics(registers: Registers) {
   return {
     sites: new Gauge({

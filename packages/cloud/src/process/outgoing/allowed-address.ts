@@ -1,6 +1,6 @@
-// Some requests go to an address that somebody else named: where SNS keeps its certificate, or where a webhook is to go. Such an address may
-// lead into the operator's own network, or to this machine. So only https is spoken, to addresses of the public internet, and what is
-// connected to is the very address that was looked at: a name that answers differently the second time gains nothing. Networks that the
+// Some requests go to an address that a message or a user named: where SNS keeps its certificate, or where a webhook is to go. Such an
+// address may lead into the operator's own network, or to this machine. So only https is spoken, to addresses of the public internet, and
+// the connection is made to the very address that was checked: a name that leads elsewhere the second time gains nothing. Networks that the
 // operator allows are the exception.
 
 import { lookup as lookUp } from "node:dns";
@@ -16,7 +16,7 @@ export class PublicFetchError extends Error {
 /** All IPv6 addresses of the public internet begin so; those beside them stand for IPv4 addresses, or for nothing. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** A host that is written as an address is looked up by nobody. Plain http is for allowed networks only. */
+/** A host that is written as an address is never looked up, so it is checked here. Plain http is for allowed networks only. */
 export function requireAllowedUrl(url: URL, allowed: readonly Network[] = []): void {
   const { protocol, hostname, host, username, password } = url;
   const isPlain = protocol === "http:" && allowed.length > 0;

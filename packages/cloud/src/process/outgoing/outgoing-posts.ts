@@ -39,7 +39,7 @@ async function readBeginning(body: Readable, signal: AbortSignal): Promise<strin
   return Buffer.concat(pieces).toString("utf8").replaceAll("\0", "").toWellFormed();
 }
 
-/** POSTs to addresses that somebody else named. No redirect is followed. */
+/** POSTs to addresses that users named. No redirect is followed. */
 export class OutgoingPosts implements AsyncDisposable {
   readonly #allowed: readonly Network[];
   readonly #timeoutMs: number;

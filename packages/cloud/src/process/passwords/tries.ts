@@ -4,7 +4,7 @@ import { ApiError } from "../../core/errors.ts";
 const MOST = 20;
 const WINDOW_SECONDS = 600;
 
-/** Counts, in this process, what somebody may do only so often within ten minutes. */
+/** Counts, in this process, the actions that a client may take only so often within ten minutes. */
 export class Tries {
   readonly #counted = new RateLimiterMemory({ points: MOST, duration: WINDOW_SECONDS });
 

@@ -18,7 +18,7 @@ const WEIGHT = 0.05;
 /**
  * Lets agents in that all come at the same time, as after a restart of the control plane: a few run at once, the next ones wait in a line,
  * and all others are asked to come back one after the other, at the rate at which agents are served. An agent that was asked to come back
- * and does so in time goes before newcomers, and one that comes too early gets the same time again: nobody is passed over.
+ * and does so in time is served before newcomers, and one that comes too early gets the same time again: no agent is passed over.
  */
 export class Admission {
   readonly #nowMs: () => number;

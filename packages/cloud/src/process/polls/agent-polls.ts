@@ -83,7 +83,7 @@ export class AgentPolls implements SignalListener, Disposable {
     this.works.onMissedSignals();
   }
 
-  /** A control plane that stops lets nobody wait. */
+  /** Answers all polls, because a control plane that stops lets no agent wait. */
   answerAll(): void {
     for (const polls of [...this.#byOwner.values()]) for (const poll of polls) if (this.#take(poll)) answer(poll);
   }

@@ -54,7 +54,7 @@ export class KnownWorks implements SignalListener {
     return kept && this.#nowMs() < kept.untilMs ? kept.known : undefined;
   }
 
-  /** What was read is known from then on, unless it may have changed meanwhile. */
+  /** Reads the work, which is known from then on, unless it may have changed meanwhile. */
   async read<R extends { known: KnownWork }>(ownerId: string, read: () => Promise<R>): Promise<R> {
     const own = Symbol(ownerId);
     this.#reading.set(ownerId, own);

@@ -1,6 +1,6 @@
-// What an agent does with a capability: it opens its upload, gets targets for parts and pieces, and completes the file. Everything may be
-// repeated, and any of it may be cut off or killed: the store knows which parts are durable, and the notes which files are whole
-// (`received-files.ts`). The site asks nobody, so that uploads go on while the control plane is away.
+// The calls that an agent makes with a capability: it opens its upload, gets targets for parts and pieces, and completes the file. Each
+// call may be repeated, and may be cut off or killed: the store knows which parts are durable, and the notes say which files are whole
+// (`received-files.ts`). The site does not ask the control plane, so that uploads go on while that is away.
 
 import { digestOf, type Input, type Output, type siteUploads } from "@downlink/protocol";
 import type { Complete } from "../../core/complete.ts";

@@ -1,5 +1,5 @@
-// Files of the inbox are known by what does not change while nobody writes them. Links are never followed, and no name is read but as it
-// stands in its folder.
+// A file of the inbox is known by facts that do not change while no program writes it. Links are never followed, and a file is read only
+// under the name that it has in its folder.
 
 import { constants, type Dirent } from "node:fs";
 import { link, lstat, mkdir, open, readdir, rename, rm, unlink, writeFile } from "node:fs/promises";

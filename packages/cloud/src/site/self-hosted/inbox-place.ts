@@ -1,4 +1,6 @@
-/** What tells a file from the one that has its name later: a folder numbers its files, and a bucket has a tag of their content. */
+/**
+ * The facts that distinguish a file from a later one of the same name: a folder numbers its files, and a bucket has a tag of their content.
+ */
 export interface FileFacts {
   readonly sizeBytes: number;
   readonly modifiedAtMs: number;
@@ -33,7 +35,7 @@ export interface InboxPlace {
 }
 
 export const QUARANTINE = "_quarantine";
-/** What stands there is not for the inbox. */
+/** Files in these folders are not for the inbox. */
 const RESERVED = new Set([QUARANTINE, "lake", "_downlink"]);
 /** Programs that copy write into such names first, and rename them at the end. */
 const UNFINISHED = /^\.|~$|\.(part|partial|tmp|crdownload|filepart)$/i;

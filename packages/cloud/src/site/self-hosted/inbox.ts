@@ -1,6 +1,6 @@
 // A file of the inbox is copied under a key of its own before it is read, and leaves the inbox once its import has ended. A note names its
-// request before anything else happens, so that a process that is killed at any step finds the same request again, and the file is imported
-// once. A file that nobody has finished is not taken: it has to be the same in two looks.
+// request before anything else happens: if a process is killed at any step, the next one finds the same request again, and the file is
+// imported once. A file that is still being written is not taken: it has to be the same in two looks.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { api, type Output, siteLimits } from "@downlink/protocol";
@@ -36,7 +36,7 @@ interface InboxDeps extends Pick<SiteDeps, "log" | "stopping" | "memory"> {
 /** Imports what lands in a folder or bucket, until the process is told to stop. */
 export class Inbox {
   readonly #deps: InboxDeps;
-  /** What the last look found. */
+  /** The files that the last look found. */
   #seen = new Map<string, InboxFile>();
 
   constructor(deps: InboxDeps) {

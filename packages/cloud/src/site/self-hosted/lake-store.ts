@@ -1,5 +1,5 @@
-// What a site makes of an import, a file for each topic and its index, is written in this order, so that a process that is killed leaves
-// nothing that cannot be found again: a note with the import's id, the list of the files, the files. It is removed in the other order.
+// A site makes a file for each topic of an import, and its index. It writes them in this order, so that a process that is killed leaves
+// nothing that cannot be found again: a note with the import's id, the list of the files, the files. It removes them in the opposite order.
 
 import { lakeFileKey, lakeIndexKey, lakeListKey } from "../../background/indexing/lake-key.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";

@@ -144,7 +144,7 @@ test("whatever a killed process left of files by topic, needed or not, the next 
   async function* noise() {
     yield randomBytes(1000);
   }
-  // Of the needed one a file is not what it was; of others there are only the note, the note and the list, and some files.
+  // One file of the needed import is not what it was. One other import has only the note; another has the note, the list and some files.
   const torn = lakeFileKey({ importId: importId!, topicHash: hash });
   await store.delete(torn);
   await store.put(torn, noise());

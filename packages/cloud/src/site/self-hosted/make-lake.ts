@@ -12,7 +12,7 @@ const MOST_REPORTS = 60;
 const REPORT_AGAIN_MS = 10_000;
 const MOST_TEXT = 2000;
 
-/** Makes and reports the files by topic of an import. What nobody needs is removed. Throws if it can be tried again later. */
+/** Makes and reports the files by topic of an import, and removes those that are not needed. Throws if it can be tried again later. */
 export async function makeLake(
   deps: LakeDeps,
   session: SiteSession,

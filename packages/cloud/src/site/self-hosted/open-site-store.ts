@@ -24,7 +24,7 @@ interface Opening extends Pick<FileStoreOptions, "signer" | "publicUrl" | "clock
 interface SiteStore {
   readonly kind: StoreAddress["kind"];
   readonly blobs: OpenedStore;
-  /** What is recorded of the uploads that are open in a bucket or container; undefined: the objects are files. */
+  /** The records of the uploads that are open in a bucket or container; undefined: the objects are files. */
   readonly uploadRecords?: LocalUploadRecords;
 }
 

@@ -20,7 +20,7 @@ export async function readFile(
 ): Promise<void> {
   const { requestId, attempt } = wanted;
   const { requests } = await session.call(api.site.report, { begun: [{ requestId, attempt }] });
-  if (requests[0]?.state !== "processing") return; // it ended, or somebody cancelled it
+  if (requests[0]?.state !== "processing") return; // it has ended or was cancelled
   try {
     const pieces = await findOut(deps, wanted);
     for (const [at, piece] of pieces.entries()) {

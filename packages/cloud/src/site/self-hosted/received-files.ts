@@ -1,15 +1,15 @@
-// What a site has is written in notes of its own store, each of them once and durably:
+// A site notes in its own store what it has, each note once and durably:
 //
 // begun       before the first byte: an object may be there that was never acknowledged
 // received    the file of a request: the first whole one, and the only one that was acknowledged
 // unreported  the control plane does not know yet that it is there
 // completing  the parts of an agent's upload are about to become its file, which has the SHA-256 that the agent announced
 //
-// A request of an upload link has one file, and its notes bear the id of the request. An agent may be asked for a file again, so the notes of
-// an agent's upload bear the id of the upload.
+// A request of an upload link has one file, and its notes bear the id of the request. An agent may be asked for a file again, so the notes
+// of an agent's upload bear the id of the upload.
 //
-// A process that is killed between two of these steps finds a `begun` note at its next start, and either completes the steps or removes
-// the object, which was not acknowledged.
+// If a process is killed between two of these steps, the next start finds a `begun` note, and either completes the steps or removes the
+// object, which was not acknowledged.
 
 import { z } from "zod";
 import { newId } from "../../db/ids.ts";
@@ -20,11 +20,11 @@ const Received = z.object({
   requestId: z.string(),
   key: z.string(),
   sizeBytes: z.int().min(0),
-  /** What the upload link said of the request, for a control plane that has forgotten it. */
+  /** The description of the request in the upload link, for a control plane that has forgotten it. */
   request: z.string().optional(),
   /** An agent sent it in parts. */
   inParts: z.literal(true).optional(),
-  /** What the agent announced. */
+  /** The SHA-256 that the agent announced. */
   sha256: z.string().optional(),
 });
 /** The file of a request. */
@@ -85,7 +85,7 @@ export async function finishCompletion(store: Store, file: Omit<Received, "inPar
   const announced = await store.getNote(completingKey(key));
   const received = await store.getNote(receivedKey(uploadOf(key)));
   if (!announced && received) return;
-  // Of two calls at the same moment one was acknowledged: what the other announced does not count.
+  // If two calls came at the same moment, one of them was acknowledged, and what the other one announced does not count.
   const bytes = received ?? announced ?? toBytes({ ...file, inParts: true });
   if (!received) await store.putNote(receivedKey(uploadOf(key)), bytes);
   await store.putNote(unreportedKey(uploadOf(key)), bytes);
@@ -163,7 +163,7 @@ export async function reportAllAgain(store: Store): Promise<void> {
   }
 }
 
-/** Removes an object, or an unfinished upload, that nobody needs any more, with what was noted of it. A repeat is harmless. */
+/** Removes an object, or an unfinished upload, that is not needed any more, with its notes. A repeat is harmless. */
 export async function removeFile(store: Store, { requestId, key, indexKey }: Removal): Promise<void> {
   await store.delete(indexKey);
   await store.delete(key);

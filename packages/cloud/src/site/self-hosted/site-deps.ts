@@ -13,7 +13,7 @@ import type { SiteMemory } from "./site-memory.ts";
 /** Everything that the process of a self-hosted site has opened. */
 export interface SiteDeps {
   readonly blobs: OpenedStore;
-  /** What is recorded of the uploads that are open in a bucket; undefined: the objects are files. */
+  /** The records of the uploads that are open in a bucket; undefined: the objects are files. */
   readonly uploadRecords?: Pick<UploadRecords, "find"> | undefined;
   /** The folder of the process, which no other uses. */
   readonly dataDir: string;

@@ -16,7 +16,7 @@ interface Failed {
   readonly againAtMs: number;
 }
 
-/** The files by topic of a site. One thing is done at a time, because nobody waits for it; what failed is asked for again. */
+/** The files by topic of a site. One thing is done at a time, because no caller waits for it; work that failed is asked for again. */
 export class SiteLakes {
   readonly #deps: LakeDeps;
   readonly #session: SiteSession;
@@ -43,7 +43,7 @@ export class SiteLakes {
     this.#start();
   }
 
-  /** Asks soon which of the files are needed: a process that was killed may have left some that nobody knows of. */
+  /** Asks soon which of the files are needed: a process that was killed may have left some that the control plane does not know of. */
   sweepSoon(): void {
     this.#isSweepDue = true;
     this.#start();

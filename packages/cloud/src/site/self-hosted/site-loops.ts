@@ -25,7 +25,7 @@ type LoopDeps = Pick<
   "blobs" | "indexer" | "log" | "stopping" | "memory" | "clock" | "dataDir" | "uploadRecords"
 >;
 
-/** What a site does with its control plane, until it is told to stop. */
+/** The work of a site with its control plane, until the site is told to stop. */
 export class SiteLoops {
   readonly #deps: LoopDeps;
   readonly #session: SiteSession;

@@ -14,7 +14,7 @@ const SiteFacts = z.object({
   clockAheadMs: z.number(),
   incarnation: z.string(),
 });
-/** What a site knows of the control plane, so that it can serve without it. */
+/** The facts that a site knows of the control plane, so that it can serve without it. */
 export type SiteFacts = z.infer<typeof SiteFacts>;
 
 const Memory = z.object({ instanceIds: z.array(z.string()), facts: SiteFacts.optional() });
@@ -23,7 +23,7 @@ type Memory = z.infer<typeof Memory>;
 const FILE = "site.json";
 const MOST_INSTANCES = 8;
 
-/** What the process of a site keeps in its data folder. It holds secrets, so only its owner may read it. */
+/** The state that the process of a site keeps in its data folder. It holds secrets, so only its owner may read it. */
 export class SiteMemory {
   readonly #dir: string;
   readonly #instanceId: string;

@@ -27,7 +27,7 @@ export interface SessionDeps {
 
 type Keys = Output<typeof api.site.work>["keys"];
 
-/** What a site has with its control plane: the lease, the keys and the time. */
+/** The session of a site with its control plane: the lease, the keys and the time. */
 export class SiteSession {
   readonly #deps: SessionDeps;
   #lease: number | undefined;

@@ -9,7 +9,7 @@ type Notes = Pick<BlobStore, "putNote" | "getNote" | "listNotes" | "removeNote">
 const Mark = z.object({ id: z.string() });
 const Owner = z.object({ siteId: z.string() });
 
-/** What a store says of itself: its random name, and how often a process began on it. */
+/** The identity of a store: its random name, and how often a process began on it. */
 export interface StoreMark {
   readonly id: string;
   readonly starts: number;

@@ -31,7 +31,7 @@ export function siteUploadRoute(app: Hono<Env>, deps: UploadDeps, onReceived: ()
 interface Target {
   readonly requestId: string;
   readonly orgId: string;
-  /** What the control plane says of the request, signed. */
+  /** The control plane's signed description of the request. */
   readonly request: string;
 }
 

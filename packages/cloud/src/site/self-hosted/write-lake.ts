@@ -11,7 +11,7 @@ export type LakeDeps = Pick<SiteDeps, "blobs" | "indexer" | "log" | "stopping" |
 
 export type WantedLake = Output<typeof api.site.work>["lakes"][number];
 
-/** What was written differs from the recording, so that it must not be used. */
+/** A file that was written differs from the recording, so it must not be used. */
 export class LakeDiffersError extends Error {
   constructor(topic: string) {
     super(`the file of topic ${topic} is not what was read from the recording`);

@@ -7,7 +7,7 @@ import type { Transaction } from "../../db/transaction.ts";
 
 type Answers = Pick<Input<(typeof api.site)["report"]>, "confirmed" | "missing">;
 
-/** Nobody waits for an answer longer than this. */
+/** No call waits for an answer longer than this. */
 const ASKED_NS = 60n * 1_000_000_000n;
 
 /** Lists the objects that the site is asked for. */

@@ -16,7 +16,7 @@ export async function lakeFiles(ctx: SiteCtx, page: Input<LakeFiles>): Promise<C
   return { state: answer.state, refusal: answer.refusal };
 }
 
-/** Takes what the site says of files by topic, and answers which of those that it has nobody needs. */
+/** Takes the site's report about files by topic, and returns the imports whose files the site has and does not need. */
 export async function noteLakes(tx: Transaction, ctx: SiteCtx, body: Body): Promise<string[]> {
   const { siteId } = ctx.caller;
   // Files that are needed again by now are made again.

@@ -45,7 +45,7 @@ async function importFile(more: Partial<CallInput<typeof api.uploads.create>> = 
 
 type Imported = Awaited<ReturnType<typeof importFile>>;
 
-/** What a site would report of a recording. */
+/** Returns the files that a site would report for a recording. */
 async function filesOf({ id, startNs, endNs }: Imported): Promise<LakeFiles["files"]> {
   const topics = await deps.db.prisma.recordingTopic.findMany({ where: { recordingId: id } });
   return topics.map(({ topic, messageCount }) => ({

@@ -12,7 +12,7 @@ type Hello = Input<(typeof api.site)["hello"]>;
 
 const RELIST_AFTER_NS = 24n * 3600n * 1_000_000_000n;
 
-/** What a hello shows of the two sides. */
+/** The result of comparing the two sides at a hello. */
 export type Comparison = "same" | "another process" | "the site was set back" | "the control plane was set back";
 
 /** Compares what both sides know of the last start and the last lease. */
@@ -43,7 +43,10 @@ interface Listed {
   readonly relistedId?: string | undefined;
 }
 
-/** Notes which objects the site has, and returns the keys of those that nobody knows. With the last ones, a job judges the relisting. */
+/**
+ * Notes which objects the site has, and returns the keys of those that the control plane does not know. With the last ones, a job judges
+ * the relisting.
+ */
 export async function notePresent(
   tx: Transaction,
   { caller: { siteId, orgId }, jobs }: SiteCtx,

@@ -105,12 +105,12 @@ async function receiveDelivery(tx: Transaction, ctx: SiteCtx, delivery: Delivery
   return toState(await store(tx, ctx, stored));
 }
 
-/** A recording with no bytes, which somebody wanted. */
+/** The statuses of a recording that was requested and has no bytes. */
 const mayComeLate: ReadonlySet<string> = new Set(["failed", "pending"]);
 
 /**
- * The request ended while its file was on its way: the device had sent it all, lost its copy, and said so before the site could report. What was
- * acknowledged is imported then, because nobody else has it.
+ * The request ended while its file was on its way: the device had sent it all, lost its copy, and said so before the site could report. The
+ * file that was acknowledged is imported then, because there is no other copy.
  */
 function isGivenUp(request: ImportRequestModel | null): boolean {
   return request?.state === "error" && request.siteObjectKey === null;

@@ -12,14 +12,14 @@ import { restoreRequest } from "../../restoring/adoption/restore-rows.ts";
 interface Stored {
   readonly requestId: string;
   readonly key: string;
-  /** What this control plane said of the request, before it was restored from a backup. */
+  /** This control plane's description of the request, from before it was restored from a backup. */
   readonly request?: string | undefined;
 }
 
 /**
  * Restores the request of a file that a site has had since before the control plane was set back, with its id; the site reads the file
- * again, so that it becomes the recording that it was. Returns `cancelled` for data that somebody deleted, which is then removed at the
- * site, and `unknown` for what this control plane never said or whose project is gone: that stays there.
+ * again, so that it becomes the recording that it was. Returns `cancelled` if the data was deleted, and then the site removes the file.
+ * Returns `unknown` for a request that this control plane never described, or whose project is gone: its file stays at the site.
  */
 export async function restoreForgotten(
   tx: Transaction,

@@ -119,12 +119,14 @@ async function findRemovals(tx: Transaction, { caller, clock, removalDelaySecond
   );
 }
 
-/** So long an upload is kept whose request failed: somebody may ask again, and its last call may still be on its way. */
+/**
+ * An upload whose request failed is kept for so long: the file may be requested again, and the upload's last call may still be on its way.
+ */
 const FAILED_KEPT_NS = 7n * 24n * 3600n * 1_000_000_000n;
 
 /**
- * Finds uploads of agents that nobody wants any more. None is removed while an agent may have a capability for it, with which it could
- * begin the upload again; nor one whose file the site has reported, which is an object like any other.
+ * Finds uploads of agents that are not wanted any more. None is removed while an agent may have a capability for it, with which it could
+ * begin the upload again. None is removed, either, once the site has reported its file, which is then an object like any other.
  */
 async function findUnwanted(tx: Transaction, { caller: { siteId }, clock }: SiteCtx) {
   if ((await holdForRemoval(tx)).danger !== undefined) return [];

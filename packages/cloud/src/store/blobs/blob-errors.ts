@@ -24,7 +24,7 @@ export class BlobDamagedError extends ApiError {
   }
 }
 
-/** The bucket has other bytes under the object's name by now, because somebody else writes there, too. */
+/** The bucket has other bytes under the object's name by now, because other programs write there, too. */
 export class BlobReplacedError extends ApiError {
   constructor(key: string) {
     super("Conflict", `the object ${key} was replaced in its bucket`);

@@ -5,7 +5,7 @@
 export interface Folder extends Disposable {
   /** For operators. */
   readonly address: string;
-  /** Writes a file: whole and durable once this returns, nothing is left when it throws. What had the name is replaced. */
+  /** Writes a file: whole and durable once this returns, nothing is left when it throws. A file that had the name is replaced. */
   put(name: string, body: AsyncIterable<Uint8Array>): Promise<WrittenFile>;
   /** The same of a file on this machine, which takes no room where the file system can share it. Where a folder has it. */
   putCopy?(name: string, path: string): Promise<WrittenFile>;

@@ -8,7 +8,7 @@ import { isSystemError } from "./durable-file.ts";
 import type { KeyFiles } from "./file-layout.ts";
 import { appendLine, readLines, sealLine, wordsOf } from "./journal-lines.ts";
 
-/** What a journal says about all parts, or about one. */
+/** The state of all parts of an upload, or of one of them, as its journal has it. */
 export interface JournalState {
   readonly plan: UploadPlan;
   /** The first content that was taken under each number. */

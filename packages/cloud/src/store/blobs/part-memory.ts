@@ -6,7 +6,8 @@
 // MB.
 
 /**
- * The memory in which parts of all requests wait for their verification. Nobody waits for memory: one slow sender would hold up the others.
+ * The memory in which parts of all requests wait for their verification. No request waits for memory: one slow sender would hold up the
+ * others.
  */
 export interface PartMemory {
   /**

@@ -44,10 +44,9 @@ interface Opened {
  * The state of the pieces of one part, in lines that are only ever appended (journal-lines.ts). It is a file of its own, so that the
  * upload's journal has only a few lines for each part, and is removed once the whole part is durable.
  *
- * held <offset> <digest> <length> <file>   these bytes are durable in that file. Of all lines in their order those count
- * which begin where the ones before them end: the first writer wins, and there
- * can be no gap and no overlap
- * void <file>                           an earlier `held` of this file does not hold any more
+ * held <offset> <digest> <length> <file>   these bytes are durable in that file. A line counts if it begins where the lines before it that
+ *                                          count end: the first writer wins, and there can be no gap and no overlap
+ * void <file>                              an earlier `held` of this file does not hold any more
  */
 export class PieceJournal implements AsyncDisposable {
   // The file is opened before anything is written to it: its own sync then reports a failed write-back.

@@ -44,7 +44,7 @@ export async function keepPart(
 ): Promise<void> {
   const { plan, kept } = await journal.readDurable(part.number);
   if (kept.has(part.number)) return;
-  // Of all calls that take this number now, in any process, the first one in the journal decides which bytes the number stands for.
+  // If several calls take this number now, in any process, the first one in the journal decides which bytes the number stands for.
   await journal.recordTaken(part);
   refuseOther(part, (await journal.read(part.number)).taken.get(part.number));
   await using partial = await openPartial(key, files);

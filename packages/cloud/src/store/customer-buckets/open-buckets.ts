@@ -11,7 +11,7 @@ import type { FindCredentials } from "./bucket-credentials.ts";
 
 type NamedPlace = BucketPlace & Pick<SiteBucketModel, "credentials">;
 
-/** What this process reads of customers' buckets. */
+/** Reads customers' buckets for this process. */
 export interface CustomerBuckets {
   /** Opens the object of a `blobKey`. Throws {@link BlobNotFoundError} if no site has it any more. */
   open(key: string): Promise<BlobReader>;

@@ -3,8 +3,8 @@ import type { OpenedStore } from "../bucket-uploads/open-store.ts";
 import type { CustomerBuckets } from "./open-buckets.ts";
 
 /**
- * Our own store, in which the objects of customers' buckets can be read under their keys, too. Of those there are only reads: what would
- * remove one does nothing, and what would write one has no way to a customer's bucket.
+ * Our own store, in which the objects of customers' buckets can be read under their keys, too. Such objects can only be read: a call that
+ * would remove one does nothing, and a call that would write one has no way to a customer's bucket.
  */
 export function routeObjects(own: OpenedStore, customers: Pick<CustomerBuckets, "open" | "stat">): OpenedStore {
   return {

@@ -8,9 +8,9 @@ interface Deletion {
 }
 
 /**
- * Records that somebody deleted what the control plane has of a recording, with the keys of all objects that ever held it. A restore of the
- * database does not bring that back. Of an object in a customer's bucket the entry has the row, because the object itself stays, and the next
- * listing would import it again.
+ * Records that a recording's data was deleted from the control plane, with the keys of all objects that ever held it. A restore of the
+ * database does not bring the data back. For an object in a customer's bucket the entry has its row, because the object itself stays, and
+ * the next listing would import it again.
  */
 export async function recordDeletion(
   tx: Transaction,

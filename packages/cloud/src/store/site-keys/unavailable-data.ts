@@ -4,7 +4,7 @@ import type { Complete } from "../../core/complete.ts";
 /** A site that was not heard of for so long is taken for unreachable. */
 export const SILENT_NS = 600n * 1_000_000_000n;
 
-/** What is known of the place of a recording's data. Null: there is no such place, or nothing is wrong. */
+/** The known facts about the place of a recording's data. Null: there is no such place, or nothing is wrong. */
 export interface DataPlace {
   readonly importStatus: Recording["importStatus"];
   /** When the process of its self-hosted site was heard of last. */

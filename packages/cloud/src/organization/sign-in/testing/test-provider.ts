@@ -5,7 +5,7 @@ import { type Configuration, type JWKS, Provider } from "oidc-provider";
 
 const CLIENT = { id: "downlink", secret: "a secret of the client" };
 
-/** Somebody who is signed in at the provider. */
+/** A person who is signed in at the provider. */
 export interface Person {
   readonly sub: string;
   readonly email?: string;

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What came by one request. */
+/** The contents of one request. */
 export interface Received {
   /** When the whole request had come, by `performance.now()`. */
   readonly atMs: number;

@@ -3,18 +3,18 @@ import { startCloud } from "../../../testing/start-cloud.ts";
 import { eventually } from "../../../testing/test-agent.ts";
 import { type Received, startReceiver } from "./receiver.ts";
 
-/** Nobody listens there. */
+/** No server listens there. */
 const REFUSING = "http://127.0.0.1:9/";
 const SILENT = 3;
 const REFUSED = 2;
 
-/** What came of events that occurred at once. */
+/** The deliveries of events that occurred at once. */
 export interface WebhookRound {
   /** From the beginning of the transaction that writes the events until each receiver that is well had all of them. */
   readonly tookMs: number;
   /** From the same moment until each of them arrived. */
   readonly delaysMs: readonly number[];
-  /** What each receiver that is well got. */
+  /** The requests that each healthy receiver got. */
   readonly received: readonly (readonly Received[])[];
 }
 

@@ -37,7 +37,7 @@ export function randomHex(): string {
   return randomBytes(16).toString("hex");
 }
 
-/** What the next process says of the store that the site's last one had. */
+/** Returns what the site's next process says of the store that the last one had. */
 export async function startAgain({ db }: Pick<Deps, "db">, siteId: string): Promise<CallInput<Site["hello"]>["store"]> {
   const { storeId, storeStarts, storeMark } = await db.prisma.siteProcess.findUniqueOrThrow({ where: { siteId } });
   return { kind: "file", id: storeId, starts: Number(storeStarts) + 1, marks: [storeMark!, randomHex()] };

@@ -40,7 +40,7 @@ function codeOf({ code, details }: RestError): string {
   return (details as { errorCode?: string } | undefined)?.errorCode ?? code ?? "";
 }
 
-/** Returns what is thrown for an answer that nobody expects of a container, such as of a blob in the archive: nothing is known then. */
+/** Returns what is thrown for an answer that is not expected of a container, such as of a blob in the archive: nothing is known then. */
 export function toUnavailable(error: unknown, verb: AzureVerb): unknown {
   if (!(error instanceof RestError)) return error;
   return new BucketUnavailableError(`the container did not take ${verb}: ${error.statusCode} ${codeOf(error)}`, error);

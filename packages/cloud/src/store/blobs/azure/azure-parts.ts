@@ -1,8 +1,8 @@
-// The service has uploads in parts, too: blocks that are staged under a key until their list is committed. But it forgets all of them after a
-// week without a new one, and as soon as anybody commits a blob of that key. So a part is a blob of its own here, beside one that says that
-// the upload was begun: `_parts/<key>/<upload id>/<number>` and `…/begun`. To complete the upload the service itself copies the parts into
-// blocks of the key, and commits them. What must not go on is stopped by the removal of `begun`, which is always the first one: who has
-// written a part looks for it afterwards, and who lists parts sees it last.
+// The service has uploads in parts, too: blocks that are staged under a key until their list is committed. But it forgets all of them after
+// a week without a new one, and as soon as anybody commits a blob of that key. So a part is a blob of its own here, beside one that says
+// that the upload was begun: `_parts/<key>/<upload id>/<number>` and `…/begun`. To complete the upload the service itself copies the parts
+// into blocks of the key, and commits them. An upload that must not go on is stopped by the removal of `begun`, which is always removed
+// first: a call that has written a part looks for `begun` afterwards, and a call that lists parts sees it last.
 
 import { randomBytes } from "node:crypto";
 import { BlobSASPermissions, generateBlobSASQueryParameters, StorageSharedKeyCredential } from "@azure/storage-blob";

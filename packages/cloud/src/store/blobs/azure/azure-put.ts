@@ -1,7 +1,7 @@
 // An object that fits into one block is one blob that is put with `If-None-Match`. A larger one is put in blocks, which the service joins
 // once their list is committed, with `If-None-Match` too. Every write has block names and a token of its own: if an answer was lost, the
-// token of the blob under the key shows which write made it. Blocks that were never committed are seen by nobody, and the service forgets
-// them after a week, or as soon as a blob of that key is committed.
+// token of the blob under the key shows which write made it. Blocks that were never committed are not visible, and the service forgets them
+// after a week, or as soon as a blob of that key is committed.
 
 import { createHash, randomBytes } from "node:crypto";
 import { BlobExistsError } from "../blob-errors.ts";

@@ -1,7 +1,7 @@
 // The names of the variables are those of Microsoft's own programs. A secret is in the environment only, never in a setting of ours, so that
 // it is in no row of the database and in no line of the log.
 
-/** What a process shows to be let into a storage account. */
+/** The secret that lets a process into a storage account. */
 export type AzureCredential = { readonly accountKey: string } | { readonly sasToken: string };
 
 const KEY = "AZURE_STORAGE_KEY";
@@ -10,7 +10,7 @@ const CONNECTION = "AZURE_STORAGE_CONNECTION_STRING";
 const ALL = [KEY, SAS, CONNECTION];
 const BASE64 = /^[A-Za-z0-9+/]{8,}={0,2}$/;
 
-/** What the environment says about the storage account. */
+/** The credential and the address of the storage account, as the environment gives them. */
 export interface AzureAccess {
   readonly credential: AzureCredential;
   /** Undefined unless there is a connection string that says so. */

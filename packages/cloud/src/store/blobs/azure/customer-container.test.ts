@@ -8,7 +8,7 @@ import { BucketUnavailableError } from "../buckets/bucket-unavailable.ts";
 import { connectContainer } from "./container.ts";
 import { connectCustomerContainer } from "./customer-container.ts";
 
-// What Azure does and Azurite does not is tested with a server that answers as Azure is documented to.
+// Behaviour that Azure has and Azurite lacks is tested with a server that answers as Azure is documented to.
 
 type Answer = (
   request: IncomingMessage,

@@ -1,5 +1,5 @@
-// What a store needs of a bucket, whoever serves it. A name is what an object has in the bucket without the prefix of the deployment. All
-// calls reject with `BucketUnavailableError` if the bucket does not answer or refuses, and with StorageFullError.
+// The calls that a store needs from a bucket of any provider. A name is what an object has in the bucket without the prefix of the
+// deployment. All calls reject with `BucketUnavailableError` if the bucket does not answer or refuses, and with StorageFullError.
 
 import type { BlobReader, ListedObject, OpenOptions, PutOptions } from "../blob-store.ts";
 
@@ -86,7 +86,7 @@ export interface BucketParts {
   isJoined(upload: Multipart): Promise<boolean>;
   /** After this the upload neither holds a byte nor can become the object. */
   abort(upload: Multipart): Promise<void>;
-  /** Aborts all uploads of the key, even those that nobody knows because the answer to their beginning was lost. */
+  /** Aborts all uploads of the key, even those that are not known because the answer to their beginning was lost. */
   abortAll(key: string): Promise<void>;
   /** Lists what uploads hold whose keys begin so, in the order of the keys but for a few; a key may come more than once. */
   listUnfinished(prefix: string): AsyncIterable<ListedObject>;

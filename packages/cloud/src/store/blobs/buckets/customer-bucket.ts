@@ -11,11 +11,11 @@ export interface ObjectIdentity {
 
 export interface FoundObject extends ObjectIdentity {
   readonly modifiedAtNs: bigint;
-  /** What the writer said of the object; the names are in lower case. */
+  /** The metadata that the writer gave the object; its names are in lower case. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** What a listing says of an object; it knows no versions. */
+/** An object as a listing shows it, without its version. */
 export interface ListedName {
   readonly name: string;
   readonly etag: string;
@@ -23,7 +23,7 @@ export interface ListedName {
   readonly modifiedAtNs: bigint;
 }
 
-/** What of the names of a bucket is listed: those of the site, behind one of them. */
+/** Selects the names of a bucket that are listed: those of the site that come after one of them. */
 export interface Listing {
   readonly prefix: string;
   readonly after: string;
@@ -35,7 +35,7 @@ export interface OneObject extends ObjectIdentity {
   readonly name: string;
 }
 
-/** Of an object that is older than the versions of its bucket. Later ones do not replace it. */
+/** The version of an object that is older than the versions of its bucket. Later ones do not replace it. */
 export const UNNAMED_VERSION = "null";
 
 const NS_PER_MS = 1_000_000n;
@@ -70,7 +70,7 @@ export interface CustomerBucket extends Disposable {
 export interface BucketPlace {
   readonly provider: "google_cloud" | "aws" | "azure" | "s3_compatible";
   readonly bucket: string;
-  /** Of a container of Azure, which is the bucket then; null for all others. */
+  /** The storage account of a container of Azure, which is the bucket then; null for all other providers. */
   readonly azureStorageAccountName: string | null;
   /** The beginning of the names that count. */
   readonly prefix: string;

@@ -14,7 +14,7 @@ type Listed = Pick<BucketClient, "objects" | "parts">;
 /** If no more uploads are unfinished, all are listed before the first object, so that an upload that completes meanwhile is not missed. */
 const MOST_HELD = 5000;
 
-/** What begins so is no object of a key. A key cannot begin with a word that the server gives to no organization. */
+/** Names that begin so are not objects of a key. A key cannot begin with a word that the server gives to no organization. */
 const RESERVED = [NOTES, PIECES, PARTS];
 
 /** Implements BlobStore.list. A key that has both an object and something unfinished is listed once, as the object. */

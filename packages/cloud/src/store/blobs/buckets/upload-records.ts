@@ -1,8 +1,8 @@
 import type { PartPlan, PiecePlan, UploadPlan } from "../blob-store.ts";
 
 /**
- * What a bucket cannot say about the uploads that are open in it: the plan, and which bytes a number stands for. All processes that use the
- * bucket share the records. Methods that name an upload throw `UploadClosedError` once it was closed.
+ * The facts that a bucket cannot keep about the uploads that are open in it: the plan, and which bytes a number stands for. All processes
+ * that use the bucket share the records. Methods that name an upload throw `UploadClosedError` once it was closed.
  */
 export interface UploadRecords {
   find(key: string): Promise<OpenUpload | undefined>;
@@ -18,7 +18,7 @@ export interface UploadRecords {
   /** Lists the pieces in the order of numbers and offsets. */
   listPieces(upload: OpenUpload, partNumber?: number): Promise<StoredPiece[]>;
   /**
-   * Records the piece if `decide` allows it, given all pieces that are recorded at that moment; nobody else can change them meanwhile.
+   * Records the piece if `decide` allows it, given all pieces that are recorded at that moment; no other call can change them meanwhile.
    * Returns whether it did.
    */
   hold(upload: OpenUpload, piece: StoredPiece, decide: (held: readonly StoredPiece[]) => boolean): Promise<boolean>;

@@ -6,8 +6,8 @@ const ADVISED_DAYS = 30;
 const FEWEST_DAYS = 7;
 
 /**
- * What the operator should change in the bucket's rules for unfinished uploads, in a sentence; undefined where there is nothing to advise, and where
- * the bucket does not show its rules.
+ * Returns what the operator should change in the bucket's rules for unfinished uploads, in a sentence; undefined where there is nothing to
+ * advise, and where the bucket does not show its rules.
  */
 export async function adviseLifecycle(options: BucketOptions): Promise<string | undefined> {
   using bucket = connectBucket({ ...options, attempts: 2 });

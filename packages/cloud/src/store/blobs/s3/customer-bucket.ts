@@ -31,7 +31,7 @@ interface Access {
   readonly onCall?: (call: BucketCall) => void;
 }
 
-/** What a name of credentials stands for: a key, or a profile of the SDK's own files. */
+/** The credentials that a name stands for: a key, or a profile of the SDK's own files. */
 export type BucketCredentials = Required<Pick<BucketOptions, "credentials">> | Required<Pick<BucketOptions, "profile">>;
 
 export function connectCustomerBucket(place: BucketPlace, { found, onCall }: Access): CustomerBucket {

@@ -1,6 +1,6 @@
-// A link to the bucket is valid for one piece of exactly these bytes: length and MD5 are signed with it, and are in the name of the
-// object. This process gets no message when a piece arrives. So whoever asks for the pieces looks into the bucket, and records
-// those that come next. A piece counts from its record on, as one that came through this process does.
+// A link to the bucket is valid for one piece of exactly these bytes: length and MD5 are signed with it, and are in the name of the object.
+// This process gets no message when a piece arrives. So a call that asks for the pieces looks into the bucket, and records those that come
+// next. A piece counts from its record on, as one that came through this process does.
 
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
@@ -16,7 +16,10 @@ import { type DirectUploads, GRANT_SECONDS } from "./direct-parts.ts";
 
 const NAME = /^(\d+)\.(\d+)-(\d+)-([0-9a-f]{32})$/;
 
-/** Returns a target in the bucket itself for a piece whose digest is an MD5. Nobody could refuse the piece later, so what is clear is refused now. */
+/**
+ * Returns a target in the bucket itself for a piece whose digest is an MD5. The piece cannot be refused later, so it is refused now if it
+ * clearly may not come.
+ */
 export async function grantDirectPiece(
   { bucket, records }: DirectUploads,
   key: string,

@@ -101,12 +101,12 @@ export async function abortMultipart(bucket: Bucket, upload: Multipart): Promise
   throw new BucketUnavailableError(`the bucket keeps parts of ${key} after ${MOST_ABORTS} aborts`, undefined);
 }
 
-/** Aborts all uploads of the key, even those that nobody knows because the answer to their beginning was lost. */
+/** Aborts all uploads of the key, even those that are not known because the answer to their beginning was lost. */
 export async function abortMultiparts(bucket: Bucket, key: string): Promise<void> {
   for await (const upload of listMultiparts(bucket, key)) if (upload.key === key) await abortMultipart(bucket, upload);
 }
 
-/** Lists all that the bucket has under this beginning of a key, whoever began them. */
+/** Lists all uploads that the bucket has under this beginning of a key, also those that other programs began. */
 export async function* listMultiparts(
   bucket: Bucket,
   prefix: string,

@@ -1,4 +1,4 @@
-// Runs Azurite on a free port until its standard input ends, which it also does when whoever started it is killed.
+// Runs Azurite on a free port until its standard input ends, which it also does when the process that started it is killed.
 import { createRequire } from "node:module";
 
 const [, , program = ""] = process.argv;

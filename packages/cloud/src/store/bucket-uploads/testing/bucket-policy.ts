@@ -1,7 +1,7 @@
 import { PutBucketPolicyCommand, S3Client } from "@aws-sdk/client-s3";
 import type { Ceph } from "./run-ceph.ts";
 
-/** What the store needs of a bucket. */
+/** The permissions that the store needs in a bucket. */
 export const permissions = [
   "s3:PutObject",
   "s3:GetObject",

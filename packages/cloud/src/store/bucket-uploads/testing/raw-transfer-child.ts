@@ -1,6 +1,6 @@
-// What the SDK alone does, as a reference: `put <file>` writes the file to the bucket as a multipart upload, whose object is removed;
-// `get <prefix>` reads the largest object below the prefix by one request. Both print how many seconds it took, and how many
-// of a processor. The bucket and its endpoint come from DOWNLINK_S3_BUCKET and DOWNLINK_S3_ENDPOINT.
+// Shows what the SDK alone does, as a reference: `put <file>` writes the file to the bucket as a multipart upload, whose object is removed;
+// `get <prefix>` reads the largest object below the prefix by one request. Both print how many seconds it took, and how many of a
+// processor. The bucket and its endpoint come from DOWNLINK_S3_BUCKET and DOWNLINK_S3_ENDPOINT.
 import { randomBytes } from "node:crypto";
 import { open } from "node:fs/promises";
 import {

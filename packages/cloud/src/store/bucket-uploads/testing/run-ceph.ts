@@ -44,7 +44,7 @@ export interface Credentials {
 export interface Ceph extends AsyncDisposable {
   readonly endpoint: string;
   readonly owner: Credentials;
-  /** A user that has only the permissions that somebody gave it. */
+  /** A user that has only the permissions that a test gave it. */
   readonly reader: Credentials;
   /** Makes a new bucket of the owner and returns its name. */
   makeBucket(): Promise<string>;
@@ -58,7 +58,7 @@ export interface Ceph extends AsyncDisposable {
   callsOfReader(): Promise<string[]>;
   /** Returns key, size and SHA-256 of every object in a bucket. */
   readObjects(bucket: string): Promise<TestObject[]>;
-  /** Kills the gateway: nobody answers from then on. */
+  /** Kills the gateway: no request is answered from then on. */
   stopGateway(): Promise<void>;
   /** Kills the gateway, which is all that a client sees of the bucket, and resolves when it serves again. */
   restartGateway(): Promise<void>;
@@ -68,7 +68,7 @@ const READER = "reader";
 /** For example: beast: 0x7f6e: 127.0.0.1 - reader [23/Nov/2026:20:18:22.760 +0000] "GET /bucket/name HTTP/1.1" 200 … */
 const CALL_OF_READER = new RegExp(`beast: \\S+ \\S+ - ${READER} \\[[^\\]]*\\] "(\\S+ \\S+) HTTP`, "g");
 
-/** Somebody else may take a port between the look for free ones and their use. */
+/** Another program may take a port between the look for free ones and their use. */
 const START_ATTEMPTS = 3;
 
 /** Starts Ceph on free ports; it ends when this process ends, in whatever way. */

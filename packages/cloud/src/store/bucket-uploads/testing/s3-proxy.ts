@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What the proxy does with one request; `forward` is the default. */
+/** The way in which the proxy treats one request; `forward` is the default. */
 export type Fault =
   | "forward"
   /** The bucket does what was asked, and the answer is lost. */
