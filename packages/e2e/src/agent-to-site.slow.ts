@@ -15,7 +15,7 @@ import { type SelfHostedSite, startSelfHostedSite } from "./processes/self-hoste
 import { startTcpProxy, type TcpProxy } from "./processes/tcp-proxy.ts";
 
 const MINUTE_NS = 60_000_000_000n;
-/** What calls without a byte of a recording send to the control plane: much less than any recording here. */
+/** The most bytes that calls without a byte of a recording send to the control plane: much less than any recording here. */
 const CALL_BYTES = 400_000;
 const FILE_BYTES = 3_000_000;
 const scenario = await startScenario({ after });

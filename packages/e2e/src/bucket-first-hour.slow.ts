@@ -58,7 +58,10 @@ interface Beginning {
   readonly objects: Readonly<Record<string, Uint8Array>>;
 }
 
-/** Starts a control plane beside a bucket with objects. What is run has the bucket, port and key of this test in place of the page's. */
+/**
+ * Starts a control plane beside a bucket with objects. The commands of the page run with the bucket, port and key of this test in place of
+ * the page's.
+ */
 async function startOverBucket(checkout: Checkout, { start, objects }: Beginning) {
   const { endpoint, reader, makeBucket, letRead } = ceph!;
   const bucket = await makeBucket();

@@ -13,7 +13,10 @@ import {
 import { eventually } from "./processes/eventually.ts";
 import { type Scenario, startScenario } from "./processes/scenario.ts";
 
-/** Of these the device sees only that their version is another one; what is like the known one is read in the control plane. */
+/**
+ * The device sees only that these files have another version of the format. The control plane reads the parts of them that are as in the
+ * known one.
+ */
 const readElsewhere = new Set(["20-not-what-it-says/i_mcap_version_1.mcap"]);
 
 test("of every field file on a robot, what a careful scan finds is had by its import or its salvage, here or there", {
@@ -70,7 +73,7 @@ async function salvageOnDevice({ cloud, recordings }: Scenario, files: readonly 
   await eventually(recordings, (all) => all.length >= before + wanted.length);
 }
 
-/** What the device salvaged is requested, too. */
+/** Requests all recordings, also those that the device salvaged. */
 async function importAll({ cloud, recordings }: Scenario): Promise<void> {
   const recordingIds = (await recordings()).map(({ id }) => id);
   await cloud().admin.call(api.importRequests.create, { recordingIds });
@@ -78,7 +81,7 @@ async function importAll({ cloud, recordings }: Scenario): Promise<void> {
   await eventually(recordings, (all) => all.every(isOver));
 }
 
-/** What only its import found damaged is salvaged from the stored bytes. */
+/** Salvages files from their stored bytes if only their import found the damage. */
 async function salvageHere({ cloud }: Scenario): Promise<void> {
   const { admin } = cloud();
   const failed = await admin.call(api.pendingImports.list, { showQuarantined: true, limit: 1000 });
@@ -96,7 +99,7 @@ async function completeRecordings({ recordings }: Scenario): Promise<Recording[]
   return (await recordings()).filter(({ importStatus }) => importStatus === "complete");
 }
 
-/** Of files with the same content one is imported. */
+/** Returns the paths of files that were not imported because another one has the same content. */
 async function pathsOfCopies({ recordings }: Scenario): Promise<Set<string>> {
   const copies = (await recordings()).filter(({ failure }) => failure?.code === "DuplicateContent");
   return new Set(copies.map(({ path }) => path));

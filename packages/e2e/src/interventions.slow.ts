@@ -21,7 +21,7 @@ async function statusOf({ agentOptions }: Scenario): Promise<Status> {
   return JSON.parse((await runAgentCommand(agentOptions, "status", "--json")).output) as Status;
 }
 
-/** Brings an upload to its middle, where somebody intervenes; then the link is free again. */
+/** Brings an upload to its middle, where an admin intervenes by `act`; then the link is free again. */
 async function intervene(scenario: Scenario, act: (recordingId: string) => Promise<unknown>) {
   const path = await writeLargeFile(scenario);
   scenario.startAgent();

@@ -31,7 +31,7 @@ test("100,000 objects of a real bucket are listed, and a fiftieth taken up, with
   const names = Array.from({ length: OBJECTS }, (_, at) => `robots/${at % FOLDERS}/drive ${at}.mcap`);
   for (let at = 0; at < OBJECTS; at += OBJECTS / 10) {
     await ceph!.fill(plant.bucket, names.slice(at, at + OBJECTS / 10), Buffer.from("x"));
-    console.log(`${at + OBJECTS / 10} objects are in the bucket`); // of a silent test nobody knows whether it hangs
+    console.log(`${at + OBJECTS / 10} objects are in the bucket`); // a silent test looks as if it hangs
   }
   const { output } = await plant.site("create-byob", "plant", ...plant.place);
   const id = /site_\w+/.exec(output)?.[0] ?? assert.fail(output);

@@ -18,7 +18,7 @@ import { whyNotInCi } from "./replicas/why-not-in-ci.ts";
 
 const ADMIN_KEY = `dl_sk_${"k".repeat(40)}`;
 const FEWEST_DEVICES = 100;
-/** What a killed worker had taken is sent by another one after half a minute. */
+/** The deliveries that a killed worker had taken are sent by another one after half a minute. */
 const PATIENCE_MS = 150_000;
 
 test("while workers and Postgres are killed, every acknowledged change arrives at its webhook, under one id", {

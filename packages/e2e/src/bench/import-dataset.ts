@@ -32,8 +32,8 @@ function smallProject({ orgId }: Size): string {
 }
 
 /**
- * Of a hundred, one waits for its bytes, one was cancelled, two are under way, one was not delivered and five are quarantined. A tenth
- * is of one device, a twentieth of none, a hundredth of one that is gone; a tenth is in sessions.
+ * In every hundred requests one waits for its bytes, one was cancelled, two are under way, one was not delivered and five are quarantined.
+ * A tenth belongs to one device, a twentieth to none, and a hundredth names a device that does not exist; a tenth is in sessions.
  */
 function requests(size: Size): string {
   return `INSERT INTO "ImportRequest" (id, "orgId", "projectId", "siteId", source, state, "pipelineStage", "recordingId", "deviceId",

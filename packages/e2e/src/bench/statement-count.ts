@@ -5,7 +5,7 @@ type Pool = TestCloud["deps"]["db"]["pool"];
 export interface StatementCount {
   /** The number of statements that were sent, including those that begin and end transactions. */
   statements: number;
-  /** The number of transactions that Postgres ended because of a deadlock: the control plane repeats them, so nobody else would notice. */
+  /** The number of transactions that Postgres ended because of a deadlock. The control plane repeats them, so its callers do not notice. */
   deadlocks: number;
 }
 

@@ -2,8 +2,8 @@
 //
 //   npm run bench:webhooks [-- --events 100] [--rounds 3]
 //
-// On a control plane and a database of its own, which go at the end. Of 20 receivers 5 are dead: rounds in which these are disabled and
-// rounds beside them take turns in one run. It never fails for a time.
+// It runs on a control plane and a database of its own, which are removed at the end. Five of 20 receivers are dead: rounds in which these
+// are disabled and rounds beside them take turns in one run. It never fails for a time.
 
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";

@@ -10,7 +10,7 @@ const skip = whyNoBrowser();
 const files = { "run-1.mcap": 30, "run-2.mcap": 30, "dock.mcap": 1 };
 const RANGE = "from=2025-10-09T08:53:00Z&to=2025-10-09T08:58:00Z";
 
-/** What the line below the lanes says of the cursor, once it says so. */
+/** Waits until the line below the lanes shows this text for the place of the cursor. */
 async function waitForStatus(page: Page, wanted: string): Promise<void> {
   await page.locator(".lanes-status").filter({ hasText: wanted }).waitFor();
 }

@@ -50,7 +50,7 @@ test("events are marked, changed and become episodes, and these a dataset with v
   assert.deepEqual(complaints, []);
 });
 
-/** What was typed wrong stays in the dialog; the start keeps its last nanosecond. */
+/** Changes an event in its dialog. Wrong input stays in the dialog, and the start keeps its last nanosecond. */
 async function changeEvent(page: Page, { cloud }: ConsoleScenario): Promise<void> {
   await page.getByRole("row").filter({ hasText: "reason: estop" }).waitFor();
   const { admin } = cloud();

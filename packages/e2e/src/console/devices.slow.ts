@@ -89,7 +89,7 @@ test("settings are checked as they are typed, drawn as a week, reach the agent, 
     autoImport: ["run-*.mcap"],
     uploadRate: "Mon-Fri 08:00-18:00 1MB/s; * 10MB/s",
   });
-  await scenario.until("complete"); // nobody asked for it but the pattern
+  await scenario.until("complete"); // only the pattern asked for it
 
   const device = page.getByRole("form", { name: "Device settings" });
   await device.getByText("The device deletes nothing by itself.").waitFor();

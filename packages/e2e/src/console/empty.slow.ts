@@ -58,7 +58,7 @@ test("an empty page says whether there is nothing at all, nothing at that time, 
   assert.deepEqual(complaints, []);
 });
 
-/** What pages say before anything was recorded, marked or asked for. */
+/** The texts that pages show before anything was recorded, marked or requested. */
 const NOTHING_YET = {
   "/imports": "Nothing waits for a device.",
   "/imports?tab=failed": "No import failed.",

@@ -11,7 +11,7 @@ import { allPages } from "./testing/all-pages.ts";
 import { startFirefox, whyNoFirefox } from "./testing/firefox.ts";
 
 const WIDTHS = [1280, 390];
-/** What a page that has something to show has there. */
+/** An expression for the text of the page, which is empty until the page has something to show. */
 const SHOWN = "document.querySelector('main')?.innerText.trim() ?? ''";
 const IS_TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
 

@@ -1,5 +1,5 @@
-// The commonest jobs without a mouse: only keys are pressed, and whatever is used has to be reached by Tab, and show that it was. Of Coverage,
-// the list of recordings and a new device the files of those pages have such tests.
+// The most common jobs without a mouse. The tests only press keys: Tab has to reach every element that they use, and the element has to
+// show that it has the focus. Coverage, the list of recordings and a new device have such tests in the files of those pages.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";

@@ -101,7 +101,7 @@ test("axe finds nothing on any tab, in both themes, on a desk and on a phone", {
         await lookAt(scenario, `/recordings/${sensors!.id}${query}`, { theme, width });
 });
 
-/** Where pictures of the pages are written for somebody to look at. */
+/** The folder for pictures of the pages, which a developer can look at; undefined: none are written. */
 const SHOTS = process.env.CONSOLE_SHOTS;
 
 async function lookAt(

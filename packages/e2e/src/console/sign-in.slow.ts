@@ -122,7 +122,7 @@ test("a forgotten password is replaced by the admin's link, and all sessions end
   assert.deepEqual(complaints, []);
 });
 
-/** What a program without a browser does. */
+/** The calls by which a program without a browser signs in. */
 function programOf(url: string) {
   const ask = async (path: string, body: unknown) => {
     const headers = { "content-type": "application/json" };

@@ -1,5 +1,5 @@
-// What a network and a busy service do to pages: every page is opened under each fault, none is blank, each says what is wrong, and works
-// again once the fault is over.
+// Pages under faults of the network and of a busy service: every page is opened under each fault. No page is blank, each says what is
+// wrong, and works again once the fault is over.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
@@ -22,7 +22,7 @@ const refuse = (status: number, body: { code: string; error: string }) => (route
 interface Fault {
   readonly name: string;
   readonly answer: (route: Route) => Promise<void>;
-  /** What the page says. */
+  /** The text by which the page reports the fault. */
   readonly says: RegExp;
 }
 
@@ -177,7 +177,7 @@ test("of two people who change the same rules the second reads what the first sa
   assert.deepEqual(complaints, []);
 });
 
-/** Makes the site of a bucket as the operator's command does, but for the bucket, which nobody looks into here. */
+/** Makes the site of a bucket as the operator's command does, but without the bucket, which is not read in this test. */
 async function addBucket(databaseUrl: string): Promise<string> {
   const client = new pg.Client(databaseUrl);
   await client.connect();

@@ -3,7 +3,7 @@ import { api, type WebhookDelivery, webhookEventTypes } from "@downlink/protocol
 import { eventually } from "../processes/eventually.ts";
 import { say, sayStep } from "./say.ts";
 
-/** What the control plane needs to be allowed to send to this machine. */
+/** The setting that allows the control plane to send to this machine. */
 export const sendsToThisMachine = { DOWNLINK_WEBHOOK_NETWORKS: "127.0.0.0/8,::1" };
 
 /** Registers a webhook for every event, and returns its id. */

@@ -8,7 +8,9 @@ import { files, type Robot, recordingsOf } from "./robot.ts";
 
 const FILES_ASKED_FOR = 3;
 
-/** What the object store had acknowledged and lost, because it was set back. It may be sent and imported once more for each time. */
+/**
+ * The data that the object store had acknowledged and lost, because it was set back. It may be sent and imported once more for each loss.
+ */
 export interface Losses {
   /** The SHA-256 of each whole object that was lost. */
   readonly objects: readonly string[];

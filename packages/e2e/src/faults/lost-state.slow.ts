@@ -9,7 +9,7 @@ import { type Surroundings, untilAnswered } from "./fault-bed.ts";
 import { keepRunning } from "./keep-running.ts";
 import { liveThrough, makeRobot, type Robot, recordingsOf } from "./robot.ts";
 
-/** What happens to the state directory; `before` is a copy of it from before the imports. */
+/** A way to lose the agent's state; `before` is a copy of the state directory from before the imports. */
 type Loss = (stateDir: string, before: string) => Promise<void>;
 
 const losses: Readonly<Record<string, Loss>> = {

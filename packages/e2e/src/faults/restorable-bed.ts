@@ -71,7 +71,10 @@ interface Asking {
   readonly recovered: () => Promise<void>;
 }
 
-/** What the control plane does not know before it has recovered may be known afterwards; meanwhile it may be set back again. */
+/**
+ * Returns a client that repeats a call if it finds nothing: it does so once the control plane has recovered, which may know the thing then,
+ * and again if the control plane was set back meanwhile.
+ */
 function askAfterRecovery(past: Past, { admin, recovered }: Asking): Client {
   return {
     callWithHeaders: (...asked) => admin().callWithHeaders(...asked),
@@ -90,7 +93,7 @@ function askAfterRecovery(past: Past, { admin, recovered }: Asking): Client {
   };
 }
 
-/** What there was, and what became of it. */
+/** The database and the object store of a bed, their copies, and the losses so far. */
 interface Past {
   readonly postgres: ExternalPostgres;
   readonly databaseUrl: string;

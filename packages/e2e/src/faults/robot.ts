@@ -22,7 +22,7 @@ export interface Robot extends AsyncDisposable {
   readonly contents: ReadonlyMap<string, string>;
   /** Sets its agent's wall clock wrong by this much, from now on. */
   setClock(shiftMs: number): Promise<void>;
-  /** Does something with its files while nobody else does. */
+  /** Does something with its files while no other caller of this does. */
   withFiles<T>(work: (root: string) => Promise<T>): Promise<T>;
 }
 

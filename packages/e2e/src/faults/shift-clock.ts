@@ -1,5 +1,5 @@
 // Loaded into a program before it begins (`node --import`): its wall clock is wrong by as many milliseconds as a file says at that moment.
-// Everything that uses the monotonic clock is unaffected, as when somebody sets the clock of a machine.
+// Everything that uses the monotonic clock is unaffected, as when an operator sets the clock of a machine.
 
 import { readFileSync } from "node:fs";
 

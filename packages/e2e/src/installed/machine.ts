@@ -17,7 +17,7 @@ export interface Machine extends AsyncDisposable {
 
 export interface Ran {
   readonly code: number | null;
-  /** What was printed, on both streams. */
+  /** The output of both streams. */
   readonly output: string;
 }
 

@@ -4,7 +4,7 @@ import { type Page, readPage } from "./read-page.ts";
 import { runInSandbox } from "./sandbox.ts";
 
 interface Reader {
-  /** What readers of the page set themselves. */
+  /** The variables that readers of the page set themselves. */
   readonly env?: Readonly<Record<string, string>>;
   /** How they reach the control plane, as arguments of curl. */
   readonly curl: string;

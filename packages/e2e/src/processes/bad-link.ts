@@ -23,7 +23,7 @@ export function makeBad(proxy: TcpProxy, { bytesPerSecond, cutEveryMs }: BadLink
   };
 }
 
-/** Adds a recording of about that size, and waits until the cloud knows it; nobody has requested it yet. */
+/** Adds a recording of about that size, and waits until the cloud knows it. The import is not requested yet. */
 export async function addRecording(
   { storageRoot, recordings }: Pick<Scenario, "storageRoot" | "recordings">,
   { name, sizeBytes }: { name: string; sizeBytes: number },

@@ -17,7 +17,7 @@ interface Options {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments for Node itself. */
   readonly nodeArgs?: readonly string[];
-  /** What it does; undefined: everything. */
+  /** The command that it runs; undefined: `all`. */
   readonly mode?: "all" | "serve";
 }
 

@@ -1,4 +1,4 @@
-// What a page tells people to run is run by tests as it is written, in a checkout of its own.
+// Tests run the commands of a page as they are written there, in a checkout of their own.
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -14,7 +14,7 @@ export interface Plant {
   start(): Promise<ControlPlane>;
   /** Starts a control plane that answers, and runs no jobs. */
   serve(): Promise<ControlPlane>;
-  /** What names the bucket to `downlink admin site create-byob`. */
+  /** The arguments that name the bucket to `downlink admin site create-byob`. */
   readonly place: readonly string[];
   put(name: string, bytes: Uint8Array): Promise<void>;
   remove(name: string): Promise<void>;

@@ -15,7 +15,7 @@ export interface Scenario {
   /** All traffic between agent and cloud goes through this proxy. */
   readonly proxy: TcpProxy;
   readonly deviceId: string;
-  /** Of the control plane. */
+  /** The data directory of the control plane. */
   readonly dataDir: string;
   /** Undefined where the control plane runs its own Postgres. */
   readonly databaseUrl: string | undefined;
@@ -24,7 +24,7 @@ export interface Scenario {
   cloud(): ControlPlane;
   agent(): Program;
   startAgent(): Program;
-  /** Kills the control plane. Until it is started again nobody answers the agent. */
+  /** Kills the control plane. The agent gets no answers until it is started again. */
   killCloud(): Promise<void>;
   /** Starts the control plane again on its data. */
   restartCloud(): Promise<void>;

@@ -96,7 +96,7 @@ interface Direction {
   readonly to: Socket;
   /** Splits a piece into slices that go on at once. */
   readonly slicesOf: (piece: Buffer) => Buffer[];
-  /** What a slice waits for before it goes on, and what the next one waits for after it. */
+  /** Returns what a slice waits for before it goes on; `after` returns what the next slice waits for after it. */
   readonly before: (slice: Buffer) => Promise<void>;
   readonly after: (slice: Buffer) => Promise<void> | undefined;
 }

@@ -11,7 +11,7 @@ export interface TlsFront extends AsyncDisposable {
   standBefore(target: string): string;
   /** Applies the fault from now on, to all connections: existing ones end. */
   suffer(trouble: TlsTrouble): void;
-  /** Returns what clients sent to it that trusted a certificate which nobody should trust. */
+  /** Returns how many bytes clients sent to it that trusted a certificate which they had to refuse. */
   betrayedBytes(): number;
 }
 

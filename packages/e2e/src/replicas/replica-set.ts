@@ -83,7 +83,7 @@ export async function startReplicaSet({ dataDir, env = {}, packages }: Options):
   };
 }
 
-/** Returns an address of the loopback on which nobody else listens, so that a process that was ended gets its port again. */
+/** Returns an address of the loopback on which no other program listens, so that a process that was ended gets its port again. */
 function ownLoopback(): string {
   return `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
 }

@@ -66,7 +66,7 @@ async function incarnationAt({ agentOptions }: Scenario, url: string): Promise<s
   return (await fetch(`${url}/v1/edge/work`, { headers })).headers.get("downlink-incarnation");
 }
 
-/** What an admin does before a backup, and what is done after it and must not come undone. */
+/** Does what an admin does before a backup. `make` makes the changes after the backup, which must not come undone. */
 async function prepareChanges(scenario: Scenario) {
   const { admin } = scenario.cloud();
   const removed = await importFile(scenario, "removed.mcap");

@@ -1,8 +1,8 @@
 import { pieceLimits } from "./edge-pieces.ts";
 
 /**
- * What an agent and the cloud say to each other is desired state, not messages: the agent says what it has, the cloud says the full set of
- * what it wants, and both converge from any point. Every call except `hello` carries the lease in the header below.
+ * An agent and the cloud exchange desired state, not messages: the agent says what it has, the cloud says the full set of what it wants,
+ * and both converge from any point. Every call except `hello` carries the lease in the header below.
  */
 export const LEASE_HEADER = "downlink-lease";
 

@@ -17,7 +17,7 @@ export const PermitRefusal = z.enum([
 ]);
 export type PermitRefusal = z.infer<typeof PermitRefusal>;
 
-/** What the cloud says about the deletion of one file. */
+/** The cloud's answer about the deletion of one file. */
 export const PermitAnswer = z.discriminatedUnion("answer", [
   z.object({ versionId: VersionId, answer: z.literal("granted"), permitId: z.string(), expiresAt: Timestamp }),
   z.object({

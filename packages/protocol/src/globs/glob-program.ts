@@ -2,13 +2,13 @@ import type { GlobNode } from "./parse-glob.ts";
 
 export const END = 0;
 
-/** What one state of the automaton does. A fork names its ways in the order in which they are preferred. */
+/** One state of the automaton, by what it does. A fork names its ways in the order in which they are preferred. */
 export type State =
   | { readonly kind: "end" }
   | { readonly kind: "unit"; readonly folded: string; readonly next: number }
   | { readonly kind: "read"; readonly accepts: (folded: string) => boolean; readonly next: number }
   | { readonly kind: "fork"; readonly to: number[] }
-  /** What a wildcard matches begins or ends here. */
+  /** The text that a wildcard matches begins or ends here. */
   | { readonly kind: "mark"; readonly wildcard: number; readonly isBegin: boolean; readonly next: number };
 
 interface Place {

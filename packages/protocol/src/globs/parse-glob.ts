@@ -1,4 +1,4 @@
-/** What a glob says, as a regular expression without anything that would need backtracking. Its code units are folded. */
+/** The meaning of a glob, as a regular expression without anything that would need backtracking. Its code units are folded. */
 export type GlobNode =
   | { readonly kind: "unit"; readonly folded: string }
   | { readonly kind: "one"; readonly accepts: (folded: string) => boolean }
@@ -84,7 +84,7 @@ function parseTerm(reader: Reader, terms: Term[]): Term {
   return { kind: "text", node: literalOf(literal, fold) };
 }
 
-/** What a repeated class matches in all is one text. */
+/** Repeats a node. A repeated class is one wildcard, so that all that it matches is one text. */
 function repeatedly(node: GlobNode): GlobNode {
   if (node.kind === "wildcard") return wildcardOf(repeatedly(node.node));
   return { kind: "repeat", node, atLeast: 1 };

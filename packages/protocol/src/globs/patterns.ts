@@ -75,7 +75,7 @@ function run({ program, start }: Program, name: string): Mark | undefined {
   return threads.find(({ index }) => index === END)?.marks;
 }
 
-/** Follows what reads nothing. Of two ways to a state the preferred one counts. */
+/** Follows the states that read nothing. If two ways lead to a state, the preferred one counts. */
 function spread(program: readonly State[], threads: readonly Thread[], at: number): Thread[] {
   const seen = new Set<number>();
   const reached: Thread[] = [];

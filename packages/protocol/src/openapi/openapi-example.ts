@@ -5,7 +5,7 @@ interface JsonSchema {
 type Components = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 6;
-/** What a field of this name looks like, if its schema does not say it. */
+/** An example for a field of this name, if its schema gives none. */
 const byName: Readonly<Record<string, string>> = {
   name: "rover-1",
   deviceName: "rover-1",

@@ -195,7 +195,7 @@ function hasRequired(body: z.ZodObject): boolean {
   return !body.safeParse({}).success;
 }
 
-/** Returns the refusals of an operation. What names nothing is never 404. */
+/** Returns the statuses of an operation's refusals. A call that names nothing is never answered 404. */
 function statusesOf({ method, access, params, query, body }: Operation): number[] {
   const named = params || query || body ? [404] : [];
   const leased = access.kind === "agent" || access.kind === "site" ? [409] : [];
@@ -203,7 +203,7 @@ function statusesOf({ method, access, params, query, body }: Operation): number[
   return [...new Set([400, 401, 403, ...named, ...sent, ...leased, ...commonStatuses(method)])].sort();
 }
 
-/** Every route may fail so. What changes nothing neither conflicts nor needs storage. */
+/** Returns the statuses with which every route may fail. A call that changes nothing neither conflicts nor needs storage. */
 function commonStatuses(method: Method): number[] {
   return method === "get" ? [429, 500, 503] : [409, 429, 500, 503, 507];
 }

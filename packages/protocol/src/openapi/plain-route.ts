@@ -13,9 +13,9 @@ export interface PlainRoute {
   readonly access: { readonly capability: Capability } | "link" | "anybody";
   /** The media type of the body that it takes. */
   readonly takes?: string;
-  /** What a POST by API key makes, as in an operation. */
+  /** Describes the thing that a POST by API key makes, as in an operation. */
   readonly makes?: Making | "nothing";
-  /** What is answered for each status, and in which media type. */
+  /** The answer for each status, and its media type. */
   readonly answers: Readonly<Record<number, { readonly description: string; readonly mediaType?: string }>>;
   /** The statuses of refusals, besides those that every route may answer. */
   readonly refusals: readonly number[];

@@ -4,7 +4,7 @@ export type Json = Record<string, unknown>;
 
 export const COMPONENTS = "#/components/schemas/";
 
-/** Returns the wire side of a schema. What has an id moves to the components. */
+/** Returns the wire side of a schema. A part that has an id is moved to the components. */
 export function wire(schema: z.ZodType, schemas: Json): Json {
   const {
     $schema: _,

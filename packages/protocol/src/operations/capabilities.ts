@@ -1,4 +1,4 @@
-/** What an API key may be allowed to do. `["*"]` on a key means everything. */
+/** The capabilities that an API key may have. `["*"]` on a key means all of them. */
 export const capabilities = [
   "apiKeys.create",
   "apiKeys.delete",
@@ -79,8 +79,8 @@ export type Capability = (typeof capabilities)[number];
 export const EVERY_CAPABILITY = "*";
 
 /**
- * What a member may do who is no admin: all that concerns data, in the projects that they may see. A change that takes another capability is
- * administrative, and is written to the audit log.
+ * The capabilities of a member who is not an admin: all that concern data, in the projects that the member may see. A change that takes
+ * another capability is administrative, and is written to the audit log.
  */
 export const userCapabilities: readonly Capability[] = [
   "data.coverage.list",

@@ -13,9 +13,9 @@ export type Reach = "projects" | "shared" | "organization";
 
 /**
  * Says who may call an operation. `apiKey` is an API key or a signed-in member with the capability, and a key for all projects if the reach
- * is the organization; `person` is any API key and any signed-in member; `agent` is the token of
- * a device or of an edge site; `enrolment` is a device token that belongs to no device yet; `inbox` is an inbox notification token; `site`
- * is the token of a self-hosted site; `upload` is the capability for one upload at such a site, which the site checks and nobody else.
+ * is the organization; `person` is any API key and any signed-in member; `agent` is the token of a device or of an edge site; `enrolment`
+ * is a device token that belongs to no device yet; `inbox` is an inbox notification token; `site` is the token of a self-hosted site;
+ * `upload` is the capability for one upload at such a site, which only the site checks.
  */
 export type Access =
   | { readonly kind: "apiKey"; readonly capability: Capability; readonly reach: Reach }
@@ -27,8 +27,8 @@ export type Access =
   | { readonly kind: "upload" };
 
 /**
- * The size of a JSON body. Many small values take far longer to parse than their bytes suggest, and nobody else is served meanwhile, so
- * only bodies with data in bulk may be large.
+ * The size of a JSON body. Many small values take far longer to parse than their bytes suggest, and the service answers no other client
+ * meanwhile, so only bodies with data in bulk may be large.
  */
 export const bodyLimits = {
   ordinary: { bytes: 1024 * 1024, values: 10_000 },
@@ -77,9 +77,9 @@ export interface Operation {
   readonly isExpensive?: true;
   /** Absent if success is 204 with an empty body. */
   readonly response?: z.ZodType;
-  /** What a POST by API key makes; `nothing` if a repeat changes no more than the first call did. */
+  /** Describes the thing that a POST by API key makes; `nothing` if a repeat changes no more than the first call did. */
   readonly makes?: Making | "nothing";
-  /** What an administrative operation changes: each success writes an entry of the audit log. */
+  /** The kind of thing that an administrative operation changes: each success writes an entry of the audit log. */
   readonly audits?: AuditedKind;
   /** The headers that an answer may carry, by their lower-case names. They are texts, and all are optional. */
   readonly responseHeaders?: z.ZodObject;
@@ -89,7 +89,7 @@ export type Contract = Readonly<Record<string, Operation>>;
 
 type Decoded<S> = S extends z.ZodType ? z.output<S> : unknown;
 
-/** What a handler receives: path, query and body in one object, decoded. */
+/** The input of a handler: path, query and body in one object, decoded. */
 export type Input<O extends Operation> = Decoded<O["params"]> & Decoded<O["query"]> & Decoded<O["body"]>;
 /** The body of an answer, before it is encoded for the wire. */
 export type Output<O extends Operation> = O["response"] extends z.ZodType ? z.output<O["response"]> : undefined;
@@ -100,7 +100,7 @@ export interface WithHeaders<O extends Operation> {
   readonly headers: Decoded<O["responseHeaders"]>;
 }
 
-/** What a handler answers. */
+/** The answer that a handler returns. */
 export type Answer<O extends Operation> = O["responseHeaders"] extends z.ZodType ? WithHeaders<O> : Output<O>;
 
 type OptionalKeys<S extends z.ZodType> = {
@@ -109,7 +109,7 @@ type OptionalKeys<S extends z.ZodType> = {
 type Callable<S> = S extends z.ZodObject
   ? Omit<z.output<S>, OptionalKeys<S>> & Partial<Pick<z.output<S>, OptionalKeys<S> & keyof z.output<S>>>
   : unknown;
-/** What a caller gives: the {@link Input}, in which what has a default may be left out. */
+/** The input that a caller gives: the {@link Input}, in which fields with a default may be left out. */
 export type CallInput<O extends Operation> = Callable<O["params"]> & Callable<O["query"]> & Callable<O["body"]>;
 
 export function operation<const O extends Operation>(definition: O): O {

@@ -29,7 +29,10 @@ function refusedBy<T>(check: (value: T) => unknown) {
   };
 }
 
-/** What an agent takes from the control plane if its own configuration says nothing. Absent if it is not set here either. */
+/**
+ * The settings that an agent takes from the control plane if its own configuration does not have them. A field is absent if it is not set
+ * here either.
+ */
 export const agentSettingFields = {
   autoImport: z.array(StorableText.min(1).max(500)).max(100).optional().meta({
     description:
@@ -54,7 +57,7 @@ const ofDevice = {
 
 const ofSite = { params: z.object({ id: Id.meta({ description: "An edge site's id" }) }) };
 
-/** Not in the specification. What the device itself sets goes first. */
+/** These operations go beyond the specification. A setting that the device itself has takes precedence. */
 export const agentSettings = {
   get: operation({
     method: "get",

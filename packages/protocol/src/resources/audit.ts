@@ -29,7 +29,7 @@ export const AuditEntry = z
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-/** Who changed what of the organization, and when. These entries go beyond the specification. */
+/** The audit log: who changed what in the organization, and when. These entries go beyond the specification. */
 export const audit = {
   list: operation({
     method: "get",

@@ -18,7 +18,9 @@ export const ObjectName = StorableText.min(1).refine((name) => utf8.encode(name)
   error: `must have at most ${MAX_OBJECT_NAME_BYTES} bytes of UTF-8`,
 });
 
-/** What is known of a changed object's owner besides the object; it precedes what the object and the file say. */
+/**
+ * The owner of a changed object, if the sender knows it. It takes precedence over the owner that the object's metadata and the file name.
+ */
 const ownerFields = {
   deviceId: Id.optional(),
   deviceName: DeviceName.optional().meta({ description: "Created if no device of the project has it" }),

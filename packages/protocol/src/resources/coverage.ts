@@ -54,7 +54,10 @@ export const MAX_GRID_DEVICES = 64;
 export const MAX_GRID_BINS = 4096;
 const DEFAULT_GRID_BINS = 1024;
 
-/** The bits of a cell: what there is in its time. `onItsWay`: asked for, or being processed · `edgeOnly`: nobody asked for it. */
+/**
+ * The bits of a cell: what there is in its time. `onItsWay`: the import is requested, or under way · `edgeOnly`: the import is not
+ * requested.
+ */
 export const coverageBits = { imported: 1, onItsWay: 2, edgeOnly: 4, failed: 8, event: 16 } as const;
 
 const GridSums = z.object({

@@ -58,7 +58,7 @@ const deviceRef = {
   query: z.object(inProject),
 };
 
-/** What a list of devices is narrowed and sorted by. */
+/** The filters and the order of a list of devices. */
 export const deviceList = {
   ...inProject,
   query: queryText("Terms on custom properties, with the prefix `properties.`"),

@@ -52,7 +52,7 @@ export const AgentPoint = z
   .meta({ id: "AgentPoint" });
 export type AgentPoint = z.infer<typeof AgentPoint>;
 
-/** What the agent of a device or of an edge site last reported about itself; read-only. The specification does not have it. */
+/** The last report of the agent of a device or of an edge site about itself; read-only. The specification does not have it. */
 export const EdgeAgent = z
   .object({
     online: z.boolean().meta({ description: "It was heard of within the last minute" }),

@@ -66,7 +66,7 @@ export const Episode = z
   .meta({ id: "Episode" });
 export type Episode = z.infer<typeof Episode>;
 
-/** What an answer shows beside an episode's own fields. */
+/** The parts that an answer can show beside an episode's own fields. */
 export const episodeInclude = { include: queryArray(["recordings", "creationContext"]).default([]) };
 
 /** The filters of every list of episodes. */

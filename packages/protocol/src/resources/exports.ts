@@ -25,7 +25,7 @@ export const MISSING_HEADER = "x-downlink-missing";
 /** A century. A longer time means no limit. */
 const MAX_LOOKBACK_SECONDS = 100 * 366 * 86_400;
 
-/** What is exported, and in which form. It is spread into the body of operations that make a link to an export. */
+/** The data to export, and its form. These fields are spread into the body of operations that make a link to an export. */
 export const exportSelection = {
   recordingId: Id.optional(),
   recordingKey: withAliases(
@@ -83,7 +83,7 @@ export function selectsSomething(body: Selectors): boolean {
 export const SELECTOR_REQUIRED =
   "a selector is required: recordingId, recordingKey, importId, sessionId, sessionKey, episodeId, deviceId or deviceName";
 
-/** What is known of an export before it is streamed. It is spread into the answer that has its link. */
+/** The facts of an export that are known before it is streamed. They are spread into the answer that has its link. */
 export const exportFacts = {
   fileName: z.string().meta({
     description: "What the link's `Content-Disposition` calls it",

@@ -9,10 +9,10 @@ import { Requester } from "./pending-imports.ts";
 
 /**
  * Why a file is not on its way. A closed list, of which the first that applies is given.
- * `AgentCloned`: two agents work with copies of one state, and none is served · `DeviceDisabled` · `DeviceOffline`: its agent is not
- * heard of · `StorageMissing`: the card or disk with the file is not there · `UploadsHeldBack`: by the device's settings, or somebody
- * there · `StorageFull`: the control plane takes no more · `UploadFailing`: the last tries failed · `BehindOthers`: they come
- * first · `AgentToStart`: nothing holds it up
+ * `AgentCloned`: two agents work with copies of one state, and none is served · `DeviceDisabled` · `DeviceOffline`: the control plane does
+ * not hear from the device's agent · `StorageMissing`: the card or disk with the file is not there · `UploadsHeldBack`: by the device's
+ * settings, or by a user of the device · `StorageFull`: the control plane takes no more · `UploadFailing`: the last tries
+ * failed · `BehindOthers`: other files come first · `AgentToStart`: nothing holds the file up
  */
 export const WaitReason = z.enum([
   "AgentCloned",

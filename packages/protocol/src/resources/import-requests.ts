@@ -18,7 +18,7 @@ const refused = z
   .array(z.object({ reason: BulkRefusal, count: z.int().min(1) }))
   .meta({ description: "Of how many recordings nothing was changed, by reason" });
 
-/** What is selected is fixed and changed in one transaction: either all of it, or nothing. */
+/** The selected recordings are determined and changed in one transaction: either all of them, or none. */
 const selection = {
   recordingIds: z.array(Id).min(1).max(bulkLimits.recordingIds).optional(),
   filter: RecordingFilter.optional().meta({

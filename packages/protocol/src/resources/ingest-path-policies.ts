@@ -66,7 +66,7 @@ export type TriedPolicy = z.infer<typeof TriedPolicy>;
 
 const params = z.object({ id: Id });
 
-/** What becomes of the objects in a customer's bucket, by their names. */
+/** The rules for the objects in a customer's bucket: each is imported or ignored by its name. */
 export const ingestPathPolicies = {
   get: operation({
     method: "get",

@@ -165,7 +165,7 @@ export const invitations = {
 
 const ProjectMembers = z.object({ memberIds: z.array(z.string()) });
 
-/** Who sees an invite-only project beside the admins. */
+/** The members who see an invite-only project, besides the admins. */
 export const projectMembers = {
   get: operation({
     method: "get",
@@ -187,7 +187,7 @@ export const projectMembers = {
   }),
 };
 
-/** Who calls, and from where else they are signed in. */
+/** The caller: who they are, and from where else they are signed in. */
 export const me = {
   get: operation({
     method: "get",

@@ -10,7 +10,10 @@ import { TimeBound, Timestamp } from "../shapes/time.ts";
 export const PendingImportStatus = z.enum(["received", "processing", "ready for indexing", "error", "complete"]);
 export type PendingImportStatus = z.infer<typeof PendingImportStatus>;
 
-/** The requester of an import: an API key, a member, somebody on the device or at the edge site by its agent, or the globs of auto-import there. */
+/**
+ * The requester of an import: an API key, a member, a user of the agent on the device or at the edge site, or the globs of auto-import
+ * there.
+ */
 export const Requester = z.object({
   kind: z.enum(["apiKey", "member", "device", "site", "autoImport"]),
   id: z.string().meta({ description: "Of the key, member, device or site" }),

@@ -150,7 +150,7 @@ export const RecordingTopic = z
   .meta({ id: "RecordingTopic" });
 export type RecordingTopic = z.infer<typeof RecordingTopic>;
 
-/** What deletes imported data takes it. */
+/** The operations that delete imported data take this parameter. */
 export const forced = {
   force: QueryBoolean.optional().meta({
     description: "Delete the last copy of data that a committed dataset version holds, too",

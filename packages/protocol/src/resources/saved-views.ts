@@ -27,7 +27,10 @@ export type SavedView = z.infer<typeof SavedView>;
 
 const params = z.object({ id: Id });
 
-/** These operations go beyond the specification. Pages that somebody comes back to; each member and each API key has its own, and sees no others. */
+/**
+ * These operations go beyond the specification. Saved views are pages that a user comes back to; each member and each API key has its own,
+ * and sees no others.
+ */
 export const savedViews = {
   list: operation({
     method: "get",

@@ -4,7 +4,7 @@ import { StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 import { Email, MemberRole, Password } from "./members.ts";
 
-/** What `POST /v1/session` takes: an e-mail address with its password, or an API key. */
+/** The body of `POST /v1/session`: an e-mail address with its password, or an API key. */
 export const SignIn = z.object({
   email: Email.optional(),
   password: StorableText.min(1).max(1000).optional(),
@@ -14,14 +14,14 @@ export const SignIn = z.object({
     .meta({ description: "The session has exactly its rights, and ends with it" }),
 });
 
-/** What `POST /v1/session/invitation` takes. */
+/** The body of `POST /v1/session/invitation`. */
 export const AcceptInvitation = z.object({
   token: StorableText.max(200).meta({ description: "From the link, behind #" }),
   name: StorableText.trim().min(1).max(200).optional(),
   password: Password.meta({ description: "A new one; of an account that exists, its own" }),
 });
 
-/** What `POST /v1/session/invitation/look` takes, and answers. */
+/** The body and the answer of `POST /v1/session/invitation/look`. */
 export const LookAtInvitation = AcceptInvitation.pick({ token: true });
 export const SeenInvitation = z.object({
   email: z.string(),
@@ -34,17 +34,17 @@ export const SeenInvitation = z.object({
   }),
 });
 
-/** What `POST /v1/session/reset/look` takes, and answers. */
+/** The body and the answer of `POST /v1/session/reset/look`. */
 export const LookAtReset = LookAtInvitation.clone();
 export const SeenReset = z.object({ email: z.string(), expiresAt: Timestamp });
 
-/** What `POST /v1/session/reset` takes, and answers: how many sessions ended. */
+/** The body and the answer of `POST /v1/session/reset`. The answer says how many sessions ended. */
 export const ResetPassword = AcceptInvitation.pick({ token: true }).extend({ password: Password });
 export const PasswordIsReset = z.object({ ended: z.int().min(0) });
 
 const ClientId = StorableText.trim().min(1).max(100).meta({ description: "The name of the program" });
 
-/** What `POST /v1/auth/device-code` takes, and answers. spec: RFC 8628 */
+/** The body and the answer of `POST /v1/auth/device-code`. spec: RFC 8628 */
 export const AskDeviceCode = z.object({ clientId: ClientId });
 export const DeviceCode = z.object({
   deviceCode: z.string(),
@@ -55,16 +55,16 @@ export const DeviceCode = z.object({
   verificationUriComplete: z.string(),
 });
 
-/** What `POST /v1/auth/token` takes. */
+/** The body of `POST /v1/auth/token`. */
 export const AskIdToken = z.object({ deviceCode: StorableText.max(200), clientId: ClientId });
 
-/** What `POST /v1/signin` takes. */
+/** The body of `POST /v1/signin`. */
 export const ExchangeIdToken = z.object({ idToken: StorableText.max(4000) });
 
-/** What `POST /v1/session/device` takes. */
+/** The body of `POST /v1/session/device`. */
 export const DecideDeviceCode = z.object({ userCode: StorableText.max(50), approve: z.boolean() });
 
-/** What `GET /v1/session` answers. */
+/** The answer of `GET /v1/session`. */
 export const SignInWays = z.object({
   passwords: z.boolean(),
   oidc: z.boolean(),

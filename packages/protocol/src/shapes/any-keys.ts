@@ -29,7 +29,7 @@ export function textsByKey(text: z.ZodType<string, string>) {
 
 type Issues = z.core.ParsePayload["issues"];
 
-/** Of thousands of wrong texts only the first ones are reported, because each takes a hundred times as long as a right one. */
+/** If thousands of texts are wrong, only the first ones are reported, because a wrong one takes a hundred times as long as a right one. */
 const MOST_FAULTS = 100;
 
 function convert(given: Texts, issues: Issues, read: (text: string) => z.ZodSafeParseResult<string>): Texts {

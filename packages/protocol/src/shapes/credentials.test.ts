@@ -20,7 +20,7 @@ test("a credential is found at any depth", () => {
   assert.ok(!holdsCredential(z.object({ id: z.string(), list: z.array(z.record(z.string(), z.string())) })));
 });
 
-/** Such fields are recognized by their names, so that nobody forgets to mark one. */
+/** Such fields are recognized by their names, so that the test finds one that a developer forgot to mark. */
 const called =
   /"(link|foxe|token|secret|url|userCode|\w+(Token|Secret|Link))":\{"type":"string"(?![^}]*"x-credential":true)/;
 /** These are the addresses of the caller's own sites and receivers. */

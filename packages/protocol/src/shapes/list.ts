@@ -4,7 +4,9 @@ import { queryInteger } from "./query.ts";
 /** The most rows a page may hold; a greater `limit` is 400. spec: Limits */
 export const MAX_LIMIT = 2000;
 
-/** How many rows a list has, over all of its pages: exactly up to 10,000, else `10000+`. Absent where nobody could say it cheaply. */
+/**
+ * How many rows a list has, over all of its pages: exactly up to 10,000, else `10000+`. Absent where the service cannot count them cheaply.
+ */
 export const TOTAL_HEADER = "x-pagination-total";
 /** So many rows are counted. */
 export const MAX_COUNTED = 10_000;

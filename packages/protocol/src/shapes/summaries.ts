@@ -58,8 +58,8 @@ export const DataDamage = z
 export type DataDamage = z.infer<typeof DataDamage>;
 
 /**
- * Why a selected recording cannot be streamed. `at-edge`: it is on its device, and nobody asked for its import. `not-imported`: its import
- * was asked for and is not complete. `failed`: its import failed. `deleted`: it was deleted, and an episode still names it. `unavailable`:
+ * Why a selected recording cannot be streamed. `at-edge`: it is on its device, and its import is not requested. `not-imported`: its import
+ * was requested and is not complete. `failed`: its import failed. `deleted`: it was deleted, and an episode still names it. `unavailable`:
  * it was imported, and its data is not stored any more.
  */
 export const MissingReason = z.enum(["at-edge", "not-imported", "failed", "deleted", "unavailable"]);
@@ -77,7 +77,7 @@ export const MissingData = z
   .meta({ id: "MissingData" });
 export type MissingData = z.infer<typeof MissingData>;
 
-/** Who made something: an API key, or a member. */
+/** The creator of something: an API key, or a member. */
 export const Creator = z.object({
   kind: z.enum(["apiKey", "member"]),
   id: z.string(),

@@ -19,9 +19,9 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * A text from a file or a file system: it is never refused for its contents, because nobody could give another one. Characters that cannot
- * be stored are stored as escapes (`\u0000`, `\ud800`). A backslash before what looks like such an escape is stored as `\u005c`, so that
- * two texts never become equal and an escape is always recognized.
+ * A text from a file or a file system: it is never refused for its contents, because the sender has no other one to give. Characters that
+ * cannot be stored are stored as escapes (`\u0000`, `\ud800`). A backslash before what looks like such an escape is stored as `\u005c`, so
+ * that two texts never become equal and an escape is always recognized.
  */
 export function fileText({ min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}) {
   return z.codec(z.string().min(min).max(max), z.string(), { decode: escapeUnstorable, encode: unescapeUnstorable });
@@ -41,7 +41,9 @@ function unescapeUnstorable(text: string): string {
 const MAX_KEY_BYTES = 2048; // the longest key that an index entry can hold
 const keyLimits = { min: 1, max: 1024 };
 
-/** Clients shorten a path in which a segment is `.` or `..`, encoded or not, so that nobody could request a resource with such a name. */
+/**
+ * Clients shorten a path in which a segment is `.` or `..`, encoded or not, so that no client could request a resource with such a name.
+ */
 export const PathSegment = StorableText.min(1).refine(
   (text) => text !== "." && text !== "..",
   "must not be . or .., which no path can carry",

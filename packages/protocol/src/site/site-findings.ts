@@ -40,8 +40,8 @@ const FoundAttachment = z.object({
 });
 
 /**
- * What the process of a self-hosted site found in a file: all that the control plane ever learns of it. It is sent as JSON, compressed and
- * in pieces, because a file may have 65,535 topics.
+ * The findings of the process of a self-hosted site in a file: all that the control plane ever learns of the file. They are sent as JSON,
+ * compressed and in pieces, because a file may have 65,535 topics.
  */
 export const SiteFindings = z.object({
   sha256: Sha256,

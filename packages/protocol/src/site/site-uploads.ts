@@ -11,8 +11,8 @@ const params = z.object({ uploadId: z.string().regex(/^upl_[0-9a-z]{26}$/) });
 const access = uploadCapability();
 
 /**
- * What an agent calls at a self-hosted site, and not at the control plane, to send one file there. `POST /v1/edge/imports/…/upload` names
- * the site, and gives the capability that all of these take as their bearer token. The site never sees the token of the agent.
+ * The calls by which an agent sends one file to a self-hosted site, and not to the control plane. `POST /v1/edge/imports/…/upload` names
+ * the site, and gives the capability that all these calls take as their bearer token. The site never sees the token of the agent.
  */
 export const siteUploads = {
   open: operation({

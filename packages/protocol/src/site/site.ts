@@ -11,14 +11,14 @@ import { Timestamp } from "../shapes/time.ts";
 export const siteLimits = {
   leaseSeconds: 60,
   formerInstances: 8,
-  /** What an upload link says of its request. */
+  /** The longest description of a request in its upload link. */
   bytesPerRequest: 32 * 1024,
   /** How many starts a site names of its store. */
   marks: 10,
   longPollSeconds: 25,
   /** The most items of each list in an answer of `work` and in a report. */
   itemsPerList: 500,
-  /** What was found in one file, compressed: so many pieces of so many bytes, and so many bytes once it is expanded. */
+  /** The findings of one file are sent compressed: in so many pieces of so many bytes, and so many bytes once they are expanded. */
   bytesPerPiece: 1024 * 1024,
   piecesPerFile: 64,
   bytesPerFile: 256 * 1024 * 1024,
@@ -51,7 +51,7 @@ export type SiteRequestState = z.infer<typeof RequestState>;
 
 const requestStates = z.array(z.object({ requestId: z.string(), state: RequestState }));
 
-/** What the process of a self-hosted site and the control plane say to each other; every call but `hello` carries the lease. */
+/** The calls between the process of a self-hosted site and the control plane; every call but `hello` carries the lease. */
 export const site = {
   hello: operation({
     method: "post",

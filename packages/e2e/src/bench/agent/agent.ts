@@ -1,9 +1,10 @@
-// What the agent takes from the robot, beside what it may take (edge agent, footprint):
+// The resources that the agent takes from the robot, beside those that it may take (edge agent, footprint):
 //
 //   npm run bench:agent [-- --files 10000,100000] [--gigabytes 1] [--checkout] [--only upload] [--rounds 1]
 //
-// Measures the built program as it is installed; `--checkout` the sources as `npm run agent` runs them. `--only upload` measures
-// nothing but uploads as fast as both ends are, `--rounds` of them. Linux only. Never fails for a figure.
+// It measures the built program as it is installed, or with `--checkout` the sources as `npm run agent` runs them. With `--only upload` it
+// measures nothing but uploads over a link without a limit, as many as `--rounds` says. It runs on Linux only, and never fails for a
+// figure.
 
 import { cpus } from "node:os";
 import { join } from "node:path";

@@ -38,7 +38,7 @@ export class RawConnection {
   }
 
   async send(request: string): Promise<Answer> {
-    if (this.#socket.destroyed) throw new Error("the server closed the connection"); // while nobody asked anything
+    if (this.#socket.destroyed) throw new Error("the server closed the connection"); // while no request was open
     this.#socket.write(request.replace(SEQUENCE_MARK, () => String(++this.#sequence)));
     return new Promise((resolve, reject) => {
       this.#answered = resolve;

@@ -1,9 +1,9 @@
-// What the pages of the control plane cost a browser and the service, beside their budgets:
+// How much the pages of the control plane cost a browser and the service, beside their budgets:
 //
 //   npm run bench:console [-- --devices 1000] [--recordings 300000] [--minutes 1] [--only sizes|timeline|list|idle|server]
 //
-// A control plane, a Postgres and Chromium of their own, which end with it. The list is scrolled for so many minutes, and tabs rest as
-// long visible and as long hidden. Exits with 1 where a size or a count is beyond its budget, never for a time.
+// It starts a control plane, a Postgres and a Chromium of its own, which end with it. It scrolls the list for so many minutes, and lets
+// tabs rest as long visible and as long hidden. It exits with 1 where a size or a count is beyond its budget, never for a time.
 import { parseArgs } from "node:util";
 import { whyNoBrowser } from "../../console/testing/browser.ts";
 import { say } from "../report.ts";

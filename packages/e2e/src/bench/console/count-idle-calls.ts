@@ -6,7 +6,7 @@ import { countRow, type Row } from "./rows.ts";
 const MOST_VISIBLE = 8;
 const PAGES = ["coverage", "recordings", "devices", "events"];
 
-/** Counts the calls of tabs in which nobody does anything: for so many minutes while they are visible, and as long while they are hidden. */
+/** Counts the calls of tabs that no user touches: for so many minutes while they are visible, and as long while they are hidden. */
 export async function countIdleCalls({ newTab, projectId }: ConsoleUnderTest, minutes: number): Promise<Row[]> {
   await using closing = new AsyncDisposableStack();
   const tabs: { readonly name: string; readonly tab: Tab; readonly calls: string[] }[] = [];

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** What the page did since {@link resetCounters}. */
+/** The work that the page did since {@link resetCounters}. */
 export interface Counted {
   /** Calls of `putImageData`. */
   readonly puts: number;

@@ -5,7 +5,7 @@ import { countRow, type Row, timeRow } from "./rows.ts";
 
 const MOST_REQUESTS = 4;
 const MOST_PAINT_MS = 500;
-/** Who is signed in, and what happens meanwhile, is no data of the page. */
+/** These calls fetch no data of the page: one returns who is signed in, the other reports changes. */
 const NO_DATA = new Set(["/v1/me", "/v1/changes"]);
 /** So long they are held at most: if the data wait for one of them, it counts. */
 const HELD_MS = 10_000;
@@ -39,7 +39,7 @@ export async function measureFirstLoad({ newTab, projectId }: ConsoleUnderTest):
 }
 
 interface FirstData {
-  /** What had ended when the call for the data was sent, and the call. */
+  /** The requests that had ended when the call for the data was sent, and that call itself. */
   readonly awaited: readonly Request[];
   readonly begun: readonly Request[];
 }

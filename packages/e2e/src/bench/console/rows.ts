@@ -17,7 +17,7 @@ interface Figure {
   readonly value: number;
   /** The budget: the value may be this much. */
   readonly most: number;
-  /** What the value is made of. */
+  /** A note that says what the value is made of. */
   readonly note?: string;
 }
 

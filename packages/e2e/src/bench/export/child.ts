@@ -39,7 +39,7 @@ export interface Measured {
   firstByteMs: number;
   bytes: number;
   maxRssBytes: number;
-  /** What all threads read of files, also of those in memory. */
+  /** The bytes that all threads read from files, including files in memory. */
   readBytes: number;
   /** The CPU time of all threads, which says more than the time if the machine does other things too. */
   cpuMs: number;

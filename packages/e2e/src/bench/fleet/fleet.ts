@@ -2,9 +2,9 @@
 //
 //   npm run bench:fleet [-- --agents 10000] [--seconds 120] [--storm-seconds 180]
 //
-// A control plane and a durable Postgres of their own; the agents in processes of their own, each with an address of its own. All begin;
-// then they rest, with somebody who reads the API beside them; then the control plane is started again, and all say hello again. It
-// prints what is wanted beside what came of it, and fails where a lease was lost or a call failed, never for a time.
+// It starts a control plane and a durable Postgres of its own; the agents run in other processes, each with an address of its own. All
+// begin; then they rest; then the control plane is started again, and all say hello again. A client reads the API beside them all the time.
+// It prints the wanted figures beside the measured ones, and fails where a lease was lost or a call failed, never for a time.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

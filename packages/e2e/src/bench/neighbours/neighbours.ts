@@ -1,9 +1,9 @@
-// What somebody's nuisance costs a neighbour: another tenant, in a process of its own, that reads one list after another.
+// How much one tenant's nuisance slows down a neighbour: another tenant, whose client reads one list after another in a process of its own.
 //
 //   npm run bench:neighbours [-- --only "polls|link"] [--rounds 5]
 //
-// Quiet rounds and rounds beside the nuisance take turns in one run; printed are the medians of their 99th percentiles, and the ratio.
-// It never fails for a time.
+// Quiet rounds and rounds beside the nuisance take turns in one run. It prints the medians of their 99th percentiles, and the ratio. It
+// never fails for a time.
 import { fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

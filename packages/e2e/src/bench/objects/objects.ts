@@ -1,9 +1,11 @@
-// What the sweep, the check and the walk after a restore take over 1,000,000 objects, and what they cost who reads the API beside them:
+// How much time and memory the sweep, the check and the walk after a restore take over 1,000,000 objects, and how much they slow down a
+// client that reads the API beside them:
 //
 //   npm run bench:objects [-- --objects 1000000] [--only sweep|check|adoption] [--turns-beside 1] [--folder /dev/shm]
 //
-// The listing is computed (`many-objects-child.ts`), the rows are real, in a durable Postgres. The database lacks one recording of a thousand.
-// The task runs for so many turns and is suspended for one: calls are timed beside it and without it in one run. Never fails for a time.
+// The listing is computed (`many-objects-child.ts`), the rows are real, in a durable Postgres. The database lacks one recording of a
+// thousand. The task runs for so many turns and is suspended for one: calls are timed beside it and without it in one run. The benchmark
+// never fails for a time.
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

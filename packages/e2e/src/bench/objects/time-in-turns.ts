@@ -20,7 +20,7 @@ interface Turns {
 interface Times {
   /** How long the program ran, without the time for which it was suspended. */
   readonly seconds: number;
-  /** What each call took, in ms. */
+  /** How long each call took in ms: beside the running program, and without it. */
   readonly beside: readonly number[];
   readonly without: readonly number[];
 }

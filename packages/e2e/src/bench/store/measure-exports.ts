@@ -22,7 +22,7 @@ const selections: Readonly<Record<string, Selection>> = {
 };
 
 interface Place {
-  /** Of which bucket the rows speak. */
+  /** The bucket that the rows are about, in words. */
   readonly where: string;
   readonly store: StoreDrive;
 }

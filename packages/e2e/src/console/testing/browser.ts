@@ -14,7 +14,10 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-/** Says why nothing can be tested in a browser here; undefined: it can. In a build that is a failure, because nobody reads what was skipped. */
+/**
+ * Returns why nothing can be tested in a browser here; undefined if it can. In a CI build it throws instead, because developers do not read
+ * there which tests were skipped.
+ */
 export function whyNoBrowser(): string | undefined {
   if (existsSync(CHROMIUM)) return undefined;
   const why = `there is no ${CHROMIUM}: apt-get install chromium`;
@@ -30,7 +33,7 @@ export async function startBrowser(): Promise<Browser & AsyncDisposable> {
 export interface Watched {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the page complained of: errors of scripts, violations of its policy, requests that failed on our side. */
+  /** The complaints of the page: errors of scripts, violations of its policy, requests that failed on our side. */
   readonly complaints: string[];
   /** Waits until nothing was asked for a while. */
   settled(): Promise<void>;

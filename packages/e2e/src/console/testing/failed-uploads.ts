@@ -6,7 +6,7 @@ import type { ConsoleScenario } from "./start-console.ts";
 /** Later than the recordings that the robot's agent reports. */
 const LATE_NS = 1_770_000_000_000_000_000n;
 
-/** Uploads a file of the robot by a link, as somebody without an agent does. */
+/** Uploads a file of the robot by a link, as a user without an agent does. */
 export async function uploadFile({ cloud }: ConsoleScenario, filename: string, bytes: Uint8Array): Promise<void> {
   const { link } = await cloud().admin.call(uploads.create, { filename, deviceName: "rover" });
   const answer = await fetch(link, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer> });

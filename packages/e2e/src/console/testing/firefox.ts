@@ -10,7 +10,10 @@ import { createInterface } from "node:readline";
 
 const FIREFOX = "/usr/bin/firefox-esr";
 
-/** Says why nothing can be tested in Firefox here; undefined: it can. In a build that is a failure, because nobody reads what was skipped. */
+/**
+ * Returns why nothing can be tested in Firefox here; undefined if it can. In a CI build it throws instead, because developers do not read
+ * there which tests were skipped.
+ */
 export function whyNoFirefox(): string | undefined {
   if (existsSync(FIREFOX)) return undefined;
   const why = `there is no ${FIREFOX}: apt-get install firefox-esr`;

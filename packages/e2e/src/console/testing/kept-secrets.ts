@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** What of a browser's own stores, of the address and of the page looks like a secret of ours. */
+/** Returns the texts that look like a secret of ours in the browser's own stores, in the address and in the page. */
 export async function keptSecrets(page: Page): Promise<string[]> {
   const kept = await page.evaluate<string>(
     "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state]) + document.documentElement.outerHTML",

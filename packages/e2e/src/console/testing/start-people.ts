@@ -13,7 +13,7 @@ export interface PeopleScenario extends TestCloud {
     path: string,
     options?: { readonly key?: string; readonly look?: Parameters<typeof openPage>[1] },
   ): Promise<Watched>;
-  /** Opens a page in a browser of its own, in which nobody is signed in. */
+  /** Opens a page in a browser of its own, in which no user is signed in. */
   openAlone(path: string): Promise<Watched>;
   /** Opens a page as a new member. */
   openAsMember(path: string, email: string, role?: MemberRole): Promise<Watched>;

@@ -11,7 +11,7 @@ interface Focusable {
   };
 }
 
-/** Presses Tab until one element has the focus, as somebody without a mouse does, who has to see where it is. */
+/** Presses Tab until one element has the focus, as a user without a mouse does. That user has to see where the focus is. */
 export async function tabTo(target: Locator): Promise<void> {
   await target.waitFor();
   for (let stops = 0; stops < MOST_STOPS; stops++) {

@@ -121,8 +121,8 @@ async function untilDone<T extends object>(
 }
 
 /**
- * These failures are expected while a process is dead: from the load balancer, from another process, or from nobody. Any other one is a
- * bug.
+ * Says whether a failure is expected while a process is dead: a refusal by the load balancer or another process, or no answer at all. Any
+ * other failure is a bug.
  */
 function mayPass(failure: unknown): boolean {
   if (failure instanceof NetworkError) return true;

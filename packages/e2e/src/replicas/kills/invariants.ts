@@ -125,7 +125,7 @@ async function assertRows({ set }: KillBed): Promise<void> {
 /** How long imports waited at most, from the moments at which their files were stored. */
 export interface LongestWaits {
   readonly seconds: number;
-  /** During this part of the wait nobody did anything for the import. */
+  /** The longest time in which no process did anything for an import that waited. */
   readonly silenceSeconds: number;
 }
 

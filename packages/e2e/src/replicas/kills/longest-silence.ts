@@ -1,6 +1,6 @@
-// A dead process and a backlog both make an import wait. What tells them apart is whether anybody works meanwhile: while an import's job waits
+// A dead process and a backlog both make an import wait. The difference is whether live workers work meanwhile: while an import's job waits
 // in its queue, live workers begin and end other jobs of that queue; while a job is worked on, its worker sends heartbeats. A dead process
-// does neither. So what is measured is the longest time in which nothing of that kind happened, and not how long the import took.
+// does neither. So the measure is the longest time in which nothing of that kind happened, and not how long the import took.
 
 /** One change of a job in its queue, in the order of time. */
 export interface JobStep {
@@ -19,7 +19,7 @@ export interface Wait {
   readonly untilMs: number;
 }
 
-/** Returns for how long, at most, nobody did anything that the import waited for. */
+/** Returns the longest time in which no process did anything that the import waited for. */
 export function longestSilenceMs({ requestId, fromMs, untilMs }: Wait, steps: readonly JobStep[]): number {
   let [lastMs, longestMs] = [fromMs, 0];
   const hear = (atMs: number) => {
