@@ -41,10 +41,10 @@ const SENTENCES: readonly { readonly words: RegExp; readonly instead: string }[]
   { words: /^Of /, instead: "a subject: the largest…, the size of…" },
   { words: /^Who(ever)? |\bwhoever\b/, instead: "a client that…, any caller that…" },
   { words: /^What (?!.*\?$)/, instead: "the name of the thing" },
-  { words: /\b(nobody|somebody)\b/i, instead: "the actor, or the passive" },
+  { words: /(?<!`)\b(nobody|somebody)\b/i, instead: "the actor, or the passive" },
 ];
 const PLAIN_PACKAGES = /^packages\/(cloud|e2e|protocol)\//;
-const COMMENT = /\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|[;{}),\]] \/\/ .*/gm;
+const COMMENT = /(?<!["\w])\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|[;{}),\]] \/\/ .*/gm;
 const PLANTED_COMMENTS = [
   "/** The newest. Of two the first. */",
   "// Who asks waits.",

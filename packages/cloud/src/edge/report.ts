@@ -63,7 +63,7 @@ interface Received {
   readonly latest: readonly EdgeItem[];
 }
 
-/** Returns the schemas that the report names and that were not sent yet. */
+/** Stores what the report says. Returns also which schemas it names that were not sent yet. */
 async function storeReport(tx: Transaction, { ctx, agent, body, latest }: Received) {
   const nowNs = ctx.clock.nowNs();
   const { items, places, unassigned } = await placeFiles(tx, { agent, items: latest, nowNs });

@@ -1,5 +1,5 @@
 // Jobs of each kind begin by turns, organization by organization: if 10,000 imports of one organization wait, another organization's import
-// begins after as many jobs as begin at once, whichever other jobs wait.
+// begins after as many of these as begin at once.
 
 import type { Db } from "pg-boss";
 

@@ -15,7 +15,7 @@ const HEARTBEAT_SECONDS = 10;
 const LOOK_FOR_DEAD_SECONDS = 10;
 /** A process that stops gives its jobs so long to end by themselves, and leaves the others to another one. */
 const FINISH_MS = 1000;
-/** Jobs that were told to stop have so long to report that they ended, so that no other process has to wait for them. */
+/** From the beginning of a stop, jobs have so long to report that they ended, so that no other process has to wait for them. */
 const STOP_MS = 5000;
 const EXPIRE_SECONDS = 24 * 3600; // a 50 GB file may take hours; a dead worker is noticed by its heartbeat
 /** How often each worker looks for jobs that it is not notified of: those that are tried again, and those that were to wait. */

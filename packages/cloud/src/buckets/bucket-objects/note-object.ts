@@ -1,5 +1,5 @@
-// An object of a customer's bucket is noted when a notification or a listing says that it was created, changed or deleted. This statement
-// is not relied on, because it may be late, repeated or wrong. A job looks at the bucket, and what the bucket says at that moment counts.
+// An object of a customer's bucket is noted when a notification says that it was created, changed or deleted. The notification is not
+// relied on, because it may be late, repeated or wrong. A job looks at the bucket, and what the bucket says at that moment counts.
 
 import { isStorable } from "@downlink/protocol";
 import type { TransactionContext } from "../../background/jobs/transaction-context.ts";

@@ -1,5 +1,5 @@
-// One query a second for each organization serves all of its callers that wait at a process, and no query is made while no caller waits. A
-// notification for each commit would make the commits wait for each other (`process/polls/work-signals.ts`).
+// One query a second serves all callers of an organization that wait at a process for what follows the same change, and no query is made
+// while no caller waits. A notification for each commit would make the commits wait for each other (`process/polls/work-signals.ts`).
 
 import type { Deps } from "../../calls/context/context.ts";
 import { type News, type Place, readNews } from "./read-changes.ts";

@@ -25,8 +25,7 @@ const SERVER_ENVIRONMENT = {
 };
 
 /**
- * Postgres refuses to run as root. Then the owner of the cluster runs it; a new cluster belongs to `postgres`, or else to the system's user
- * without rights.
+ * Postgres refuses to run as root. Then the owner of the cluster runs it; a new cluster belongs to `postgres`, or else to `nobody`.
  */
 export function chooseServerUser(dataDir: string): ServerUser | undefined {
   const owner = statSync(dataDir, { throwIfNoEntry: false });

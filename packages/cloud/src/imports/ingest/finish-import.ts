@@ -27,7 +27,7 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
   await complete(tx, finish, { recordingId });
 }
 
-/** Files with the same key or content are decided on one at a time. */
+/** The files of an organization are decided on one at a time, because two may have the same key or content. */
 export async function takeTurnOf(tx: Transaction, orgId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${orgId}, 1))`;
 }

@@ -19,7 +19,7 @@ import { failImport, redeliver } from "./ingest-outcomes.ts";
  */
 export async function ingest(deps: IngestDeps, requestId: string, signal: AbortSignal): Promise<void> {
   const request = await take(deps, requestId);
-  if (!request) return; // it ended, or it was cancelled
+  if (!request) return; // it has ended, another attempt is at work, or it is queued for later
   const heart = beat(deps, request.id, (nowNs) => showLife(deps, request, nowNs));
   try {
     const outcome = await processFile(deps, request, AbortSignal.any([signal, heart.stopped]));

@@ -113,7 +113,7 @@ function refuseMade(): never {
   return refuse("Conflict", "the account was made at this moment; accept with its password");
 }
 
-/** If another call made the account at this moment, the account has a password that this call has not given. */
+/** If another call made the account at this moment, the account is not changed, because this call has not proven to own it. */
 async function createAccount(
   { clock }: Stranger,
   tx: Transaction,

@@ -85,7 +85,7 @@ export class FairTurns {
     owner.lines.set(token, line);
     this.#note(ownerId);
     try {
-      // Callers that wait could not run when this was last checked, so none of them is overtaken.
+      // Callers that wait could not run when this was last checked, so that at most one whose owner is alone since then is overtaken.
       if (this.#mayGo(owner, line)) this.#begin(owner, line);
       else await this.#wait({ owner, line, hasBegun }, signalOf());
     } catch (error) {

@@ -1,8 +1,8 @@
 // Passwords are hashed by scrypt with 32 MiB each. Two are hashed at one time and 20 wait; any further one is answered 429, so that a flood
 // of tries costs neither memory nor threads that others need. An unknown e-mail address costs as much as a known one.
 //
-// Tries that fail are counted for an account from one address, which then waits longer and longer, and for an account from everywhere,
-// whose next tries are delayed a little. An account is never locked, so that no client can lock a user out.
+// Tries that fail are counted for an account from one address, which is then refused until the counted minutes end, and for an account
+// from everywhere, whose next tries are delayed a little. An account is never locked, so that no client can lock a user out.
 
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";

@@ -8,8 +8,8 @@
 // A request of an upload link has one file, and its notes bear the id of the request. An agent may be asked for a file again, so the notes
 // of an agent's upload bear the id of the upload.
 //
-// If a process is killed between two of these steps, the next start finds a `begun` note, and either completes the steps or removes the
-// object, which was not acknowledged.
+// If a process is killed between two of these steps, the next start finds a `begun` or `completing` note, and completes the steps if the
+// object is whole. Otherwise the object was not acknowledged: it is removed, in a bucket that others may use once it was abandoned for long.
 
 import { z } from "zod";
 import { newId } from "../../db/ids.ts";

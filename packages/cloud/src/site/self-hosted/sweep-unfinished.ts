@@ -1,5 +1,5 @@
 // Another process may have used the bucket before, on another machine, and may still be receiving. So an unfinished upload there is removed
-// only once nothing was added to it for so long that no process can be about to acknowledge it.
+// only once it is so old, or nothing was added to it for so long, that no process can be about to acknowledge it.
 
 import { dropAbandoned } from "./received-files.ts";
 import type { SiteDeps } from "./site-deps.ts";

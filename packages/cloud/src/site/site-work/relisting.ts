@@ -44,8 +44,8 @@ interface Listed {
 }
 
 /**
- * Notes which objects the site has, and returns the keys of those that the control plane does not know. With the last ones, a job judges
- * the relisting.
+ * Notes which objects the site has, and returns the keys of those that the control plane does not know. The call that ends a relisting has
+ * a job judge it.
  */
 export async function notePresent(
   tx: Transaction,
