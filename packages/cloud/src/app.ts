@@ -4,7 +4,7 @@ import { ingestPathPolicies } from "./buckets/bucket-objects/path-policies.ts";
 import { bucketNotifications } from "./buckets/notifications/bucket-notifications.ts";
 import { INBOX_PATH, inboxRoute } from "./buckets/notifications/inbox-route.ts";
 import type { Deps } from "./calls/context/context.ts";
-import { crossOrigin } from "./calls/data-plane/cross-origin.ts";
+import { allowCrossOrigin } from "./calls/data-plane/allow-cross-origin.ts";
 import { partRoute, pieceRoute } from "./calls/data-plane/part-route.ts";
 import { answerError } from "./calls/http/answer-error.ts";
 import { nameCalledOrigin } from "./calls/http/called-origin.ts";
@@ -103,7 +103,7 @@ export function createApp(deps: Deps): Hono<Env> {
     );
   answerRefusals(app, deps);
 
-  crossOrigin(app, deps);
+  allowCrossOrigin(app, deps);
   app.use(`${DATA_PLANE}*`, linkInTurn(deps.turns));
   healthRoutes(app, deps);
   metricsRoute(app, deps);

@@ -7,9 +7,9 @@ import type { Deps } from "../../calls/context/context.ts";
 import { authenticate } from "../../calls/http/authenticate.ts";
 import { proveConnection } from "../../calls/http/connections.ts";
 import type { Env } from "../../calls/http/env.ts";
-import { goneSignal } from "../../calls/http/gone-signal.ts";
 import { readJsonText } from "../../calls/http/json-body.ts";
 import { countCall } from "../../calls/http/limit-rates.ts";
+import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
 import type { InboxCaller } from "../../core/callers.ts";
 import { ApiError, refuse } from "../../core/errors.ts";
 import { PublicFetchError } from "../../process/outgoing/allowed-address.ts";
@@ -58,7 +58,7 @@ async function answer(c: Context<Env>, deps: Deps, received: Received): Promise<
   const turn = { owner: caller.orgId, token: caller.tokenId };
   await receiveNotifications(deps, bucket, {
     notifications: await believe(c, deps, received),
-    takeTurn: () => deps.turns.lists.take(turn, () => goneSignal(c)),
+    takeTurn: () => deps.turns.lists.take(turn, () => newGoneSignal(c)),
   });
   return { success: true };
 }

@@ -10,7 +10,8 @@ export async function findActor(
   { caller, requestId, address }: Pick<Ctx, "requestId" | "address"> & { readonly caller: Caller },
 ): Promise<Actor> {
   const call = { address: address(), requestId };
-  if (caller.kind !== "apiKey" && caller.kind !== "member") return { ...byToken(caller), actorName: null, ...call };
+  if (caller.kind !== "apiKey" && caller.kind !== "member")
+    return { ...toTokenActor(caller), actorName: null, ...call };
   if (caller.kind === "apiKey" && caller.isCommandLine) return commandLine;
   return {
     actorKind: caller.kind,
@@ -20,7 +21,7 @@ export async function findActor(
   };
 }
 
-function byToken({ kind, tokenId }: Exclude<Caller, PersonCaller>): Pick<Actor, "actorKind" | "actorId"> {
+function toTokenActor({ kind, tokenId }: Exclude<Caller, PersonCaller>): Pick<Actor, "actorKind" | "actorId"> {
   const isSite = kind === "site" || kind === "inbox";
   return { actorKind: isSite ? "site" : "agent", actorId: tokenId };
 }

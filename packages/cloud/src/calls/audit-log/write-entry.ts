@@ -39,7 +39,7 @@ export interface Change {
 
 export async function writeEntry(tx: Transaction, actor: Actor, change: Change): Promise<void> {
   const { orgId, nowNs: atNs, operation, resourceKind, resourceId } = change;
-  const { before, after } = whatDiffers(change);
+  const { before, after } = keepDifferences(change);
   const about = { orgId, atNs, operation, resourceKind, resourceId };
   await tx.auditEntry.create({
     data: { id: newId("aud"), ...about, ...actor, before: toJson(before), after: toJson(after) },
@@ -47,7 +47,7 @@ export async function writeEntry(tx: Transaction, actor: Actor, change: Change):
 }
 
 /** If the thing is there before and after the change, only the fields that changed are kept. */
-function whatDiffers({ before, after }: Change): Pick<Change, "before" | "after"> {
+function keepDifferences({ before, after }: Change): Pick<Change, "before" | "after"> {
   if (before === undefined || after === undefined) return { before, after };
   const names = Object.keys({ ...before, ...after }).filter((name) => !isDeepStrictEqual(before[name], after[name]));
   const among = (fields: Fields) => Object.fromEntries(names.map((name) => [name, fields[name]]));

@@ -34,7 +34,7 @@ export async function sendBlob(c: Context<Env>, reader: Sendable, download: Down
   const common = commonHeaders(download);
   if (isKnown(c.req.header("if-none-match"), download.etag)) return c.body(null, 304, common);
   const range = wantedRange(c, sizeBytes, download.etag);
-  if (range === "unsatisfiable") throw outside(c, sizeBytes);
+  if (range === "unsatisfiable") throw newOutsideError(c, sizeBytes);
   const controller = new AbortController();
   const sent = range ?? { start: 0, endInclusive: sizeBytes - 1 };
   const partial = range && { "Content-Range": `bytes ${range.start}-${range.endInclusive}/${sizeBytes}` };
@@ -78,7 +78,7 @@ function wantedRange(c: Context, sizeBytes: number, etag: string): ByteRange | "
   return parseRange(c.req.header("range"), sizeBytes);
 }
 
-function outside(c: Context, sizeBytes: number): ApiError {
+function newOutsideError(c: Context, sizeBytes: number): ApiError {
   c.header("Content-Range", `bytes */${sizeBytes}`);
   return new ApiError("RangeNotSatisfiable", `the range lies outside of the object's ${sizeBytes} bytes`);
 }

@@ -27,7 +27,7 @@ export interface BoundContract<C extends Contract> {
 }
 
 /** By default the created thing is read by its `get`, as everybody reads it. */
-export function againOf<C extends Contract>(
+export function chooseAgain<C extends Contract>(
   { contract, handlers, agains }: BoundContract<C>,
   name: string,
 ): AnyHandler | undefined {

@@ -50,7 +50,7 @@ export async function answerOnce(c: Context<Env>, ctx: Ctx, call: Call): Promise
   const key = readKey(c);
   if (key === undefined) return c.body(await call.answer(ctx), 200, JSON_TYPE);
   const name = { callerId: callerId(ctx.caller), key };
-  return untilAnswered(c, ctx, { ...call, name, making, fingerprint: fingerprintOf(c, call) });
+  return retryUntilAnswered(c, ctx, { ...call, name, making, fingerprint: fingerprintOf(c, call) });
 }
 
 /** Says whether the call repeats one whose answer is kept, and so will create nothing. */
@@ -64,7 +64,7 @@ export function makesOne({ makes }: Pick<Operation, "makes">): boolean {
   return makes !== undefined && makes !== "nothing";
 }
 
-async function untilAnswered(c: Context<Env>, ctx: Ctx, once: Once): Promise<Response> {
+async function retryUntilAnswered(c: Context<Env>, ctx: Ctx, once: Once): Promise<Response> {
   const deadlineMs = performance.now() + WAIT_MS;
   for (;;) {
     const kept = await findKept(ctx, once.name);
@@ -93,7 +93,7 @@ async function makeOnce(ctx: Ctx, once: Once): Promise<string> {
     return await withOneConnection(ctx.db, async (db) => {
       if (!(await claim({ ...ctx, db }, name))) throw new UnderWayError();
       const text = await once.answer({ ...ctx, db });
-      await keepAnswer(db, { ...row, status: 200, ...whatIsKept(once.making, text) });
+      await keepAnswer(db, { ...row, status: 200, ...describeKept(once.making, text) });
       return text;
     });
   } catch (error) {
@@ -103,7 +103,7 @@ async function makeOnce(ctx: Ctx, once: Once): Promise<string> {
   }
 }
 
-function whatIsKept({ repeat, idField }: Making, text: string): Pick<KeptAnswerModel, "body" | "madeId"> {
+function describeKept({ repeat, idField }: Making, text: string): Pick<KeptAnswerModel, "body" | "madeId"> {
   if (repeat === "answer" && text.length <= MAX_KEPT_CHARACTERS) return { body: text, madeId: null };
   const answer = JSON.parse(text) as Record<string, unknown>;
   return { body: null, madeId: idField === undefined ? null : String(answer[idField]) };

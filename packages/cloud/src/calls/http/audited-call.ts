@@ -30,7 +30,7 @@ export function auditedHandler<C extends Contract>(bound: BoundContract<C>, name
       await lockThing(db.tx, ctx, [resourceKind, thingOf(operation, input)]);
       const [actor, before] = [await findActor(db.tx, inside), await readBefore(inside, input)];
       const answered = await handler(inside, input);
-      const resourceId = before?.id ?? madeBy(operation, answered) ?? thingOf(operation, input);
+      const resourceId = before?.id ?? findMadeId(operation, answered) ?? thingOf(operation, input);
       const about = { orgId: ctx.caller.orgId, nowNs: ctx.clock.nowNs(), operation: called };
       const change = { ...about, resourceKind, resourceId: String(resourceId), before, after: toAfter(answered) };
       await writeEntry(db.tx, actor, change);
@@ -52,7 +52,7 @@ function thingOf({ path }: Operation, input: unknown): string {
   return parameter === undefined ? "" : String((input as Fields)[parameter]);
 }
 
-function madeBy({ makes }: Operation, answered: unknown): unknown {
+function findMadeId({ makes }: Operation, answered: unknown): unknown {
   if (typeof makes !== "object" || makes.idField === undefined) return undefined;
   return (answered as Fields)[makes.idField];
 }
@@ -85,11 +85,11 @@ function fieldsOf(schema: z.ZodType): (answered: unknown) => Fields {
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
   const open = Object.entries(shape).filter(([, field]) => !holdsCredential(field));
   const known = z.object(Object.fromEntries(open));
-  return (answered) => withoutPath(z.encode(known, answered as never) as Fields);
+  return (answered) => dropPath(z.encode(known, answered as never) as Fields);
 }
 
 /** The address of a webhook may hold its receiver's secret behind the host. */
-function withoutPath(fields: Fields): Fields {
+function dropPath(fields: Fields): Fields {
   const { url } = fields;
   return typeof url === "string" && URL.canParse(url) ? { ...fields, url: new URL(url).origin } : fields;
 }

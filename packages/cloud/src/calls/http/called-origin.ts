@@ -16,9 +16,9 @@ export function nameCalledOrigin(deps: Pick<Deps, "withOrigin" | "trustedProxies
 /** Only a trusted proxy says by `X-Forwarded-Host` and `X-Forwarded-Proto` how its own caller came. */
 function calledOrigin(c: Context<Env>, { trustedProxies }: Pick<Deps, "trustedProxies">): string | undefined {
   const isProxied = isTrusted(c.env.incoming.socket.remoteAddress, trustedProxies);
-  const forwarded = (name: string) => (isProxied ? lastOf(c.req.header(name)) : undefined);
-  const host = forwarded("x-forwarded-host") ?? c.req.header("host") ?? "";
-  const scheme = forwarded("x-forwarded-proto") ?? "http";
+  const readForwarded = (name: string) => (isProxied ? lastOf(c.req.header(name)) : undefined);
+  const host = readForwarded("x-forwarded-host") ?? c.req.header("host") ?? "";
+  const scheme = readForwarded("x-forwarded-proto") ?? "http";
   return HOST.test(host) && /^https?$/.test(scheme) ? `${scheme}://${host.toLowerCase()}` : undefined;
 }
 

@@ -3,9 +3,9 @@ import { ApiError } from "../../core/errors.ts";
 import { missingMigrations } from "../../db/migrations.ts";
 import { measureRoom } from "../../process/metrics/measure-room.ts";
 import type { Deps } from "../context/context.ts";
-import { findWrongStore, whyRecovering } from "../recovery/report-recovery.ts";
+import { findWrongStore, readRecoveryReason } from "../recovery/report-recovery.ts";
+import { awaitInTime, shareWork } from "./await-in-time.ts";
 import type { Env } from "./env.ts";
-import { inTime, sharing } from "./in-time.ts";
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -17,9 +17,9 @@ type HealthDeps = Pick<Deps, "db" | "blobs" | "migrations" | "folders" | "log" |
  * being compared after a restore it serves, and says why. A full disk does not end what only reads: `disks` shows the room.
  */
 export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
-  const findFault = sharing(() => lookForFault(deps));
-  const findRecovering = () => faultOf(deps, "the database does not answer", () => whyRecovering(deps.db));
-  const findRoom = sharing(() => inTime(measureRoom(deps.folders)).catch(() => undefined)); // a disk that hangs tells nothing
+  const findFault = shareWork(() => lookForFault(deps));
+  const findRecovering = () => faultOf(deps, "the database does not answer", () => readRecoveryReason(deps.db));
+  const findRoom = shareWork(() => awaitInTime(measureRoom(deps.folders)).catch(() => undefined)); // a disk that hangs tells nothing
   app.get("/livez", (c) => c.json({ status: "live" }));
   app.get("/readyz", async (c) => {
     const fault = deps.stopping.aborted ? "shutting down" : await findFault();
@@ -51,7 +51,7 @@ async function faultOf(
   check: () => Promise<string | undefined>,
 ): Promise<string | undefined> {
   try {
-    return await inTime(check());
+    return await awaitInTime(check());
   } catch (error) {
     log.warn({ err: error }, sentence);
     return sentence;

@@ -10,14 +10,14 @@ import type { FairTurns } from "../../process/limits/fair-turns.ts";
 import type { Turns } from "../../process/limits/turns.ts";
 import type { Ctx } from "../context/context.ts";
 import type { Env } from "./env.ts";
-import { goneSignal } from "./gone-signal.ts";
-import type { TakeTurn } from "./in-steps.ts";
+import { newGoneSignal } from "./new-gone-signal.ts";
+import type { TakeTurn } from "./yield-in-steps.ts";
 
 /** The token is known here by its text alone. Calls without turns do not wait. */
 export function callInTurn(turnsOf: (path: string) => FairTurns | undefined): MiddlewareHandler<Env> {
   return async (c, next) => {
     const taker = { owner: c.req.header("authorization") ?? c.req.header("cookie") ?? c.req.query("token") ?? "" };
-    using _turn = await turnsOf(c.req.path)?.take(taker, () => goneSignal(c));
+    using _turn = await turnsOf(c.req.path)?.take(taker, () => newGoneSignal(c));
     await next();
   };
 }
@@ -26,7 +26,7 @@ export function callInTurn(turnsOf: (path: string) => FairTurns | undefined): Mi
 export function linkInTurn({ links }: Turns): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (c.req.method !== "GET") return next();
-    using _turn = await links.take({ owner: linkOf(c) }, () => goneSignal(c));
+    using _turn = await links.take({ owner: linkOf(c) }, () => newGoneSignal(c));
     await next();
   };
 }
@@ -45,7 +45,7 @@ export function listTurns(c: Context<Env>, ctx: Ctx, operation: Operation): Take
   const taker = { owner: ctx.caller.orgId, token: callerToken(ctx.caller) };
   return ({ hasBegun }) =>
     ctx.turns.lists.take({ ...taker, hasBegun }, () => {
-      gone ??= goneSignal(c); // not the signal of the context, which is aborted when the process stops: waiting callers are served until then
+      gone ??= newGoneSignal(c); // not the signal of the context, which is aborted when the process stops: waiting callers are served until then
       return gone;
     });
 }

@@ -16,12 +16,12 @@ export async function readJsonText(
   const limits = bodyLimits[bodySize];
   const { incoming } = c.env;
   const announcedBytes = Number(incoming.headers["content-length"] ?? 0);
-  if (announcedBytes > limits.bytes) throw tooLarge(`is longer than ${limits.bytes} bytes`);
+  if (announcedBytes > limits.bytes) throw newTooLargeError(`is longer than ${limits.bytes} bytes`);
   const guard = createJsonGuard(limits);
   const pieces: Buffer[] = [];
-  await eachPiece(incoming, c.get("bodyPatience") ?? bodyPatience, (piece) => {
+  await takePieces(incoming, c.get("bodyPatience") ?? bodyPatience, (piece) => {
     const excess = guard.take(piece);
-    if (excess !== undefined) throw tooLarge(excess);
+    if (excess !== undefined) throw newTooLargeError(excess);
     pieces.push(piece);
   });
   return decodeUtf8(Buffer.concat(pieces));
@@ -34,7 +34,7 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 /** Leaves the connection open after a failure, so that the refusal can be answered. */
-async function eachPiece(
+async function takePieces(
   incoming: IncomingMessage,
   patience: BodyPatience,
   take: (piece: Buffer) => void,
@@ -92,6 +92,6 @@ function faultOf(
   return seen.bytes < leastBytes ? `came at less than ${leastBytesPerSecond} bytes a second` : undefined;
 }
 
-function tooLarge(excess: string): ApiError {
+function newTooLargeError(excess: string): ApiError {
   return new ApiError("BodyTooLarge", `the body ${excess}`);
 }

@@ -5,7 +5,7 @@ import { defaultLimits } from "../../process/limits/limits.ts";
 import { readExamples } from "../../testing/example-bodies.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { eventually } from "../../testing/test-agent.ts";
-import { inSteps } from "./in-steps.ts";
+import { yieldInSteps } from "./yield-in-steps.ts";
 
 const oneAtOnce = { atOnce: 1, perOwner: 1, waiting: 0, waitMs: 30_000 };
 const limits = { turns: { ...defaultLimits.turns, lists: oneAtOnce } };
@@ -89,7 +89,7 @@ test("of a list that is sent in batches each batch takes a turn, and a list that
     const shown = yield "a";
     yield `b${shown}`;
   }
-  const steps = inSteps(batches(), async ({ hasBegun }) => {
+  const steps = yieldInSteps(batches(), async ({ hasBegun }) => {
     taken.push(hasBegun);
     return lists.take({ owner: orgId, hasBegun }, never);
   });

@@ -6,8 +6,8 @@ import { measureRoom } from "../../process/metrics/measure-room.ts";
 import { observeDatabase } from "../../process/metrics/observe-database.ts";
 import { observeProcess } from "../../process/metrics/observe-process.ts";
 import type { Deps } from "../context/context.ts";
+import { awaitInTime, shareWork } from "./await-in-time.ts";
 import type { Env } from "./env.ts";
-import { inTime, sharing } from "./in-time.ts";
 
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
@@ -17,7 +17,7 @@ type MetricsDeps = Pick<Deps, "db" | "folders" | "metrics" | "metricsToken" | "s
 /** Serves `/metrics` in the text format of Prometheus: with a token for its holder, and without one for this machine. */
 export function metricsRoute(app: Hono<Env>, deps: MetricsDeps): void {
   const observeProcessSince = observeProcess(deps);
-  const observe = sharing(() => observeDatabase(deps, inTime));
+  const observe = shareWork(() => observeDatabase(deps, awaitInTime));
   app.get("/metrics", async (c) => {
     requireReader(c, deps.metricsToken);
     observeProcessSince();
@@ -28,7 +28,7 @@ export function metricsRoute(app: Hono<Env>, deps: MetricsDeps): void {
 }
 
 async function observeRoom({ folders, metrics }: MetricsDeps): Promise<void> {
-  for (const { of, freeBytes, totalBytes } of await inTime(measureRoom(folders)).catch(() => [])) {
+  for (const { of, freeBytes, totalBytes } of await awaitInTime(measureRoom(folders)).catch(() => [])) {
     metrics.diskFreeBytes.set({ of }, freeBytes);
     metrics.diskTotalBytes.set({ of }, totalBytes);
   }

@@ -16,18 +16,18 @@ export async function parseInput(c: Context<Env>, operation: Operation): Promise
 /** Does what {@link parseInput} does, for a caller that keeps the body's own text as well. */
 export function parseWithBody(c: Context, operation: Operation, bodyText: string): Record<string, unknown> {
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
-  const query = operation.query ? decode(operation.query, noted(c, operation.query, readQuery(c.req.url))) : {};
-  const body = operation.body ? decode(operation.body, checkedBody(c, operation, bodyText)) : {};
+  const query = operation.query ? decode(operation.query, noteGiven(c, operation.query, readQuery(c.req.url))) : {};
+  const body = operation.body ? decode(operation.body, checkBody(c, operation, bodyText)) : {};
   return { ...body, ...query, ...(operation.body && operation.query && listsOfBoth(body, query)), ...params };
 }
 
-function checkedBody(c: Context, operation: Operation, text: string): Record<string, unknown> {
+function checkBody(c: Context, operation: Operation, text: string): Record<string, unknown> {
   const given = readBody(operation.body!, text);
   refuseUnknown(operation, given);
-  return noted(c, operation.body!, given);
+  return noteGiven(c, operation.body!, given);
 }
 
-function noted(c: Context, schema: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
+function noteGiven(c: Context, schema: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
   noteIgnored(c, schema, given);
   return given;
 }
@@ -52,7 +52,7 @@ export function readQuery(url: string): Record<string, string | string[]> {
   if (!url.includes("?")) return {};
   const found = new Map<string, string[]>();
   const { searchParams } = new URL(url);
-  if (searchParams.size > MAX_QUERY_PARAMETERS) throw tooManyParameters();
+  if (searchParams.size > MAX_QUERY_PARAMETERS) throw newTooManyParametersError();
   for (const [name, value] of searchParams) {
     const plain = INDEXED.exec(name)?.[1] ?? name;
     const values = found.get(plain);
@@ -62,7 +62,7 @@ export function readQuery(url: string): Record<string, string | string[]> {
   return Object.fromEntries([...found].map(([name, values]) => [name, values.length === 1 ? values[0]! : values]));
 }
 
-function tooManyParameters(): ApiError {
+function newTooManyParametersError(): ApiError {
   const message = `a query may have at most ${MAX_QUERY_PARAMETERS} parameters`;
   return new ApiError("InvalidRequest", message);
 }

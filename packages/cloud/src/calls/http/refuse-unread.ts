@@ -13,17 +13,17 @@ const HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": 
  */
 export function refuseUnparsed(server: Server): void {
   server.on("checkExpectation", (request, answer) => server.emit("request", request, answer));
-  server.on("connect", (_request, socket) => void socket.end(rawAnswer(malformed("this is no proxy"))));
+  server.on("connect", (_request, socket) => void socket.end(rawAnswer(newMalformedError("this is no proxy"))));
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-    socket.end(rawAnswer(unparsed[error.code ?? ""] ?? malformed("the request is not HTTP")));
+    socket.end(rawAnswer(unparsed[error.code ?? ""] ?? newMalformedError("the request is not HTTP")));
   });
 }
 
 /** Answers a request that is valid HTTP, but names an impossible host or target. */
 export function refuseUnread(error: unknown): Response {
   const refusal =
-    error instanceof RequestError ? malformed(error.message) : new ApiError("Internal", "the request failed");
+    error instanceof RequestError ? newMalformedError(error.message) : new ApiError("Internal", "the request failed");
   const { status, headers, body } = partsOf(refusal);
   return new Response(body, { status, headers });
 }
@@ -33,7 +33,7 @@ const unparsed: Readonly<Record<string, ApiError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new ApiError("HeadersTimeout", "the headers did not come in time"),
 };
 
-function malformed(message: string): ApiError {
+function newMalformedError(message: string): ApiError {
   return new ApiError("MalformedRequest", message);
 }
 

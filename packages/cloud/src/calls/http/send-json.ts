@@ -30,7 +30,7 @@ export async function sendJson(
     setHeaders(c, { etag });
     return c.body(text, 200, JSON_TYPE);
   }
-  const body = await encoded(text, coding);
+  const body = await encodeText(text, coding);
   setHeaders(c, { etag, coding });
   return c.body(body, 200, JSON_TYPE);
 }
@@ -53,7 +53,7 @@ function setHeaders({ env: { outgoing } }: Context<Env>, { etag, coding }: Descr
   outgoing.setHeader("Cache-Control", "private, no-cache");
 }
 
-async function encoded(text: string | Uint8Array, coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>> {
+async function encodeText(text: string | Uint8Array, coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>> {
   const body = typeof text === "string" ? Buffer.from(text) : text;
   return (await encodeContent(body, coding)) as Uint8Array<ArrayBuffer>;
 }

@@ -2,23 +2,23 @@ import { type Access, type Contract, holdsCredential, type Operation, type WithH
 import type { Context, Hono } from "hono";
 import { noteOrWarn } from "../../store/ledger/note-entries.ts";
 import type { Ctx, Deps } from "../context/context.ts";
-import { againOf, type BoundContract } from "./again.ts";
+import { type BoundContract, chooseAgain } from "./again.ts";
 import { answerOnce, makesOne } from "./answer-once.ts";
 import { auditedHandler } from "./audited-call.ts";
 import { authenticate, isByCookie } from "./authenticate.ts";
 import { proveConnection } from "./connections.ts";
 import { encodeJson } from "./encode-json.ts";
 import type { Env } from "./env.ts";
-import { hasGone } from "./gone-signal.ts";
 import type { AnyHandler } from "./handlers.ts";
-import { inSteps, type TakeTurn } from "./in-steps.ts";
 import { callerToken, listTurns } from "./in-turn.ts";
 import { addressOf, countCall } from "./limit-rates.ts";
 import { isPaged, nameTotal } from "./name-total.ts";
+import { hasGone } from "./new-gone-signal.ts";
 import { parseInput } from "./parse.ts";
 import { sendJson } from "./send-json.ts";
 import { requireOwnPage } from "./session-cookie.ts";
 import { isBatches, streamList } from "./stream-list.ts";
+import { type TakeTurn, yieldInSteps } from "./yield-in-steps.ts";
 
 /** Binds a resource's operations to its verbs: check the access, parse, call, encode. Everything else is middleware or a plain route. */
 export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: BoundContract<C>): void {
@@ -26,7 +26,7 @@ export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: Bou
     const handler = auditedHandler(bound, name);
     const { method, alsoMethods = [], response } = operation;
     const mayBeKept = method === "get" && response !== undefined && !holdsCredential(response);
-    const call = { operation, handler, mayBeKept, again: againOf(bound, name) };
+    const call = { operation, handler, mayBeKept, again: chooseAgain(bound, name) };
     const methods = [method, ...alsoMethods].map((one) => one.toUpperCase());
     app.on(methods, honoPath(operation.path), (c) => {
       c.set("path", operation.path);
@@ -72,7 +72,7 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
     ? (count?: number) => nameTotal(c, pageOf(call, { ctx, input, count, takeTurn }))
     : undefined;
   if (isBatches(answered))
-    return streamList(c, inSteps(answered, takeTurn), { schema, mayBeKept, log: deps.log, onCount });
+    return streamList(c, yieldInSteps(answered, takeTurn), { schema, mayBeKept, log: deps.log, onCount });
   if (Array.isArray(answered)) await onCount?.(answered.length);
   if (!operation.responseHeaders) return sendJson(c, encodeJson(schema, answered), call);
   const { output, headers } = answered as WithHeaders<Operation>;

@@ -37,7 +37,7 @@ export async function streamList(
   const { gathered, isAll } = await gather(pieces);
   await onCount?.(isAll ? seen.items : undefined);
   if (isAll) return sendJson(c, Buffer.concat(gathered), { mayBeKept });
-  const body = inTurn(gathered, pieces);
+  const body = chainPieces(gathered, pieces);
   const coding = chooseCoding(c.req.header("accept-encoding"));
   const more: Record<string, string> = {
     ...(coding && { "content-encoding": coding }),
@@ -60,7 +60,10 @@ async function gather(pieces: AsyncGenerator<Uint8Array>): Promise<{ gathered: U
   return { gathered, isAll: false };
 }
 
-async function* inTurn(first: readonly Uint8Array[], others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* chainPieces(
+  first: readonly Uint8Array[],
+  others: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   yield* first;
   yield* others;
 }

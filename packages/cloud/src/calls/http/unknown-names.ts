@@ -44,13 +44,13 @@ export function refuseUnknown({ audits, body }: Operation, given: Record<string,
 export function noteIgnored(c: Context, schema: z.ZodObject, given: Record<string, unknown>): void {
   const names = Object.keys(given);
   if (names.every((name) => Object.hasOwn(schema.shape, name))) return; // almost every request has no other names
-  const known = knownNames(schema);
+  const known = listKnownNames(schema);
   const ignored = names.filter((name) => name !== "" && !known.includes(name)).slice(0, MOST_NAMED);
   const text = ignored.map((name) => encodeURIComponent(name.toWellFormed().slice(0, MOST_CHARACTERS).toWellFormed()));
   if (text.length > 0) c.header(IGNORED_HEADER, text.join(", "), { append: true });
 }
 
-function knownNames({ shape }: z.ZodObject): string[] {
+function listKnownNames({ shape }: z.ZodObject): string[] {
   return Object.entries(shape).flatMap(([name, schema]) => [name, ...aliasesOf(schema as z.ZodType)]);
 }
 
@@ -67,7 +67,7 @@ function* unknownIn(schema: z.core.$ZodType, value: unknown, path: string): Gene
     return;
   }
   if (!(inner instanceof z.ZodObject) || inner.def.catchall || typeof value !== "object" || value === null) return;
-  const known = knownNames(inner);
+  const known = listKnownNames(inner);
   for (const [name, item] of Object.entries(value))
     if (Object.hasOwn(inner.shape, name)) yield* unknownIn(inner.shape[name]!, item, `${path}${name}.`);
     else if (!known.includes(name)) yield { path: `${path}${name}`, nearest: nearestName(name, known) };

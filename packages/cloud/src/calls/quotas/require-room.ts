@@ -1,7 +1,7 @@
 // Stored bytes are those of the files of recordings that lie in our own store, of imports that are running or can be retried, of uploads that have begun, and of
 // extension packages; recordings are those with data. Both are checked before the first byte of a file, without a lock: files that begin at
 // the same moment may exceed the limit together, and an upload that has begun is finished. A file of unknown length is counted while it
-// arrives (`withinRoom` in `calls/quotas/require-room.ts`), refused once it exceeds the room, and leaves nothing.
+// arrives (`limitToRoom` in `calls/quotas/require-room.ts`), refused once it exceeds the room, and leaves nothing.
 //
 // Simultaneous exports are counted in each process, with those that wait for their turn. Their limit is part of the link, because the
 // stream reads no database.
@@ -122,7 +122,7 @@ interface Receiver {
  * Yields the pieces of a body of unknown length. Throws `QuotaReached` once they exceed the organization's room. The bytes that other calls
  * store meanwhile are checked every 64 MiB. If the organization has no limit at the beginning, nothing is checked.
  */
-export async function* withinRoom(body: AsyncIterable<Uint8Array>, receiver: Receiver): AsyncGenerator<Uint8Array> {
+export async function* limitToRoom(body: AsyncIterable<Uint8Array>, receiver: Receiver): AsyncGenerator<Uint8Array> {
   const { maxStoredBytes } = await readQuotas(receiver.db, receiver.orgId);
   let receivedBytes = 0n;
   let notedBytes = 0n;

@@ -44,13 +44,13 @@ export async function setQuotas(
 }
 
 export function describeLimits({ id, name, used, limits }: OrganizationLimits): string {
-  const of = (figure: bigint | number | null) => (figure === null ? "any number" : String(figure));
+  const describeFigure = (figure: bigint | number | null) => (figure === null ? "any number" : String(figure));
   return [
     `organization ${id} "${name}"`,
-    `  stored bytes      ${used.storedBytes} of ${of(limits.maxStoredBytes)}`,
-    `  recordings        ${used.recordings} of ${of(limits.maxRecordings)}`,
-    `  exports at once   ${of(limits.maxExports)}`,
-    `  members           ${used.members} of ${of(limits.maxMembers)}`,
+    `  stored bytes      ${used.storedBytes} of ${describeFigure(limits.maxStoredBytes)}`,
+    `  recordings        ${used.recordings} of ${describeFigure(limits.maxRecordings)}`,
+    `  exports at once   ${describeFigure(limits.maxExports)}`,
+    `  members           ${used.members} of ${describeFigure(limits.maxMembers)}`,
     "",
   ].join("\n");
 }

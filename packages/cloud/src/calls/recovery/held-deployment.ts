@@ -87,7 +87,7 @@ export async function holdForRemoval(tx: Transaction): Promise<HeldDeployment> {
  * Removes something from the object store while the deployment's row is locked, so that another incarnation is opened only after it. `act`
  * must be harmless when it is repeated. Throws a {@link NotSafeError} instead if nothing may be destroyed.
  */
-export async function whileSafe(db: Pick<Database, "prisma">, act: () => Promise<void>): Promise<void> {
+export async function removeWhileSafe(db: Pick<Database, "prisma">, act: () => Promise<void>): Promise<void> {
   await withTransaction(db, async (tx) => {
     await tx.$executeRawUnsafe(`SET LOCAL idle_in_transaction_session_timeout = ${ACT_TIMEOUT_MS}`);
     await requireRemovable(tx);

@@ -5,7 +5,7 @@ import { hasMarks } from "./marks.ts";
 type Pool = Pick<Database, "pool">;
 
 /** Returns why nothing is destroyed at the moment; undefined if database and store belong together. */
-export async function whyRecovering({ pool }: Pool): Promise<string | undefined> {
+export async function readRecoveryReason({ pool }: Pool): Promise<string | undefined> {
   const { rows } = await pool.query<{ reason: string | null }>(
     `SELECT coalesce(conflict, "recoveringReason") AS reason FROM "Deployment" WHERE id = 1`,
   );

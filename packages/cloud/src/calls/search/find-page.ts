@@ -87,7 +87,7 @@ async function findLittle(read: ReadSql, list: Listed, sought: Sought): Promise<
 async function findPageOf(read: ReadSql, list: Listed, page: Sought): Promise<string[]> {
   if (list.filters.length === 0) return readIds(read, pageOf(list.inOrder, page));
   const count = await choosePrefix(read, list, page);
-  if (count === Number.POSITIVE_INFINITY) return readIds(read, pageOf(walked(list), page));
+  if (count === Number.POSITIVE_INFINITY) return readIds(read, pageOf(walkRows(list), page));
   const ids = count === 0 ? [] : await readIds(read, pageOfPrefix(list, count, page));
   return ids.length === page.limit ? ids : readIds(read, pageOf(list.matching, page));
 }
@@ -143,7 +143,7 @@ function pageOf(rows: OrderedRows, { limit, offset }: Page): Sql {
     ORDER BY ${orderOf(rows)} LIMIT ${limit} OFFSET ${offset}`;
 }
 
-function walked({ inOrder, filters }: Listed): OrderedRows {
+function walkRows({ inOrder, filters }: Listed): OrderedRows {
   return { ...inOrder, where: [...inOrder.where, ...filters] };
 }
 
@@ -158,8 +158,8 @@ function pageOfPrefix({ inOrder, filters }: Listed, count: number, { limit, offs
 /** Reads each range with the keys as columns: the planner merges ranges that it knows to be sorted. */
 function firstRows(rows: OrderedRows, count: number, columns: Sql): Sql {
   const keys = rows.keys.map((key, index) => Prisma.sql`${key} AS ${keyColumn(index)}`);
-  const order = directed([...rows.keys, Prisma.sql`r.id`], rows.sortOrder);
-  return overRanges(
+  const order = toOrderBy([...rows.keys, Prisma.sql`r.id`], rows.sortOrder);
+  return selectEachRange(
     rows,
     (where) => Prisma.sql`
       (SELECT ${Prisma.join([columns, ...keys])} FROM ${rows.from} WHERE ${where} ORDER BY ${order} LIMIT ${count})`,
@@ -172,10 +172,10 @@ function matchesOf(rows: OrderedRows): Sql {
 
 /** Selects columns of all matching rows, in no order. */
 export function selectMatches(rows: OrderedRows, columns: Sql): Sql {
-  return overRanges(rows, (where) => Prisma.sql`SELECT ${columns} FROM ${rows.from} WHERE ${where}`);
+  return selectEachRange(rows, (where) => Prisma.sql`SELECT ${columns} FROM ${rows.from} WHERE ${where}`);
 }
 
-function overRanges({ where, ranges }: OrderedRows, select: (where: Sql) => Sql): Sql {
+function selectEachRange({ where, ranges }: OrderedRows, select: (where: Sql) => Sql): Sql {
   if (ranges.length === 0) return select(allOf(where));
   return Prisma.join(
     ranges.map((range) => select(allOf([...where, range]))),
@@ -184,14 +184,14 @@ function overRanges({ where, ranges }: OrderedRows, select: (where: Sql) => Sql)
 }
 
 function orderOf({ keys, sortOrder }: OrderedRows): Sql {
-  return directed([...keys.map((_, index) => keyColumn(index)), Prisma.sql`id`], sortOrder);
+  return toOrderBy([...keys.map((_, index) => keyColumn(index)), Prisma.sql`id`], sortOrder);
 }
 
 function keyColumn(index: number): Sql {
   return Prisma.raw(`key${index}`);
 }
 
-function directed(expressions: readonly Sql[], sortOrder: "asc" | "desc"): Sql {
+function toOrderBy(expressions: readonly Sql[], sortOrder: "asc" | "desc"): Sql {
   return Prisma.join(expressions.map((expression) => Prisma.sql`${expression} ${Prisma.raw(sortOrder)}`));
 }
 

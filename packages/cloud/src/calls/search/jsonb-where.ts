@@ -45,7 +45,7 @@ export function metadataRecordsWhere(column: Sql, terms: readonly Term[], narrow
   const present = keyed.flatMap((term) => (term.kind === "present" && term.key !== null ? [term.key] : []));
   const json = Prisma.sql`${column}::text`;
   const mayMatch = [...present, ...texts].map((text) =>
-    isForPairs(text, narrowing) ? hasPairs(Prisma.sql`lower(${json})`, asInJson(text)) : jsonContains(json, text),
+    isForPairs(text, narrowing) ? hasPairs(Prisma.sql`lower(${json})`, escapeInJson(text)) : jsonContains(json, text),
   );
   if (texts.length === 0) return allOf([...mayMatch, Prisma.sql`${column} @? ${path}::jsonpath`]);
   const inOneRecord = allOf(texts.map(recordContains));
@@ -84,7 +84,7 @@ export function mayContainTexts(json: Sql, terms: readonly Term[]): Sql {
 
 /** Says whether a bare text that trigrams cannot narrow is among the terms. */
 export function hasShortText(terms: readonly Term[]): boolean {
-  return terms.some((term) => term.kind === "contains" && !hasTrigram(asInJson(term.text)));
+  return terms.some((term) => term.kind === "contains" && !hasTrigram(escapeInJson(term.text)));
 }
 
 const ALWAYS = Prisma.sql`TRUE`;
@@ -133,17 +133,17 @@ function presentWhere(column: Sql, key: KeyedTerm["key"]): Sql {
 }
 
 function isForPairs(text: string, narrowing: Narrowing): boolean {
-  return narrowing === "pairs" && !hasTrigram(asInJson(text));
+  return narrowing === "pairs" && !hasTrigram(escapeInJson(text));
 }
 
 /** A necessary and cheap condition: the text, as JSON writes it inside a string, is part of the JSON text. */
 function jsonContains(json: Sql, text: string): Sql {
-  const asJson = asInJson(text);
+  const asJson = escapeInJson(text);
   if (!hasTrigram(asJson)) return Prisma.sql`strpos(lower(${json}), lower(${asJson}::text)) <> 0`;
   return Prisma.sql`lower(${json}) LIKE lower(${patternOfPart(asJson)}::text)`;
 }
 
-function asInJson(text: string): string {
+function escapeInJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 

@@ -5,9 +5,9 @@ import type { Deps } from "../../calls/context/context.ts";
 import { contentDisposition } from "../../calls/data-plane/content-disposition.ts";
 import { type DataPlaneDeps, logBreak, ownerOfBlob } from "../../calls/data-plane/link-request.ts";
 import type { Env } from "../../calls/http/env.ts";
-import { inSteps } from "../../calls/http/in-steps.ts";
 import { linkOf } from "../../calls/http/in-turn.ts";
 import { streamBody } from "../../calls/http/stream-response.ts";
+import { yieldInSteps } from "../../calls/http/yield-in-steps.ts";
 import { quotaReached } from "../../calls/quotas/require-room.ts";
 import type { Turns } from "../../process/limits/turns.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
@@ -40,7 +40,7 @@ export async function streamSelection(c: Context<Env>, deps: ExportDeps, streame
   const taker = { owner, token: linkOf(c) };
   using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
   const pieces = exported(deps, selection, gone.signal);
-  const steps = inSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
+  const steps = yieldInSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
   const places = deps.turns.readExports;
   const read = whileRead(steps, ({ hasBegun }) => places.take({ ...taker, hasBegun }, () => gone.signal));
   return await streamBody(c, counted(deps, read), {

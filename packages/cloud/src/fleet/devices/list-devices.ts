@@ -3,10 +3,10 @@
 
 import type { api, Device, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
+import { chooseNarrowing } from "../../calls/search/choose-narrowing.ts";
 import { isFirstPage } from "../../calls/search/first-page.ts";
 import { hasPart } from "../../calls/search/has-part.ts";
 import { jsonbWhere } from "../../calls/search/jsonb-where.ts";
-import { narrowingOf } from "../../calls/search/narrowing-of.ts";
 import { parseQuery } from "../../calls/search/terms.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
@@ -44,7 +44,7 @@ export async function findDevices(ctx: Ctx, query: Sought): Promise<{ id: string
     ...(query.nameMatches ? [hasPart(Prisma.sql`d.name`, query.nameMatches).where] : []),
     ...(terms.length === 0
       ? []
-      : [jsonbWhere(Prisma.sql`d.properties`, terms, { narrowing: await narrowingOf(ctx, "Device", terms) })]),
+      : [jsonbWhere(Prisma.sql`d.properties`, terms, { narrowing: await chooseNarrowing(ctx, "Device", terms) })]),
   ];
   const { from, keys } = orderOf(query);
   return readingFrom(ctx.db)(Prisma.sql`

@@ -1,9 +1,9 @@
 import type { api, Input, ListedSession } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
+import { chooseNarrowing } from "../../calls/search/choose-narrowing.ts";
 import { findPage, type Listed } from "../../calls/search/find-page.ts";
 import { hasPart } from "../../calls/search/has-part.ts";
 import { jsonbWhere } from "../../calls/search/jsonb-where.ts";
-import { narrowingOf } from "../../calls/search/narrowing-of.ts";
 import { parseQuery } from "../../calls/search/terms.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
@@ -51,7 +51,7 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Sql[]> {
     ...(query.keyMatches ? [hasPart(Prisma.sql`r.key`, query.keyMatches).where] : []),
     ...(terms.length === 0
       ? []
-      : [jsonbWhere(Prisma.sql`r.properties`, terms, { narrowing: await narrowingOf(ctx, "Session", terms) })]),
+      : [jsonbWhere(Prisma.sql`r.properties`, terms, { narrowing: await chooseNarrowing(ctx, "Session", terms) })]),
   ];
 }
 

@@ -8,7 +8,7 @@ import { openLink } from "../../calls/data-plane/link-request.ts";
 import { requestBody } from "../../calls/data-plane/request-body.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { contentLength, requireOctetStream } from "../../calls/http/octet-stream.ts";
-import { requireRoom, withinRoom } from "../../calls/quotas/require-room.ts";
+import { limitToRoom, requireRoom } from "../../calls/quotas/require-room.ts";
 import { ApiError, notFound } from "../../core/errors.ts";
 import { verifyLink } from "../../core/signed-link.ts";
 import type { ImportRequestModel, UploadModel } from "../../db/generated/models.ts";
@@ -64,7 +64,7 @@ async function storeBody(c: Context<Env>, deps: Deps, upload: UploadModel): Prom
 function bodyWithinRoom(c: Context<Env>, deps: Deps, { id, orgId, sizeBytes }: UploadModel): AsyncIterable<Uint8Array> {
   const body = requestBody(c);
   if (sizeBytes !== null) return body;
-  return withinRoom(body, { db: deps.db.prisma, orgId, note: (bytes) => noteReceived(deps, id, bytes) });
+  return limitToRoom(body, { db: deps.db.prisma, orgId, note: (bytes) => noteReceived(deps, id, bytes) });
 }
 
 /** A commit that failed may have happened all the same: the object is removed only after a refusal. */

@@ -1,4 +1,4 @@
-import { whileSafe } from "../../calls/recovery/held-deployment.ts";
+import { removeWhileSafe } from "../../calls/recovery/held-deployment.ts";
 import type { Database } from "../../db/client.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { isOfCustomer } from "../../store/blobs/object-key.ts";
@@ -15,7 +15,7 @@ interface RemovalDeps {
  */
 export async function removeObject({ db, blobs }: RemovalDeps, blobKey: string): Promise<void> {
   if (isOfCustomer(blobKey)) return; // nothing is ever removed there
-  await whileSafe(db, async () => {
+  await removeWhileSafe(db, async () => {
     await blobs.delete(blobKey);
     if (isUploadKey(blobKey)) await removeManifests(blobs, blobKey);
   });

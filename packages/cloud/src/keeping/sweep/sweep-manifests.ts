@@ -1,4 +1,4 @@
-import { whileSafe } from "../../calls/recovery/held-deployment.ts";
+import { removeWhileSafe } from "../../calls/recovery/held-deployment.ts";
 import { paced } from "../../core/pace.ts";
 import { pagesOf } from "../../core/pages-of.ts";
 import { UploadClosedError } from "../../store/blobs/blob-errors.ts";
@@ -22,7 +22,7 @@ export async function* sweepManifests(deps: SweepDeps, options: SweepOptions): A
     });
     for (const { key, blobKey } of await withoutOwner(deps, old)) {
       if (await isThere(deps, blobKey)) continue;
-      if (!options.isDryRun) await whileSafe(deps.db, () => deps.blobs.removeNote(key));
+      if (!options.isDryRun) await removeWhileSafe(deps.db, () => deps.blobs.removeNote(key));
       yield { outcome: "removed", key, sizeBytes: 0, reason: "the object that it describes does not exist" };
     }
   }

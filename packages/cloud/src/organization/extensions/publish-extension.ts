@@ -6,7 +6,7 @@ import { extensionUpload, MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import { findActor } from "../../calls/audit-log/find-actor.ts";
 import { writeEntry } from "../../calls/audit-log/write-entry.ts";
 import type { Ctx } from "../../calls/context/context.ts";
-import { requireRoomForBytes, withinRoom } from "../../calls/quotas/require-room.ts";
+import { limitToRoom, requireRoomForBytes } from "../../calls/quotas/require-room.ts";
 import { ApiError, refuse } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
 import { onUniqueViolation } from "../../db/sql-state.ts";
@@ -33,7 +33,7 @@ export async function storePackage(ctx: Ctx, { body, expectedBytes }: Package): 
   const blobKey = `${ctx.caller.orgId}/${versionId}`;
   const { orgId } = ctx.caller;
   await requireRoomForBytes(ctx.db.prisma, orgId, BigInt(expectedBytes ?? 1));
-  const fitting = expectedBytes === undefined ? withinRoom(body, { db: ctx.db.prisma, orgId }) : body;
+  const fitting = expectedBytes === undefined ? limitToRoom(body, { db: ctx.db.prisma, orgId }) : body;
   const { sizeBytes, sha256 } = await ctx.blobs.put(blobKey, fitting, { maxBytes: MAX_EXTENSION_BYTES, expectedBytes });
   const stored: StoredPackage = {
     ...{ versionId, blobKey, sizeBytes, sha256, mayBeNamed: false },

@@ -7,12 +7,12 @@ import type { Context, Hono } from "hono";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { answerOnce, makesOne } from "../../calls/http/answer-once.ts";
 import type { Env } from "../../calls/http/env.ts";
-import { inSteps } from "../../calls/http/in-steps.ts";
 import { listTurns } from "../../calls/http/in-turn.ts";
 import { readJsonText } from "../../calls/http/json-body.ts";
 import { parseInput, parseWithBody } from "../../calls/http/parse.ts";
 import { openContext, serve } from "../../calls/http/serve.ts";
 import { streamBody } from "../../calls/http/stream-response.ts";
+import { yieldInSteps } from "../../calls/http/yield-in-steps.ts";
 import { type LayoutRow, layoutJson } from "./layout-rows.ts";
 import {
   createLayout,
@@ -46,7 +46,7 @@ export function layoutRoutes(app: Hono<Env>, deps: Deps): void {
 async function answerList(c: Context<Env>, deps: Deps): Promise<Response> {
   const ctx = await openContext(c, deps, list.access);
   const query = (await parseInput(c, list)) as Input<typeof list>;
-  return streamBody(c, listJson(inSteps(listLayouts(ctx, query), listTurns(c, ctx, list))), {
+  return streamBody(c, listJson(yieldInSteps(listLayouts(ctx, query), listTurns(c, ctx, list))), {
     headers: JSON_TYPE,
     onFailure: (error) => ctx.log.error({ err: error, requestId: ctx.requestId }, "a list of layouts broke off"),
   });

@@ -1,11 +1,11 @@
 import { Hono } from "hono";
-import { crossOrigin } from "../../calls/data-plane/cross-origin.ts";
+import { allowCrossOrigin } from "../../calls/data-plane/allow-cross-origin.ts";
 import { partRoute, pieceRoute } from "../../calls/data-plane/part-route.ts";
 import { answerError } from "../../calls/http/answer-error.ts";
+import { awaitInTime } from "../../calls/http/await-in-time.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { ExactFirstRouter } from "../../calls/http/exact-first-router.ts";
 import { frameRequests } from "../../calls/http/frame-requests.ts";
-import { inTime } from "../../calls/http/in-time.ts";
 import { linkInTurn } from "../../calls/http/in-turn.ts";
 import { refuseEncoding } from "../../calls/http/refuse-encoding.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -27,7 +27,7 @@ export function createSiteApp(deps: SiteDeps, { onReceived, readSelection }: Cal
   app.use(frameRequests(deps), refuseEncoding);
   app.onError((error, c) => answerError(c, error, deps.log));
   app.notFound((c) => answerError(c, new ApiError("NotFound", `there is no ${c.req.method} ${c.req.path}`), deps.log));
-  crossOrigin(app, deps);
+  allowCrossOrigin(app, deps);
   app.use("/data-plane/*", linkInTurn(deps.turns));
   health(app, deps);
   siteUploadRoute(app, deps, onReceived);
@@ -52,6 +52,6 @@ function health(app: Hono<Env>, { blobs, stopping, memory }: SiteDeps): void {
   async function findFault(): Promise<string | undefined> {
     if (stopping.aborted) return "shutting down";
     if (!memory.facts) return "the site has never reached its control plane";
-    return inTime(blobs.check()).catch(() => "the object store cannot be reached");
+    return awaitInTime(blobs.check()).catch(() => "the object store cannot be reached");
   }
 }

@@ -5,7 +5,7 @@ import type { Env } from "./env.ts";
  * Returns a signal that is aborted when the caller goes away before it was answered. The request's own signal would cost a whole `Request`
  * each time.
  */
-export function goneSignal({ env: { outgoing } }: Context<Env>): AbortSignal {
+export function newGoneSignal({ env: { outgoing } }: Context<Env>): AbortSignal {
   const gone = new AbortController();
   if (outgoing.destroyed) gone.abort();
   outgoing.once("close", () => {

@@ -10,7 +10,7 @@ import type { Env } from "../http/env.ts";
  * Lets pages of other origins use links if the operator names these origins. The holder of a link may have the data, but whether a browser
  * may send its user's links to other sites is the operator's decision. Cookies are not sent. spec: Fetch, CORS protocol
  */
-export function crossOrigin(app: Hono<Env>, { linkOrigins }: { readonly linkOrigins: readonly string[] }): void {
+export function allowCrossOrigin(app: Hono<Env>, { linkOrigins }: { readonly linkOrigins: readonly string[] }): void {
   if (linkOrigins.length === 0) return;
   const isNamed = (origin: string) => linkOrigins.includes(origin) || linkOrigins.includes("*");
   app.use(

@@ -2,7 +2,7 @@
 export type TakeTurn = (step: { readonly hasBegun: boolean }) => Promise<Disposable | undefined>;
 
 /** Yields the same pieces, each made in a turn: making many pieces for a fast receiver leaves the processor to others in between. */
-export async function* inSteps<T, Sent = unknown>(
+export async function* yieldInSteps<T, Sent = unknown>(
   pieces: AsyncIterable<T, unknown, Sent>,
   takeTurn: TakeTurn,
 ): AsyncGenerator<T, void, Sent> {

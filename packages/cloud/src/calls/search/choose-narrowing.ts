@@ -11,7 +11,11 @@ const COMMON_ROWS = 50;
  * Decides how to narrow a search in `properties`. Pairs of letters find a rare text at once, but cost more than reading the rows if most of
  * them match. The planner cannot know that, but a sample shows it.
  */
-export async function narrowingOf(ctx: Ctx, table: "Device" | "Session", terms: readonly Term[]): Promise<Narrowing> {
+export async function chooseNarrowing(
+  ctx: Ctx,
+  table: "Device" | "Session",
+  terms: readonly Term[],
+): Promise<Narrowing> {
   if (!hasShortText(terms)) return "trigrams";
   const [sampled] = await ctx.db.prisma.$queryRaw<[{ count: bigint }]>`
     SELECT count(*) FROM (
