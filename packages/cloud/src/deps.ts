@@ -15,7 +15,7 @@ import { StopSteps } from "./core/stop-steps.ts";
 import { openDatabase } from "./db/client.ts";
 import { startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { applyMigrations, listMigrations, migrationsDir } from "./db/migrations.ts";
-import { untilThere } from "./db/until-there.ts";
+import { retryUntilThere } from "./db/retry-until-there.ts";
 import { openStores } from "./keeping/stores/open-stores.ts";
 import { traceStore } from "./keeping/stores/trace-store.ts";
 import { KeptCredentials } from "./process/credentials/kept-credentials.ts";
@@ -135,7 +135,7 @@ async function openMigrated(
     config.databaseUrl ??
     use("Postgres", await openPostgres({ dir: join(config.dataDir, "postgres"), log: quietly(log) })).url;
   const migrate = () => applyMigrations({ url, dir: migrationsDir, log });
-  await (waitsUntil ? untilThere(migrate, { log, signal: waitsUntil }) : migrate());
+  await (waitsUntil ? retryUntilThere(migrate, { log, signal: waitsUntil }) : migrate());
   const db = openDatabase(url, { maxConnections: MAX_CONNECTIONS, log });
   return { url, db: use("the connections to the database", db) };
 }

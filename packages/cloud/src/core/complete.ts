@@ -13,6 +13,6 @@ export type Complete<T> = T extends Single
       : { readonly [K in keyof Required<T>]: Complete<T[K]> };
 
 /** A value that a schema of the contract has read holds every field that was there. */
-export function asParsed<T>(parsed: T): Complete<T> {
+export function toComplete<T>(parsed: T): Complete<T> {
   return parsed as Complete<T>;
 }

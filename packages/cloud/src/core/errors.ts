@@ -55,7 +55,7 @@ export function refuse(code: ErrorCode, message: string): never {
 }
 
 /** `what` names the thing as the caller named it. */
-export function notFound(what: string): never {
+export function throwNotFound(what: string): never {
   throw new ApiError("NotFound", `${what} not found`);
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Mock, mock, test } from "node:test";
 import timers from "node:timers/promises";
-import { paced } from "./pace.ts";
+import { pacePages } from "./pace.ts";
 
 /** A clock that only the test moves: work and waiting take what they say. */
 let nowMs = 0;
@@ -30,7 +30,7 @@ async function* pagesOf(readingMs: readonly number[]): AsyncGenerator<number> {
 
 async function restsOf(readingMs: readonly number[], workedMs: number): Promise<unknown[]> {
   rest.mock.resetCalls();
-  for await (const _ of paced(pagesOf(readingMs))) work(workedMs);
+  for await (const _ of pacePages(pagesOf(readingMs))) work(workedMs);
   return rest.mock.calls.map(({ arguments: [ms] }) => ms);
 }
 
@@ -47,7 +47,7 @@ test("a process that stops does not wait for the rest", async () => {
   const stopping = new AbortController();
   const pages: number[] = [];
   const walk = async () => {
-    for await (const page of paced(pagesOf([1, 1]), stopping.signal)) {
+    for await (const page of pacePages(pagesOf([1, 1]), stopping.signal)) {
       pages.push(page);
       stopping.abort(new Error("stop"));
     }

@@ -9,7 +9,7 @@ const LONGEST_REST_MS = 1000;
  * rests for as long as the former one was worked on. While a page is read, only the time in which this process computes counts as work: a
  * bucket that answers slowly is no reason to rest.
  */
-export async function* paced<T>(pages: AsyncIterable<T>, signal?: AbortSignal): AsyncGenerator<T, void> {
+export async function* pacePages<T>(pages: AsyncIterable<T>, signal?: AbortSignal): AsyncGenerator<T, void> {
   let workedMs: number | undefined;
   let beforePage = performance.eventLoopUtilization();
   for await (const page of pages) {

@@ -9,7 +9,7 @@ import { createTestDatabase } from "../testing/test-database.ts";
 import { type Database, openDatabase } from "./client.ts";
 import { Prisma } from "./generated/client.ts";
 import { prepare } from "./prepared.ts";
-import { type ReadSql, readingFrom, readingIn } from "./read-sql.ts";
+import { newPoolReader, newTransactionReader, type ReadSql } from "./read-sql.ts";
 import { SequentialClient } from "./sequential-client.ts";
 
 /** A number beyond those that a double holds exactly. */
@@ -24,7 +24,7 @@ test("Prisma, prepared statements and composed ones read a BIGINT as the same bi
   const composed = Prisma.sql`SELECT "createdAtNs" FROM "Organization"`;
   const readers = [
     async () => (await selectTime(db, {}))[0],
-    async () => (await readingFrom(db)(composed))[0],
+    async () => (await newPoolReader(db)(composed))[0],
     () => db.prisma.organization.findFirstOrThrow({ select: { createdAtNs: true } }),
   ];
   for (const read of [...readers, ...readers.reverse()]) assert.deepEqual(await read(), { createdAtNs: BIG });
@@ -33,16 +33,16 @@ test("Prisma, prepared statements and composed ones read a BIGINT as the same bi
 test("a composed statement reads arrays of BIGINT with empty and missing items, and counts, as bigint", async (t) => {
   const { db } = await openTestDatabase(t);
   const select = Prisma.sql`SELECT ARRAY[1, NULL, -2]::int8[] AS some, '{}'::int8[] AS none, count(*) AS count, ARRAY['x']::text[] AS texts`;
-  assert.deepEqual(await readingFrom(db)(select), [{ some: [1n, null, -2n], none: [], count: 1n, texts: ["x"] }]);
+  assert.deepEqual(await newPoolReader(db)(select), [{ some: [1n, null, -2n], none: [], count: 1n, texts: ["x"] }]);
 });
 
 test("connections that the server ends, idle or in use, fail only their query, and the next query works", async (t) => {
   const { db, warnings } = await openTestDatabase(t);
   await db.prisma.$queryRaw`SELECT 1`;
   const endAll = Prisma.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()`;
-  const inUse = db.prisma.$transaction((tx) => readingIn(tx)(endAll));
+  const inUse = db.prisma.$transaction((tx) => newTransactionReader(tx)(endAll));
   await assert.rejects(inUse, /terminating connection|Connection terminated/);
-  await assert.doesNotReject(readingFrom(db)(Prisma.sql`SELECT * FROM "Organization"`));
+  await assert.doesNotReject(newPoolReader(db)(Prisma.sql`SELECT * FROM "Organization"`));
   await assert.doesNotReject(db.prisma.organization.count());
   assert.ok(warnings.every((message) => /idle database connection was lost/.test(message)));
 });
@@ -77,13 +77,13 @@ test("closing waits for no query that waits for the lock of somebody else", asyn
   await using holding = openDatabase(url, { maxConnections: 1, log });
   const closing = openDatabase(url, { maxConnections: 4, log });
   const closed = await holding.prisma.$transaction(async (tx) => {
-    await readingIn(tx)(lock);
+    await newTransactionReader(tx)(lock);
     const waiting = [
-      readingFrom(closing)(lock),
-      closing.prisma.$transaction((own) => readingIn(own)(lock), { timeout: 120_000 }),
+      newPoolReader(closing)(lock),
+      closing.prisma.$transaction((own) => newTransactionReader(own)(lock), { timeout: 120_000 }),
     ];
     const ended = Promise.allSettled(waiting);
-    await untilWaiting(readingIn(tx), waiting.length);
+    await untilWaiting(newTransactionReader(tx), waiting.length);
     await closing[Symbol.asyncDispose]();
     return ended;
   });

@@ -51,6 +51,6 @@ export function observeConnection<T>(begin: (taken: Readonly<Taken>) => Promise<
 }
 
 /** Runs `work`, whose connections are not observed. */
-export function unobserved<T>(work: () => T): T {
+export function runUnobserved<T>(work: () => T): T {
   return taking.exit(work);
 }

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { Database } from "./client.ts";
 import type { PrismaClient } from "./generated/client.ts";
-import { observeConnection, unobserved } from "./observed-pool.ts";
+import { observeConnection, runUnobserved } from "./observed-pool.ts";
 import { beginTransaction, type Transaction } from "./transaction.ts";
 
 /** The limit of the longest transaction that a call runs. */
@@ -21,8 +21,8 @@ export function withOneConnection<T>(db: Database, work: (db: DatabaseInTransact
       db,
       (tx) => {
         if (taken.client === undefined) throw new Error("the transaction did not take its connection from the pool");
-        const within = overClient(tx, taken.client);
-        return unobserved(() => work(within));
+        const within = bindToClient(tx, taken.client);
+        return runUnobserved(() => work(within));
       },
       LONGEST_MS,
     ),
@@ -33,7 +33,7 @@ export function withOneConnection<T>(db: Database, work: (db: DatabaseInTransact
  * Does what {@link withOneConnection} does. Inside of another one it joins that one, whose beginner ends it: so a failure must be thrown on
  * to the beginner.
  */
-export function withinOneConnection<T>(db: Database, work: (db: DatabaseInTransaction) => Promise<T>): Promise<T> {
+export function joinOneConnection<T>(db: Database, work: (db: DatabaseInTransaction) => Promise<T>): Promise<T> {
   return isInTransaction(db) ? work(db) : withOneConnection(db, work);
 }
 
@@ -41,7 +41,7 @@ function isInTransaction(db: Database): db is DatabaseInTransaction {
   return db.tx !== undefined;
 }
 
-function overClient(tx: Transaction, client: pg.PoolClient): DatabaseInTransaction {
+function bindToClient(tx: Transaction, client: pg.PoolClient): DatabaseInTransaction {
   const pool = {
     query: client.query.bind(client),
     connect: async () => ({ query: client.query.bind(client), release: () => {} }), // the connection stays with the transaction

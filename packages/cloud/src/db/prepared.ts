@@ -68,7 +68,7 @@ function namedParameters<Values>(names: string[]): Parameters<Values> {
 /** A value with an explicit type, which a list of columns to insert needs. */
 export const asText = <T extends string | null>(value: RawBuilder<T>) => sql<T>`${value}::text`;
 export const asBigint = <T extends bigint | null>(value: RawBuilder<T>) => sql<T>`${value}::bigint`;
-export const asJson = (value: RawBuilder<string>) => sql<string>`${value}::jsonb`;
+export const toJsonb = (value: RawBuilder<string>) => sql<string>`${value}::jsonb`;
 
 /** Matches any of the texts of an array. */
 export function anyOf(texts: RawBuilder<readonly string[]>): RawBuilder<string> {

@@ -10,11 +10,11 @@ export type ReadSql = <Row>(query: Prisma.Sql) => Promise<Row[]>;
  * Reads like Prisma's `$queryRaw`, without Prisma's overhead. BIGINT arrives as bigint. The statement has no name: a plan that is kept
  * would not know the values, and lists need plans that do.
  */
-export function readingFrom({ pool }: Pick<Database, "pool">): ReadSql {
+export function newPoolReader({ pool }: Pick<Database, "pool">): ReadSql {
   return async ({ text, values }) => (await pool.query({ text, values, types: bigintTypes })).rows;
 }
 
 /** Reads in a transaction, and so sees its changes. */
-export function readingIn(tx: Transaction): ReadSql {
+export function newTransactionReader(tx: Transaction): ReadSql {
   return (query) => tx.$queryRaw(query);
 }

@@ -43,7 +43,7 @@ function within(timeNs: bigint | undefined): bigint | null {
  * Splits the same rows into two disjoint ranges: those that start within the span, which an index by start has in order, and those that
  * began before it and reach it, which the index of spans gives for its first moment. Returns no ranges if the span is open on both sides.
  */
-export function startingOrReaching(alias: string, span: Span): Prisma.Sql[] {
+export function splitAtStart(alias: string, span: Span): Prisma.Sql[] {
   const { start, end } = span;
   if (start === undefined && end === undefined) return [];
   if (start !== undefined && end !== undefined && start > end) return [Prisma.sql`FALSE`];
@@ -73,7 +73,7 @@ function longAfter(timeNs: bigint): bigint {
  * Splits the recordings that touch the span, as {@link touches} says, into disjoint ranges of their starts or of their ends: an index gives
  * each range in that order, and the planner knows how many rows there are. Returns no ranges if the span is open on both sides.
  */
-export function touchingRanges(alias: string, span: Span, by: "start" | "end"): Prisma.Sql[] {
+export function splitTouching(alias: string, span: Span, by: "start" | "end"): Prisma.Sql[] {
   const { start, end } = span;
   if (start === undefined && end === undefined) return [];
   if (start !== undefined && end !== undefined && start > end) return [Prisma.sql`FALSE`];

@@ -9,6 +9,6 @@ export function patternOfPart(text: string): string {
  * Wraps the value in an expression that no index has, so that the planner sorts the rows that it found by another index instead of walking
  * the order's index past rows that do not match.
  */
-export function unindexed(column: Prisma.Sql, type: "number" | "text"): Prisma.Sql {
+export function avoidIndex(column: Prisma.Sql, type: "number" | "text"): Prisma.Sql {
   return type === "number" ? Prisma.sql`${column} + 0` : Prisma.sql`${column} || ''`;
 }

@@ -27,7 +27,7 @@ export async function withTransaction<T>(
     if (timeoutMs > TIMEOUT_MS) await tx.$executeRawUnsafe(`SET LOCAL statement_timeout = ${timeoutMs}`);
     return work(tx);
   };
-  return db.tx ? inSavepoint(db.tx, workInTime) : beginTransaction(db, workInTime, timeoutMs);
+  return db.tx ? runInSavepoint(db.tx, workInTime) : beginTransaction(db, workInTime, timeoutMs);
 }
 
 /** Does what {@link withTransaction} does, but keeps the usual limit for each statement, however long the whole may take. */
@@ -47,7 +47,7 @@ export async function beginTransaction<T>(
 }
 
 /** If this part of a transaction fails, it alone is undone; the beginner of the whole repeats the whole. */
-async function inSavepoint<T>(tx: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function runInSavepoint<T>(tx: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
   await tx.$executeRaw`SAVEPOINT part`;
   try {
     const result = await work(tx);

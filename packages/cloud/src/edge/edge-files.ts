@@ -2,7 +2,7 @@ import type { api, EdgeFile, Input, SalvageRequest } from "@downlink/protocol";
 import type { Ctx } from "../calls/context/context.ts";
 import type { Handlers } from "../calls/http/handlers.ts";
 import type { Complete } from "../core/complete.ts";
-import { notFound } from "../core/errors.ts";
+import { throwNotFound } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { SalvageRequestModel } from "../db/generated/models.ts";
 import { selectDevice } from "../fleet/devices/find-device.ts";
@@ -43,8 +43,8 @@ async function listEdgeFiles(ctx: Ctx, query: Input<Contract["list"]>): Promise<
 
 async function getEdgeFile(ctx: Ctx, id: string): Promise<Complete<EdgeFile>> {
   const row = await ctx.db.prisma.edgeFile.findUnique({ where: { id }, ...columns });
-  const [file] = await toEdgeFiles(ctx, [row ?? notFound(`edge file ${id}`)]);
-  return file ?? notFound(`edge file ${id}`);
+  const [file] = await toEdgeFiles(ctx, [row ?? throwNotFound(`edge file ${id}`)]);
+  return file ?? throwNotFound(`edge file ${id}`);
 }
 
 async function toEdgeFiles({ db }: Ctx, rows: readonly Row[]): Promise<Complete<EdgeFile>[]> {

@@ -1,7 +1,7 @@
 import type { api, Input, Requester } from "@downlink/protocol";
 import { contextOf, type TransactionContext } from "../background/jobs/transaction-context.ts";
 import type { Ctx } from "../calls/context/context.ts";
-import { notFound, refuse } from "../core/errors.ts";
+import { refuse, throwNotFound } from "../core/errors.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
@@ -16,10 +16,10 @@ import { isServed, readServedProjects } from "./served-projects.ts";
  */
 export async function requestSalvage(ctx: Ctx, { id, priority }: Input<typeof api.edgeFiles.salvage>): Promise<string> {
   const file = await ctx.db.prisma.edgeFile.findFirst({ where: { AND: [{ id }, visibleTo(ctx)] } });
-  if (!file) notFound(`edge file ${id}`);
+  if (!file) throwNotFound(`edge file ${id}`);
   await withTransaction(ctx.db, async (tx) => {
     await tx.$queryRaw`SELECT id FROM "EdgeFile" WHERE id = ${id} FOR UPDATE`;
-    const locked = (await tx.edgeFile.findUnique({ where: { id } })) ?? notFound(`edge file ${id}`);
+    const locked = (await tx.edgeFile.findUnique({ where: { id } })) ?? throwNotFound(`edge file ${id}`);
     const requestedBy = await findRequester(tx, ctx);
     await requireServed(tx, locked);
     await ask(contextOf(tx, ctx), { file: locked, priority, requestedBy });

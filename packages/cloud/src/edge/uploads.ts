@@ -3,7 +3,7 @@ import { contextOf } from "../background/jobs/transaction-context.ts";
 import type { AgentCtx } from "../calls/context/context.ts";
 import { requireRoom } from "../calls/quotas/require-room.ts";
 import type { Complete } from "../core/complete.ts";
-import { ApiError, notFound, refuse } from "../core/errors.ts";
+import { ApiError, refuse, throwNotFound } from "../core/errors.ts";
 import type { AgentModel, ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
@@ -191,7 +191,7 @@ type DeliverableRequest = ImportRequestModel & { recordingId: string; versionId:
 /** Finds the request as long as it may be delivered. Its recording is locked first, as in every change of either. */
 async function wantedRequest(tx: Transaction, { agent, requestId, versionId }: Wanted): Promise<DeliverableRequest> {
   const seen = await tx.importRequest.findFirst({ where: { id: requestId, agentId: agent.id } });
-  if (!seen) notFound(`import request ${requestId}`);
+  if (!seen) throwNotFound(`import request ${requestId}`);
   if (seen.recordingId === null)
     refuse("RequestSuperseded", `the recording of import request ${requestId} was deleted`);
   await lockRecording(tx, seen.recordingId);
@@ -257,7 +257,7 @@ async function createUpload(tx: Transaction, { request, input, nowNs }: NewUploa
 
 async function openUploadOf(tx: Transaction, request: DeliverableRequest, uploadId: string): Promise<UploadModel> {
   const upload = await tx.upload.findFirst({ where: { id: uploadId, requestId: request.id } });
-  if (!upload) notFound(`upload ${uploadId}`);
+  if (!upload) throwNotFound(`upload ${uploadId}`);
   return upload.state === "open"
     ? upload
     : refuse("UploadClosed", `upload ${uploadId} is ${upload.state}; open a new one`);
@@ -271,7 +271,7 @@ async function findUpload(
     where: { id: uploadId, requestId, request: { agentId: agent.id } },
     include: { request: { select: { recordingId: true, deviceId: true } } },
   });
-  if (!upload) notFound(`upload ${uploadId}`);
+  if (!upload) throwNotFound(`upload ${uploadId}`);
   const { request, ...row } = upload;
   if (request.recordingId === null)
     refuse("RequestSuperseded", `the recording of import request ${requestId} was deleted`);

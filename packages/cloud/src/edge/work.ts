@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { AgentSettings, type EdgeSettings, EdgeWork } from "@downlink/protocol";
 import { z } from "zod";
 import type { AgentCtx } from "../calls/context/context.ts";
-import { asParsed, type Complete } from "../core/complete.ts";
+import { type Complete, toComplete } from "../core/complete.ts";
 import { readIncarnation } from "../db/incarnation.ts";
 import { withLease } from "../fleet/agents/lease.ts";
 import { ownerId, readOwner } from "../process/polls/agent-owner.ts";
@@ -83,13 +83,13 @@ export function settingsOf(owner: SettingsOwner): Complete<EdgeSettings> {
   if ("site" in owner) {
     const retainRecordingsSeconds = Math.ceil(owner.site.retainRecordingsSeconds ?? 0);
     const settings = AgentSettings.parse(owner.site.agentSettings);
-    return { enabled: true, retainRecordingsSeconds, autoDeleteAfterImport: false, ...asParsed(settings) };
+    return { enabled: true, retainRecordingsSeconds, autoDeleteAfterImport: false, ...toComplete(settings) };
   }
   const { device } = owner;
   return {
     enabled: device.enabled,
     retainRecordingsSeconds: device.retainRecordingsSeconds ?? 0,
     autoDeleteAfterImport: device.autoDeleteAfterImport,
-    ...asParsed(AgentSettings.parse(device.agentSettings)),
+    ...toComplete(AgentSettings.parse(device.agentSettings)),
   };
 }

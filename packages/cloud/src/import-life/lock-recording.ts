@@ -1,4 +1,4 @@
-import { notFound } from "../core/errors.ts";
+import { throwNotFound } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { Transaction } from "../db/transaction.ts";
 
@@ -6,7 +6,7 @@ export type LockedRecording = Prisma.RecordingGetPayload<{ include: { edgeFile: 
 
 /** Import requests, deliveries and deletions of one recording lock its row, so that they run one after another. */
 export async function lockRecording(tx: Transaction, id: string): Promise<LockedRecording> {
-  return (await findLocked(tx, id)) ?? notFound(`recording ${id}`);
+  return (await findLocked(tx, id)) ?? throwNotFound(`recording ${id}`);
 }
 
 /** Does what {@link lockRecording} does, but returns null if the recording is gone. */

@@ -1,7 +1,7 @@
 import type { ImportStatus } from "@downlink/protocol";
 import { contextOf } from "../background/jobs/transaction-context.ts";
 import type { Ctx } from "../calls/context/context.ts";
-import { ApiError, notFound } from "../core/errors.ts";
+import { ApiError, throwNotFound } from "../core/errors.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { findRequester } from "../organization/api-keys/find-requester.ts";
@@ -32,7 +32,7 @@ export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: 
     if (next === "pending" && recording.importStatus === "pending")
       await raisePriority(tx, [id], { priority, requestedBy });
     if (next === recording.importStatus) return { id, importStatus: next };
-    if (!edgeFile) notFound(`the edge copy of recording ${id}`);
+    if (!edgeFile) throwNotFound(`the edge copy of recording ${id}`);
     const deviceName = await findDeviceName(tx, recording);
     await queueImports(contextOf(tx, ctx), [{ recording, edgeFile, deviceName }], { priority, requestedBy });
     return { id, importStatus: next };

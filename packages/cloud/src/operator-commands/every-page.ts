@@ -1,4 +1,4 @@
-import type { Batches } from "../db/in-batches.ts";
+import type { Batches } from "../db/read-in-batches.ts";
 
 const PAGE = 1000;
 

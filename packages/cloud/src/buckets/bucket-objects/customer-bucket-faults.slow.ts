@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { someAtOnce } from "../../core/some-at-once.ts";
+import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import { whyNoCeph } from "../../store/bucket-uploads/testing/run-ceph.ts";
 import { replaceInItsMiddle } from "./testing/replace-in-middle.ts";
 import { anotherMcap, type Customer, startCustomer } from "./testing/start-customer.ts";
@@ -36,7 +36,7 @@ test("a listing of 3,000 objects goes on where it was interrupted, and has every
   const rules = [{ pattern: "**", action: { type: "ignore" as const } }];
   await cloud.admin.call(api.ingestPathPolicies.save, { id: site.siteId, schemaVersion: 1, rules });
   const names = Array.from({ length: COUNT }, (_, at) => nameOf(at));
-  await someAtOnce(names, 32, (name) => site.put(name, Buffer.from("x")));
+  await runSomeAtOnce(names, 32, (name) => site.put(name, Buffer.from("x")));
 
   const stopping = new AbortController();
   const isPage = (call: string) => call.includes("list-type=2") && !call.includes("max-keys=1&");

@@ -1,4 +1,4 @@
-import { someAtOnce } from "../../core/some-at-once.ts";
+import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import type { BucketObjectModel } from "../../db/generated/models.ts";
 import type { ListedName } from "../../store/blobs/buckets/customer-bucket.ts";
 import { insertIgnored } from "./insert-ignored.ts";
@@ -137,7 +137,7 @@ async function takeFresh(deps: LookDeps, site: SiteWithPolicy, listed: readonly 
 }
 
 async function lookAtAll(deps: LookDeps, site: SiteWithPolicy, names: readonly string[]): Promise<void> {
-  await someAtOnce(names, AT_ONCE, (name) => lookAtObject(deps, site, name));
+  await runSomeAtOnce(names, AT_ONCE, (name) => lookAtObject(deps, site, name));
 }
 
 function differs(site: SiteWithPolicy, row: BucketObjectModel, listed: ListedName | undefined): boolean {

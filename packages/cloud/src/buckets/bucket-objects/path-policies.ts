@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { api, IngestPathPolicyRevision, Input, TriedPolicy } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
-import { asParsed, type Complete } from "../../core/complete.ts";
-import { notFound, refuse } from "../../core/errors.ts";
+import { type Complete, toComplete } from "../../core/complete.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
 import type { IngestPathPolicyModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { findSite } from "../../organization/projects/find-site.ts";
@@ -18,7 +18,7 @@ export const ingestPathPolicies: Handlers<Contract> = { get: getPolicy, save: sa
 
 async function getPolicy(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<IngestPathPolicyRevision>> {
   await findBucketSite(ctx, id);
-  return toRevision((await findPolicy(ctx.db.prisma, id)) ?? notFound(`an ingest path policy of site ${id}`));
+  return toRevision((await findPolicy(ctx.db.prisma, id)) ?? throwNotFound(`an ingest path policy of site ${id}`));
 }
 
 /** A revision is appended if the policy differs from the current one. spec: Save ingest path policy */
@@ -29,7 +29,7 @@ async function savePolicy(ctx: Ctx, input: Input<Contract["save"]>): Promise<Com
   const policy: PathPolicy = { schemaVersion, rules };
   return withTransaction(ctx.db, async (tx) => {
     const locked = await tx.$queryRaw<unknown[]>`SELECT id FROM "Site" WHERE id = ${siteId} FOR NO KEY UPDATE`;
-    if (locked.length === 0) notFound(`site ${siteId}`);
+    if (locked.length === 0) throwNotFound(`site ${siteId}`);
     const current = await findPolicy(tx, siteId);
     if (current && isDeepStrictEqual(current.policy, asJson(policy))) return toRevision(current);
     const revision = current?.revision ?? 0;
@@ -43,13 +43,13 @@ async function savePolicy(ctx: Ctx, input: Input<Contract["save"]>): Promise<Com
 async function tryOut(ctx: Ctx, { id, rules }: Input<Contract["tryOut"]>): Promise<Complete<TriedPolicy>> {
   await findBucketSite(ctx, id);
   if (rules) requireRules(rules);
-  const site = (await findSiteWithPolicy(ctx.db, id)) ?? notFound(`site ${id}`);
+  const site = (await findSiteWithPolicy(ctx.db, id)) ?? throwNotFound(`site ${id}`);
   return tryPolicy(ctx, site, rules && { rules });
 }
 
 async function findBucketSite(ctx: Ctx, id: string): Promise<void> {
   const { type } = await findSite(ctx, id);
-  if (type !== "byob") notFound(`an ingest path policy of site ${id}, which is ${type}, not byob,`);
+  if (type !== "byob") throwNotFound(`an ingest path policy of site ${id}, which is ${type}, not byob,`);
 }
 
 /** Returns the policy as it comes back from the database. */
@@ -59,5 +59,5 @@ function asJson(policy: PathPolicy) {
 
 function toRevision(row: IngestPathPolicyModel): Complete<IngestPathPolicyRevision> {
   const { revision, createdAtNs: createdAt } = row;
-  return { revision, createdAt, policy: asParsed(policyOf(row)) as IngestPathPolicyRevision["policy"] };
+  return { revision, createdAt, policy: toComplete(policyOf(row)) as IngestPathPolicyRevision["policy"] };
 }

@@ -4,7 +4,7 @@
 import type { Deps } from "../../calls/context/context.ts";
 import { isIndexingHeld } from "../../calls/recovery/adoption-pass.ts";
 import { withSmallHeap } from "../../core/heap-growth.ts";
-import { someAtOnce } from "../../core/some-at-once.ts";
+import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { BucketUnavailableError } from "../../store/blobs/buckets/bucket-unavailable.ts";
 import { listNames } from "./list-names.ts";
@@ -85,7 +85,7 @@ async function lookAtOverdue(deps: VisitDeps, site: SiteWithPolicy, signal: Abor
       orderBy: { id: "asc" },
       take: DUE_PAGE,
     });
-    await someAtOnce(page, AT_ONCE, ({ name }) => lookAtObject(deps, site, name));
+    await runSomeAtOnce(page, AT_ONCE, ({ name }) => lookAtObject(deps, site, name));
     if (page.length < DUE_PAGE) return;
     after = page.at(-1)!.id;
   }

@@ -2,7 +2,7 @@ import type { api, Input, Output } from "@downlink/protocol";
 import type { InboxCtx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, notFound, refuse } from "../../core/errors.ts";
+import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { OwnerHints } from "../bucket-objects/note-object.ts";
 import { findMismatch, findNotifiedBucket, receiveNotifications } from "./receive-notifications.ts";
 
@@ -33,7 +33,7 @@ async function createNotification(ctx: InboxCtx, body: Body): Promise<Complete<O
 /** A device may be created by its name, but what is named by its id must be there. */
 async function requireOwner({ db, caller: { orgId } }: InboxCtx, { deviceId, projectId }: OwnerHints): Promise<void> {
   if (deviceId !== undefined && !(await db.prisma.device.findFirst({ where: { id: deviceId, orgId } })))
-    notFound(`device "${deviceId}"`);
+    throwNotFound(`device "${deviceId}"`);
   if (projectId !== undefined && !(await db.prisma.project.findFirst({ where: { id: projectId, orgId } })))
-    notFound(`project "${projectId}"`);
+    throwNotFound(`project "${projectId}"`);
 }

@@ -7,7 +7,7 @@ import type { SiteType } from "@downlink/protocol";
 import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import type { InboxCaller } from "../../core/callers.ts";
-import { notFound, refuse } from "../../core/errors.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
 import { onForeignKeyViolation } from "../../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { isObjectName, noteObjects } from "../bucket-objects/note-object.ts";
@@ -32,7 +32,7 @@ export interface NotifiedBucket {
 export async function findNotifiedBucket({ db }: Pick<Deps, "db">, caller: InboxCaller): Promise<NotifiedBucket> {
   const { siteId, orgId } = caller;
   const site = await db.prisma.site.findFirst({ where: { id: siteId, orgId }, include: { bucket: true } });
-  if (!site) return notFound(`site ${siteId}`);
+  if (!site) return throwNotFound(`site ${siteId}`);
   if (!site.bucket) return refuse("Conflict", withoutBucket(site.name, site.type as SiteType));
   return { ...site.bucket, orgId };
 }
@@ -75,7 +75,7 @@ export async function receiveNotifications(
     const some = covered.slice(at, at + AT_ONCE);
     using _turn = await takeTurn?.();
     const fresh = await withTransaction(deps.db, (tx) => acceptFresh(contextOf(tx, deps), bucket, some)).catch(
-      onForeignKeyViolation(() => notFound(`site ${bucket.siteId}`)),
+      onForeignKeyViolation(() => throwNotFound(`site ${bucket.siteId}`)),
     );
     outcomes.inc({ outcome: "accepted" }, fresh);
     outcomes.inc({ outcome: "repeated" }, some.length - fresh);

@@ -5,7 +5,7 @@
 import { api, type Contract, holdsCredential, type Operation, pathParameters } from "@downlink/protocol";
 import { z } from "zod";
 import { ApiError } from "../../core/errors.ts";
-import { withinOneConnection } from "../../db/one-connection.ts";
+import { joinOneConnection } from "../../db/one-connection.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { findActor } from "../audit-log/find-actor.ts";
 import { writeEntry } from "../audit-log/write-entry.ts";
@@ -25,7 +25,7 @@ export function auditedHandler<C extends Contract>(bound: BoundContract<C>, name
   const readBefore = readerOf(bound, operation);
   const toAfter = operation.method === "delete" ? () => undefined : fieldsOf(operation.response!);
   return (ctx, input) =>
-    withinOneConnection(ctx.db, async (db) => {
+    joinOneConnection(ctx.db, async (db) => {
       const inside = { ...ctx, db };
       await lockThing(db.tx, ctx, [resourceKind, thingOf(operation, input)]);
       const [actor, before] = [await findActor(db.tx, inside), await readBefore(inside, input)];

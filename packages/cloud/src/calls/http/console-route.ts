@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import type { Context, Hono } from "hono";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import { chooseCoding } from "./content-coding.ts";
 import type { Env } from "./env.ts";
 
@@ -59,11 +59,15 @@ export function consoleRoutes(app: Hono<Env>, folder: string | undefined): void 
   const files = readFiles(folder);
   const page = files.get("index.html");
   for (const path of PAGES)
-    app.get(path, (c) => send(c, page ?? notFound("the console, which is not built: run npm run build"), PAGE_HEADERS));
-  app.get("/icon.svg", (c) => send(c, files.get("icon.svg") ?? notFound("the icon"), { "Cache-Control": "no-cache" }));
+    app.get(path, (c) =>
+      send(c, page ?? throwNotFound("the console, which is not built: run npm run build"), PAGE_HEADERS),
+    );
+  app.get("/icon.svg", (c) =>
+    send(c, files.get("icon.svg") ?? throwNotFound("the icon"), { "Cache-Control": "no-cache" }),
+  );
   app.get("/assets/:name", (c) => {
     const name = c.req.param("name");
-    const file = files.get(`assets/${name}`) ?? notFound(`the part ${name} of the console`);
+    const file = files.get(`assets/${name}`) ?? throwNotFound(`the part ${name} of the console`);
     // A worker has the policy of its own script, and not that of the page that starts it.
     const headers = { "Content-Security-Policy": POLICY, "Cache-Control": "public, max-age=31536000, immutable" };
     return send(c, file, headers);

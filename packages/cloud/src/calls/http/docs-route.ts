@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { documentedApi, toOpenApi } from "@downlink/protocol";
 import type { Hono } from "hono";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { Deps } from "../context/context.ts";
 import type { Env } from "./env.ts";
 
@@ -40,7 +40,7 @@ export function docsRoutes(app: Hono<Env>, deps: Pick<Deps, "publicUrl">): void 
   app.get("/docs/start.js", (c) => c.body(START, 200, { "Content-Type": "text/javascript; charset=utf-8" }));
   app.get("/docs/:asset", async (c) => {
     const name = c.req.param("asset");
-    const mediaType = Object.hasOwn(ASSETS, name) ? ASSETS[name]! : notFound(`the page /docs/${name}`);
+    const mediaType = Object.hasOwn(ASSETS, name) ? ASSETS[name]! : throwNotFound(`the page /docs/${name}`);
     return c.body(await readFile(join(ASSETS_DIR, name)), 200, {
       "Content-Type": mediaType,
       "Cache-Control": "public, max-age=3600",

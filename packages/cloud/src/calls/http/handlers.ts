@@ -1,6 +1,6 @@
 import type { Answer, Contract, Input } from "@downlink/protocol";
 import type { Complete } from "../../core/complete.ts";
-import type { Batches } from "../../db/in-batches.ts";
+import type { Batches } from "../../db/read-in-batches.ts";
 import type { Ctx, CtxOf } from "../context/context.ts";
 
 /** One function for each operation; a missing one does not compile. */

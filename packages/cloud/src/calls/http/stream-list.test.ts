@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { request } from "undici";
 import { z } from "zod";
 import { ApiError } from "../../core/errors.ts";
-import type { Batches } from "../../db/in-batches.ts";
+import type { Batches } from "../../db/read-in-batches.ts";
 import { serveRoutes } from "../data-plane/testing/serve-routes.ts";
 import { streamList } from "./stream-list.ts";
 

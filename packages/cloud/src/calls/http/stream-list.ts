@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { Batches } from "../../db/in-batches.ts";
+import type { Batches } from "../../db/read-in-batches.ts";
 import { chooseCoding, encodePieces } from "./content-coding.ts";
 import { encodeJson } from "./encode-json.ts";
 import type { Env } from "./env.ts";

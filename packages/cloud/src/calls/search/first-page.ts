@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { DB } from "../../db/generated/tables.ts";
-import { FEW } from "../../db/in-batches.ts";
 import type { Parameters } from "../../db/prepared.ts";
+import { FEW } from "../../db/read-in-batches.ts";
 import type { Ctx } from "../context/context.ts";
 
 type Listed = "Recording" | "Event" | "Device";

@@ -1,5 +1,5 @@
 import { Prisma } from "../../db/generated/client.ts";
-import { unindexed } from "../../db/text-sql.ts";
+import { avoidIndex } from "../../db/text-sql.ts";
 import type { Listed } from "./find-page.ts";
 
 type Sql = Prisma.Sql;
@@ -57,7 +57,7 @@ export function listByColumn({ table, orgId, part, filters, ranges = [], sortOrd
 
 /** Returns what the rows are sorted by, before the id, and the same by expressions that no index has. */
 function keysOf(column: string | undefined): { keys: Sql[]; unindexedKeys: Sql[] } {
-  if (column === undefined) return { keys: [], unindexedKeys: [unindexed(Prisma.sql`r.id`, "text")] };
+  if (column === undefined) return { keys: [], unindexedKeys: [avoidIndex(Prisma.sql`r.id`, "text")] };
   const key = Prisma.raw(`r."${column}"`);
-  return { keys: [key], unindexedKeys: [unindexed(key, column.endsWith("Ns") ? "number" : "text")] };
+  return { keys: [key], unindexedKeys: [avoidIndex(key, column.endsWith("Ns") ? "number" : "text")] };
 }

@@ -1,6 +1,6 @@
 import { TokenMaker } from "@downlink/protocol";
 import { callerId } from "../../core/callers.ts";
-import { asParsed } from "../../core/complete.ts";
+import { toComplete } from "../../core/complete.ts";
 import { invalid } from "../../core/errors.ts";
 import type { CredentialModel } from "../../db/generated/models.ts";
 import { findName } from "../../process/credentials/find-name.ts";
@@ -49,7 +49,7 @@ export function toTokenFacts({ credential: row }: WithTokenFacts) {
   return {
     token: undefined,
     hint: row?.hint ?? undefined,
-    createdBy: asParsed(TokenMaker.safeParse(row?.createdBy).data),
+    createdBy: toComplete(TokenMaker.safeParse(row?.createdBy).data),
     lastUsedAt: row?.lastUsedAtNs ?? undefined,
     expiresAt: row?.expiresAtNs ?? undefined,
   };

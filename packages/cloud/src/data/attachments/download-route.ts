@@ -6,7 +6,7 @@ import { type DataPlaneDeps, logBreak, openLink } from "../../calls/data-plane/l
 import { sliceOf } from "../../calls/data-plane/slice-of.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { openContext } from "../../calls/http/serve.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../../core/signed-link.ts";
 import { findServingSite } from "../../store/site-keys/find-serving-site.ts";
 import { fingerprintOf } from "./attachment-rows.ts";
@@ -35,7 +35,7 @@ async function attachmentLink(deps: Deps, row: StoredAttachment): Promise<string
   const { db, clock } = deps;
   const site = siteObjectKey === null ? undefined : await findServingSite({ tx: db.prisma, clock }, row.siteId!);
   const claims = {
-    blobKey: blobKey ?? siteObjectKey ?? notFound(`the data of attachment ${row.id}`),
+    blobKey: blobKey ?? siteObjectKey ?? throwNotFound(`the data of attachment ${row.id}`),
     offset: String(row.dataOffset),
     sizeBytes: String(row.sizeBytes),
     etag: fingerprintOf(row),

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../calls/context/context.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
 import { type AttachmentRow, attachmentColumns } from "./attachment-rows.ts";
@@ -17,5 +17,5 @@ export async function findAttachment(ctx: Ctx, id: string): Promise<StoredAttach
     where: { AND: [{ id }, visibleTo(ctx), isHeld] },
     select: { ...attachmentColumns, recording: { select: { blobKey: true, siteObjectKey: true } } },
   });
-  return row ?? notFound(`attachment ${id}`);
+  return row ?? throwNotFound(`attachment ${id}`);
 }

@@ -1,7 +1,7 @@
 import { changeKinds, MAX_CHANGES } from "@downlink/protocol";
 import type { Deps } from "../../calls/context/context.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { readingFrom } from "../../db/read-sql.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
 
 export interface ChangeRow {
   readonly kind: (typeof changeKinds)[number];
@@ -35,7 +35,7 @@ type Found = { readonly incarnation: string; readonly xid: bigint } & {
  * none that commits late is passed over.
  */
 export async function readNews({ db, clock }: Pick<Deps, "db" | "clock">, orgId: string, since?: Place): Promise<News> {
-  const found = await readingFrom(db)<Found>(Prisma.sql`
+  const found = await newPoolReader(db)<Found>(Prisma.sql`
     SELECT now.*, e.* FROM (
       SELECT incarnation, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS xid FROM "Deployment" WHERE id = 1
     ) AS now LEFT JOIN LATERAL (

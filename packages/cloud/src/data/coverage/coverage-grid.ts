@@ -7,7 +7,7 @@ import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { readingFrom } from "../../db/read-sql.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
 import { LONG_NS, longBefore } from "../../db/span-sql.ts";
 import { findDevices } from "../../fleet/devices/list-devices.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
@@ -51,7 +51,7 @@ function windowOf({ start, binNs, bins }: Query): Window {
 /** Returns what the query packs for each device that has any; a device is `d` there. */
 async function readPacked({ db }: Ctx, ids: readonly string[], packed: Sql): Promise<Map<string, Buffer>> {
   if (ids.length === 0) return new Map();
-  const rows = await readingFrom(db)<{ id: string; packed: Buffer | null }>(Prisma.sql`
+  const rows = await newPoolReader(db)<{ id: string; packed: Buffer | null }>(Prisma.sql`
     SELECT d.id, p.packed FROM unnest(${[...ids]}::text[]) d(id) CROSS JOIN LATERAL (${packed}) p`);
   return new Map(rows.flatMap(({ id, packed }) => (packed ? [[id, packed] as const] : [])));
 }

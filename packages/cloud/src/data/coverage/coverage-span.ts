@@ -4,7 +4,7 @@ import { countMatches, findPage } from "../../calls/search/find-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { readingFrom } from "../../db/read-sql.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
 import { planList } from "../recordings/find-recordings.ts";
 
 type Query = Input<(typeof api.coverage)["span"]>;
@@ -37,7 +37,7 @@ const byEnd = { sortBy: "end", sortOrder: "desc" } as const;
 
 /** The two ends may cross if the recordings are strange enough: then all of them are usual. */
 async function usualSpan(ctx: Ctx, query: Query, all: Span): Promise<Span> {
-  const offset = Math.floor((await countMatches(readingFrom(ctx.db), await plan(ctx, query, byStart))) / UNUSUAL);
+  const offset = Math.floor((await countMatches(newPoolReader(ctx.db), await plan(ctx, query, byStart))) / UNUSUAL);
   const first = await findOne(ctx, query, { ...byStart, offset });
   const last = await findOne(ctx, query, { ...byEnd, offset });
   return first && last && first.startNs <= last.endNs ? { start: first.startNs, end: last.endNs } : all;
@@ -45,7 +45,7 @@ async function usualSpan(ctx: Ctx, query: Query, all: Span): Promise<Span> {
 
 async function findOne(ctx: Ctx, query: Query, wanted: Wanted) {
   const page = { limit: 1, offset: wanted.offset ?? 0 };
-  const [id] = await findPage(readingFrom(ctx.db), await plan(ctx, query, wanted), page);
+  const [id] = await findPage(newPoolReader(ctx.db), await plan(ctx, query, wanted), page);
   if (id === undefined) return null;
   return ctx.db.prisma.recording.findUnique({ where: { id }, select: { startNs: true, endNs: true } });
 }

@@ -14,7 +14,7 @@ import {
 } from "../../calls/search/cursor-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { unindexed } from "../../db/text-sql.ts";
+import { avoidIndex } from "../../db/text-sql.ts";
 import { findDataset, findVersion } from "./find-dataset.ts";
 import { membersOnlyIn, onlyInVersion } from "./membership-sql.ts";
 import { type Member, showMembers } from "./show-members.ts";
@@ -103,7 +103,7 @@ function sideOf(page: CursorPage, side: Side): Prisma.Sql {
   const isFew = count <= QUICK_CHANGES;
   const which = isFew ? membersOnlyIn(datasetId, side) : onlyInVersion(side);
   const where = [Prisma.sql`m."datasetId" = ${datasetId} AND ${which}`, ...beyondCursor(page, place)];
-  const sortValue = isFew ? unindexed(place.sortValue, "number") : place.sortValue;
+  const sortValue = isFew ? avoidIndex(place.sortValue, "number") : place.sortValue;
   return Prisma.sql`FROM "DatasetMember" m WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${pageOrder(page, { ...place, sortValue })} LIMIT ${page.take}`;
 }

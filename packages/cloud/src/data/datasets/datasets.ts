@@ -3,7 +3,7 @@ import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import { creatorOf } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound, refuse } from "../../core/errors.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
 import { onUniqueViolation } from "../../db/sql-state.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -62,7 +62,7 @@ async function updateDataset(ctx: Ctx, { id, ...changes }: Input<Contract["updat
 /** Deletes a dataset with its versions and memberships; the episodes stay. */
 async function deleteDataset(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
   const { count } = await ctx.db.prisma.dataset.deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } });
-  return count > 0 ? { success: true } : notFound(`dataset ${id}`);
+  return count > 0 ? { success: true } : throwNotFound(`dataset ${id}`);
 }
 
 /** Lists "the editable version while nothing is committed, else the latest committed membership". spec: wire contract, Datasets */

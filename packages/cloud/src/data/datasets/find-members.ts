@@ -7,7 +7,7 @@
 import type { Ctx } from "../../calls/context/context.ts";
 import { beyondCursor, type CursorPage, type Place, pageOrder } from "../../calls/search/cursor-page.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { unindexed } from "../../db/text-sql.ts";
+import { avoidIndex } from "../../db/text-sql.ts";
 import { inVersion, membersOf } from "./membership-sql.ts";
 import type { Member } from "./show-members.ts";
 
@@ -81,7 +81,7 @@ function sorted(selection: Selection): Rows {
   const { datasetId, versionNumber, page, column, conditions } = selection;
   const from = Prisma.sql`"DatasetMember" m ${joins(selection)}`;
   const where = [membersOf(datasetId, versionNumber), ...conditions, ...beyond(page, column)];
-  return { from, where, sortValue: unindexed(columnOf(column), "number") };
+  return { from, where, sortValue: avoidIndex(columnOf(column), "number") };
 }
 
 /** Reads the version's first rows in the order, and keeps those that match. */
@@ -99,7 +99,7 @@ function prefix(selection: Selection): Rows {
 function matching(selection: Selection): Rows {
   const from = Prisma.sql`"DatasetMember" m ${joins(selection)}`;
   const where = [...inOrder(selection), ...selection.conditions];
-  return { from, where, sortValue: unindexed(columnOf(selection.column), "number") };
+  return { from, where, sortValue: avoidIndex(columnOf(selection.column), "number") };
 }
 
 function inOrder({ datasetId, versionNumber, page, column }: Selection): Sql[] {

@@ -10,7 +10,7 @@ import {
 } from "../../calls/search/cursor-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
 import { patternOfPart } from "../../db/text-sql.ts";
 import { visibleProjectIds } from "../../organization/projects/find-project.ts";
 import { toDataset } from "./dataset-rows.ts";
@@ -25,7 +25,7 @@ export async function listDatasets(ctx: Ctx, query: Input<List>): Promise<Comple
   const { rows, headers } = closePage(ctx, page, found);
   const ids = rows.map(({ id }) => id);
   const datasets = await ctx.db.prisma.dataset.findMany({ where: { id: { in: ids } } });
-  return { output: inOrderOf(ids, datasets).map(toDataset), headers };
+  return { output: sortByIds(ids, datasets).map(toDataset), headers };
 }
 
 const sortKeys = {

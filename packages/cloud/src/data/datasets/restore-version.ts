@@ -1,6 +1,6 @@
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import { notFound, refuse } from "../../core/errors.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { findVersion, lockDataset } from "./find-dataset.ts";
@@ -22,7 +22,7 @@ export async function restoreVersion(ctx: Ctx, input: Input<Contract["restore"]>
   const { id, versionNumber, force = false } = input;
   const work = async (tx: Transaction) => {
     const dataset = await lockDataset(tx, ctx, id);
-    if (versionNumber >= dataset.editableVersion) notFound(`committed version ${versionNumber} of dataset ${id}`);
+    if (versionNumber >= dataset.editableVersion) throwNotFound(`committed version ${versionNumber} of dataset ${id}`);
     await findVersion(tx, dataset, versionNumber);
     if (!force) await requireUnstaged(tx, dataset);
     const nowNs = ctx.clock.nowNs();

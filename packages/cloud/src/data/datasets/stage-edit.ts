@@ -1,4 +1,4 @@
-import { invalid, notFound } from "../../core/errors.ts";
+import { invalid, throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { DatasetModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -35,7 +35,7 @@ async function holdEpisodes(tx: Transaction, { projectId }: DatasetModel, ids: r
     SELECT id FROM "Episode" WHERE id = ANY(${[...ids]}) AND "projectId" = ${projectId} ORDER BY id FOR KEY SHARE`;
   const found = new Set(held.map(({ id }) => id));
   const missing = ids.find((id) => !found.has(id));
-  if (missing !== undefined) notFound(`episode ${missing}`);
+  if (missing !== undefined) throwNotFound(`episode ${missing}`);
 }
 
 async function readStates(tx: Transaction, { id, editableVersion }: Staging, ids: readonly string[]) {

@@ -7,7 +7,7 @@ import type { Episode, MemberRecording } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
 import type { Prisma } from "../../db/generated/client.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
 import { readLocation } from "../../store/customer-buckets/read-location.ts";
 
 /** The parts that an answer shows beside an episode's own fields. */
@@ -51,7 +51,7 @@ export async function readEpisodes(
     db.prisma.episode.findMany({ where: { id: { in: [...ids] } }, select }),
     include.includes("recordings") ? readMembers(db, ids) : undefined,
   ]);
-  return inOrderOf(ids, rows).map((row) => toEpisode(row, members && (members.get(row.id) ?? [])));
+  return sortByIds(ids, rows).map((row) => toEpisode(row, members && (members.get(row.id) ?? [])));
 }
 
 /** Reads the recordings of each episode, by start. */

@@ -2,7 +2,7 @@ import type { api, Episode, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound, refuse } from "../../core/errors.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
 import { FOREIGN_KEY_VIOLATION, sqlState } from "../../db/sql-state.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
 import { readEpisodes } from "./episode-rows.ts";
@@ -22,7 +22,7 @@ export const episodes: Handlers<Contract> = {
 async function getEpisode(ctx: Ctx, { id, include }: Input<Contract["get"]>): Promise<Complete<Episode>> {
   await findEpisode(ctx, id);
   const [episode] = await readEpisodes(ctx, [id], [...include, "creationContext"]);
-  return episode ?? notFound(`episode ${id}`);
+  return episode ?? throwNotFound(`episode ${id}`);
 }
 
 /** Versions of datasets keep their episodes, committed or not; the foreign key ensures that, whichever transaction comes first. */
@@ -30,7 +30,7 @@ async function deleteEpisode(ctx: Ctx, { id }: Input<Contract["delete"]>): Promi
   const { count } = await ctx.db.prisma.episode
     .deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } })
     .catch(refuseMember(ctx, id));
-  return count > 0 ? { success: true } : notFound(`episode ${id}`);
+  return count > 0 ? { success: true } : throwNotFound(`episode ${id}`);
 }
 
 function refuseMember({ db }: Ctx, id: string) {

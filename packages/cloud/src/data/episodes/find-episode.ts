@@ -1,5 +1,5 @@
 import type { Ctx } from "../../calls/context/context.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
 
@@ -15,7 +15,7 @@ const columns = {
 export async function findEpisode(ctx: Ctx, id: string) {
   const where = { AND: [{ id }, visibleTo(ctx)] };
   const row = await ctx.db.prisma.episode.findFirst({ where, select: columns });
-  if (!row) notFound(`episode ${id}`);
+  if (!row) throwNotFound(`episode ${id}`);
   const { recordings, ...episode } = row;
   return { ...episode, recordingIds: recordings.map(({ recordingId }) => recordingId) };
 }

@@ -2,7 +2,7 @@ import type { api, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import { jsonbWhere, type Narrowing } from "../../calls/search/jsonb-where.ts";
 import { parseQuery } from "../../calls/search/terms.ts";
-import { invalid, notFound } from "../../core/errors.ts";
+import { invalid, throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { touches } from "../../db/span-sql.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
@@ -49,7 +49,7 @@ export async function requireRecording(ctx: Ctx, { recordingId, projectId }: Sel
   const found =
     (await recording.findFirst({ where: { AND: [{ id: recordingId }, scope] }, select: { id: true } })) ??
     (await episodeRecording.findFirst({ where: { recordingId, episode: scope }, select: { episodeId: true } }));
-  if (!found) notFound(`recording "${recordingId}"`);
+  if (!found) throwNotFound(`recording "${recordingId}"`);
 }
 
 function hasRecording(recordingId: string): Prisma.Sql {

@@ -7,7 +7,7 @@ import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import { creatorOf } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalidAt, notFound } from "../../core/errors.ts";
+import { invalidAt, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
@@ -46,7 +46,7 @@ async function resolveItems(tx: Transaction, projectId: string, items: readonly 
   const named = items.flatMap(({ recordings = [] }) => recordings);
   const ofEvents = [...events.values()].flatMap(({ recordingIds }) => recordingIds);
   const held = await holdRecordings(tx, projectId, [...named, ...ofEvents]);
-  for (const id of named) if (!held.has(id)) notFound(`recording ${id}`);
+  for (const id of named) if (!held.has(id)) throwNotFound(`recording ${id}`);
   requireRecordings(items, events, held);
   return items.map((item) => {
     const event = item.eventId === undefined ? undefined : events.get(item.eventId);

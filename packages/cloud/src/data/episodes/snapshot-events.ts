@@ -1,5 +1,5 @@
 import { MAX_EVENT_MEMBERSHIPS } from "@downlink/protocol";
-import { invalid, notFound } from "../../core/errors.ts";
+import { invalid, throwNotFound } from "../../core/errors.ts";
 import type { Transaction } from "../../db/transaction.ts";
 
 export interface EventSnapshot {
@@ -26,7 +26,7 @@ export async function snapshotEvents(tx: Transaction, asked: Asked): Promise<Map
     select: { id: true, startNs: true, endNs: true, deviceId: true },
   });
   const byId = new Map(events.map((event) => [event.id, event]));
-  for (const id of eventIds) requireWindow(byId.get(id) ?? notFound(`event ${id}`));
+  for (const id of eventIds) requireWindow(byId.get(id) ?? throwNotFound(`event ${id}`));
   const members = await findMembers(tx, asked.projectId, events);
   const recordingIds = Map.groupBy(members, ({ eventId }) => eventId);
   return new Map(

@@ -9,7 +9,7 @@ import {
 import { recordingFormatOf } from "@downlink/recordings";
 import { siteIndexKey } from "../../background/indexing/index-key.ts";
 import type { Ctx } from "../../calls/context/context.ts";
-import { ApiError, invalid, notFound, refuse } from "../../core/errors.ts";
+import { ApiError, invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import { type Parameters, prepare } from "../../db/prepared.ts";
 import { findSession } from "../../fleet/sessions/find-session.ts";
@@ -136,7 +136,7 @@ function isOfOneById(body: Body): body is Body & { recordingId: string } {
 /** Reads the same by one statement, which is prepared. */
 async function readOne(ctx: Ctx, body: Body & { recordingId: string }): Promise<Found> {
   const [found] = await selectStored(ctx.db, { ...tenancyOf(ctx), id: body.recordingId });
-  const { importStatus, deviceName, ...row } = found ?? notFound(`recording "${body.recordingId}"`);
+  const { importStatus, deviceName, ...row } = found ?? throwNotFound(`recording "${body.recordingId}"`);
   const isHeld = row.blobKey !== null || row.siteObjectKey !== null;
   const isHere = importStatus === "complete" && isHeld;
   const recordings = isHere ? [withDevice(row, deviceName)] : [];

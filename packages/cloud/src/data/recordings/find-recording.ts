@@ -1,5 +1,5 @@
 import type { Ctx } from "../../calls/context/context.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
@@ -13,7 +13,7 @@ interface RecordingRef {
 export async function findRecording(ctx: Ctx, { keyOrId, projectId }: RecordingRef): Promise<RecordingModel> {
   const where = await visibleIn(ctx, projectId);
   const found = (await findById(ctx, where, keyOrId)) ?? (await findByKey(ctx, where, keyOrId));
-  return found ?? notFound(`recording "${keyOrId}"`);
+  return found ?? throwNotFound(`recording "${keyOrId}"`);
 }
 
 interface RecordingSelector {
@@ -28,7 +28,7 @@ export async function selectRecording(ctx: Ctx, selector: RecordingSelector): Pr
   if (!recordingId && !recordingKey) return undefined;
   const where = await visibleIn(ctx, projectId);
   const found = await (recordingId ? findById(ctx, where, recordingId) : findByKey(ctx, where, recordingKey!));
-  return found ?? notFound(`recording "${recordingId || recordingKey}"`);
+  return found ?? throwNotFound(`recording "${recordingId || recordingKey}"`);
 }
 
 type Where = Prisma.RecordingWhereInput;

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Listed } from "../../calls/search/find-page.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { touchesByBounds, touchingRanges } from "../../db/span-sql.ts";
+import { splitTouching, touchesByBounds } from "../../db/span-sql.ts";
 import { selectDevice } from "../../fleet/devices/find-device.ts";
 import { type ListQuery, type RecordingFilter, recordingFilters } from "./recording-filters.ts";
 import { type OrderedPart, orderRecordings } from "./recording-order.ts";
@@ -38,12 +38,12 @@ function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
   const crossing = others.map((filter) => filter.where);
   const lead = leading ? [leading.where] : [];
   const matches = [inOrg("r"), ...lead, ...others.map((filter) => filter.narrowed ?? filter.where)];
-  const matching = { from, ranges: touchingRanges("r", query, "start"), keys: unindexedKeys, sortOrder };
+  const matching = { from, ranges: splitTouching("r", query, "start"), keys: unindexedKeys, sortOrder };
   return {
     inOrder: {
       from,
       where: [inOrg(owner), ...where, ...lead],
-      ranges: isByTime ? touchingRanges("r", query, sortName) : [],
+      ranges: isByTime ? splitTouching("r", query, sortName) : [],
       keys,
       sortOrder,
     },

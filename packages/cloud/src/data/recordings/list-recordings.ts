@@ -4,9 +4,9 @@ import { findPage } from "../../calls/search/find-page.ts";
 import { isFirstPage } from "../../calls/search/first-page.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Complete } from "../../core/complete.ts";
-import { type Batches, FEW, inBatches } from "../../db/in-batches.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
-import { readingFrom } from "../../db/read-sql.ts";
+import { type Batches, FEW, readInBatches } from "../../db/read-in-batches.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
 import { selectDevice } from "../../fleet/devices/find-device.ts";
 import { planListOf } from "./find-recordings.ts";
 import type { ListQuery } from "./recording-filters.ts";
@@ -25,9 +25,9 @@ export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Answer
   const first = isFirstPage(ctx, query, ["deviceId"]) ? await readFirst(ctx, query) : undefined;
   if (first) return first;
   const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
-  const ids = await findPage(readingFrom(ctx.db), await planListOf(ctx, query, { device }), query);
+  const ids = await findPage(newPoolReader(ctx.db), await planListOf(ctx, query, { device }), query);
   if (ids.length === 0) await selectDevice(ctx, query); // otherwise the recordings that were found prove that the device exists
-  return (await readFew(ctx, ids)) ?? inBatches(ids, (some) => readRecordings(ctx, some));
+  return (await readFew(ctx, ids)) ?? readInBatches(ids, (some) => readRecordings(ctx, some));
 }
 
 /** Returns undefined if there are none, or if one is large. */
@@ -46,11 +46,11 @@ async function readFirst(
 async function readFew({ db, clock }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[] | undefined> {
   if (ids.length > FEW) return undefined;
   const rows = await selectSmallRecordingRows(db, { ids });
-  return rows.length === ids.length ? showAll(inOrderOf(ids, rows), clock) : undefined;
+  return rows.length === ids.length ? showAll(sortByIds(ids, rows), clock) : undefined;
 }
 
 async function readRecordings({ db, clock }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[]> {
-  return showAll(inOrderOf(ids, await selectRecordingRows(db, { ids })), clock);
+  return showAll(sortByIds(ids, await selectRecordingRows(db, { ids })), clock);
 }
 
 function showAll(rows: Awaited<ReturnType<typeof selectRecordingRows>>, clock: Clock): Complete<Recording>[] {

@@ -4,7 +4,7 @@ import { countMatches, findPage } from "../../calls/search/find-page.ts";
 import { invalid } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { EdgeFileModel, RecordingModel } from "../../db/generated/models.ts";
-import { readingIn } from "../../db/read-sql.ts";
+import { newTransactionReader } from "../../db/read-sql.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
 import { scopeWhere } from "../../organization/projects/scope-sql.ts";
@@ -49,8 +49,8 @@ export async function lockSelection(tx: Transaction, ctx: Ctx, selection: Select
 async function findMatches(tx: Transaction, ctx: Ctx, filter: RecordingFilter): Promise<string[]> {
   const query = { ...filter, sortOrder: "asc", limit: bulkLimits.matches + 1, offset: 0 } as const;
   const lists = await planList(ctx, query);
-  const ids = await findPage(readingIn(tx), lists, query);
+  const ids = await findPage(newTransactionReader(tx), lists, query);
   if (ids.length <= bulkLimits.matches) return ids;
-  const count = await countMatches(readingIn(tx), lists);
+  const count = await countMatches(newTransactionReader(tx), lists);
   return invalid("filter", `matches ${count} recordings; at most ${bulkLimits.matches} can be changed at once`);
 }

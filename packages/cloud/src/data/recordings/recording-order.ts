@@ -1,5 +1,5 @@
 import { Prisma } from "../../db/generated/client.ts";
-import { unindexed } from "../../db/text-sql.ts";
+import { avoidIndex } from "../../db/text-sql.ts";
 import type { ListQuery } from "./recording-filters.ts";
 
 type Sql = Prisma.Sql;
@@ -54,7 +54,7 @@ const recordings = { from: Prisma.sql`"Recording" r`, owner: "r", where: [] } as
 function byTime(sortName: keyof typeof keys): OrderedPart {
   const key = Prisma.raw(keys[sortName]);
   const coversTime = sortName !== "duration"; // it is hardly related to time, so matches come soon
-  return { ...recordings, sortName, keys: [key], unindexedKeys: [unindexed(key, "number")], coversTime };
+  return { ...recordings, sortName, keys: [key], unindexedKeys: [avoidIndex(key, "number")], coversTime };
 }
 
 function byId(sortName: SortName, where: readonly Sql[]): OrderedPart {
@@ -63,7 +63,7 @@ function byId(sortName: SortName, where: readonly Sql[]): OrderedPart {
     sortName,
     where,
     keys: [],
-    unindexedKeys: [unindexed(Prisma.sql`r.id`, "text")],
+    unindexedKeys: [avoidIndex(Prisma.sql`r.id`, "text")],
     coversTime: false,
   };
 }
@@ -95,7 +95,7 @@ const byDeviceName: OrderedPart = {
   where: [],
   owner: "d",
   keys: [Prisma.sql`d.name`],
-  unindexedKeys: [unindexed(Prisma.sql`d.name`, "text")],
+  unindexedKeys: [avoidIndex(Prisma.sql`d.name`, "text")],
   coversTime: false,
   together: { from: Prisma.sql`"Recording" r LEFT JOIN "Device" d ON d.id = r."deviceId"`, value: Prisma.sql`d.name` },
 };

@@ -7,7 +7,7 @@ import {
   oldest,
   type Rows,
 } from "../../calls/search/first-page.ts";
-import { asParsed, type Complete } from "../../core/complete.ts";
+import { type Complete, toComplete } from "../../core/complete.ts";
 import type { DB } from "../../db/generated/tables.ts";
 import { anyOf, type Parameters, prepare } from "../../db/prepared.ts";
 import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
@@ -93,7 +93,7 @@ export function toRecording(row: RecordingRow, nowNs: bigint): Complete<Recordin
     sessionId: row.sessionId ?? undefined,
     sessionKey: row.sessionKey ?? undefined,
     failure: row.failureCode === null ? undefined : { code: row.failureCode, text: row.failureText ?? "" },
-    damage: row.damage === null ? undefined : asParsed(DataDamage.parse(JSON.parse(row.damage))),
+    damage: row.damage === null ? undefined : toComplete(DataDamage.parse(JSON.parse(row.damage))),
     unavailable: explainUnavailable(row, nowNs),
   };
 }

@@ -2,7 +2,7 @@ import type { api, Input, Recording } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import { cancelImport, deleteRecording, requestImport } from "../../import-life/recording-changes.ts";
 import { tenancyOf } from "../../organization/projects/find-project.ts";
 import { findRecording } from "./find-recording.ts";
@@ -33,5 +33,5 @@ async function getRecording(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Comp
 async function readByKey(ctx: Ctx, ref: Input<Contract["get"]>) {
   const { id } = await findRecording(ctx, ref);
   const [row] = await selectRecordingRows(ctx.db, { ids: [id] });
-  return row ?? notFound(`recording "${ref.keyOrId}"`);
+  return row ?? throwNotFound(`recording "${ref.keyOrId}"`);
 }

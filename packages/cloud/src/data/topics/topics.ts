@@ -2,7 +2,7 @@ import type { api, Input, Topic } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { type Batches, inBatches } from "../../db/in-batches.ts";
+import { type Batches, readInBatches } from "../../db/read-in-batches.ts";
 import { listImportedTopics } from "./list-imported-topics.ts";
 import { listTopicsOfRecordings, namesRecordings } from "./list-topics-of-recordings.ts";
 import { type TopicRow, toTopic } from "./topic-rows.ts";
@@ -17,7 +17,7 @@ async function listTopics(
 ): Promise<Complete<Topic>[] | Batches<Complete<Topic>>> {
   const rows = await (namesRecordings(query) ? listTopicsOfRecordings(ctx, query) : listImportedTopics(ctx, query));
   if (!query.includeSchemas) return rows.map((row) => toTopic(row));
-  return inBatches(rows, (some) => withSchemas(ctx, some));
+  return readInBatches(rows, (some) => withSchemas(ctx, some));
 }
 
 async function withSchemas(ctx: Ctx, rows: readonly TopicRow[]): Promise<Complete<Topic>[]> {

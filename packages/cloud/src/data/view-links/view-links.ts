@@ -3,8 +3,8 @@ import type { Ctx } from "../../calls/context/context.ts";
 import type { Agains } from "../../calls/http/again.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { MemberCaller } from "../../core/callers.ts";
-import { asParsed, type Complete } from "../../core/complete.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { type Complete, toComplete } from "../../core/complete.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import type { ViewLinkModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
@@ -57,13 +57,13 @@ async function createViewLink(ctx: Ctx, body: Input<Contract["create"]>): Promis
 /** Answers a repeat with the same `Idempotency-Key` by the same link, as long as it exists. */
 async function linkAgain(ctx: Ctx, id: string): Promise<NewViewLink> {
   const row = await ctx.db.prisma.viewLink.findFirst({ where: { ...visibleTo(ctx), ...lasting(ctx), id } });
-  if (!row) notFound(`view link ${id}, which was ended or has expired`);
+  if (!row) throwNotFound(`view link ${id}, which was ended or has expired`);
   return toNewViewLink(ctx, row);
 }
 
 async function deleteViewLink(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const { count } = await ctx.db.prisma.viewLink.deleteMany({ where: { ...visibleTo(ctx), ...lasting(ctx), id } });
-  return count === 0 ? notFound(`view link ${id}`) : { id };
+  return count === 0 ? throwNotFound(`view link ${id}`) : { id };
 }
 
 function lasting({ clock }: Ctx) {
@@ -106,7 +106,7 @@ async function requireStillSeen(tx: Transaction, { caller }: Ctx, projectId: str
   const isAdmin = { org: { members: { some: { id: memberId, role: "admin" as const } } } };
   const seen = { OR: [{ isInviteOnly: false }, { members: { some: { memberId } } }, isAdmin] };
   if ((await tx.project.count({ where: { id: projectId, ...seen } })) === 0)
-    notFound(`project ${projectId}, which was closed to you at this moment`);
+    throwNotFound(`project ${projectId}, which was closed to you at this moment`);
 }
 
 function ownerOf({ caller }: Ctx): { readonly apiKeyId: string } | { readonly memberId: string } {
@@ -134,7 +134,7 @@ function toNewViewLink(ctx: Ctx, row: ViewLinkModel, missingIds: readonly string
   const unknownTopics = row.unknownTopics.length > 0 ? row.unknownTopics : undefined;
   return {
     ...toViewLink(row),
-    damage: damage && asParsed(damage),
+    damage: damage && toComplete(damage),
     missing: missing && { ...missing, recordingIds: [...missingIds] },
     unknownTopics,
     link: signedView(ctx, row),

@@ -1,6 +1,6 @@
 import { EdgeAgent } from "@downlink/protocol";
 import { z } from "zod";
-import { asParsed, type Complete } from "../../core/complete.ts";
+import { type Complete, toComplete } from "../../core/complete.ts";
 import type { AgentModel } from "../../db/generated/models.ts";
 
 /** An operator who says that only one of two clones is left sets these columns: the agent is served again from its next hello on. */
@@ -35,6 +35,6 @@ export function toEdgeAgent(row: ShownAgent, nowNs: bigint): Complete<EdgeAgent>
     arch: host?.arch,
     clockSkewMs,
     cloned: row.clonedAtNs !== null,
-    status: asParsed(status.data),
+    status: toComplete(status.data),
   };
 }

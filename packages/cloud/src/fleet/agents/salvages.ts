@@ -2,7 +2,7 @@ import type { api, Input, Output, WantedSalvage } from "@downlink/protocol";
 import type { Moment } from "../../background/jobs/transaction-context.ts";
 import type { AgentCtx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound, refuse } from "../../core/errors.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
 import type { SalvageRequestModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { withLease } from "./lease.ts";
@@ -40,7 +40,7 @@ export async function failSalvage(ctx: AgentCtx, input: Input<FailSalvage>): Pro
   const { requestId, versionId, code, text } = input;
   return withLease(ctx, async (tx, agent) => {
     const request = await tx.salvageRequest.findFirst({ where: { id: requestId, agentId: agent.id } });
-    if (!request) notFound(`salvage request ${requestId}`);
+    if (!request) throwNotFound(`salvage request ${requestId}`);
     const { count } = await tx.salvageRequest.updateMany({
       where: { id: requestId, versionId, state: "requested" },
       data: { state: "failed", reasonCode: code, reasonText: text, updatedAtNs: ctx.clock.nowNs() },

@@ -3,7 +3,7 @@ import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../../calls/tokens/token-rows.ts";
 import type { Complete } from "../../core/complete.ts";
-import { ApiError, invalid, notFound } from "../../core/errors.ts";
+import { ApiError, invalid, throwNotFound } from "../../core/errors.ts";
 import type { DeviceTokenModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { resolveProject, visibleTo } from "../../organization/projects/find-project.ts";
@@ -69,19 +69,19 @@ async function getDeviceToken(ctx: Ctx, { id }: Input<Contract["get"]>): Promise
 async function updateDeviceToken(ctx: Ctx, { id, enabled }: Input<Contract["update"]>): Promise<Complete<DeviceToken>> {
   const where = { AND: [{ id }, visibleTo(ctx)] };
   const [row] = await ctx.db.prisma.deviceToken.updateManyAndReturn({ where, data: { enabled } });
-  return row ? getDeviceToken(ctx, { id }) : notFound(`device token ${id}`);
+  return row ? getDeviceToken(ctx, { id }) : throwNotFound(`device token ${id}`);
 }
 
 async function deleteDeviceToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const { count } = await ctx.db.prisma.deviceToken.deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } });
-  if (count === 0) notFound(`device token ${id}`);
+  if (count === 0) throwNotFound(`device token ${id}`);
   return { id };
 }
 
 async function findDeviceToken(ctx: Ctx, id: string): Promise<DeviceTokenModel & WithTokenFacts> {
   const where = { AND: [{ id }, visibleTo(ctx)] };
   const row = await ctx.db.prisma.deviceToken.findFirst({ where, ...withTokenFacts });
-  return row ?? notFound(`device token ${id}`);
+  return row ?? throwNotFound(`device token ${id}`);
 }
 
 function toDeviceToken(row: DeviceTokenModel & WithTokenFacts): Complete<DeviceToken> {

@@ -2,7 +2,7 @@ import { AgentSettings, type api, type Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Shown } from "../../calls/http/again.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
-import { asParsed, type Complete } from "../../core/complete.ts";
+import { type Complete, toComplete } from "../../core/complete.ts";
 import { refuse } from "../../core/errors.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { findSite } from "../../organization/projects/find-site.ts";
@@ -27,7 +27,7 @@ async function getWithOwner(ctx: Ctx, input: Input<Contract["get"]> | Input<Cont
 }
 
 async function getAgentSettings(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<AgentSettings>> {
-  return asParsed(AgentSettings.parse((await findDevice(ctx, ref)).agentSettings));
+  return toComplete(AgentSettings.parse((await findDevice(ctx, ref)).agentSettings));
 }
 
 async function putAgentSettings(
@@ -39,11 +39,11 @@ async function putAgentSettings(
     await lockDevice(tx, id);
     await tx.device.update({ where: { id }, data: { agentSettings: settings, updatedAtNs: ctx.clock.nowNs() } });
   });
-  return asParsed(settings);
+  return toComplete(settings);
 }
 
 async function getSiteSettings(ctx: Ctx, { id }: Input<Contract["getOfSite"]>): Promise<Complete<AgentSettings>> {
-  return asParsed(AgentSettings.parse((await findSite(ctx, id)).agentSettings));
+  return toComplete(AgentSettings.parse((await findSite(ctx, id)).agentSettings));
 }
 
 async function putSiteSettings(
@@ -53,5 +53,5 @@ async function putSiteSettings(
   const site = await findSite(ctx, id);
   if (site.type !== "edge") refuse("Conflict", `site "${site.name}" is ${site.type}; only an edge site has an agent`);
   await ctx.db.prisma.site.updateMany({ where: { id }, data: { agentSettings: settings } });
-  return asParsed(settings);
+  return toComplete(settings);
 }

@@ -6,7 +6,7 @@
 
 import { type Kysely, sql } from "kysely";
 import type { Ctx } from "../../calls/context/context.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import type { DeviceModel } from "../../db/generated/models.ts";
 import type { DB } from "../../db/generated/tables.ts";
 import { type Parameters, prepare } from "../../db/prepared.ts";
@@ -35,7 +35,7 @@ export function chooseNamed<Row extends { readonly name: string }>(rows: readonl
   const named = rows.filter((row) => row.name === nameOrId);
   if (named.length > 1)
     throw new ApiError("AmbiguousName", `several projects have a device named "${nameOrId}"; give projectId`);
-  return named[0] ?? rows[0] ?? notFound(`device "${nameOrId}"`);
+  return named[0] ?? rows[0] ?? throwNotFound(`device "${nameOrId}"`);
 }
 
 interface DeviceSelector {
@@ -47,7 +47,7 @@ interface DeviceSelector {
 /** Finds the device that a query or body selects, by id or else by name; undefined if it selects none; 404 if the device does not exist. */
 export async function selectDevice(ctx: Ctx, selector: DeviceSelector): Promise<DeviceModel | undefined> {
   if (!selector.deviceId && !selector.deviceName) return undefined;
-  return (await lookUpDevice(ctx, selector)) ?? notFound(`device "${selector.deviceId || selector.deviceName}"`);
+  return (await lookUpDevice(ctx, selector)) ?? throwNotFound(`device "${selector.deviceId || selector.deviceName}"`);
 }
 
 /** Does what {@link selectDevice} does, but returns undefined also if no device has the id or the name. */
@@ -81,22 +81,22 @@ const selectByName = prepare((db, sought: Named) =>
 /** Locks the device and returns it; until the transaction ends, other changes of its settings and properties wait. */
 export async function lockDevice(tx: Transaction, id: string): Promise<DeviceModel> {
   await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${id} FOR NO KEY UPDATE`;
-  return (await tx.device.findUnique({ where: { id } })) ?? notFound(`device ${id}`);
+  return (await tx.device.findUnique({ where: { id } })) ?? throwNotFound(`device ${id}`);
 }
 
 /** Locks the device so that nothing is added to it until the transaction ends. */
 export async function lockDeviceToDelete(tx: Transaction, id: string): Promise<void> {
   const locked = await tx.$queryRaw<unknown[]>`SELECT id FROM "Device" WHERE id = ${id} FOR UPDATE`;
-  if (locked.length === 0) notFound(`device ${id}`);
+  if (locked.length === 0) throwNotFound(`device ${id}`);
 }
 
 /** For a `catch`, when something is added to a device that may be deleted at that moment. */
 export function deviceGone(id: string | null) {
-  return onForeignKeyViolation(() => notFound(`device ${id}`));
+  return onForeignKeyViolation(() => throwNotFound(`device ${id}`));
 }
 
 /** Keeps a device from being deleted until the transaction ends, so that something can be added to it. */
 export async function holdDevice(tx: Transaction, id: string): Promise<void> {
   const held = await tx.$queryRaw<unknown[]>`SELECT id FROM "Device" WHERE id = ${id} FOR KEY SHARE`;
-  if (held.length === 0) notFound(`device ${id}`);
+  if (held.length === 0) throwNotFound(`device ${id}`);
 }

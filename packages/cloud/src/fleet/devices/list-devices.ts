@@ -10,8 +10,8 @@ import { jsonbWhere } from "../../calls/search/jsonb-where.ts";
 import { parseQuery } from "../../calls/search/terms.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
-import { readingFrom } from "../../db/read-sql.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
 import { scopeWhere } from "../../organization/projects/scope-sql.ts";
 import { selectDevices, selectOldestDevices, toDeviceWithAgent } from "./device-rows.ts";
@@ -28,7 +28,7 @@ export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Complete<
       toDeviceWithAgent(row, nowNs),
     );
   const ids = (await findDevices(ctx, query)).map(({ id }) => id);
-  return inOrderOf(ids, await selectDevices(ctx.db, { ids })).map((row) => toDeviceWithAgent(row, nowNs));
+  return sortByIds(ids, await selectDevices(ctx.db, { ids })).map((row) => toDeviceWithAgent(row, nowNs));
 }
 
 interface Sought extends ListQuery {
@@ -47,7 +47,7 @@ export async function findDevices(ctx: Ctx, query: Sought): Promise<{ id: string
       : [jsonbWhere(Prisma.sql`d.properties`, terms, { narrowing: await chooseNarrowing(ctx, "Device", terms) })]),
   ];
   const { from, keys } = orderOf(query);
-  return readingFrom(ctx.db)(Prisma.sql`
+  return newPoolReader(ctx.db)(Prisma.sql`
     SELECT d.id, d.name FROM ${from} WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${Prisma.join(keys)} LIMIT ${query.limit} OFFSET ${query.offset}`);
 }

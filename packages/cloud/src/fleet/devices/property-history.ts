@@ -3,7 +3,7 @@ import type { Ctx } from "../../calls/context/context.ts";
 import { jsonbWhere, mayContainTexts } from "../../calls/search/jsonb-where.ts";
 import { parseQuery } from "../../calls/search/terms.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, notFound } from "../../core/errors.ts";
+import { invalid, throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { DevicePropertyIntervalModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
@@ -48,7 +48,7 @@ export async function getPropertyInterval(
 ): Promise<Complete<PropertyInterval>> {
   const device = await findDevice(ctx, ref);
   const row = await ctx.db.prisma.devicePropertyInterval.findFirst({ where: { id, deviceId: device.id } });
-  return toPropertyInterval(row ?? notFound(`property interval ${id} of device "${device.name}"`));
+  return toPropertyInterval(row ?? throwNotFound(`property interval ${id} of device "${device.name}"`));
 }
 
 function requirePast({ start, end }: Edit, nowNs: bigint): void {
@@ -58,7 +58,7 @@ function requirePast({ start, end }: Edit, nowNs: bigint): void {
 
 async function readValue(tx: Transaction, orgId: string, { key, value }: Edit) {
   const [definition] = await holdProperties(tx, { orgId, resourceType: "device", keys: [key] });
-  if (!definition) notFound(`device custom property "${key}"`);
+  if (!definition) throwNotFound(`device custom property "${key}"`);
   if (value === undefined || value === null) return undefined;
   checkPropertyValue(definition, value, "value");
   return value;

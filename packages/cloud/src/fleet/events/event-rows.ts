@@ -7,7 +7,7 @@ import {
   oldest,
   type Rows,
 } from "../../calls/search/first-page.ts";
-import { asParsed, type Complete } from "../../core/complete.ts";
+import { type Complete, toComplete } from "../../core/complete.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { DB } from "../../db/generated/tables.ts";
 import { anyOf, type Parameters, prepare } from "../../db/prepared.ts";
@@ -72,7 +72,7 @@ export function toEvent(row: ShownEvent): Complete<Event> {
     deviceId: row.deviceId,
     device: row.device,
     metadata: row.metadata as Event["metadata"],
-    createdBy: asParsed((row.createdBy ?? undefined) as Creator | undefined),
+    createdBy: toComplete((row.createdBy ?? undefined) as Creator | undefined),
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
     eventTypeId: row.eventTypeId ?? undefined,

@@ -4,8 +4,8 @@ import { writeEvent } from "../../background/outbox/outbox.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, notFound } from "../../core/errors.ts";
-import { withinOneConnection } from "../../db/one-connection.ts";
+import { invalid, throwNotFound } from "../../core/errors.ts";
+import { joinOneConnection } from "../../db/one-connection.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { readPropertyChanges } from "../../organization/custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../../organization/custom-properties/property-values.ts";
@@ -40,7 +40,7 @@ async function createEvent(ctx: Ctx, body: Input<Contract["create"]>): Promise<C
   };
   if (event.eventTypeId === null && Object.keys(sent ?? {}).length === 0)
     return joinedToEvent(await insertEvent(ctx, ctx.db, event));
-  return withinOneConnection(ctx.db, async (db) => {
+  return joinOneConnection(ctx.db, async (db) => {
     const properties = await checkProperties(db.tx, ctx, { ...event, sent });
     return joinedToEvent(await insertEvent(ctx, db, { ...event, properties }));
   });
@@ -61,7 +61,7 @@ async function checkProperties(tx: Transaction, { caller: { orgId } }: Ctx, { ev
 
 async function getEvent(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Event>> {
   const [row] = await selectEvent(ctx.db, { ...tenancyOf(ctx), id });
-  return row ? joinedToEvent(row) : notFound(`event ${id}`);
+  return row ? joinedToEvent(row) : throwNotFound(`event ${id}`);
 }
 
 async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<Complete<Event>> {
@@ -84,7 +84,7 @@ async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<
 
 async function deleteEvent(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const { count } = await ctx.db.prisma.event.deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } });
-  return count > 0 ? { id } : notFound(`event ${id}`);
+  return count > 0 ? { id } : throwNotFound(`event ${id}`);
 }
 
 function requireOrder(startNs: bigint, endNs: bigint): void {
@@ -107,7 +107,7 @@ async function lockEvent(tx: Transaction, ctx: Ctx, id: string): Promise<EventRo
   const { orgId } = ctx.caller;
   await tx.$queryRaw`SELECT id FROM "Event" WHERE id = ${id} AND "orgId" = ${orgId} FOR NO KEY UPDATE`;
   const where = { AND: [{ id }, visibleTo(ctx)] };
-  return (await tx.event.findFirst({ where, select: eventColumns })) ?? notFound(`event ${id}`);
+  return (await tx.event.findFirst({ where, select: eventColumns })) ?? throwNotFound(`event ${id}`);
 }
 
 async function publishUpdate(tx: Transaction, { orgId, row }: { orgId: string; row: EventRow }): Promise<void> {

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Ctx } from "../../calls/context/context.ts";
 import { callerId } from "../../core/callers.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { Database } from "../../db/client.ts";
 import { newId } from "../../db/ids.ts";
-import { asBigint, asJson, asText, type Parameters, prepare } from "../../db/prepared.ts";
+import { asBigint, asText, type Parameters, prepare, toJsonb } from "../../db/prepared.ts";
 import type { JoinedEvent } from "./event-rows.ts";
 
 interface NewEvent {
@@ -31,7 +31,7 @@ export async function insertEvent(
     ...{ deviceId, eventTypeId, startNs, endNs },
     ...{ metadata: JSON.stringify(metadata), properties: JSON.stringify(properties) },
   });
-  return row ?? notFound(`device ${deviceId}`);
+  return row ?? throwNotFound(`device ${deviceId}`);
 }
 
 interface Values {
@@ -67,8 +67,8 @@ const columns = {
   eventTypeId: ({ eventTypeId }: At) => asText(eventTypeId),
   startNs: ({ startNs }: At) => asBigint(startNs),
   endNs: ({ endNs }: At) => asBigint(endNs),
-  metadata: ({ metadata }: At) => asJson(metadata),
-  properties: ({ properties }: At) => asJson(properties),
+  metadata: ({ metadata }: At) => toJsonb(metadata),
+  properties: ({ properties }: At) => toJsonb(properties),
   createdAtNs: ({ nowNs }: At) => asBigint(nowNs),
   updatedAtNs: ({ nowNs }: At) => asBigint(nowNs),
   createdBy: describeCreator,

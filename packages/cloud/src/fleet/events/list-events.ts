@@ -7,11 +7,11 @@ import { parseQuery, type Term } from "../../calls/search/terms.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { DeviceModel } from "../../db/generated/models.ts";
-import { type Batches, FEW, inBatches } from "../../db/in-batches.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
-import { readingFrom } from "../../db/read-sql.ts";
-import { startingOrReaching, touches } from "../../db/span-sql.ts";
-import { unindexed } from "../../db/text-sql.ts";
+import { type Batches, FEW, readInBatches } from "../../db/read-in-batches.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
+import { splitAtStart, touches } from "../../db/span-sql.ts";
+import { avoidIndex } from "../../db/text-sql.ts";
 import { findEventType } from "../../organization/event-types/find-event-type.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
 import { scopeWhere } from "../../organization/projects/scope-sql.ts";
@@ -29,10 +29,10 @@ export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Complete<E
   if (query.eventTypeId) await findEventType(ctx, query.eventTypeId);
   const scope = scopeWhere("r", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "");
-  const ids = await findPage(readingFrom(ctx.db), [toListed(query, { scope, device, terms })], query);
+  const ids = await findPage(newPoolReader(ctx.db), [toListed(query, { scope, device, terms })], query);
   if (ids.length === 0) await selectDevice(ctx, query); // otherwise the events that were found prove that the device exists
   // So few events fit a batch even if they are of the largest size.
-  return ids.length <= FEW ? readEvents(ctx, ids) : inBatches(ids, (some) => readEvents(ctx, some));
+  return ids.length <= FEW ? readEvents(ctx, ids) : readInBatches(ids, (some) => readEvents(ctx, some));
 }
 
 async function readFirst({ caller, db }: Ctx, { deviceId, limit }: ListQuery): Promise<Complete<Event>[]> {
@@ -43,7 +43,7 @@ async function readFirst({ caller, db }: Ctx, { deviceId, limit }: ListQuery): P
 }
 
 async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Complete<Event>[]> {
-  return inOrderOf(ids, await selectEvents(db, { ids })).map(joinedToEvent);
+  return sortByIds(ids, await selectEvents(db, { ids })).map(joinedToEvent);
 }
 
 interface Plan {
@@ -58,14 +58,14 @@ function toListed(query: ListQuery, plan: Plan): Listed {
   const sortKey = sortKeyOf(query, plan.device);
   const rows = { from: tablesOf(sortKey), ranges: [], sortOrder: query.sortOrder };
   const keys = sortKey === "r.id" ? [] : [Prisma.raw(sortKey)];
-  const ranges = startingOrReaching("r", query);
+  const ranges = splitAtStart("r", query);
   const isByStart = sortKey === 'r."startNs"';
   const within = isByStart ? [] : touches("r", query);
   const matching = {
     ...rows,
     where: conditions(query, plan, "pairs"),
     ranges,
-    keys: [unindexed(Prisma.raw(sortKey), sortKey.endsWith('Ns"') ? "number" : "text")],
+    keys: [avoidIndex(Prisma.raw(sortKey), sortKey.endsWith('Ns"') ? "number" : "text")],
   };
   if (!isCrossed(query, plan, sortKey)) {
     const where = [...matching.where, ...within];

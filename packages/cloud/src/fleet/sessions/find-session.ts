@@ -1,5 +1,5 @@
 import type { Ctx } from "../../calls/context/context.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import type { SessionModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
@@ -20,7 +20,7 @@ export async function findSession(ctx: Ctx, { keyOrId, projectId }: SessionRef):
   if (exact) return exact;
   if (rows.length > 1)
     throw new ApiError("AmbiguousName", `several projects have a session with the key "${keyOrId}"; give projectId`);
-  return rows[0] ?? notFound(`session "${keyOrId}"`);
+  return rows[0] ?? throwNotFound(`session "${keyOrId}"`);
 }
 
 interface SessionSelector {
@@ -32,7 +32,9 @@ interface SessionSelector {
 /** Finds the session that a query selects, by id or else by key; undefined if it selects none; 404 if it does not exist. */
 export async function selectSession(ctx: Ctx, selector: SessionSelector): Promise<SessionModel | undefined> {
   if (!selector.sessionId && !selector.sessionKey) return undefined;
-  return (await lookUpSession(ctx, selector)) ?? notFound(`session "${selector.sessionId || selector.sessionKey}"`);
+  return (
+    (await lookUpSession(ctx, selector)) ?? throwNotFound(`session "${selector.sessionId || selector.sessionKey}"`)
+  );
 }
 
 /** Does what {@link selectSession} does, but returns undefined also if no session has the id or the key. */

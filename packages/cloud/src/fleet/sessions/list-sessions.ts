@@ -7,10 +7,10 @@ import { jsonbWhere } from "../../calls/search/jsonb-where.ts";
 import { parseQuery } from "../../calls/search/terms.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
-import { readingFrom } from "../../db/read-sql.ts";
-import { touches, touchingRanges } from "../../db/span-sql.ts";
-import { unindexed } from "../../db/text-sql.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
+import { splitTouching, touches } from "../../db/span-sql.ts";
+import { avoidIndex } from "../../db/text-sql.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
 import { scopeWhere } from "../../organization/projects/scope-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
@@ -21,9 +21,9 @@ type Sql = Prisma.Sql;
 
 /** Finds first the ids of the page, from narrow rows; then its sessions with their devices, and the recordings of all of them. */
 export async function listSessions(ctx: Ctx, query: ListQuery): Promise<Complete<ListedSession>[]> {
-  const ids = await findPage(readingFrom(ctx.db), [await toListed(ctx, query)], query);
+  const ids = await findPage(newPoolReader(ctx.db), [await toListed(ctx, query)], query);
   const rows = await ctx.db.prisma.session.findMany({ where: { id: { in: ids } }, select: sessionColumns });
-  return inOrderOf(ids, rows).map(toListedSession);
+  return sortByIds(ids, rows).map(toListedSession);
 }
 
 async function toListed(ctx: Ctx, query: ListQuery): Promise<Listed> {
@@ -32,7 +32,7 @@ async function toListed(ctx: Ctx, query: ListQuery): Promise<Listed> {
   const column = Prisma.raw(`r."${sortBy}Ns"`);
   const rows = { from: Prisma.sql`"Session" r`, ranges: [], sortOrder };
   const inOrder = { ...rows, where, keys: sortBy === "id" ? [] : [column] };
-  const unindexedKeys = [sortBy === "id" ? unindexed(Prisma.sql`r.id`, "text") : unindexed(column, "number")];
+  const unindexedKeys = [sortBy === "id" ? avoidIndex(Prisma.sql`r.id`, "text") : avoidIndex(column, "number")];
   const { isRecorded, areRecorded } = recordedWithin(query, ctx.caller.orgId);
   return {
     inOrder,
@@ -59,7 +59,7 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Sql[]> {
 function recordedWithin(query: ListQuery, orgId: string): { isRecorded: Sql[]; areRecorded: Sql[] } {
   const within = touches("x", query);
   if (within.length === 0) return { isRecorded: [], areRecorded: [] };
-  const touching = touchingRanges("x", query, "start").map(
+  const touching = splitTouching("x", query, "start").map(
     (range) => Prisma.sql`
       SELECT x."sessionId" FROM "Recording" x WHERE x."orgId" = ${orgId} AND x."sessionId" IS NOT NULL AND ${range}`,
   );

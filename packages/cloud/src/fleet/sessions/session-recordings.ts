@@ -3,7 +3,7 @@
 // the session. A deleted session keeps its row but neither recordings nor key; an import that names its key creates a new session.
 
 import type { Ctx } from "../../calls/context/context.ts";
-import { ApiError, invalid, notFound } from "../../core/errors.ts";
+import { ApiError, invalid, throwNotFound } from "../../core/errors.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
@@ -25,7 +25,7 @@ export async function lockMembers(tx: Transaction, ctx: Ctx, ids: readonly strin
     select: { id: true, deviceId: true, projectId: true, sessionId: true },
   });
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return wanted.map((id) => byId.get(id) ?? notFound(`recording ${id}`));
+  return wanted.map((id) => byId.get(id) ?? throwNotFound(`recording ${id}`));
 }
 
 interface Owner {

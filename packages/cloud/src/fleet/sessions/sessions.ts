@@ -3,7 +3,7 @@ import type { api, Input, PropertyValues, Session } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, notFound, refuse } from "../../core/errors.ts";
+import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { DeviceModel } from "../../db/generated/models.ts";
 import { onUniqueViolation } from "../../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
@@ -64,7 +64,7 @@ async function deleteSession(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<
     const nowNs = ctx.clock.nowNs();
     const live = { id, deletedAtNs: null };
     const { count } = await tx.session.updateMany({ where: live, data: { deletedAtNs: nowNs, updatedAtNs: nowNs } });
-    if (count === 0) notFound(`session ${id}`);
+    if (count === 0) throwNotFound(`session ${id}`);
     await tx.recording.updateMany({ where: { sessionId: id }, data: { sessionId: null } });
   });
   return { id };
@@ -125,12 +125,12 @@ async function changeSession(tx: Transaction, { ctx, id, input }: Change): Promi
 /** Locks the session and returns it; until the transaction ends, other changes of it and imports into it wait. */
 async function lockSession(tx: Transaction, id: string) {
   await tx.$queryRaw`SELECT id FROM "Session" WHERE id = ${id} FOR NO KEY UPDATE`;
-  return (await tx.session.findFirst({ where: { id, deletedAtNs: null } })) ?? notFound(`session ${id}`);
+  return (await tx.session.findFirst({ where: { id, deletedAtNs: null } })) ?? throwNotFound(`session ${id}`);
 }
 
 async function readSession(db: Pick<Transaction, "session">, id: string): Promise<Complete<Session>> {
   const row = await db.session.findUnique({ where: { id }, select: sessionColumns });
-  return toSession(row ?? notFound(`session ${id}`));
+  return toSession(row ?? throwNotFound(`session ${id}`));
 }
 
 function keyTaken(key: string | null | undefined) {

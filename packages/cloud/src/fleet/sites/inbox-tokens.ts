@@ -4,7 +4,7 @@ import type { Shown } from "../../calls/http/again.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../../calls/tokens/token-rows.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { InboxTokenModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { findSiteOfType, selectSite, siteGone, visibleSites } from "../../organization/projects/find-site.ts";
@@ -23,7 +23,7 @@ export const shownInboxToken: Shown = { schema: InboxToken, read: getInboxToken 
 async function getInboxToken(ctx: Ctx, { id }: { readonly id: string }): Promise<Complete<InboxToken>> {
   const where = { id, orgId: ctx.caller.orgId, site: visibleSites(ctx) };
   const row = await ctx.db.prisma.inboxToken.findFirst({ where, ...withTokenFacts });
-  return row ? toInboxToken(row) : notFound(`inbox notification token ${id}`);
+  return row ? toInboxToken(row) : throwNotFound(`inbox notification token ${id}`);
 }
 
 async function listInboxTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<InboxToken>[]> {
@@ -56,7 +56,7 @@ async function createInboxToken(
 
 async function deleteInboxToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const { count } = await ctx.db.prisma.inboxToken.deleteMany({ where: { id, orgId: ctx.caller.orgId } });
-  return count === 1 ? { id } : notFound(`inbox notification token ${id}`);
+  return count === 1 ? { id } : throwNotFound(`inbox notification token ${id}`);
 }
 
 function toInboxToken(row: InboxTokenModel & WithTokenFacts): Complete<InboxToken> {

@@ -4,7 +4,7 @@ import type { Shown } from "../../calls/http/again.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../../calls/tokens/token-rows.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { SiteTokenModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { findSiteOfType, selectSite, siteGone } from "../../organization/projects/find-site.ts";
@@ -23,7 +23,7 @@ export const shownSiteToken: Shown = { schema: SiteToken, read: getSiteToken };
 async function getSiteToken(ctx: Ctx, { id }: { readonly id: string }): Promise<Complete<SiteToken>> {
   const where = { id, orgId: ctx.caller.orgId };
   const row = await ctx.db.prisma.siteToken.findFirst({ where, ...withTokenFacts });
-  return row ? toSiteToken(row) : notFound(`site token ${id}`);
+  return row ? toSiteToken(row) : throwNotFound(`site token ${id}`);
 }
 
 async function listSiteTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<SiteToken>[]> {
@@ -54,7 +54,7 @@ async function createSiteToken(
 async function deleteSiteToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
   const where = { id, orgId: ctx.caller.orgId };
   const { count } = await ctx.db.prisma.siteToken.deleteMany({ where });
-  if (count === 0) notFound(`site token ${id}`);
+  if (count === 0) throwNotFound(`site token ${id}`);
   return { success: true };
 }
 

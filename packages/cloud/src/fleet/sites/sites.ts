@@ -3,7 +3,7 @@ import { forgetBucket } from "../../buckets/bucket-objects/forget-bucket.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, notFound, refuse } from "../../core/errors.ts";
+import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { AgentModel, SiteBucketModel, SiteModel, SiteProcessModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
@@ -89,7 +89,7 @@ async function updateSite(ctx: Ctx, { id, ...changes }: Input<Contract["update"]
   const projectIds = await readProjects(ctx, site, changes.projectIds);
   await withTransaction(ctx.db, async (tx) => {
     const { count } = await tx.site.updateMany({ where: { id }, data: { ...changes, projectIds } });
-    if (count === 0) notFound(`site ${id}`);
+    if (count === 0) throwNotFound(`site ${id}`);
     if (projectIds) await outwaitReport(tx, id);
   });
   return getSite(ctx, { id });
@@ -115,7 +115,7 @@ async function deleteSite(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<
   const site = await findSite(ctx, id);
   const deleteIt = async (tx: Transaction) => {
     const locked = await tx.$queryRaw<unknown[]>`SELECT id FROM "Site" WHERE id = ${id} FOR UPDATE`; // nothing is added to it meanwhile
-    if (locked.length === 0) notFound(`site ${id}`);
+    if (locked.length === 0) throwNotFound(`site ${id}`);
     if (site.type === "service-hosted") await requireDispensable(tx, site);
     await failRequests(ctx, tx, id);
     if (site.type === "self-hosted") await loseSiteData({ tx, nowNs: ctx.clock.nowNs() }, id);

@@ -5,9 +5,9 @@
 import { type api, type EdgeAgent, type Input, type QueuedImport, Requester } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
-import { asParsed, type Complete } from "../../core/complete.ts";
+import { type Complete, toComplete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
 import { toEdgeAgent } from "../../fleet/agents/agent-rows.ts";
 import { selectDevice } from "../../fleet/devices/find-device.ts";
 import { seesProject, visibleIn } from "../../organization/projects/find-project.ts";
@@ -64,7 +64,7 @@ const withDetails = {
 type RequestRow = Prisma.ImportRequestGetPayload<{ include: typeof withDetails }>;
 
 async function readRequests({ db }: Ctx, ids: string[]): Promise<RequestRow[]> {
-  return inOrderOf(ids, await db.prisma.importRequest.findMany({ where: { id: { in: ids } }, include: withDetails }));
+  return sortByIds(ids, await db.prisma.importRequest.findMany({ where: { id: { in: ids } }, include: withDetails }));
 }
 
 interface Owner {
@@ -150,7 +150,7 @@ function toEntry(ctx: Ctx, row: RequestRow, { owners, positions, bytesReceived }
     size: recording && Number(recording.sizeBytes),
     priority: row.priority,
     requestedAt: row.createdAtNs,
-    requestedBy: asParsed(Requester.safeParse(row.requestedBy).data),
+    requestedBy: toComplete(Requester.safeParse(row.requestedBy).data),
     position,
     state: waitsFor ? "waiting" : "uploading",
     bytesReceived,

@@ -5,7 +5,7 @@ import { type api, type Input, MAX_DELETED_IMPORTS, type Output } from "@downlin
 import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, notFound } from "../../core/errors.ts";
+import { invalid, throwNotFound } from "../../core/errors.ts";
 import type { ImportModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { forgetData } from "../../import-life/forget-data.ts";
@@ -38,7 +38,7 @@ export async function deleteImport(
 ): Promise<Complete<Output<Contract["delete"]>>> {
   const row = await ctx.db.prisma.import.findFirst({ where: { AND: [{ id: importId }, visibleTo(ctx)] } });
   const isMeant = row && (!deviceId || deviceId === row.deviceId);
-  if (!isMeant || !(await deleteData(ctx, [row], force)).has(importId)) notFound(`import ${importId}`);
+  if (!isMeant || !(await deleteData(ctx, [row], force)).has(importId)) throwNotFound(`import ${importId}`);
   return { id: importId };
 }
 

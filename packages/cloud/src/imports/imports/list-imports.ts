@@ -5,9 +5,9 @@ import { type ColumnFilter, type ColumnPart, listByColumn } from "../../calls/se
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { equalsByHash } from "../../db/hashed-sql.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
-import { readingFrom } from "../../db/read-sql.ts";
-import { startingOrReaching } from "../../db/span-sql.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
+import { splitAtStart } from "../../db/span-sql.ts";
 import { selectDevice } from "../../fleet/devices/find-device.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
 import { scopeWhere } from "../../organization/projects/scope-sql.ts";
@@ -18,15 +18,15 @@ type ListQuery = Input<(typeof api.imports)["list"]>;
 /** Finds first the ids of the page, from narrow rows, and then the page itself. */
 export async function listImports(ctx: Ctx, query: ListQuery): Promise<Complete<Import>[]> {
   const filters = await importFilters(ctx, query);
-  const ranges = startingOrReaching("r", { start: query.dataStart, end: query.dataEnd });
+  const ranges = splitAtStart("r", { start: query.dataStart, end: query.dataEnd });
   const list = { table: "Import", orgId: ctx.caller.orgId, filters, ranges, sortOrder: query.sortOrder };
   const parts = orderImports(query).map((part) => listByColumn({ ...list, part }));
-  const ids = await findPage(readingFrom(ctx.db), parts, query);
+  const ids = await findPage(newPoolReader(ctx.db), parts, query);
   const rows = await ctx.db.prisma.import.findMany({ where: { id: { in: ids } } });
-  return inOrderOf(ids, rows).map(toImport);
+  return sortByIds(ids, rows).map(toImport);
 }
 
-/** The ranges of {@link startingOrReaching} hold the condition already. */
+/** The ranges of {@link splitAtStart} hold the condition already. */
 const WITHIN_RANGES = Prisma.sql`TRUE`;
 
 async function importFilters(ctx: Ctx, query: ListQuery): Promise<ColumnFilter[]> {

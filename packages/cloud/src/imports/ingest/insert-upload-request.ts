@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Ctx } from "../../calls/context/context.ts";
 import { callerId } from "../../core/callers.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { Database } from "../../db/client.ts";
 import { newId } from "../../db/ids.ts";
 import { asBigint, asText, type Parameters, prepare } from "../../db/prepared.ts";
@@ -28,7 +28,7 @@ export async function insertUploadRequest(
     ...{ requesterId: callerId(caller), requesterKind: caller.kind },
     ...{ deviceId: device?.id ?? null, deviceName: device?.name ?? null, key, sessionId, sessionKey },
   });
-  return row ?? notFound(`site ${siteId}`);
+  return row ?? throwNotFound(`site ${siteId}`);
 }
 
 interface Values

@@ -9,7 +9,7 @@ import { requestBody } from "../../calls/data-plane/request-body.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { contentLength, requireOctetStream } from "../../calls/http/octet-stream.ts";
 import { limitToRoom, requireRoom } from "../../calls/quotas/require-room.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import { verifyLink } from "../../core/signed-link.ts";
 import type { ImportRequestModel, UploadModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -80,7 +80,7 @@ async function deliver(deps: Deps, upload: UploadModel): Promise<void> {
 }
 
 async function findRequest(deps: Deps, id: string): Promise<ImportRequestModel> {
-  return (await deps.db.prisma.importRequest.findUnique({ where: { id } })) ?? notFound(`import request ${id}`);
+  return (await deps.db.prisma.importRequest.findUnique({ where: { id } })) ?? throwNotFound(`import request ${id}`);
 }
 
 function linkUsed(requestId: string): ApiError {

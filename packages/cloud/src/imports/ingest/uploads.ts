@@ -8,9 +8,9 @@ import type { Agains } from "../../calls/http/again.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import { quotasOf, requireRoomWithin } from "../../calls/quotas/require-room.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, notFound } from "../../core/errors.ts";
+import { invalid, throwNotFound } from "../../core/errors.ts";
 import type { DeviceModel, SessionModel } from "../../db/generated/models.ts";
-import { withinOneConnection } from "../../db/one-connection.ts";
+import { joinOneConnection } from "../../db/one-connection.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { findOrCreateDevice } from "../../fleet/devices/create-device.ts";
 import { holdDevice, lookUpDevice } from "../../fleet/devices/find-device.ts";
@@ -65,7 +65,7 @@ function makesMore({ deviceName, sessionId, sessionKey }: Body, { device }: Uplo
 }
 
 function makeTarget(ctx: Ctx, body: Body, found: UploadTarget & { readonly siteId: string }) {
-  return withinOneConnection(ctx.db, async (db) => {
+  return joinOneConnection(ctx.db, async (db) => {
     const device = found.device ?? (await createDevice(db.tx, ctx, { ...found, name: body.deviceName }));
     await resolveSession(db.tx, ctx, { ...found, body, device });
     return insertUploadRequest(ctx, db, { ...body, ...found, device });
@@ -75,7 +75,7 @@ function makeTarget(ctx: Ctx, body: Body, found: UploadTarget & { readonly siteI
 /** Returns the link of a request that was made already, signed again. */
 async function linkAgain(ctx: Ctx, requestId: string): Promise<Complete<Output<Contract["create"]>>> {
   const request = await ctx.db.prisma.importRequest.findFirst({ where: { id: requestId, orgId: ctx.caller.orgId } });
-  if (!request) notFound(`the import request ${requestId}`);
+  if (!request) throwNotFound(`the import request ${requestId}`);
   const site = await ctx.db.prisma.site.findUnique({ where: { id: request.siteId } });
   const serving = site?.type === "service-hosted" ? undefined : await findServing(ctx, request.siteId);
   return { ...(await linkTo(ctx, serving, request)), requestId };
@@ -90,7 +90,7 @@ interface UploadTarget {
 /** A device named by id must exist; one that is only named need not. */
 async function findTarget(ctx: Ctx, { deviceId, deviceName, projectId }: Body): Promise<UploadTarget> {
   const device = await lookUpDevice(ctx, deviceId === undefined ? { deviceName, projectId } : { deviceId });
-  if (!device && deviceId !== undefined) notFound(`device "${deviceId}"`);
+  if (!device && deviceId !== undefined) throwNotFound(`device "${deviceId}"`);
   if (device && projectId !== undefined && projectId !== device.projectId)
     invalid("projectId", `must be ${device.projectId}, the project of device ${device.id}`);
   return { projectId: device?.projectId ?? (await resolveProject(ctx, projectId)), device };
@@ -131,7 +131,7 @@ async function findOrMakeSession(tx: Transaction, ctx: Ctx, named: NamedSession)
   const { sessionId, sessionKey: key } = body;
   if (sessionId !== undefined) {
     const where = { ...visibleTo(ctx), deletedAtNs: null, id: sessionId };
-    return (await tx.session.findFirst({ where })) ?? notFound(`session ${sessionId}`);
+    return (await tx.session.findFirst({ where })) ?? throwNotFound(`session ${sessionId}`);
   }
   if (key === undefined) return undefined;
   if (!device) return holdSession(tx, { projectId, key });

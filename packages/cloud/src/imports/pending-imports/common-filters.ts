@@ -1,6 +1,6 @@
 import type { Ctx } from "../../calls/context/context.ts";
 import type { ColumnFilter } from "../../calls/search/list-by-column.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { lookUpDevice, selectDevice } from "../../fleet/devices/find-device.ts";
 import { lookUpSession, selectSession } from "../../fleet/sessions/find-session.ts";
@@ -50,7 +50,7 @@ async function ofDevice(ctx: Ctx, query: Selector): Promise<{ deviceId?: string;
   const device = await (deviceId ? selectDevice(ctx, query) : lookUpDevice(ctx, query));
   if (device) return { deviceId: device.id };
   if (!deviceName) return {};
-  if (!(await isInRequests(ctx, projectId, { deviceName }))) notFound(`device "${deviceName}"`);
+  if (!(await isInRequests(ctx, projectId, { deviceName }))) throwNotFound(`device "${deviceName}"`);
   return { deviceName };
 }
 
@@ -67,7 +67,7 @@ async function ofSession(ctx: Ctx, query: Selector): Promise<Sql[]> {
     return [Prisma.sql`((r."sessionKey" = ${session.key} AND r."projectId" = ${session.projectId}) OR ${byId})`];
   }
   if (!sessionKey) return [];
-  if (!(await isInRequests(ctx, projectId, { sessionKey }))) notFound(`session "${sessionKey}"`);
+  if (!(await isInRequests(ctx, projectId, { sessionKey }))) throwNotFound(`session "${sessionKey}"`);
   return [Prisma.sql`r."sessionKey" = ${sessionKey}`];
 }
 

@@ -1,7 +1,7 @@
 import type { PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
@@ -10,7 +10,7 @@ import { toPendingImport, withRecording } from "./pending-import-rows.ts";
 /** 404 if it is in no project that the caller sees. */
 export async function findRequest(ctx: Ctx, requestId: string): Promise<ImportRequestModel> {
   const found = await ctx.db.prisma.importRequest.findFirst({ where: { AND: [{ id: requestId }, visibleTo(ctx)] } });
-  return found ?? notFound(`import request ${requestId}`);
+  return found ?? throwNotFound(`import request ${requestId}`);
 }
 
 /** Answers a request as the transaction has left it, before a worker sees it. */

@@ -4,11 +4,11 @@ import { findPage } from "../../calls/search/find-page.ts";
 import { hasPart } from "../../calls/search/has-part.ts";
 import { type ColumnFilter, listByColumn } from "../../calls/search/list-by-column.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { equalsByHash } from "../../db/hashed-sql.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
-import { readingFrom } from "../../db/read-sql.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
 import { importRequestStates, workingStates } from "../../import-life/import-request-state.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
 import { selectSite } from "../../organization/projects/find-site.ts";
@@ -67,7 +67,7 @@ export async function getPendingImport(
 ): Promise<Complete<PendingImport>> {
   const where = { AND: [{ id: requestId }, visibleTo(ctx)] };
   const row = await ctx.db.prisma.importRequest.findFirst({ where, include: withRecording });
-  return row ? toPendingImport(ctx, row) : notFound(`import request ${requestId}`);
+  return row ? toPendingImport(ctx, row) : throwNotFound(`import request ${requestId}`);
 }
 
 /** Finds first the ids of the page, from narrow rows, and then the page itself. */
@@ -82,7 +82,7 @@ async function readPage(
   const shown = query.error === undefined ? states : ["error"];
   const list = { table: "ImportRequest", orgId: ctx.caller.orgId, filters: all, sortOrder };
   const parts = orderRequests(sortBy, shown).map((part) => listByColumn({ ...list, part }));
-  const ids = await findPage(readingFrom(ctx.db), parts, query);
+  const ids = await findPage(newPoolReader(ctx.db), parts, query);
   const rows = await ctx.db.prisma.importRequest.findMany({ where: { id: { in: ids } }, include: withRecording });
-  return inOrderOf(ids, rows).map((row) => toPendingImport(ctx, row));
+  return sortByIds(ids, rows).map((row) => toPendingImport(ctx, row));
 }

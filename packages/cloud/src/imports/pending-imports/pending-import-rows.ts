@@ -1,6 +1,6 @@
 import { type PendingImport, type PendingImportStatus, Requester } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import { asParsed, type Complete } from "../../core/complete.ts";
+import { type Complete, toComplete } from "../../core/complete.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import { type ImportRequestState, terminalStates } from "../../import-life/import-request-state.ts";
 import { seesProject } from "../../organization/projects/find-project.ts";
@@ -28,7 +28,7 @@ export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): Complete<Pe
     salvageOf: row.salvageOfId ?? undefined,
     existing: row.isExisting,
     priority: row.priority,
-    requestedBy: asParsed(Requester.safeParse(row.requestedBy).data),
+    requestedBy: toComplete(Requester.safeParse(row.requestedBy).data),
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
     quarantinedAt: row.quarantinedAtNs ?? undefined,

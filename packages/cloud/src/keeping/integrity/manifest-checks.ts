@@ -1,7 +1,7 @@
 // Compares manifests and rows. An upload that is older than manifests has none, so a missing second manifest is reported only for an upload
 // that has its first.
 
-import { paced } from "../../core/pace.ts";
+import { pacePages } from "../../core/pace.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { MANIFESTS, ManifestError, manifestKey, parseManifest, readManifestKey } from "../manifests/manifest.ts";
 import type { Finding } from "./finding.ts";
@@ -31,7 +31,7 @@ export async function* findWrongManifests(check: ManifestCheck): AsyncGenerator<
 async function keepManifests({ session, blobs }: ManifestCheck): Promise<void> {
   await session.query(`CREATE TEMPORARY TABLE noted
     (key text NOT NULL, "blobKey" text NOT NULL, kind text NOT NULL, "modifiedAtMs" bigint NOT NULL)`);
-  for await (const group of paced(inGroups(blobs.listNotes(MANIFESTS), ROWS_PER_STATEMENT))) {
+  for await (const group of pacePages(inGroups(blobs.listNotes(MANIFESTS), ROWS_PER_STATEMENT))) {
     const rows = group.map(({ key, modifiedAtMs }) => {
       const { blobKey = key, kind = "none" } = readManifestKey(key) ?? {};
       return { key, blobKey, kind, modifiedAtMs: Math.trunc(modifiedAtMs) };

@@ -5,7 +5,7 @@
 
 import { hasMarks } from "../../calls/recovery/marks.ts";
 import { pagesOf } from "../../core/pages-of.ts";
-import { someAtOnce } from "../../core/some-at-once.ts";
+import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import { BlobExistsError, BlobNotFoundError, UploadClosedError } from "../../store/blobs/blob-errors.ts";
 import type { ListedObject } from "../../store/blobs/blob-store.ts";
 import type { NoteStore } from "../../store/blobs/notes.ts";
@@ -142,7 +142,7 @@ async function checkOther(both: Both | undefined): Promise<string | undefined> {
 async function* listBoth({ source, target }: Both, prefix: string): AsyncGenerator<ListedObject, void> {
   yield* target.list(prefix);
   for await (const page of pagesOf(source.list(prefix))) {
-    const copies = await someAtOnce(page, AT_ONCE, ({ key }) => target.stat(key));
+    const copies = await runSomeAtOnce(page, AT_ONCE, ({ key }) => target.stat(key));
     yield* page.filter((_, at) => copies[at] === undefined);
   }
 }

@@ -1,4 +1,4 @@
-import { paced } from "../../core/pace.ts";
+import { pacePages } from "../../core/pace.ts";
 import type { Database } from "../../db/client.ts";
 import { ofOurStore } from "../../store/blobs/object-key.ts";
 import type { Finding, SweepDeps } from "./sweep-objects.ts";
@@ -31,7 +31,7 @@ const holders: Record<string, FindHolders> = {
  */
 export async function* findMissing(deps: SweepDeps, signal?: AbortSignal): AsyncGenerator<Finding, void> {
   for (const [kind, find] of Object.entries(holders))
-    for await (const page of paced(compareAll(deps, find), signal)) {
+    for await (const page of pacePages(compareAll(deps, find), signal)) {
       signal?.throwIfAborted();
       for (const { holder, fault } of page)
         if (fault !== undefined)

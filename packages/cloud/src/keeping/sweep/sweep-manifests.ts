@@ -1,5 +1,5 @@
 import { removeWhileSafe } from "../../calls/recovery/held-deployment.ts";
-import { paced } from "../../core/pace.ts";
+import { pacePages } from "../../core/pace.ts";
 import { pagesOf } from "../../core/pages-of.ts";
 import { UploadClosedError } from "../../store/blobs/blob-errors.ts";
 import type { ListedNote } from "../../store/blobs/notes.ts";
@@ -14,7 +14,7 @@ type Leftover = ListedNote & { readonly blobKey: string };
  * removed before.
  */
 export async function* sweepManifests(deps: SweepDeps, options: SweepOptions): AsyncGenerator<Finding, void> {
-  for await (const page of paced(pagesOf(deps.blobs.listNotes(MANIFESTS)), options.signal)) {
+  for await (const page of pacePages(pagesOf(deps.blobs.listNotes(MANIFESTS)), options.signal)) {
     options.signal?.throwIfAborted();
     const old = page.flatMap((note) => {
       const blobKey = readManifestKey(note.key)?.blobKey;

@@ -1,5 +1,5 @@
 import { mayGiveUp, requireRemovable } from "../../calls/recovery/held-deployment.ts";
-import { paced } from "../../core/pace.ts";
+import { pacePages } from "../../core/pace.ts";
 import { pagesOf } from "../../core/pages-of.ts";
 import type { Database } from "../../db/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -34,7 +34,7 @@ export interface SweepDeps {
 
 /** Removes from the store what no row can hold any more, a page at a time; a dry run only reports it. */
 export async function* sweepObjects(deps: SweepDeps, options: SweepOptions): AsyncGenerator<Finding, void> {
-  for await (const page of paced(pagesOf(deps.blobs.list("")), options.signal)) {
+  for await (const page of pacePages(pagesOf(deps.blobs.list("")), options.signal)) {
     options.signal?.throwIfAborted();
     const old = page.filter(({ modifiedAtMs }) => modifiedAtMs < options.cutoffMs);
     for (const leftover of await judge(deps, old, options)) yield await remove(deps, leftover, options);

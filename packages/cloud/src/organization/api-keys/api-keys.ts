@@ -4,11 +4,11 @@ import type { Shown } from "../../calls/http/again.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../../calls/tokens/token-rows.ts";
 import type { Complete } from "../../core/complete.ts";
-import { ApiError, invalid, notFound, refuse } from "../../core/errors.ts";
+import { ApiError, invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { ApiKeyModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
-import { inOrderOf } from "../../db/in-order-of.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { mintToken } from "../../process/credentials/mint.ts";
 import { requireProjects } from "../projects/find-project.ts";
@@ -28,7 +28,7 @@ export const shownKey: Shown = { schema: ApiKey, read: getApiKey };
 async function getApiKey(ctx: Ctx, { id }: { readonly id: string }): Promise<Complete<ApiKey>> {
   const [found] = await ctx.db.prisma.$queryRaw<{ id: string }[]>`
     SELECT "id" FROM "ApiKey" WHERE "id" = ${id} AND ${visibleKeys(ctx)}`;
-  if (!found) notFound(`API key ${id}`);
+  if (!found) throwNotFound(`API key ${id}`);
   return toApiKey(await ctx.db.prisma.apiKey.findUniqueOrThrow({ where: { id }, ...withTokenFacts }));
 }
 
@@ -37,7 +37,7 @@ async function listApiKeys(ctx: Ctx, { limit, offset }: Input<Contract["list"]>)
     SELECT "id" FROM "ApiKey" WHERE ${visibleKeys(ctx)} ORDER BY "createdAtNs", "id" LIMIT ${limit} OFFSET ${offset}`;
   const ids = found.map(({ id }) => id);
   const rows = await ctx.db.prisma.apiKey.findMany({ where: { id: { in: ids } }, ...withTokenFacts });
-  return inOrderOf(ids, rows).map(toApiKey);
+  return sortByIds(ids, rows).map(toApiKey);
 }
 
 async function createApiKey(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<ApiKey>> {
@@ -88,7 +88,7 @@ async function changeKey<T>(ctx: Ctx, id: string, change: Change<T>): Promise<T>
     await tx.$queryRaw`SELECT "id" FROM "Organization" WHERE "id" = ${orgId} FOR NO KEY UPDATE`;
     const where = Prisma.sql`"id" = ${id} AND ${visibleKeys(ctx)}`;
     const [key] = await tx.$queryRaw<ApiKeyModel[]>`SELECT * FROM "ApiKey" WHERE ${where}`;
-    if (!key) notFound(`API key ${id}`);
+    if (!key) throwNotFound(`API key ${id}`);
     const result = await change(tx, key);
     if (isUnlimited(key)) await requireUnlimitedKey(tx, orgId);
     return result;

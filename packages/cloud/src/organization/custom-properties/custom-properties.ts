@@ -2,7 +2,7 @@ import type { api, CustomProperty, Input, PropertyResourceType, PropertyValueTyp
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { ApiError, invalid, notFound, refuse } from "../../core/errors.ts";
+import { ApiError, invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { CustomPropertyModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { onUniqueViolation } from "../../db/sql-state.ts";
@@ -89,11 +89,11 @@ async function deleteProperty(ctx: Ctx, ref: Input<Contract["delete"]>): Promise
 
 async function findProperty(ctx: Ctx, id: string): Promise<CustomPropertyModel> {
   const row = await ctx.db.prisma.customProperty.findFirst({ where: { id, orgId: ctx.caller.orgId } });
-  return row ?? notFound(`custom property ${id}`);
+  return row ?? throwNotFound(`custom property ${id}`);
 }
 
 async function requireProperty(tx: Transaction, id: string): Promise<CustomPropertyModel> {
-  return (await tx.customProperty.findUnique({ where: { id } })) ?? notFound(`custom property ${id}`);
+  return (await tx.customProperty.findUnique({ where: { id } })) ?? throwNotFound(`custom property ${id}`);
 }
 
 async function withUsage(ctx: Ctx, row: CustomPropertyModel): Promise<Complete<CustomProperty>> {

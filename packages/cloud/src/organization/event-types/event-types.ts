@@ -2,7 +2,7 @@ import type { api, EventType, Input, PropertyResourceType } from "@downlink/prot
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, notFound, refuse } from "../../core/errors.ts";
+import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
 import { onForeignKeyViolation, onUniqueViolation } from "../../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
@@ -64,7 +64,7 @@ async function updateEventType(ctx: Ctx, input: Input<Contract["update"]>): Prom
     const uses = customProperties && (await readPropertyUses(tx, orgId, customProperties));
     const data = { name, colorName, updatedAtNs: ctx.clock.nowNs() };
     const { count } = await tx.eventType.updateMany({ where: { id, orgId }, data });
-    if (count === 0) notFound(`event type ${id}`);
+    if (count === 0) throwNotFound(`event type ${id}`);
     const properties = uses && { deleteMany: {}, create: uses };
     return tx.eventType.update({ where: { id }, data: { properties }, select: eventTypeColumns });
   });
@@ -74,7 +74,7 @@ async function updateEventType(ctx: Ctx, input: Input<Contract["update"]>): Prom
 async function deleteEventType(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const where = { id, orgId: ctx.caller.orgId };
   const { count } = await ctx.db.prisma.eventType.deleteMany({ where }).catch(inUse(id));
-  return count > 0 ? { id } : notFound(`event type ${id}`);
+  return count > 0 ? { id } : throwNotFound(`event type ${id}`);
 }
 
 type PropertyUses = Input<Contract["create"]>["customProperties"];
@@ -86,7 +86,7 @@ async function readPropertyUses(tx: Transaction, orgId: string, uses: PropertyUs
     WHERE "orgId" = ${orgId} AND id = ANY(${uses.map(({ id }) => id)}) ORDER BY key FOR KEY SHARE`;
   const resourceTypes = new Map(found.map(({ id, resourceType }) => [id, resourceType]));
   return uses.map(({ id, required }, position) => {
-    const resourceType = resourceTypes.get(id) ?? notFound(`custom property ${id}`);
+    const resourceType = resourceTypes.get(id) ?? throwNotFound(`custom property ${id}`);
     if (resourceType !== "event")
       invalid(
         `customProperties.${position}.id`,

@@ -3,7 +3,7 @@
 // from moving an event. A type in use cannot be deleted (409); the foreign key ensures that, whichever transaction comes first.
 
 import type { PropertyValues } from "@downlink/protocol";
-import { invalidAt, notFound } from "../../core/errors.ts";
+import { invalidAt, throwNotFound } from "../../core/errors.ts";
 import type { Transaction } from "../../db/transaction.ts";
 
 interface TypedEvent {
@@ -22,7 +22,7 @@ export async function requireConformance(
 ): Promise<void> {
   const [type] = await tx.$queryRaw<{ name: string }[]>`
     SELECT name FROM "EventType" WHERE id = ${eventTypeId} AND "orgId" = ${orgId} FOR SHARE`;
-  if (!type) notFound(`event type ${eventTypeId}`);
+  if (!type) throwNotFound(`event type ${eventTypeId}`);
   const required = await tx.eventTypeProperty.findMany({
     where: { eventTypeId, isRequired: true },
     select: { customProperty: { select: { key: true } } },

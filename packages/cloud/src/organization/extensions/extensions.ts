@@ -2,7 +2,7 @@ import type { api, Extension, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { packageLink } from "./download-route.ts";
@@ -27,7 +27,7 @@ async function getExtension(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<C
     where: { id, orgId: ctx.caller.orgId },
     include: { activeVersion: true },
   });
-  if (!row?.activeVersion) notFound(`extension ${id}`);
+  if (!row?.activeVersion) throwNotFound(`extension ${id}`);
   const { blobKey, sha256, version } = row.activeVersion;
   const fileName = `${row.publisher}.${row.name}-${version}.foxe`.replaceAll("/", "-"); // names may have a scope
   return { ...toExtension(row), foxe: packageLink(ctx, { blobKey, sha256, fileName }) };
@@ -39,7 +39,7 @@ async function deleteExtension(ctx: Ctx, { id }: Input<Contract["delete"]>): Pro
     const { orgId } = ctx.caller;
     const locked = await tx.$queryRaw<object[]>`
       SELECT 1 FROM "Extension" WHERE "id" = ${id} AND "orgId" = ${orgId} FOR UPDATE`; // no version is added meanwhile
-    if (locked.length === 0) notFound(`extension ${id}`);
+    if (locked.length === 0) throwNotFound(`extension ${id}`);
     const versions = await tx.extensionVersion.findMany({ where: { extensionId: id }, select: { blobKey: true } });
     for (const { blobKey } of versions) await ctx.jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
     await tx.extension.delete({ where: { id } });

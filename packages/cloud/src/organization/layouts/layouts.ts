@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { api, Input, LayoutPermission } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import { creatorOf } from "../../core/callers.ts";
-import { notFound, refuse } from "../../core/errors.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
 import type { LayoutModel } from "../../db/generated/models.ts";
 import { onUniqueViolation } from "../../db/sql-state.ts";
 import { type LayoutRow, whereOnce, whereVisible } from "./layout-rows.ts";
@@ -47,7 +47,7 @@ export async function getLayout(ctx: Ctx, { id, includeData }: Input<Contract["g
     where: { id, ...whereVisible(ctx) },
     omit: { data: !includeData },
   });
-  return row ?? notFound(`layout ${id}`);
+  return row ?? throwNotFound(`layout ${id}`);
 }
 
 /** Fields that are not sent stay; an empty `folderName` removes it. spec: Layouts/Update */
@@ -60,7 +60,7 @@ export async function updateLayout(ctx: Ctx, input: WithText<Input<Contract["upd
     where: { id, ...whereVisible(ctx) },
     data: { name, permission, data, savedAtNs: savedAt, ...folder, updatedAtNs: ctx.clock.nowNs() },
   });
-  return row ?? notFound(`layout ${id}`);
+  return row ?? throwNotFound(`layout ${id}`);
 }
 
 /** The id stays taken, and the layout can be restored. */
@@ -70,7 +70,7 @@ export async function deleteLayout(ctx: Ctx, { id }: Input<Contract["delete"]>):
     where: { id, ...whereVisible(ctx) },
     data: { deletedAtNs: ctx.clock.nowNs() },
   });
-  return count === 1 ? { success: true } : notFound(`layout ${id}`);
+  return count === 1 ? { success: true } : throwNotFound(`layout ${id}`);
 }
 
 /** Restoring a layout that is not deleted does no harm. Clients that poll by `updatedSince` see the restored one. spec: Layouts/Restore */
@@ -82,7 +82,7 @@ export async function restoreLayout(ctx: Ctx, { id }: Input<Contract["restore"]>
     data: { deletedAtNs: null, updatedAtNs: ctx.clock.nowNs() },
   });
   if (count === 1 || (await ctx.db.prisma.layout.count({ where })) === 1) return { success: true };
-  return notFound(`layout ${id}`);
+  return throwNotFound(`layout ${id}`);
 }
 
 /** A layout with `ORG_READ` is changed by its creator and by admins; keys are as good as admins. spec: Authentication 7 */

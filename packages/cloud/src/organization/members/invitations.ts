@@ -3,7 +3,7 @@ import type { Ctx } from "../../calls/context/context.ts";
 import type { Shown } from "../../calls/http/again.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound, refuse } from "../../core/errors.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
 import type { InvitationModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { hashToken, mintToken } from "../../process/credentials/mint.ts";
@@ -32,7 +32,7 @@ async function listInvitations(ctx: Ctx, { limit, offset }: Input<Contract["list
 
 async function getInvitation(ctx: Ctx, { id }: { readonly id: string }): Promise<Complete<Invitation>> {
   const row = await ctx.db.prisma.invitation.findFirst({ where: { id, orgId: ctx.caller.orgId } });
-  return row ? toInvitation(row) : notFound(`invitation ${id}`);
+  return row ? toInvitation(row) : throwNotFound(`invitation ${id}`);
 }
 
 /** The secret stands behind # in the link, which browsers send to no server and write into no log. */
@@ -52,7 +52,7 @@ async function createInvitation(ctx: Ctx, body: Input<Contract["create"]>): Prom
 
 async function deleteInvitation(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const { count } = await ctx.db.prisma.invitation.deleteMany({ where: { id, orgId: ctx.caller.orgId } });
-  return count === 1 ? { id } : notFound(`invitation ${id}`);
+  return count === 1 ? { id } : throwNotFound(`invitation ${id}`);
 }
 
 function toInvitation(row: InvitationModel): Complete<Invitation> {

@@ -3,7 +3,7 @@ import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import { callerId } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import { SESSION_IDLE_NS } from "../../process/credentials/find-session.ts";
 import { visibleProjects } from "../projects/find-project.ts";
 import { changePassword } from "./change-password.ts";
@@ -66,7 +66,7 @@ async function listSessions(ctx: Ctx): Promise<Complete<SignInSession>[]> {
 
 async function endSession(ctx: Ctx, { id }: Input<Contract["endSession"]>): Promise<{ id: string }> {
   const { count } = await ctx.db.prisma.signInSession.deleteMany({ where: { ...ownSessions(ctx), id } });
-  return count === 1 ? { id } : notFound(`session ${id}`);
+  return count === 1 ? { id } : throwNotFound(`session ${id}`);
 }
 
 async function endSessions(ctx: Ctx): Promise<{ ended: number }> {

@@ -1,7 +1,7 @@
 import type { Member } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import type { AccountModel, MemberModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
 
@@ -9,7 +9,7 @@ export const withAccount = { include: { account: true } } as const;
 
 export async function findMember(tx: Transaction, { caller }: Ctx, id: string) {
   const row = await tx.member.findFirst({ where: { id, orgId: caller.orgId }, ...withAccount });
-  return row ?? notFound(`member ${id}`);
+  return row ?? throwNotFound(`member ${id}`);
 }
 
 export function toMember({ account, ...row }: MemberModel & { readonly account: AccountModel }): Complete<Member> {

@@ -1,7 +1,7 @@
 import type { api, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
-import { notFound } from "../../core/errors.ts";
+import { throwNotFound } from "../../core/errors.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { endUnseenLinks } from "../projects/end-unseen-links.ts";
 import { requireProjects } from "../projects/find-project.ts";
@@ -30,7 +30,7 @@ async function putProjectMembers(
     const found = await tx.member.findMany({ where: { orgId, id: { in: memberIds } }, select: { id: true } });
     const known = new Set(found.map(({ id }) => id));
     const unknown = memberIds.find((id) => !known.has(id));
-    if (unknown !== undefined) notFound(`member ${unknown}`);
+    if (unknown !== undefined) throwNotFound(`member ${unknown}`);
     await holdProject(tx, projectId);
     await tx.projectMember.deleteMany({ where: { projectId, memberId: { notIn: memberIds } } });
     const data = memberIds.map((memberId) => ({ projectId, memberId }));

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Ctx } from "../../calls/context/context.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import type { DB } from "../../db/generated/tables.ts";
 import { type Parameters, prepare } from "../../db/prepared.ts";
 import { isAmong, type Tenancy } from "./scope-sql.ts";
@@ -22,7 +22,9 @@ export function seesProject({ caller }: Pick<Ctx, "caller">, projectId: string):
 export function tenancyOf({ caller }: Pick<Ctx, "caller">, projectId?: string): Tenancy {
   const { orgId, projectIds } = caller;
   if (projectId === undefined) return { orgId, projectIds };
-  return seesProject({ caller }, projectId) ? { orgId, projectIds: [projectId] } : notFound(`project ${projectId}`);
+  return seesProject({ caller }, projectId)
+    ? { orgId, projectIds: [projectId] }
+    : throwNotFound(`project ${projectId}`);
 }
 
 /** Does what {@link visibleTo} does, within one project if it is named; one that is not visible is 404. */
@@ -43,7 +45,7 @@ export async function visibleProjectIds(ctx: Ctx, projectId: string | undefined)
 export async function resolveProject(ctx: Ctx, projectId: string | undefined): Promise<string> {
   if (projectId !== undefined) return requireVisible(ctx, projectId);
   const [only, another] = await selectTwoProjects(ctx.db, tenancyOf(ctx));
-  if (!only) notFound("a project");
+  if (!only) throwNotFound("a project");
   if (another) throw new ApiError("ProjectRequired", "projectId is required: there are several projects");
   return only.id;
 }
@@ -57,7 +59,7 @@ export async function requireProjects(ctx: Ctx, given: readonly string[]): Promi
   });
   const known = new Set(found.map(({ id }) => id));
   const unknown = projectIds.find((id) => !known.has(id));
-  return unknown === undefined ? projectIds : notFound(`project ${unknown}`);
+  return unknown === undefined ? projectIds : throwNotFound(`project ${unknown}`);
 }
 
 export function visibleProjects({ caller }: Pick<Ctx, "caller">) {
@@ -66,7 +68,7 @@ export function visibleProjects({ caller }: Pick<Ctx, "caller">) {
 
 async function requireVisible(ctx: Ctx, projectId: string): Promise<string> {
   const [found] = await selectProjects(ctx.db, tenancyOf(ctx, projectId));
-  return found?.id ?? notFound(`project ${projectId}`);
+  return found?.id ?? throwNotFound(`project ${projectId}`);
 }
 
 const projectsWithin = (db: Kysely<DB>, { orgId, projectIds }: Parameters<Tenancy>) =>

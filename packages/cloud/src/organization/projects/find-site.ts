@@ -1,6 +1,6 @@
 import type { SiteType } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import { invalid, notFound } from "../../core/errors.ts";
+import { invalid, throwNotFound } from "../../core/errors.ts";
 import type { SiteModel } from "../../db/generated/models.ts";
 import { onForeignKeyViolation } from "../../db/sql-state.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -13,7 +13,7 @@ export function visibleSites({ caller: { orgId, projectIds } }: Pick<Ctx, "calle
 
 export async function findSite(ctx: Ctx, id: string): Promise<SiteModel> {
   const row = await ctx.db.prisma.site.findFirst({ where: { AND: [{ id }, visibleSites(ctx)] } });
-  return row ?? notFound(`site ${id}`);
+  return row ?? throwNotFound(`site ${id}`);
 }
 
 /** Finds the site that a query selects; undefined if it selects none; 404 if it does not exist. */
@@ -38,5 +38,5 @@ export async function holdSite(tx: Pick<Transaction, "$queryRaw">, id: string): 
 
 /** For a `catch`, when something is added to a site that may be deleted at that moment. */
 export function siteGone(id: string) {
-  return onForeignKeyViolation(() => notFound(`site ${id}`));
+  return onForeignKeyViolation(() => throwNotFound(`site ${id}`));
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Ctx } from "../../calls/context/context.ts";
-import { invalid, notFound } from "../../core/errors.ts";
+import { invalid, throwNotFound } from "../../core/errors.ts";
 import type { SiteModel } from "../../db/generated/models.ts";
 import { type Parameters, prepare } from "../../db/prepared.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -13,7 +13,7 @@ import { findSite } from "./find-site.ts";
 export async function primarySiteOf(tx: Transaction, orgId: string): Promise<{ id: string }> {
   const [site] = await tx.$queryRaw<{ id: string }[]>`
     SELECT id FROM "Site" WHERE "orgId" = ${orgId} AND type = 'service-hosted' ORDER BY "createdAtNs" LIMIT 1 FOR KEY SHARE`;
-  return site ?? notFound("a primary site of the organization");
+  return site ?? throwNotFound("a primary site of the organization");
 }
 
 /**
@@ -30,7 +30,7 @@ export async function deliverySitesOf(
       SELECT ours.id FROM "Site" ours WHERE ours."orgId" = ${orgId} AND ours.type = 'service-hosted' ORDER BY ours."createdAtNs" LIMIT 1))
     WHERE p.id = ANY(${[...new Set(projectIds)]}) FOR KEY SHARE OF s`;
   const sites = new Map(rows.map(({ projectId, siteId }) => [projectId, siteId]));
-  return (projectId) => sites.get(projectId) ?? notFound("a primary site of the organization");
+  return (projectId) => sites.get(projectId) ?? throwNotFound("a primary site of the organization");
 }
 
 interface For {
@@ -45,7 +45,7 @@ type Chosen = Pick<SiteModel, "id" | "type">;
 export async function chooseSite(ctx: Ctx, { projectId, siteId }: For): Promise<Chosen> {
   if (siteId !== undefined) return requireTaking(await findSite(ctx, siteId), projectId);
   const [site] = await selectPrimary(ctx.db, { orgId: ctx.caller.orgId, projectId });
-  return site ?? notFound("a primary site of the organization");
+  return site ?? throwNotFound("a primary site of the organization");
 }
 
 /** Checks that a site takes the uploads of a project. 400 where it does not. */

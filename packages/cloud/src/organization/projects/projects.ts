@@ -3,7 +3,7 @@ import type { Ctx } from "../../calls/context/context.ts";
 import type { Shown } from "../../calls/http/again.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { notFound, refuse } from "../../core/errors.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
 import type { ProjectModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { onUniqueViolation } from "../../db/sql-state.ts";
@@ -27,7 +27,7 @@ export const shownProject: Shown = {
 
 async function findProject(ctx: Ctx, { id }: { readonly id: string }): Promise<ProjectModel> {
   const found = await ctx.db.prisma.project.findFirst({ where: { AND: [{ id }, visibleProjects(ctx)] } });
-  return found ?? notFound(`project ${id}`);
+  return found ?? throwNotFound(`project ${id}`);
 }
 
 async function listProjects(ctx: Ctx): Promise<Complete<Project>[]> {

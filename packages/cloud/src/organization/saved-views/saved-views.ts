@@ -2,7 +2,7 @@ import { type api, type Input, MAX_SAVED_VIEWS, type SavedView } from "@downlink
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { SavedViewModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
@@ -40,12 +40,12 @@ async function update(ctx: Ctx, { id, name, path, query }: Input<Contract["updat
     where: { id, ...ownerOf(ctx) },
     data: { name, path, query, updatedAtNs: ctx.clock.nowNs() },
   });
-  return row ? toSavedView(row) : notFound(`saved view ${id}`);
+  return row ? toSavedView(row) : throwNotFound(`saved view ${id}`);
 }
 
 async function remove(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const { count } = await ctx.db.prisma.savedView.deleteMany({ where: { id, ...ownerOf(ctx) } });
-  return count > 0 ? { id } : notFound(`saved view ${id}`);
+  return count > 0 ? { id } : throwNotFound(`saved view ${id}`);
 }
 
 function ownerOf({ caller }: Ctx) {

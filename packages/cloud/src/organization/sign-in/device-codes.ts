@@ -8,7 +8,7 @@ import type { AskIdToken, DeviceCode } from "@downlink/protocol";
 import type { z } from "zod";
 import { writeEntry } from "../../calls/audit-log/write-entry.ts";
 import type { MemberCaller } from "../../core/callers.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import type { DeviceSignInModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -92,7 +92,7 @@ export async function findTyped(ctx: Stranger, { caller, userCode }: Typed): Pro
   const row = await db.prisma.deviceSignIn.findUnique({ where: { userCode: letters } });
   if (row && row.memberId === null && row.expiresAtNs > clock.nowNs()) return row;
   for (const one of who) await deviceCodeTries.note(one);
-  return notFound("a program that waits with this code");
+  return throwNotFound("a program that waits with this code");
 }
 
 /** Approves, so that the program gets a session of the member; or denies, which ends its sign-in. */
@@ -102,7 +102,7 @@ export async function decide(ctx: Stranger, typed: Typed, approve: boolean): Pro
   await withTransaction(ctx.db, async (tx) => {
     if (!approve) return void (await tx.deviceSignIn.deleteMany({ where: { id } }));
     const { count } = await tx.deviceSignIn.updateMany({ where: { id, memberId: null }, data: { memberId } });
-    if (count === 0) notFound("a program that waits with this code");
+    if (count === 0) throwNotFound("a program that waits with this code");
     const { email: actorName } = await tx.account.findUniqueOrThrow({ where: { id: accountId } });
     const actor = {
       actorKind: "member",

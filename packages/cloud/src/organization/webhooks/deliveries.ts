@@ -1,7 +1,7 @@
 import { type api, type Input, MAX_RETRIED, type Output, type WebhookDelivery } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import type { WebhookModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
@@ -16,7 +16,7 @@ export async function listDeliveries(
   { id, state, type, limit, offset }: Input<Contract["listDeliveries"]>,
 ): Promise<Complete<WebhookDelivery>[]> {
   const webhook = await ctx.db.prisma.webhook.findFirst({ where: { ...visibleTo(ctx), id }, select: { id: true } });
-  if (!webhook) notFound(`webhook ${id}`);
+  if (!webhook) throwNotFound(`webhook ${id}`);
   const rows = await ctx.db.prisma.webhookDelivery.findMany({
     where: { webhookId: id, ...(state && { state }), ...(type && { event: { type } }) },
     orderBy: { eventId: "desc" },
@@ -48,7 +48,7 @@ export async function retryDelivery(
     const where = { webhookId: id, eventId: deliveryId };
     const data = { state: "waiting", dueAtNs: ctx.clock.nowNs(), retriesLeft: RETRIES } as const;
     const { count } = await tx.webhookDelivery.updateMany({ where, data });
-    if (count === 0) notFound(`delivery ${deliveryId}`);
+    if (count === 0) throwNotFound(`delivery ${deliveryId}`);
     return toDelivery(
       await tx.webhookDelivery.findUniqueOrThrow({ where: { webhookId_eventId: where }, ...withEvent }),
     );
@@ -79,7 +79,7 @@ export async function retryFailed(
 async function holdEnabled(tx: Transaction, ctx: Ctx, id: string): Promise<WebhookModel> {
   await tx.$queryRaw`SELECT 1 FROM "Webhook" WHERE "id" = ${id} AND "orgId" = ${ctx.caller.orgId} FOR NO KEY UPDATE`;
   const webhook = await tx.webhook.findFirst({ where: { ...visibleTo(ctx), id } });
-  if (!webhook) return notFound(`webhook ${id}`);
+  if (!webhook) return throwNotFound(`webhook ${id}`);
   if (!webhook.enabled) throw new ApiError("Conflict", `webhook ${id} is disabled; enable it first`);
   await tx.webhook.update({ where: { id }, data: { heldUntilNs: 0n } });
   return webhook;

@@ -3,7 +3,7 @@ import { type api, type Input, MAX_WEBHOOKS, type Output, ROTATION_HOURS, type W
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, notFound, refuse } from "../../core/errors.ts";
+import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { PublicFetchError, requireAllowedUrl } from "../../process/outgoing/allowed-address.ts";
@@ -61,7 +61,7 @@ async function createWebhook(ctx: Ctx, body: Input<Contract["create"]>): Promise
 
 async function getWebhook(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Webhook>> {
   const row = await ctx.db.prisma.webhook.findFirst({ where: { ...visibleTo(ctx), id } });
-  return row ? toWebhook(row) : notFound(`webhook ${id}`);
+  return row ? toWebhook(row) : throwNotFound(`webhook ${id}`);
 }
 
 /** A webhook that was enabled, or has another address, starts over: what its receiver did before does not count. */
@@ -74,7 +74,7 @@ async function updateWebhook(ctx: Ctx, { id, ...changes }: Input<Contract["updat
     where: { ...visibleTo(ctx), id },
     data: { ...changes, eventTypes, ...fresh, updatedAtNs: ctx.clock.nowNs() },
   });
-  return row ? toWebhook(row) : notFound(`webhook ${id}`);
+  return row ? toWebhook(row) : throwNotFound(`webhook ${id}`);
 }
 
 /** The secret before the one that is replaced here signs nothing any more. */
@@ -87,7 +87,7 @@ async function rotateSecret(
   const row = await withTransaction(ctx.db, async (tx) => {
     await tx.$queryRaw`SELECT FROM "Webhook" WHERE "id" = ${id} FOR NO KEY UPDATE`;
     const before = await tx.webhook.findFirst({ where: { ...visibleTo(ctx), id } });
-    if (!before) return notFound(`webhook ${id}`);
+    if (!before) return throwNotFound(`webhook ${id}`);
     const former = { formerSecret: before.secret, formerUntilNs: nowNs + ROTATION_NS };
     return tx.webhook.update({ where: { id }, data: { secret, ...former, updatedAtNs: nowNs } });
   });
@@ -96,7 +96,7 @@ async function rotateSecret(
 
 async function deleteWebhook(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const { count } = await ctx.db.prisma.webhook.deleteMany({ where: { ...visibleTo(ctx), id } });
-  return count === 0 ? notFound(`webhook ${id}`) : { id };
+  return count === 0 ? throwNotFound(`webhook ${id}`) : { id };
 }
 
 /** Does not look at what a name leads to: that is done each time something is sent. */

@@ -1,6 +1,6 @@
 import { contextOf } from "../../background/jobs/transaction-context.ts";
-import { paced } from "../../core/pace.ts";
-import { someAtOnce } from "../../core/some-at-once.ts";
+import { pacePages } from "../../core/pace.ts";
+import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { loseData } from "../../import-life/lost-data.ts";
@@ -14,7 +14,7 @@ const AT_ONCE = 32;
 
 /** Stores which recordings have lost their objects, according to the store. A store that does not answer proves nothing. */
 export async function findMissing(deps: AdoptionDeps, walk: Walk, signal: AbortSignal): Promise<void> {
-  for await (const page of paced(lookUpAll(deps, walk.doneUntil), signal)) {
+  for await (const page of pacePages(lookUpAll(deps, walk.doneUntil), signal)) {
     signal.throwIfAborted();
     await writeDown(
       deps,
@@ -34,7 +34,7 @@ async function* lookUpAll({ db, blobs }: AdoptionDeps, doneUntil: string) {
       take: PAGE,
     });
     if (page.length === 0) return;
-    yield await someAtOnce(page, AT_ONCE, async ({ id, blobKey }) => {
+    yield await runSomeAtOnce(page, AT_ONCE, async ({ id, blobKey }) => {
       const isThere = (await blobs.stat(blobKey!)) !== undefined;
       return { id, blobKey, isThere };
     });

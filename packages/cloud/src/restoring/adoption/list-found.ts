@@ -1,4 +1,4 @@
-import { paced } from "../../core/pace.ts";
+import { pacePages } from "../../core/pace.ts";
 import { pagesOf } from "../../core/pages-of.ts";
 import { MANIFESTS, readManifestKey } from "../../keeping/manifests/manifest.ts";
 import type { AdoptionDeps } from "./adopt-imported.ts";
@@ -9,7 +9,7 @@ import type { AdoptionDeps } from "./adopt-imported.ts";
  * know the sizes of its tables yet, and would read them whole.
  */
 export async function listFound({ db, blobs }: AdoptionDeps, signal: AbortSignal): Promise<void> {
-  for await (const page of paced(pagesOf(blobs.listNotes(MANIFESTS)), signal)) {
+  for await (const page of pacePages(pagesOf(blobs.listNotes(MANIFESTS)), signal)) {
     signal.throwIfAborted();
     const found = page.flatMap(({ key }) => readManifestKey(key) ?? []);
     const keys = found.map(({ blobKey }) => blobKey);

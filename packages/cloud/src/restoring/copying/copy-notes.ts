@@ -1,4 +1,4 @@
-import { someAtOnce } from "../../core/some-at-once.ts";
+import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import { NOTE_KINDS } from "../../keeping/backup/copy-notes.ts";
 import type { Session } from "../../keeping/integrity/listed-objects.ts";
 import { pagesOf } from "../../keeping/integrity/suspects.ts";
@@ -20,13 +20,13 @@ export async function copyNotes(
       `SELECT t.key FROM ${one} t WHERE NOT EXISTS (SELECT FROM ${other} o WHERE o.key = t.key)`;
     for await (const page of pagesOf<{ key: string }>(session, without("here", "there"))) {
       signal.throwIfAborted();
-      await someAtOnce(page, AT_ONCE, async ({ key }) => {
+      await runSomeAtOnce(page, AT_ONCE, async ({ key }) => {
         const bytes = await source.getNote(key);
         if (bytes) await target.putNote(key, bytes);
       });
     }
     if (!isExact) continue;
     for await (const page of pagesOf<{ key: string }>(session, without("there", "here")))
-      await someAtOnce(page, AT_ONCE, ({ key }) => target.removeNote(key));
+      await runSomeAtOnce(page, AT_ONCE, ({ key }) => target.removeNote(key));
   }
 }

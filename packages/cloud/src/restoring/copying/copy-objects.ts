@@ -1,4 +1,4 @@
-import { someAtOnce } from "../../core/some-at-once.ts";
+import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import type { Session } from "../../keeping/integrity/listed-objects.ts";
 import { pagesOf } from "../../keeping/integrity/suspects.ts";
 import type { CopyDeps } from "./copy-deps.ts";
@@ -31,7 +31,7 @@ export async function copyObjects(deps: CopyDeps, session: Session, only = "true
   const [all] = await session.query<{ count: number; bytes: number }>(`${COUNT} AND ${only}`);
   let [looked, bytes, copied, damaged] = [0, 0, 0, 0];
   for await (const page of pagesOf<Planned>(session, `${PLAN} AND ${only}`)) {
-    const outcomes = await someAtOnce(page, AT_ONCE, (planned) => copyOne(deps, session, planned));
+    const outcomes = await runSomeAtOnce(page, AT_ONCE, (planned) => copyOne(deps, session, planned));
     looked += page.length;
     bytes += page.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0);
     copied += outcomes.filter(({ kind }) => kind === "copied").length;
@@ -54,7 +54,7 @@ export async function removeExtras({ source, target }: CopyDeps, session: Sessio
   const extras = `SELECT DISTINCT h.key FROM held h
     WHERE NOT h."isWhole" OR NOT EXISTS (SELECT FROM listed l WHERE l.key = h.key AND l."isWhole")`;
   for await (const page of pagesOf<{ key: string }>(session, extras))
-    await someAtOnce(page, AT_ONCE, async ({ key }) => {
+    await runSomeAtOnce(page, AT_ONCE, async ({ key }) => {
       if ((await source.stat(key)) && (await target.stat(key))) return;
       await target.delete(key);
     });

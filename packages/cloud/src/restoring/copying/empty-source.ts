@@ -1,5 +1,5 @@
 import { pagesOf as pagesOfItems } from "../../core/pages-of.ts";
-import { someAtOnce } from "../../core/some-at-once.ts";
+import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { NOTE_KINDS } from "../../keeping/backup/copy-notes.ts";
 import { pagesOf } from "../../keeping/integrity/suspects.ts";
@@ -26,13 +26,13 @@ export async function emptySource(
   const outcome = await copyObjects(deps, session, IS_NEEDED);
   if (outcome.damaged > 0 && !isLeavingOutDamaged) return outcome;
   for await (const page of pagesOf<{ key: string }>(session, "SELECT DISTINCT key FROM listed"))
-    await someAtOnce(page, AT_ONCE, async ({ key }) => {
+    await runSomeAtOnce(page, AT_ONCE, async ({ key }) => {
       deps.signal.throwIfAborted();
       await deps.source.delete(key);
     });
   for (const kind of NOTE_KINDS)
     for await (const page of pagesOfItems(deps.source.listNotes(`${kind}/`)))
-      await someAtOnce(page, AT_ONCE, ({ key }) => deps.source.removeNote(key));
+      await runSomeAtOnce(page, AT_ONCE, ({ key }) => deps.source.removeNote(key));
   await endMove(deps, move);
   return outcome;
 }

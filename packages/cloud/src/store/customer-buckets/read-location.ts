@@ -1,7 +1,7 @@
 import { RecordingLocation } from "@downlink/protocol";
-import { asParsed, type Complete } from "../../core/complete.ts";
+import { type Complete, toComplete } from "../../core/complete.ts";
 
 /** Returns where the file of a recording lies if that is a customer's bucket. It stays while the bucket does not have the object. */
 export function readLocation(location: string | null): Complete<RecordingLocation> | undefined {
-  return location === null ? undefined : asParsed(RecordingLocation.parse(JSON.parse(location)));
+  return location === null ? undefined : toComplete(RecordingLocation.parse(JSON.parse(location)));
 }

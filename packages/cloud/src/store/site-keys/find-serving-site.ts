@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import { ApiError, notFound } from "../../core/errors.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
 import { createLinkSigner, type LinkSigner } from "../../core/signed-link.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { signingKey } from "./key-schedule.ts";
@@ -40,7 +40,7 @@ export async function findReceivingSite(finding: Finding, siteId: string): Promi
 
 async function findSite({ tx, clock }: Finding, siteId: string) {
   const site = await tx.site.findUnique({ where: { id: siteId }, include: { process: true } });
-  if (site?.type !== "self-hosted") notFound(`self-hosted site ${siteId}`);
+  if (site?.type !== "self-hosted") throwNotFound(`self-hosted site ${siteId}`);
   const named = `self-hosted site "${site.name}" (${site.id})`;
   const { process, url: given } = site;
   if (!process) throw notSetUp(`${named} has never connected: start downlink site there`);

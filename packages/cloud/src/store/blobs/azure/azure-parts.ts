@@ -6,7 +6,7 @@
 
 import { randomBytes } from "node:crypto";
 import { BlobSASPermissions, generateBlobSASQueryParameters, StorageSharedKeyCredential } from "@azure/storage-blob";
-import { someAtOnce } from "../../../core/some-at-once.ts";
+import { runSomeAtOnce } from "../../../core/run-some-at-once.ts";
 import { BlobExistsError, UploadClosedError } from "../blob-errors.ts";
 import type { ListedObject } from "../blob-store.ts";
 import type { BucketParts, Multipart, PartBytes, StoredPart } from "../buckets/bucket-client.ts";
@@ -91,7 +91,7 @@ async function joinParts(container: Container, upload: Multipart, { parts, isBeg
   try {
     const staged = parts.length > AT_ONCE ? await listStaged(container, key) : new Map<string, number>();
     const missing = parts.filter(({ number, sizeBytes }) => staged.get(blockId(uploadId, number)) !== sizeBytes);
-    await someAtOnce(missing, AT_ONCE, ({ number }) => copyPart(container, upload, number));
+    await runSomeAtOnce(missing, AT_ONCE, ({ number }) => copyPart(container, upload, number));
     if (!(await isBegun(upload))) throw new UploadClosedError(key);
     await commitBlocks({ container, key, token: uploadId }, ids);
   } catch (error) {
@@ -141,8 +141,8 @@ async function removeParts(container: Container, prefix: string, key: string): P
   for await (const { name } of listBlobs(container, prefix)) if (readName(name)?.key === key) names.push(name);
   const remove = (name: string) => removeBlob(container, name);
   const [begun, parts] = [true, false].map((is) => names.filter((name) => name.endsWith(`/${BEGUN}`) === is));
-  await someAtOnce(begun!, AT_ONCE, remove);
-  await someAtOnce(parts!, AT_ONCE, remove);
+  await runSomeAtOnce(begun!, AT_ONCE, remove);
+  await runSomeAtOnce(parts!, AT_ONCE, remove);
 }
 
 async function* listUnfinished(container: Container, prefix: string): AsyncGenerator<ListedObject, void> {

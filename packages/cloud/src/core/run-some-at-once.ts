@@ -1,5 +1,5 @@
 /** Answers in the order of the items; only so many are under way at once. */
-export async function someAtOnce<T, R>(
+export async function runSomeAtOnce<T, R>(
   items: readonly T[],
   atOnce: number,
   act: (item: T) => Promise<R>,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inBatches } from "./in-batches.ts";
+import { readInBatches } from "./read-in-batches.ts";
 
 const MiB = 1024 * 1024;
 
 /** Returns the lengths of the batches in which items of so many characters arrive. */
 async function lengthsOf(itemChars: readonly number[]): Promise<number[]> {
-  const batches = inBatches(itemChars, async (items) => items);
+  const batches = readInBatches(itemChars, async (items) => items);
   const lengths: number[] = [];
   const seen: number[] = [];
   for (let sizeChars = 0; ; ) {
@@ -34,7 +34,7 @@ test("large items arrive one at a time, and the items after them in larger batch
 
 test("nothing is read before it is requested", async () => {
   const read: number[] = [];
-  const batches = inBatches([1, 2, 3], async (items) => {
+  const batches = readInBatches([1, 2, 3], async (items) => {
     read.push(...items);
     return items;
   });

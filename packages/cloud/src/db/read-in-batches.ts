@@ -5,7 +5,7 @@ export type Batches<Item> = AsyncGenerator<readonly Item[], void, number>;
  * Yields a page in batches of some megabytes each, so that it never has to be in memory as a whole: the size of the items is known only
  * after some of them were read. `read` returns the items of some ids.
  */
-export async function* inBatches<Id, Item>(
+export async function* readInBatches<Id, Item>(
   ids: readonly Id[],
   read: (ids: readonly Id[]) => Promise<readonly Item[]>,
 ): Batches<Item> {

@@ -12,7 +12,7 @@ interface Waiting {
 }
 
 /** Does `work`, and again as long as the database is away: machines start in any order. Throws any other error, and the last one at the end. */
-export async function untilThere<T>(work: () => Promise<T>, { log, signal }: Waiting): Promise<T> {
+export async function retryUntilThere<T>(work: () => Promise<T>, { log, signal }: Waiting): Promise<T> {
   for (let saidMs = Number.NEGATIVE_INFINITY; ; ) {
     try {
       return await work();
