@@ -21,7 +21,7 @@ export const attachments: Handlers<Contract> = {
 
 async function listAttachments(ctx: Ctx, query: ListQuery): Promise<Complete<RecordingAttachment>[]> {
   const rows = await ctx.db.prisma.recordingAttachment.findMany({
-    where: await whereAttachments(ctx, query),
+    where: await filterAttachments(ctx, query),
     select: attachmentColumns,
     orderBy: [{ logTimeNs: query.sortOrder }, { id: query.sortOrder }],
     take: query.limit,
@@ -31,7 +31,7 @@ async function listAttachments(ctx: Ctx, query: ListQuery): Promise<Complete<Rec
 }
 
 /** An empty selector selects everything. */
-async function whereAttachments(ctx: Ctx, query: ListQuery): Promise<Prisma.RecordingAttachmentWhereInput> {
+async function filterAttachments(ctx: Ctx, query: ListQuery): Promise<Prisma.RecordingAttachmentWhereInput> {
   const device = await selectDevice(ctx, query);
   const recording = await selectRecording(ctx, query);
   const session = await selectSession(ctx, query);

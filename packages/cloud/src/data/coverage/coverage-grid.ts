@@ -68,7 +68,7 @@ function packedRecordings(window: Window, scope: readonly Sql[]): Sql {
   return Prisma.sql`
     SELECT string_agg(int4send(${binsSql(window)} << 2 | ${part}) || float8send((s - ${firstNs})::float8)
       || float8send((e - ${firstNs})::float8) || float8send("sizeBytes"::float8), '') AS packed
-    FROM (${touching("Recording", { window, scope, columns, isLong })}) AS touching`;
+    FROM (${selectTouching("Recording", { window, scope, columns, isLong })}) AS touching`;
 }
 
 function packedEvents(window: Window, scope: readonly Sql[]): Sql {
@@ -76,7 +76,7 @@ function packedEvents(window: Window, scope: readonly Sql[]): Sql {
   const isLong = Prisma.sql`r."endNs"::numeric - r."startNs" > ${Prisma.raw(String(LONG_NS))}`;
   return Prisma.sql`
     SELECT string_agg(int4send(${binsSql(window)}), '') AS packed
-    FROM (${touching("Event", { window, scope, columns, isLong })}) AS touching`;
+    FROM (${selectTouching("Event", { window, scope, columns, isLong })}) AS touching`;
 }
 
 /** The first and the last bin of what lies from `s` to `e`, in 12 bits each. */
@@ -96,7 +96,7 @@ interface Touching {
  * The rows `r` of the device that touch the window, long ones first: they began before all others, so that the starts, none of which is
  * before the window, mostly ascend.
  */
-function touching(table: "Recording" | "Event", { window, scope, columns, isLong }: Touching): Sql {
+function selectTouching(table: "Recording" | "Event", { window, scope, columns, isLong }: Touching): Sql {
   const { firstNs, lastNs } = window;
   const nearNs = longBefore(firstNs);
   const rows = Prisma.sql`SELECT ${columns} FROM ${Prisma.raw(`"${table}" r`)} WHERE ${Prisma.join(

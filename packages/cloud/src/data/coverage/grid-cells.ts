@@ -46,7 +46,7 @@ export function toGridRow({ recordings, events }: Packed, bins: number): Row {
     mark(cells, ends[number]!, coverageBits[part]);
   });
   mark(cells, eventEnds, coverageBits.event);
-  const covered = coveredSeconds(recordings);
+  const covered = sumCoveredSeconds(recordings);
   const [imported, onItsWay, edgeOnly, failed] = sums.map((sum, part) => ({ ...sum, coveredSeconds: covered[part]! }));
   const shown = { imported: imported!, onItsWay: onItsWay!, edgeOnly: edgeOnly!, failed: failed! };
   return { cells: cells.toString("base64"), coveredSeconds: covered[parts.length]!, ...shown };
@@ -67,10 +67,10 @@ function mark(cells: Buffer, ends: Int32Array, bit: number): void {
 }
 
 /** Returns the time that the recordings of each part cover together, and behind those what all of them cover. */
-function coveredSeconds(recordings: Buffer): number[] {
+function sumCoveredSeconds(recordings: Buffer): number[] {
   const covered = new Array<number>(parts.length + 1).fill(0);
   const reached = new Array<number>(parts.length + 1).fill(-1);
-  for (const at of byStart(recordings)) {
+  for (const at of sortByStart(recordings)) {
     const [startNs, endNs] = [recordings.readDoubleBE(at + 4), recordings.readDoubleBE(at + 12)];
     for (const part of [recordings.readUInt32BE(at) & 3, parts.length]) {
       const fromNs = Math.max(startNs, reached[part]! + 1);
@@ -83,7 +83,7 @@ function coveredSeconds(recordings: Buffer): number[] {
 }
 
 /** Returns where the recordings are in the buffer, by their start; nearly always they are packed in that order. */
-function byStart(recordings: Buffer): Uint32Array {
+function sortByStart(recordings: Buffer): Uint32Array {
   const places = Uint32Array.from(
     { length: recordings.length / RECORDING_BYTES },
     (_, index) => index * RECORDING_BYTES,

@@ -16,7 +16,7 @@ import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { avoidIndex } from "../../db/text-sql.ts";
 import { findDataset, findVersion } from "./find-dataset.ts";
-import { membersOnlyIn, onlyInVersion } from "./membership-sql.ts";
+import { isOnlyInVersion, membersOnlyIn } from "./membership-sql.ts";
 import { type Member, showMembers } from "./show-members.ts";
 
 type Compare = (typeof api.datasetVersions)["compare"];
@@ -101,7 +101,7 @@ interface Side {
 function sideOf(page: CursorPage, side: Side): Prisma.Sql {
   const { datasetId, count } = side;
   const isFew = count <= QUICK_CHANGES;
-  const which = isFew ? membersOnlyIn(datasetId, side) : onlyInVersion(side);
+  const which = isFew ? membersOnlyIn(datasetId, side) : isOnlyInVersion(side);
   const where = [Prisma.sql`m."datasetId" = ${datasetId} AND ${which}`, ...beyondCursor(page, place)];
   const sortValue = isFew ? avoidIndex(place.sortValue, "number") : place.sortValue;
   return Prisma.sql`FROM "DatasetMember" m WHERE ${Prisma.join(where, " AND ")}

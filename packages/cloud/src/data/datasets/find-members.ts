@@ -8,7 +8,7 @@ import type { Ctx } from "../../calls/context/context.ts";
 import { beyondCursor, type CursorPage, type Place, pageOrder } from "../../calls/search/cursor-page.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { avoidIndex } from "../../db/text-sql.ts";
-import { inVersion, membersOf } from "./membership-sql.ts";
+import { isInVersion, membersOf } from "./membership-sql.ts";
 import type { Member } from "./show-members.ts";
 
 type Sql = Prisma.Sql;
@@ -36,10 +36,10 @@ const PREFIX_PAGES = 10;
 export async function findMembers({ db }: Ctx, selection: Selection): Promise<(Place & Member)[]> {
   const { page, conditions, hasMissing } = selection;
   if (page.take === 0) return [];
-  if (await hasFewMembers(db, selection)) return select(db, selection, sorted(selection));
+  if (await hasFewMembers(db, selection)) return select(db, selection, sortMembers(selection));
   if (conditions.length === 0 && hasMissing === undefined) return select(db, selection, walk(selection));
   const first = await select(db, selection, prefix(selection));
-  return first.length === page.take ? first : select(db, selection, matching(selection));
+  return first.length === page.take ? first : select(db, selection, readMatching(selection));
 }
 
 async function hasFewMembers({ prisma }: Ctx["db"], { datasetId, versionNumber }: Selection): Promise<boolean> {
@@ -73,14 +73,14 @@ function select({ prisma }: Ctx["db"], { page, column }: Selection, rows: Rows):
 /** Walks along the index of the order. */
 function walk(selection: Selection): Rows {
   const sortValue = columnOf(selection.column);
-  return { from: Prisma.sql`"DatasetMember" m`, where: inOrder(selection), sortValue };
+  return { from: Prisma.sql`"DatasetMember" m`, where: limitToVersion(selection), sortValue };
 }
 
 /** Reads all members of the version, or those that match, without those of other versions, and sorts them. */
-function sorted(selection: Selection): Rows {
+function sortMembers(selection: Selection): Rows {
   const { datasetId, versionNumber, page, column, conditions } = selection;
   const from = Prisma.sql`"DatasetMember" m ${joins(selection)}`;
-  const where = [membersOf(datasetId, versionNumber), ...conditions, ...beyond(page, column)];
+  const where = [membersOf(datasetId, versionNumber), ...conditions, ...seekPage(page, column)];
   return { from, where, sortValue: avoidIndex(columnOf(column), "number") };
 }
 
@@ -89,21 +89,21 @@ function prefix(selection: Selection): Rows {
   const { page, column, conditions } = selection;
   const sortValue = columnOf(column);
   const from = Prisma.sql`(
-    SELECT * FROM "DatasetMember" m WHERE ${Prisma.join(inOrder(selection), " AND ")}
+    SELECT * FROM "DatasetMember" m WHERE ${Prisma.join(limitToVersion(selection), " AND ")}
     ORDER BY ${pageOrder(page, { sortValue, id: episodeId })} LIMIT ${PREFIX_PAGES * page.take + page.offset}
   ) AS m ${joins(selection)}`;
   return { from, where: [Prisma.sql`TRUE`, ...conditions], sortValue };
 }
 
 /** Reads all members of the version that match. */
-function matching(selection: Selection): Rows {
+function readMatching(selection: Selection): Rows {
   const from = Prisma.sql`"DatasetMember" m ${joins(selection)}`;
-  const where = [...inOrder(selection), ...selection.conditions];
+  const where = [...limitToVersion(selection), ...selection.conditions];
   return { from, where, sortValue: avoidIndex(columnOf(selection.column), "number") };
 }
 
-function inOrder({ datasetId, versionNumber, page, column }: Selection): Sql[] {
-  return [Prisma.sql`m."datasetId" = ${datasetId} AND ${inVersion(versionNumber)}`, ...beyond(page, column)];
+function limitToVersion({ datasetId, versionNumber, page, column }: Selection): Sql[] {
+  return [Prisma.sql`m."datasetId" = ${datasetId} AND ${isInVersion(versionNumber)}`, ...seekPage(page, column)];
 }
 
 function joins({ conditions, hasMissing }: Selection): Sql {
@@ -119,6 +119,6 @@ function columnOf(column: Selection["column"]): Sql {
   return Prisma.raw(`m."${column}"`);
 }
 
-function beyond(page: CursorPage, column: Selection["column"]): Sql[] {
+function seekPage(page: CursorPage, column: Selection["column"]): Sql[] {
   return beyondCursor(page, { sortValue: columnOf(column), type: "bigint", id: episodeId });
 }

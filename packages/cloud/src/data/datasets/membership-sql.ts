@@ -9,26 +9,26 @@ type Sql = Prisma.Sql;
 export const NEVER = 2 ** 31 - 1;
 
 /** The condition that the row `m` of DatasetMember is in a version. */
-export function inVersion(versionNumber: number): Sql {
+export function isInVersion(versionNumber: number): Sql {
   return Prisma.sql`(m."addedIn" <= ${versionNumber} AND m."removedIn" > ${versionNumber})`;
 }
 
 /** Selects the rows `m` of a version by the index of [addedIn, removedIn], which reads these rows and no others. */
 export function membersOf(datasetId: string, versionNumber: number): Sql {
-  return Prisma.sql`m."datasetId" = ${datasetId} AND ${addedFrom(datasetId, { after: 0, to: versionNumber })}
+  return Prisma.sql`m."datasetId" = ${datasetId} AND ${isAddedBetween(datasetId, { after: 0, to: versionNumber })}
     AND m."removedIn" > ${versionNumber}`;
 }
 
 /** The condition that one version has the episode of the row `m` and another version does not. */
-export function onlyInVersion({ versionNumber, other }: Difference): Sql {
+export function isOnlyInVersion({ versionNumber, other }: Difference): Sql {
   const { after, until } = lifeOf({ versionNumber, other });
-  return Prisma.sql`m."addedIn" > ${after} AND ${inVersion(versionNumber)} AND m."removedIn" <= ${until} AND NOT ${isBackIn(other)}`;
+  return Prisma.sql`m."addedIn" > ${after} AND ${isInVersion(versionNumber)} AND m."removedIn" <= ${until} AND NOT ${isBackIn(other)}`;
 }
 
-/** Selects like {@link onlyInVersion}, by the index of [addedIn, removedIn]: it reads only what changed between the two versions. */
+/** Selects like {@link isOnlyInVersion}, by the index of [addedIn, removedIn]: it reads only what changed between the two versions. */
 export function membersOnlyIn(datasetId: string, { versionNumber, other }: Difference): Sql {
   const { after, until } = lifeOf({ versionNumber, other });
-  return Prisma.sql`m."datasetId" = ${datasetId} AND ${addedFrom(datasetId, { after, to: versionNumber })}
+  return Prisma.sql`m."datasetId" = ${datasetId} AND ${isAddedBetween(datasetId, { after, to: versionNumber })}
     AND m."removedIn" > ${versionNumber} AND m."removedIn" <= ${until} AND NOT ${isBackIn(other)}`;
 }
 
@@ -59,7 +59,7 @@ interface Versions {
  * Selects the rows `m` that were added in these versions. They are listed, because the index takes a list as so many equalities, each with
  * `removedIn` beside it.
  */
-export function addedFrom(datasetId: string, { after, to }: Versions): Sql {
+export function isAddedBetween(datasetId: string, { after, to }: Versions): Sql {
   return Prisma.sql`m."addedIn" = ANY(ARRAY(
     SELECT v."versionNumber" FROM "DatasetVersion" v
     WHERE v."datasetId" = ${datasetId} AND v."versionNumber" > ${after} AND v."versionNumber" <= ${to}

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../calls/context/context.ts";
 import type { DatasetModel } from "../../db/generated/models.ts";
-import { inVersion } from "./membership-sql.ts";
+import { isInVersion } from "./membership-sql.ts";
 
 /**
  * Says whether any episode of a version misses recordings. The version's members and the project's episodes that miss some are read side by
@@ -16,7 +16,7 @@ export async function missesRecordings(
     SELECT EXISTS (
       SELECT FROM (
         SELECT m."startNs", m."episodeId" FROM "DatasetMember" m
-        WHERE m."datasetId" = ${id} AND ${inVersion(versionNumber)} ORDER BY m."startNs", m."episodeId" OFFSET 0) AS m
+        WHERE m."datasetId" = ${id} AND ${isInVersion(versionNumber)} ORDER BY m."startNs", m."episodeId" OFFSET 0) AS m
       JOIN (
         SELECT a."startNs", a."episodeId" FROM "EpisodeAvailability" a
         WHERE a."projectId" = ${projectId} AND a."hasMissing" ORDER BY a."startNs", a."episodeId" OFFSET 0) AS a

@@ -53,12 +53,12 @@ async function takeSteps(
   dataset: Staging,
   { steps, nowNs }: { steps: EditSteps; nowNs: bigint },
 ): Promise<void> {
-  const of = (ids: readonly string[]) => Prisma.sql`m."episodeId" = ANY(${[...ids]})`;
+  const isOneOf = (ids: readonly string[]) => Prisma.sql`m."episodeId" = ANY(${[...ids]})`;
   const episodes = Prisma.sql`
     SELECT id AS "episodeId", "createdAtNs", "startNs", "endNs" FROM "Episode" WHERE id = ANY(${[...steps.stageAdd]})`;
   const stagedAdds = await stageAdds(tx, dataset, { episodes, nowNs });
-  const adds = stagedAdds - (await unstageAdds(tx, dataset, of(steps.unstageAdd)));
-  const stagedRemovals = await stageRemovals(tx, dataset, of(steps.stageRemoval));
-  const removals = stagedRemovals - (await unstageRemovals(tx, dataset, of(steps.unstageRemoval)));
+  const adds = stagedAdds - (await unstageAdds(tx, dataset, isOneOf(steps.unstageAdd)));
+  const stagedRemovals = await stageRemovals(tx, dataset, isOneOf(steps.stageRemoval));
+  const removals = stagedRemovals - (await unstageRemovals(tx, dataset, isOneOf(steps.unstageRemoval)));
   await countStaged(tx, dataset, { adds, removals, nowNs });
 }

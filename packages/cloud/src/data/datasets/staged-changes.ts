@@ -1,7 +1,7 @@
 import { Prisma } from "../../db/generated/client.ts";
 import type { DatasetModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { addedFrom, NEVER } from "./membership-sql.ts";
+import { isAddedBetween, NEVER } from "./membership-sql.ts";
 
 // The steps that change the members of a dataset's editable version. Each returns how many it changed; `which` is a condition on members
 // `m`. The caller has locked the dataset's row, and passes the sums to countStaged.
@@ -48,7 +48,7 @@ export interface Discarded {
 
 /** Makes the editable version equal the last committed one again, and counts it here. */
 export async function unstageAll(tx: Transaction, staging: Staging, nowNs: bigint): Promise<Discarded> {
-  const committed = addedFrom(staging.id, { after: 0, to: staging.editableVersion - 1 });
+  const committed = isAddedBetween(staging.id, { after: 0, to: staging.editableVersion - 1 });
   const discardedAdds = await unstageAdds(tx, staging, Prisma.sql`TRUE`);
   const discardedRemoves = await unstageRemovals(tx, staging, committed);
   if (discardedAdds + discardedRemoves > 0)

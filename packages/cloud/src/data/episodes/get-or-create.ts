@@ -50,7 +50,7 @@ async function resolveItems(tx: Transaction, projectId: string, items: readonly 
   requireRecordings(items, events, held);
   return items.map((item) => {
     const event = item.eventId === undefined ? undefined : events.get(item.eventId);
-    return event ? ofEvent(item, event, held) : ofRecordings(item, held);
+    return event ? toEpisodeOfEvent(item, event, held) : toEpisodeOfRecordings(item, held);
   });
 }
 
@@ -77,7 +77,7 @@ async function holdRecordings(tx: Transaction, projectId: string, ids: readonly 
 function requireRecordings(items: readonly Item[], events: ReadonlyMap<string, EventSnapshot>, held: Held): void {
   const details = items.flatMap(({ eventId = "" }, at) => {
     const event = events.get(eventId);
-    if (!event || importedOf(event, held).length > 0) return [];
+    if (!event || pickImported(event, held).length > 0) return [];
     return {
       path: `episodes.${at}.eventId`,
       message: `must be an event with an imported recording in its time range, and ${eventId} has none`,
@@ -87,19 +87,19 @@ function requireRecordings(items: readonly Item[], events: ReadonlyMap<string, E
 }
 
 /** A recording that was deleted since the event was read is left out. */
-function importedOf({ recordingIds }: EventSnapshot, held: Held): HeldRecording[] {
+function pickImported({ recordingIds }: EventSnapshot, held: Held): HeldRecording[] {
   return recordingIds.flatMap((id) => held.get(id) ?? []).filter(({ isAvailable }) => isAvailable);
 }
 
-function ofEvent(item: Item, event: EventSnapshot, held: Held): NewEpisode {
+function toEpisodeOfEvent(item: Item, event: EventSnapshot, held: Held): NewEpisode {
   const { startNs, endNs, deviceId } = event;
   const basis = { kind: "events", eventIds: [item.eventId], deviceId };
   const { creationContext = { version: 1, basis } } = item;
-  return toNewEpisode({ ...item, creationContext }, { startNs, endNs, members: importedOf(event, held) });
+  return toNewEpisode({ ...item, creationContext }, { startNs, endNs, members: pickImported(event, held) });
 }
 
 /** "Omitting `startTime` and `endTime` infers the range from the recordings." spec: Episodes/Get or create */
-function ofRecordings(item: Item, held: Held): NewEpisode {
+function toEpisodeOfRecordings(item: Item, held: Held): NewEpisode {
   const members = [...new Set(item.recordings)].map((id) => held.get(id)!);
   const span = spanOf(members);
   const { startTime = span.startNs, endTime = span.endNs } = item;

@@ -79,21 +79,22 @@ function spanOf({ start, end }: Input<List>, sortBy: keyof typeof columns): Span
 async function findPage({ db }: Ctx, selection: Selection, span: Span | undefined): Promise<Place[]> {
   const { take, offset } = selection.page;
   if (selection.projectIds.length === 0) return [];
-  if (selection.conditions.length === 0) return select(db, selection, inOrder(selection, { count: take + offset }));
-  if (span) return select(db, selection, alongSpan(selection, span));
+  if (selection.conditions.length === 0)
+    return select(db, selection, selectInOrder(selection, { count: take + offset }));
+  if (span) return select(db, selection, selectAlongSpan(selection, span));
   const found = offset === 0 ? await walk(db, selection) : [];
-  return found.length === take ? found : select(db, selection, ofAll(selection));
+  return found.length === take ? found : select(db, selection, selectAll(selection));
 }
 
 /** A filter that matches often fills the page from the first rows of the order; a sample that is smaller than the page says nothing. */
 async function walk(db: Ctx["db"], selection: Selection): Promise<Place[]> {
   const { take } = selection.page;
   const sampleRows = Math.max(SAMPLE_ROWS, take);
-  const found = await select(db, selection, ofFirst(selection, sampleRows));
+  const found = await select(db, selection, selectAmongFirst(selection, sampleRows));
   const maxRows = Math.ceil(Math.sqrt(take * BALANCE_ROWS));
   const expectedRows = (take / found.length) * sampleRows;
   if (found.length === take || expectedRows > maxRows) return found;
-  return select(db, selection, ofFirst(selection, maxRows));
+  return select(db, selection, selectAmongFirst(selection, maxRows));
 }
 
 /** Selects the page; `rows` is SQL of ids and sort values. */
@@ -112,7 +113,7 @@ interface First {
  * Selects the first rows of the order after the cursor. The indexes begin with project and availability; the rows of each pair of these are
  * merged, and read no further than they are needed.
  */
-function inOrder({ page, projectIds, column, hasMissing }: Selection, { count, span }: First): Sql {
+function selectInOrder({ page, projectIds, column, hasMissing }: Selection, { count, span }: First): Sql {
   const sortValue = Prisma.sql`a.${column}`;
   const place = { sortValue, type: "bigint", id: Prisma.sql`a."episodeId"` } as const;
   const where = [
@@ -133,21 +134,21 @@ function inOrder({ page, projectIds, column, hasMissing }: Selection, { count, s
 }
 
 /** Episodes that start (or end, depending on the order) within the window stand together in the order; all others cross one end of it. */
-function alongSpan(selection: Selection, span: Span): Sql {
+function selectAlongSpan(selection: Selection, span: Span): Sql {
   const { page, column } = selection;
   const crossing = [
     ...touches("e", { start: span[span.edge], end: span[span.edge] }),
     span.edge === "start" ? Prisma.sql`e."startNs" < ${span.start}` : Prisma.sql`e."endNs" > ${span.end}`,
   ];
   return Prisma.sql`
-    (${inOrder(selection, { count: page.take + page.offset, span })}) UNION ALL
-    (SELECT e.id, e.${column} AS "sortValue" ${matching(selection, crossing)})`;
+    (${selectInOrder(selection, { count: page.take + page.offset, span })}) UNION ALL
+    (SELECT e.id, e.${column} AS "sortValue" ${selectMatching(selection, crossing)})`;
 }
 
 /** Selects the matching rows among the first rows of the order, and looks up each by its id alone. */
-function ofFirst(selection: Selection, count: number): Sql {
+function selectAmongFirst(selection: Selection, count: number): Sql {
   return Prisma.sql`
-    SELECT o.id, o."sortValue" FROM (${inOrder(selection, { count })}) AS o
+    SELECT o.id, o."sortValue" FROM (${selectInOrder(selection, { count })}) AS o
     CROSS JOIN LATERAL (SELECT * FROM "Episode" WHERE id = o.id OFFSET 0) AS e
     WHERE ${Prisma.join([...selection.conditions], " AND ")}`;
 }
@@ -156,25 +157,25 @@ function placeOrder(page: CursorPage): Sql {
   return pageOrder(page, { sortValue: Prisma.sql`o."sortValue"`, id: Prisma.sql`o.id` });
 }
 
-function ofAll(selection: Selection): Sql {
+function selectAll(selection: Selection): Sql {
   return Prisma.sql`
-    SELECT e.id, e.${selection.column} AS "sortValue" ${matching(selection, selection.narrowed)}`;
+    SELECT e.id, e.${selection.column} AS "sortValue" ${selectMatching(selection, selection.narrowed)}`;
 }
 
 /** Selects rows after the cursor by the filters' own indexes; Episode has no index for the order. */
-function matching({ page, projectIds, column, hasMissing }: Selection, conditions: readonly Sql[]): Sql {
+function selectMatching({ page, projectIds, column, hasMissing }: Selection, conditions: readonly Sql[]): Sql {
   const available =
     hasMissing === undefined
       ? Prisma.empty
-      : Prisma.sql`JOIN "EpisodeAvailability" a ON a."episodeId" = e.id AND ${inProjects("a", projectIds)}
+      : Prisma.sql`JOIN "EpisodeAvailability" a ON a."episodeId" = e.id AND ${isInProjects("a", projectIds)}
           AND a."hasMissing" = ${hasMissing}`;
   const place = { sortValue: Prisma.sql`e.${column}`, type: "bigint", id: Prisma.sql`e.id` } as const;
-  const where = [inProjects("e", projectIds), ...conditions, ...beyondCursor(page, place)];
+  const where = [isInProjects("e", projectIds), ...conditions, ...beyondCursor(page, place)];
   return Prisma.sql`FROM "Episode" e ${available} WHERE ${Prisma.join(where, " AND ")}`;
 }
 
 /** One project is an equality, which the index of spans can use. */
-function inProjects(alias: string, projectIds: readonly string[]): Sql {
+function isInProjects(alias: string, projectIds: readonly string[]): Sql {
   const column = Prisma.raw(`${alias}."projectId"`);
   const [only] = projectIds;
   return projectIds.length === 1 ? Prisma.sql`${column} = ${only}` : Prisma.sql`${column} = ANY(${[...projectIds]})`;

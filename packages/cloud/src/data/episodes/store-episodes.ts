@@ -40,7 +40,7 @@ interface IdentityRow {
 export async function storeEpisodes(tx: Transaction, wanted: readonly NewEpisode[], origin: Origin): Promise<Stored> {
   const createdIds: string[] = [];
   const ids = new Map<string, string>();
-  let lacking = inOneOrder(wanted);
+  let lacking = sortDistinct(wanted);
   // An episode that another transaction stored, and a third one deleted before it was read, is stored in another round.
   while (lacking.length > 0) {
     const created = await insertEpisodes(tx, lacking, origin);
@@ -61,7 +61,7 @@ export async function storeEpisodes(tx: Transaction, wanted: readonly NewEpisode
  * Keeps the first of equal episodes, in the order of the identities: two transactions that store the same ones wait for each other in one
  * direction only.
  */
-function inOneOrder(wanted: readonly NewEpisode[]): NewEpisode[] {
+function sortDistinct(wanted: readonly NewEpisode[]): NewEpisode[] {
   const first = new Map([...wanted].reverse().map((episode) => [episode.identitySha256, episode]));
   return [...first.values()].sort((one, other) => (one.identitySha256 < other.identitySha256 ? -1 : 1));
 }

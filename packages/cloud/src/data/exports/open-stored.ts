@@ -19,9 +19,9 @@ export async function openRecording(
   blobs: BlobStore,
   { recordingId, blobKey, sizeBytes }: StoredSource,
 ): Promise<StoredBytes> {
-  const reader = await orUndefined(blobs.open(blobKey));
-  if (!reader) throw deleted(recordingId);
-  if (reader.sizeBytes === sizeBytes) return namingRecording(reader, recordingId);
+  const reader = await awaitIfThere(blobs.open(blobKey));
+  if (!reader) throw newDeletedError(recordingId);
+  if (reader.sizeBytes === sizeBytes) return nameRecording(reader, recordingId);
   await reader[Symbol.asyncDispose]();
   throw unreadable(recordingId);
 }
@@ -32,21 +32,21 @@ export async function openIndex(
   { recordingId, indexKey }: StoredSource,
 ): Promise<StoredBytes | undefined> {
   if (indexKey === undefined) return undefined;
-  const reader = await orUndefined(blobs.open(indexKey, { endBytes: INDEX_END_BYTES }));
-  return reader && namingRecording(reader, recordingId);
+  const reader = await awaitIfThere(blobs.open(indexKey, { endBytes: INDEX_END_BYTES }));
+  return reader && nameRecording(reader, recordingId);
 }
 
 /** A selection that is an object of its own is removed some time after its link has expired. */
 export async function openSelection(blobs: BlobStore, key: string): Promise<BlobReader> {
-  const reader = await orUndefined(blobs.open(key));
-  return reader ?? expired();
+  const reader = await awaitIfThere(blobs.open(key));
+  return reader ?? throwExpired();
 }
 
-function expired(): never {
+function throwExpired(): never {
   throw new ApiError("LinkExpired", "the link has expired; ask for a new one");
 }
 
-async function orUndefined(opening: Promise<BlobReader>): Promise<BlobReader | undefined> {
+async function awaitIfThere(opening: Promise<BlobReader>): Promise<BlobReader | undefined> {
   try {
     return await opening;
   } catch (error) {
@@ -55,20 +55,20 @@ async function orUndefined(opening: Promise<BlobReader>): Promise<BlobReader | u
   }
 }
 
-function namingRecording(reader: BlobReader, recordingId: string): StoredBytes {
-  const source = inReach(reader);
+function nameRecording(reader: BlobReader, recordingId: string): StoredBytes {
+  const source = bringWithinReach(reader);
   const read = async (offset: number, length: number): Promise<Uint8Array> => {
     try {
       return await source.read(offset, length);
     } catch (error) {
-      throw ofRecording(error, recordingId);
+      throw toRecordingError(error, recordingId);
     }
   };
   return { ...source, read };
 }
 
 /** An object that is no file is fetched ahead, because each request to a bucket takes a while before its first byte. */
-function inReach(reader: BlobReader): StoredBytes {
+function bringWithinReach(reader: BlobReader): StoredBytes {
   if (reader.descriptor !== undefined) return reader;
   const source = fetchAhead(reader);
   return {
@@ -80,13 +80,13 @@ function inReach(reader: BlobReader): StoredBytes {
   };
 }
 
-function ofRecording(error: unknown, recordingId: string): unknown {
+function toRecordingError(error: unknown, recordingId: string): unknown {
   if (error instanceof BlobDamagedError) return unreadable(recordingId);
   // An object in a bucket is gone at once, also for who has it open.
-  return error instanceof BlobNotFoundError ? deleted(recordingId) : error;
+  return error instanceof BlobNotFoundError ? newDeletedError(recordingId) : error;
 }
 
-function deleted(recordingId: string): ApiError {
+function newDeletedError(recordingId: string): ApiError {
   return new ApiError("NotFound", `the data of recording ${recordingId} is not stored any more: it was deleted`);
 }
 

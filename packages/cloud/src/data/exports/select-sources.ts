@@ -16,7 +16,7 @@ import { findSession } from "../../fleet/sessions/find-session.ts";
 import { tenancyOf } from "../../organization/projects/find-project.ts";
 import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 import { findEpisode } from "../episodes/find-episode.ts";
-import { whereSelected } from "../recordings/select-recordings.ts";
+import { filterBySelector } from "../recordings/select-recordings.ts";
 import type { StoredSource } from "./export-selection.ts";
 import { describeMissing, findMissing, isStreamable, missingOne } from "./find-missing.ts";
 
@@ -77,14 +77,14 @@ export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
   requireBounds(body);
   const found = isOfOneById(body) ? await readOne(ctx, body) : await readAll(ctx, body);
   const { reached, recordings, window, missing } = found;
-  if (recordings.length === 0) throw nothingToStream(missing);
+  if (recordings.length === 0) throw newNotStreamableError(missing);
   if (body.requireComplete && missing) throw new ApiError("Incomplete", describeMissing(missing), { missing });
   if (body.outputFormat === "bag1") requireBags(recordings);
   const siteId = await requireOneSite(ctx, recordings);
   return { sources: reached.map(toSource), recordings, window, siteId, missing };
 }
 
-function nothingToStream(missing: MissingData | undefined): ApiError {
+function newNotStreamableError(missing: MissingData | undefined): ApiError {
   const sentence = "the selection holds no imported recording";
   const why = missing ? `: ${describeMissing(missing)}` : "";
   return new ApiError("NoStreamableRecordings", `${sentence}${why}`, { ...(missing && { missing }) });
@@ -110,7 +110,7 @@ interface Found {
 async function readAll(ctx: Ctx, body: Body): Promise<Found> {
   const { named, window, episode } = await selection(ctx, body);
   const where = { AND: [named, isStreamable] };
-  const reached = { AND: [where, ...reaching(earliestOf(body, window), window.endNs)] };
+  const reached = { AND: [where, ...filterByWindow(earliestOf(body, window), window.endNs)] };
   const rows = await ctx.db.prisma.recording.findMany({
     where: reached,
     select: columns,
@@ -121,7 +121,7 @@ async function readAll(ctx: Ctx, body: Body): Promise<Found> {
     refuse("InvalidRequest", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
   // With a device alone, recordings outside of its bounds were not selected.
   const recordings = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
-  const within = { AND: [named, ...reaching(window.startNs, window.endNs)] };
+  const within = { AND: [named, ...filterByWindow(window.startNs, window.endNs)] };
   return { reached: rows, recordings, window, missing: await findMissing(ctx, { where: within, episode, window }) };
 }
 
@@ -199,7 +199,7 @@ interface Selection {
 
 async function selection(ctx: Ctx, body: Body): Promise<Selection> {
   const { recordingId, recordingKey, importId, deviceId, deviceName, projectId } = body;
-  const named = await whereSelected(ctx, { recordingId, recordingKey, importId, deviceId, deviceName, projectId });
+  const named = await filterBySelector(ctx, { recordingId, recordingKey, importId, deviceId, deviceName, projectId });
   const keyOrId = body.sessionId ?? body.sessionKey;
   const session = keyOrId === undefined ? undefined : await findSession(ctx, { keyOrId, projectId });
   const episode = body.episodeId === undefined ? undefined : await findEpisode(ctx, body.episodeId);
@@ -227,7 +227,7 @@ export function toNs(seconds: number | undefined): bigint | undefined {
   return seconds === undefined ? undefined : BigInt(Math.round(seconds * 1e9));
 }
 
-function reaching(startNs: bigint | undefined, endNs: bigint | undefined): Where[] {
+function filterByWindow(startNs: bigint | undefined, endNs: bigint | undefined): Where[] {
   return [
     ...(startNs === undefined ? [] : [{ endNs: { gte: startNs < FIRST_TIME_NS ? FIRST_TIME_NS : startNs } }]),
     ...(endNs === undefined ? [] : [{ startNs: { lte: endNs > LAST_TIME_NS ? LAST_TIME_NS : endNs } }]),

@@ -12,8 +12,8 @@ import { quotaReached } from "../../calls/quotas/require-room.ts";
 import type { Turns } from "../../process/limits/turns.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { ExportSelection } from "./export-selection.ts";
+import { holdWhileRead } from "./hold-while-read.ts";
 import { openIndex, openRecording } from "./open-stored.ts";
-import { whileRead } from "./while-read.ts";
 
 export type ExportDeps = DataPlaneDeps & Pick<Deps, "readsWholeChunks" | "metrics" | "turns">;
 
@@ -39,11 +39,11 @@ export async function streamSelection(c: Context<Env>, deps: ExportDeps, streame
   requireTurn(deps.turns, owner, atOnce);
   const taker = { owner, token: linkOf(c) };
   using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
-  const pieces = exported(deps, selection, gone.signal);
+  const pieces = exportSelection(deps, selection, gone.signal);
   const steps = yieldInSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
   const places = deps.turns.readExports;
-  const read = whileRead(steps, ({ hasBegun }) => places.take({ ...taker, hasBegun }, () => gone.signal));
-  return await streamBody(c, counted(deps, read), {
+  const read = holdWhileRead(steps, ({ hasBegun }) => places.take({ ...taker, hasBegun }, () => gone.signal));
+  return await streamBody(c, countExport(deps, read), {
     controller: gone,
     headers: {
       "content-type": "application/octet-stream",
@@ -62,7 +62,7 @@ function giveBack({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && byteLength >= LEAST_GIVEN_BACK_BYTES) buffer.transfer(0);
 }
 
-async function* counted({ metrics }: ExportDeps, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* countExport({ metrics }: ExportDeps, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let outcome = "broken";
   metrics.exportsActive.inc();
   try {
@@ -96,7 +96,11 @@ function missingHeader({ missing }: ExportSelection): Record<string, string> {
   return missing ? { [MISSING_HEADER]: JSON.stringify(missing) } : {};
 }
 
-function exported(deps: ExportDeps, selection: ExportSelection, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+function exportSelection(
+  deps: ExportDeps,
+  selection: ExportSelection,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   const { topics, startNs, endNs, lastPerChannel, includeAttachments, output } = selection;
   const sources = toSources(deps.blobs, selection);
   const options = {

@@ -31,18 +31,18 @@ interface Plan {
 function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
   const { sortName, from, owner, where, keys, unindexedKeys, coversTime, together } = part;
   const { sortOrder } = query;
-  const inOrg = (alias: string) => Prisma.sql`${Prisma.raw(alias)}."orgId" = ${ctx.caller.orgId}`;
+  const isInOrg = (alias: string) => Prisma.sql`${Prisma.raw(alias)}."orgId" = ${ctx.caller.orgId}`;
   const isByTime = sortName === "start" || sortName === "end";
   const leading = filters.find(({ orderedBy = [] }) => orderedBy.some((name) => name === sortName));
   const others = filters.filter((filter) => filter !== leading);
   const crossing = others.map((filter) => filter.where);
   const lead = leading ? [leading.where] : [];
-  const matches = [inOrg("r"), ...lead, ...others.map((filter) => filter.narrowed ?? filter.where)];
+  const matches = [isInOrg("r"), ...lead, ...others.map((filter) => filter.narrowed ?? filter.where)];
   const matching = { from, ranges: splitTouching("r", query, "start"), keys: unindexedKeys, sortOrder };
   return {
     inOrder: {
       from,
-      where: [inOrg(owner), ...where, ...lead],
+      where: [isInOrg(owner), ...where, ...lead],
       ranges: isByTime ? splitTouching("r", query, sortName) : [],
       keys,
       sortOrder,

@@ -30,44 +30,44 @@ export async function recordingFilters(
 ): Promise<RecordingFilter[]> {
   const { path, pathMatches, topic } = query;
   return [
-    ...ofDevice(query, device),
-    ...(await ofSession(ctx, query)),
-    ...ofStatus(query),
-    ...(await ofSites(ctx, query)),
+    ...filterByDevice(query, device),
+    ...(await filterBySession(ctx, query)),
+    ...filterByStatus(query),
+    ...(await filterBySites(ctx, query)),
     ...(path ? [{ where: Prisma.sql`r.path = ${path} AND left(r.path, 200) COLLATE "C" = left(${path}, 200)` }] : []),
     ...(pathMatches ? [{ where: hasPart(Prisma.sql`r.path`, pathMatches).where }] : []),
     ...(topic ? [withTopic(topic)] : []),
-    ...ofMetadata(query),
-    ...(await ofProjects(ctx, query)),
+    ...filterByMetadata(query),
+    ...(await filterByProjects(ctx, query)),
   ];
 }
 
-async function ofProjects(ctx: Ctx, { projectId }: ListQuery): Promise<RecordingFilter[]> {
+async function filterByProjects(ctx: Ctx, { projectId }: ListQuery): Promise<RecordingFilter[]> {
   const [, ...projects] = scopeWhere("r", await visibleIn(ctx, projectId));
   return projects.map((where) => ({ where, orderedBy: projectId === undefined ? [] : ["createdAt"] }));
 }
 
 /** "deviceId (empty string selects recordings with no device)". spec: Recordings/List */
-function ofDevice({ deviceId }: ListQuery, device: { readonly id: string } | undefined): RecordingFilter[] {
+function filterByDevice({ deviceId }: ListQuery, device: { readonly id: string } | undefined): RecordingFilter[] {
   if (device) return [{ where: Prisma.sql`r."deviceId" = ${device.id}`, orderedBy: ["createdAt", "start"] }];
   return deviceId === "" ? [{ where: Prisma.sql`r."deviceId" IS NULL`, orderedBy: ["createdAt"] }] : [];
 }
 
 /** "sessionId (empty string selects recordings with no session)". spec: Recordings/List */
-async function ofSession(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {
+async function filterBySession(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {
   if (query.sessionId === "") return [{ where: Prisma.sql`r."sessionId" IS NULL` }];
   const session = await selectSession(ctx, query);
   return session ? [{ where: Prisma.sql`r."sessionId" = ${session.id}` }] : [];
 }
 
-function ofStatus({ importStatus }: ListQuery): RecordingFilter[] {
+function filterByStatus({ importStatus }: ListQuery): RecordingFilter[] {
   if (importStatus === undefined) return [];
   const [first, ...others] = new Set(importStatus);
   if (others.length === 0) return [{ where: Prisma.sql`r."importStatus" = ${first}`, orderedBy: ["createdAt"] }];
   return [{ where: Prisma.sql`r."importStatus" = ANY(${importStatus})` }];
 }
 
-async function ofSites(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {
+async function filterBySites(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {
   const site = await selectSite(ctx, query.siteId);
   const edgeSite = await selectSite(ctx, query.edgeSiteId);
   return [
@@ -83,8 +83,8 @@ function withTopic(topic: string): RecordingFilter {
 }
 
 /** "A recording matches when any one of its metadata records does, term by term." spec: wire contract §3 */
-function ofMetadata({ metadataQuery = "" }: ListQuery): RecordingFilter[] {
+function filterByMetadata({ metadataQuery = "" }: ListQuery): RecordingFilter[] {
   const terms = parseQuery(metadataQuery, { parameter: "metadataQuery" });
-  const inMetadata = (narrowing: Narrowing) => metadataRecordsWhere(Prisma.sql`r.metadata`, terms, narrowing);
-  return terms.length === 0 ? [] : [{ where: inMetadata("trigrams"), narrowed: inMetadata("pairs") }];
+  const searchMetadata = (narrowing: Narrowing) => metadataRecordsWhere(Prisma.sql`r.metadata`, terms, narrowing);
+  return terms.length === 0 ? [] : [{ where: searchMetadata("trigrams"), narrowed: searchMetadata("pairs") }];
 }

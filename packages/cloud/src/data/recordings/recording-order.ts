@@ -42,22 +42,22 @@ export function orderRecordings(
 ): OrderedPart[] {
   const sortName = sortBy === "device.name" ? "deviceName" : sortBy;
   if (sortName === "path") return [byPath];
-  if (sortName === "importedAt") return byImport(importStatus);
-  if (sortName !== "deviceName") return [byTime(sortName)];
-  if (isOfDevice) return [byId("deviceName", [])];
-  const deviceless = byId("deviceName", [Prisma.sql`r."deviceId" IS NULL`]);
+  if (sortName === "importedAt") return orderByImport(importStatus);
+  if (sortName !== "deviceName") return [orderByTime(sortName)];
+  if (isOfDevice) return [orderById("deviceName", [])];
+  const deviceless = orderById("deviceName", [Prisma.sql`r."deviceId" IS NULL`]);
   return deviceId === "" ? [deviceless] : [byDeviceName, deviceless];
 }
 
 const recordings = { from: Prisma.sql`"Recording" r`, owner: "r", where: [] } as const;
 
-function byTime(sortName: keyof typeof keys): OrderedPart {
+function orderByTime(sortName: keyof typeof keys): OrderedPart {
   const key = Prisma.raw(keys[sortName]);
   const coversTime = sortName !== "duration"; // it is hardly related to time, so matches come soon
   return { ...recordings, sortName, keys: [key], unindexedKeys: [avoidIndex(key, "number")], coversTime };
 }
 
-function byId(sortName: SortName, where: readonly Sql[]): OrderedPart {
+function orderById(sortName: SortName, where: readonly Sql[]): OrderedPart {
   return {
     ...recordings,
     sortName,
@@ -69,9 +69,9 @@ function byId(sortName: SortName, where: readonly Sql[]): OrderedPart {
 }
 
 /** Only imported recordings have the time. */
-function byImport(importStatus: ListQuery["importStatus"]): OrderedPart[] {
-  const imported = { ...byTime("importedAt"), where: [Prisma.sql`r."importedAtNs" IS NOT NULL`] };
-  const others = byId("importedAt", [Prisma.sql`r."importedAtNs" IS NULL`]);
+function orderByImport(importStatus: ListQuery["importStatus"]): OrderedPart[] {
+  const imported = { ...orderByTime("importedAt"), where: [Prisma.sql`r."importedAtNs" IS NOT NULL`] };
+  const others = orderById("importedAt", [Prisma.sql`r."importedAtNs" IS NULL`]);
   if (importStatus?.every((status) => status !== "complete")) return [others];
   if (importStatus?.every((status) => status === "complete")) return [imported];
   return [{ ...imported, together: { from: recordings.from, value: Prisma.sql`r."importedAtNs"` } }, others];

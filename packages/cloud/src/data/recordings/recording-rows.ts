@@ -18,7 +18,7 @@ import { explainUnavailable } from "../../store/site-keys/unavailable-data.ts";
 const SMALL_BYTES = 2048;
 const isSmall = sql<boolean>`pg_column_size(r.metadata) <= ${sql.lit(SMALL_BYTES)}`;
 
-const withoutMetadata = (recordings: Rows<"Recording">) =>
+const selectWithoutMetadata = (recordings: Rows<"Recording">) =>
   recordings
     .leftJoin("Device as d", "d.id", "r.deviceId")
     .leftJoin("Session as n", "n.id", "r.sessionId")
@@ -37,11 +37,12 @@ const withoutMetadata = (recordings: Rows<"Recording">) =>
     ])
     .select("s.indexingStrategy");
 
-const recordingsWithAll = (db: Kysely<DB>) => withoutMetadata(db.selectFrom("Recording as r")).select("r.metadata");
+const recordingsWithAll = (db: Kysely<DB>) =>
+  selectWithoutMetadata(db.selectFrom("Recording as r")).select("r.metadata");
 
 /** The metadata is null if it is large. */
 const recordingsIfSmall = (recordings: Rows<"Recording">) =>
-  withoutMetadata(recordings).select(sql<object | null>`CASE WHEN ${isSmall} THEN r.metadata END`.as("metadata"));
+  selectWithoutMetadata(recordings).select(sql<object | null>`CASE WHEN ${isSmall} THEN r.metadata END`.as("metadata"));
 
 /** Selects the recording with an id. */
 export const selectRecordingRow = prepare((db, { orgId, projectIds, id }: Parameters<Tenancy & { id: string }>) =>

@@ -24,7 +24,7 @@ export interface RecordingSelector {
  * Selects the recordings that the common selectors of topics and exports name, among those that the caller may see. Several selectors
  * together narrow the selection; one that names a single thing which does not exist is 404.
  */
-export async function whereSelected(ctx: Ctx, selector: RecordingSelector): Promise<Prisma.RecordingWhereInput> {
+export async function filterBySelector(ctx: Ctx, selector: RecordingSelector): Promise<Prisma.RecordingWhereInput> {
   const device = await selectDevice(ctx, selector);
   const recording = await selectRecording(ctx, selector);
   const session = await selectSession(ctx, selector);

@@ -38,13 +38,13 @@ export async function summarizeRecordings(ctx: Ctx, query: Query): Promise<Compl
     FROM (SELECT * FROM (${selectMatches(list!.matching, columns)}) AS matches LIMIT ${MAX_SUMMARIZED + 1}) AS found
     GROUP BY GROUPING SETS ((), ("importStatus"), ("deviceId"))
     ORDER BY count(*) DESC, "importStatus", "deviceId"`;
-  const of = (kind: Group["grouped"]) => groups.filter(({ grouped }) => grouped === kind);
-  const [all] = of("all");
+  const filterByKind = (kind: Group["grouped"]) => groups.filter(({ grouped }) => grouped === kind);
+  const [all] = filterByKind("all");
   return {
     ...toSums(all!),
     isCapped: all!.count > MAX_SUMMARIZED,
-    byStatus: of("status").map((group) => ({ importStatus: group.importStatus!, ...toSums(group) })),
-    byDevice: await withDevices(ctx, of("device").slice(0, MAX_SUMMARIZED_DEVICES)),
+    byStatus: filterByKind("status").map((group) => ({ importStatus: group.importStatus!, ...toSums(group) })),
+    byDevice: await withDevices(ctx, filterByKind("device").slice(0, MAX_SUMMARIZED_DEVICES)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../calls/context/context.ts";
-import { whereSelected } from "../recordings/select-recordings.ts";
+import { filterBySelector } from "../recordings/select-recordings.ts";
 import type { ListQuery, TopicRow } from "./topic-rows.ts";
 
 /** Says whether the query names recordings or a session. */
@@ -11,7 +11,7 @@ export function namesRecordings(query: ListQuery): boolean {
 /** Lists the topics of a few recordings, which are looked up one by one. */
 export async function listTopicsOfRecordings(ctx: Ctx, query: ListQuery): Promise<TopicRow[]> {
   const { importId, sortOrder } = query;
-  const recording = await whereSelected(ctx, { ...query, importId: importId || undefined });
+  const recording = await filterBySelector(ctx, { ...query, importId: importId || undefined });
   const hash = { schemaSha256: sortOrder };
   const topic = { topic: sortOrder };
   const version = { version: sortOrder };

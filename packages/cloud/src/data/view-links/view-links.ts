@@ -26,7 +26,7 @@ async function listViewLinks(
   { limit, offset, projectId }: Input<Contract["list"]>,
 ): Promise<Complete<ViewLink>[]> {
   const rows = await ctx.db.prisma.viewLink.findMany({
-    where: { ...(await visibleIn(ctx, projectId)), ...lasting(ctx) },
+    where: { ...(await visibleIn(ctx, projectId)), ...filterLasting(ctx) },
     omit: { selection: true },
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
     take: limit,
@@ -56,17 +56,19 @@ async function createViewLink(ctx: Ctx, body: Input<Contract["create"]>): Promis
 
 /** Answers a repeat with the same `Idempotency-Key` by the same link, as long as it exists. */
 async function linkAgain(ctx: Ctx, id: string): Promise<NewViewLink> {
-  const row = await ctx.db.prisma.viewLink.findFirst({ where: { ...visibleTo(ctx), ...lasting(ctx), id } });
+  const row = await ctx.db.prisma.viewLink.findFirst({ where: { ...visibleTo(ctx), ...filterLasting(ctx), id } });
   if (!row) throwNotFound(`view link ${id}, which was ended or has expired`);
   return toNewViewLink(ctx, row);
 }
 
 async function deleteViewLink(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
-  const { count } = await ctx.db.prisma.viewLink.deleteMany({ where: { ...visibleTo(ctx), ...lasting(ctx), id } });
+  const { count } = await ctx.db.prisma.viewLink.deleteMany({
+    where: { ...visibleTo(ctx), ...filterLasting(ctx), id },
+  });
   return count === 0 ? throwNotFound(`view link ${id}`) : { id };
 }
 
-function lasting({ clock }: Ctx) {
+function filterLasting({ clock }: Ctx) {
   return { expiresAtNs: { gt: clock.nowNs() } };
 }
 
@@ -85,12 +87,12 @@ async function holdMaker(tx: Transaction, { caller }: Ctx): Promise<Maker> {
     SELECT k.name, c."expiresAtNs" FROM "ApiKey" k JOIN "Credential" c ON c."apiKeyId" = k.id
     WHERE k.id = ${caller.keyId} AND k.enabled AND k.capabilities && ${["*", "viewLinks.create"]}::text[]
     FOR NO KEY UPDATE OF k FOR KEY SHARE OF c`;
-  return maker ?? gone();
+  return maker ?? throwKeyGone();
 }
 
 async function holdMember(tx: Transaction, { memberId, accountId }: MemberCaller): Promise<Maker> {
   const held = await tx.$queryRaw<object[]>`SELECT id FROM "Member" WHERE id = ${memberId} FOR NO KEY UPDATE`;
-  if (held.length === 0) gone();
+  if (held.length === 0) throwKeyGone();
   const { email: name } = await tx.account.findUniqueOrThrow({ where: { id: accountId } });
   return { name, expiresAtNs: null };
 }
@@ -113,7 +115,7 @@ function ownerOf({ caller }: Ctx): { readonly apiKeyId: string } | { readonly me
   return caller.kind === "apiKey" ? { apiKeyId: caller.keyId } : { memberId: caller.memberId };
 }
 
-function gone(): never {
+function throwKeyGone(): never {
   throw new ApiError(
     "Unauthenticated",
     "the API key was disabled or deleted, or lost viewLinks.create, at this moment",

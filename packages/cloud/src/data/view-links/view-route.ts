@@ -46,7 +46,7 @@ export function viewRoute(app: Hono<Env>, deps: ViewDeps): void {
     openLink(c, deps, verifyLink);
     const id = c.req.param("id");
     const [view] = await selectView(deps.db, { id, nowNs: deps.clock.nowNs() });
-    if (!view) throw ended();
+    if (!view) throw newEndedError();
     const { orgId, maxExports } = view;
     const selection = unpackSelection(view.selection);
     const { siteId } = selection;
@@ -67,7 +67,7 @@ function watch({ db, clock, log }: ViewDeps, { id, expiresAtNs }: View, gone: Ab
   const look = async () => {
     if (clock.nowNs() >= expiresAtNs) return clearInterval(timer);
     const rows = await selectId(db, { id });
-    if (rows.length === 0) gone.abort(ended());
+    if (rows.length === 0) gone.abort(newEndedError());
   };
   const timer = setInterval(
     () => void look().catch((error) => log.warn({ err: error }, "cannot look at a view link")),
@@ -76,7 +76,7 @@ function watch({ db, clock, log }: ViewDeps, { id, expiresAtNs }: View, gone: Ab
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-function ended(): ApiError {
+function newEndedError(): ApiError {
   return new ApiError("LinkExpired", "the view link was ended or has expired; ask who made it for a new one");
 }
 

@@ -8,7 +8,7 @@ const UNREAD_MS = 1000;
  * others, and waits for another place before the next piece is made. So downloads that are not read, however many there are, do not keep
  * other callers from an export.
  */
-export async function* whileRead<T>(
+export async function* holdWhileRead<T>(
   pieces: AsyncIterable<T>,
   takePlace: TakeTurn,
   unreadMs = UNREAD_MS,
