@@ -12,7 +12,7 @@ const OVER = ".over";
  * Returns the id under which the agent acknowledges a request. The news that its end is obsolete has an id of its own, because an
  * acknowledgement of the end may still be on its way.
  */
-export function acknowledgedAs({ id, isOver }: Pick<ImportRequestModel, "id" | "isOver">): string {
+export function acknowledgementIdOf({ id, isOver }: Pick<ImportRequestModel, "id" | "isOver">): string {
   return isOver ? id + OVER : id;
 }
 

@@ -58,12 +58,12 @@ const AGENT =
   a."reportSequence", a."oustedInstanceId", a."oustedReturns", a."clonedAtNs", a."listedIncarnation"`);
 const INVENTORY = sql.raw(`CROSS JOIN LATERAL (${inventorySql("a.id")}) i`);
 
-const ofDevice = ({ ownerId }: Parameters<Values>) => sql`
+const buildDeviceQuery = ({ ownerId }: Parameters<Values>) => sql`
   SELECT o.id, o.name, o."projectId", p.name AS "projectName", o.enabled, o."retainRecordingsSeconds", o."autoDeleteAfterImport",
     o."agentSettings", ${AGENT}, i.count, i.digest, c.incarnation, EXISTS (SELECT FROM kept) AS "isKept"
   FROM "Device" o JOIN "Project" p ON p.id = o."projectId" JOIN "Deployment" c ON c.id = 1
   LEFT JOIN "Agent" a ON a."deviceId" = o.id ${INVENTORY} WHERE o.id = ${ownerId}`;
-const ofSite = ({ ownerId }: Parameters<Values>) => sql`
+const buildSiteQuery = ({ ownerId }: Parameters<Values>) => sql`
   SELECT o.id, o.name, o."retainRecordingsSeconds", o."agentSettings", ${AGENT}, i.count, i.digest, c.incarnation,
     EXISTS (SELECT FROM kept) AS "isKept"
   FROM "Site" o JOIN "Deployment" c ON c.id = 1
@@ -83,7 +83,7 @@ interface Values extends Omit<Said, "lease" | "facts"> {
  * that the lease is renewed. If the agent has no files, what it has listed may change, and that is decided there. The row is written as it
  * was read: what another transaction has changed meanwhile is not.
  */
-const keeping = (owner: "deviceId" | "siteId", at: Parameters<Values>) => sql`
+const buildRenewal = (owner: "deviceId" | "siteId", at: Parameters<Values>) => sql`
   WITH seen AS MATERIALIZED (SELECT id, xmin AS version FROM "Agent" WHERE ${sql.ref(owner)} = ${at.ownerId}), kept AS (
     UPDATE "Agent" a SET "isOnline" = true, "leaseExpiresAtNs" = ${at.leaseExpiresAtNs}, "lastSeenAtNs" = ${at.lastSeenAtNs},
       "machineId" = ${at.machineId}, "agentVersion" = ${at.agentVersion}, facts = ${at.facts}
@@ -92,8 +92,12 @@ const keeping = (owner: "deviceId" | "siteId", at: Parameters<Values>) => sql`
       AND (${at.hasFiles}::boolean OR EXISTS (SELECT FROM "EdgeFile" f WHERE f."agentId" = a.id))
     RETURNING a.id
   )`;
-const keepOfDevice = prepare((_db, at: Parameters<Values>) => sql<Row>`${keeping("deviceId", at)} ${ofDevice(at)}`);
-const keepOfSite = prepare((_db, at: Parameters<Values>) => sql<Row>`${keeping("siteId", at)} ${ofSite(at)}`);
+const keepOfDevice = prepare(
+  (_db, at: Parameters<Values>) => sql<Row>`${buildRenewal("deviceId", at)} ${buildDeviceQuery(at)}`,
+);
+const keepOfSite = prepare(
+  (_db, at: Parameters<Values>) => sql<Row>`${buildRenewal("siteId", at)} ${buildSiteQuery(at)}`,
+);
 
 type Row = Record<"id" | "name" | "projectId" | "projectName" | "incarnation" | "digest" | "rowVersion", string> &
   DeviceSettings & { readonly count: number; readonly isKept: boolean } & { readonly agentId: string | null } & Omit<
@@ -139,13 +143,13 @@ const COLUMNS = [
   ...["clonedAtNs", "listedIncarnation", "machineId", "agentVersion", "lastSeenAtNs", "facts"],
 ] as const;
 
-const registering = (owner: "deviceId" | "siteId") => `
+const buildRegistration = (owner: "deviceId" | "siteId") => `
   INSERT INTO "Agent" (id, "orgId", "projectId", "${owner}", "isOnline", ${COLUMNS.map((name) => `"${name}"`).join(", ")})
   VALUES ($1, $2, $3, $4, true, ${COLUMNS.map((_, at) => `$${at + 6}`).join(", ")})
   ON CONFLICT ("${owner}") DO UPDATE SET "isOnline" = true, ${COLUMNS.map((name) => `"${name}" = excluded."${name}"`).join(", ")}
   WHERE "Agent".xmin = $5::xid`;
-const REGISTER_OF_DEVICE = registering("deviceId");
-const REGISTER_OF_SITE = registering("siteId");
+const REGISTER_OF_DEVICE = buildRegistration("deviceId");
+const REGISTER_OF_SITE = buildRegistration("siteId");
 
 /** Returns false if the agent's row has changed since its standing was read. */
 export async function writeAgent({ db, caller }: AgentCtx, row: AgentRow, before: Standing): Promise<boolean> {

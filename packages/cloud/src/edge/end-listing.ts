@@ -26,20 +26,20 @@ interface Ending {
  */
 export async function endListing(ctx: AgentCtx, ending: Ending): Promise<boolean> {
   const { sequence } = ending;
-  const isWhole = await withLease(ctx, (tx, agent) => arrivedWhole(tx, agent, ending), sequence);
+  const isWhole = await withLease(ctx, (tx, agent) => hasArrivedWhole(tx, agent, ending), sequence);
   if (!isWhole) return false;
   for (let after: string | undefined = ""; after !== undefined; ) {
-    if (ctx.isInterrupted()) throw interrupted();
+    if (ctx.isInterrupted()) throw newInterruptedError();
     after = await removeSome(ctx, ending, after);
   }
   return true;
 }
 
-function interrupted(): ApiError {
+function newInterruptedError(): ApiError {
   return new ApiError("Unavailable", "the listing was not ended; send its last report again", { retryAfterSeconds: 1 });
 }
 
-async function arrivedWhole(tx: Transaction, agent: AgentModel, { id, count }: Ending): Promise<boolean> {
+async function hasArrivedWhole(tx: Transaction, agent: AgentModel, { id, count }: Ending): Promise<boolean> {
   return (await tx.edgeFile.count({ where: { agentId: agent.id, listingId: id } })) === count;
 }
 

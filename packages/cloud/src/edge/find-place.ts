@@ -36,7 +36,7 @@ export async function findPlace(tx: Transaction, search: Search): Promise<Place 
   if (projectId !== undefined) {
     if (!(await tx.project.findFirst({ where: { id: projectId, orgId } })))
       return { code: "ProjectNotFound", text: `Project not found: ${projectId}` };
-    if (!isServed(search.served, projectId)) return notOfSite(`project ${projectId}`);
+    if (!isServed(search.served, projectId)) return describeNotOfSite(`project ${projectId}`);
   }
   if (id !== undefined) return findById(tx, search, id);
   if (name !== undefined) return findByName(tx, search, name);
@@ -47,7 +47,7 @@ async function findById(tx: Transaction, { agent, served, reference }: Search, i
   const where = { id, orgId: agent.orgId, projectId: reference.projectId };
   const device = await tx.device.findFirst({ where });
   if (!device) return { code: "DeviceNotFound", text: `Device not found: ${id}` };
-  if (!isServed(served, device.projectId)) return notOfSite(`the project of device ${id}`);
+  if (!isServed(served, device.projectId)) return describeNotOfSite(`the project of device ${id}`);
   return { projectId: device.projectId, device: { id, name: device.name } };
 }
 
@@ -57,7 +57,7 @@ async function findByName(tx: Transaction, search: Search, name: string): Promis
   if (another) return { code: "AmbiguousName", text: `several projects have a device named "${name}"` };
   if (device) return { projectId: device.projectId, device: { id: device.id, name } };
   if (!search.mayCreate) return { code: "DeviceNotFound", text: `Device not found: ${name}` };
-  if (await hadDevice(tx, search, name)) return notOfSite(`the project of device "${name}"`);
+  if (await hadDevice(tx, search, name)) return describeNotOfSite(`the project of device "${name}"`);
   return createPlace(tx, search, name);
 }
 
@@ -94,6 +94,6 @@ async function createPlace(tx: Transaction, search: Search, name: string): Promi
   return { projectId: project.id, device: { id, name } };
 }
 
-function notOfSite(what: string): Reason {
+function describeNotOfSite(what: string): Reason {
   return { code: "ProjectNotOfSite", text: `the site is not for ${what}` };
 }

@@ -46,14 +46,14 @@ async function greet(ctx: AgentCtx, body: Input<Hello>): Promise<Complete<Output
 async function look(ctx: AgentCtx, body: Input<Hello>): Promise<Standing> {
   const nowNs = ctx.clock.nowNs();
   const { instanceId, lease, inventory } = body;
-  const said = { ...saidOf(body, nowNs), instanceId, lease, leaseExpiresAtNs: nowNs + LEASE_NS };
+  const said = { ...toAgentColumns(body, nowNs), instanceId, lease, leaseExpiresAtNs: nowNs + LEASE_NS };
   const standing = await keepStanding(ctx, { ...said, hasFiles: inventory.count > 0 });
   if (!standing) throw new ApiError("Unauthenticated", "what the token was for was deleted");
   return standing;
 }
 
 /** Returns what the agent says of itself, in the columns that hold it. */
-function saidOf({ machineId, agentVersion, host, clock }: Input<Hello>, nowNs: bigint) {
+function toAgentColumns({ machineId, agentVersion, host, clock }: Input<Hello>, nowNs: bigint) {
   const facts = { host, clockSkewMs: Number((clock - nowNs) / 1_000_000n) };
   return { machineId, agentVersion, lastSeenAtNs: nowNs, facts };
 }
@@ -89,7 +89,7 @@ function nextRow({ agent: current, incarnation }: Standing, { body, nowNs, isKno
   const listed = isSuspended ? null : (current?.listedIncarnation ?? null);
   return {
     ...lease,
-    ...saidOf(body, nowNs),
+    ...toAgentColumns(body, nowNs),
     id: current?.id ?? newId("agt"),
     clonedAtNs: null,
     listedIncarnation: isKnown && body.inventory.count === 0 ? incarnation : listed, // without files there is nothing to list
@@ -110,7 +110,7 @@ function welcome(ctx: AgentCtx, { standing, row, nowNs, isKnown }: Greeted): Com
   ctx.noteIncarnation(incarnation);
   return {
     orgId: ctx.caller.orgId,
-    ...whoIs(owner),
+    ...describeOwner(owner),
     settings: settingsOf(owner),
     serverTime: nowNs,
     incarnation,
@@ -121,7 +121,7 @@ function welcome(ctx: AgentCtx, { standing, row, nowNs, isKnown }: Greeted): Com
   };
 }
 
-function whoIs(owner: Standing["owner"]) {
+function describeOwner(owner: Standing["owner"]) {
   if ("site" in owner) {
     const site = { id: owner.site.id, name: owner.site.name };
     return { site, projectId: undefined, projectName: undefined, device: undefined };

@@ -5,7 +5,7 @@ import type { BlobStore, PiecePlan } from "../store/blobs/blob-store.ts";
 import { endOfPieces } from "../store/blobs/piece-plan.ts";
 import { checkPart } from "./part-plans.ts";
 import { toPiece } from "./upload-digests.ts";
-import { orAbandoned, wantedUpload } from "./uploads.ts";
+import { abandonOnConflict, wantedUpload } from "./uploads.ts";
 
 type Edge = typeof api.edge;
 
@@ -15,7 +15,7 @@ export async function grantPieces(
   input: Input<Edge["grantPieces"]>,
 ): Promise<Complete<Output<Edge["grantPieces"]>>> {
   const { blobKey } = await wantedUpload(ctx, input);
-  const pieces = input.pieces.map((piece) => ofPart(input.number, piece));
+  const pieces = input.pieces.map((piece) => toPiecePlan(input.number, piece));
   const held = await listHeld(ctx.blobs, blobKey, input.number);
   const granted = goesOn(held, pieces) ? await ctx.blobs.grantPieces(blobKey, pieces) : [];
   return { held: held.map(toPiece), grants: granted };
@@ -30,7 +30,7 @@ export async function composePart(
   const upload = await wantedUpload(ctx, input);
   checkPart(upload, { number, length });
   const part = { number, digest: digestOf(input), lengthBytes: length };
-  const { etag } = await orAbandoned(ctx, upload, () => ctx.blobs.composePart(upload.blobKey, part));
+  const { etag } = await abandonOnConflict(ctx, upload, () => ctx.blobs.composePart(upload.blobKey, part));
   return { etag };
 }
 
@@ -46,7 +46,7 @@ export async function listHeld(
   return whole ? [{ partNumber, offset: 0, lengthBytes: whole.lengthBytes, digest: whole.digest }] : [];
 }
 
-export function ofPart(partNumber: number, piece: { offset: number; length: number } & DigestFields): PiecePlan {
+export function toPiecePlan(partNumber: number, piece: { offset: number; length: number } & DigestFields): PiecePlan {
   return { partNumber, offset: piece.offset, lengthBytes: piece.length, digest: digestOf(piece) };
 }
 

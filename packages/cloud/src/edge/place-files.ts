@@ -5,8 +5,8 @@
 import type { DeviceReference, EdgeItem, Unassigned } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { findKeptPlaces } from "./find-kept-places.ts";
 import { findPlace, type Place, type Reason } from "./find-place.ts";
-import { keptPlaces } from "./kept-places.ts";
 import { readServedProjects } from "./served-projects.ts";
 
 export interface Placed {
@@ -41,7 +41,12 @@ export async function placeFiles(tx: Transaction, { agent, items, nowNs }: Batch
     if ("projectId" in place) places.set(item.versionId, place);
     else if (item.state === "indexed") nowhere.set(item.versionId, place);
   }
-  for (const [versionId, place] of await keptPlaces(tx, { agent, items, nowhere: new Set(nowhere.keys()), served })) {
+  for (const [versionId, place] of await findKeptPlaces(tx, {
+    agent,
+    items,
+    nowhere: new Set(nowhere.keys()),
+    served,
+  })) {
     places.set(versionId, place);
     nowhere.delete(versionId);
   }

@@ -47,7 +47,7 @@ export function boundPolls(): MiddlewareHandler<Env> {
     const { incoming, outgoing } = c.env;
     const isMadeAgain = letIn.has(incoming);
     if (!isMadeAgain && !enter(c.req.header("authorization") ?? "", outgoing)) {
-      await untilRefused(outgoing);
+      await waitUntilRefused(outgoing);
       const message = `${MOST_POLLS} polls of this token wait already, as many as may; try again`;
       throw new ApiError("RateLimited", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
@@ -56,7 +56,7 @@ export function boundPolls(): MiddlewareHandler<Env> {
   };
 }
 
-function untilRefused(outgoing: ServerResponse): Promise<void> {
+function waitUntilRefused(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, REFUSED_AFTER_MS);
     outgoing.once("close", () => {

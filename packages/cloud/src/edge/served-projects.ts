@@ -1,7 +1,7 @@
 // A site serves all projects, or those that it names. A key that is limited to some projects sees the sites that serve one of its own,
 // without the numbers and names that their agents report, because these would reveal other projects. An edge site's agent acts only in the
 // projects of its site: a name means a device of those projects or creates one there. In a project that the site does not serve any more,
-// existing files stay and can be imported (`edge/kept-places.ts`); new files are `unassigned` with `ProjectNotOfSite`, even those whose
+// existing files stay and can be imported (`edge/find-kept-places.ts`); new files are `unassigned` with `ProjectNotOfSite`, even those whose
 // device the site knew by name, because otherwise they would go to a device of that name in another project. A call that shortens the list
 // is answered once the report in progress has ended, so that nothing is created after the answer.
 

@@ -44,7 +44,7 @@ export async function openSiteUpload(tx: Transaction, opening: Opening): Promise
     const text = "this import goes to a self-hosted site, and this version of the agent cannot send there: update it";
     return new ApiError("SiteUnavailable", text, { status: 409, retryAfterSeconds: OUTDATED_RETRY_SECONDS });
   }
-  if (request.state !== "awaiting") return stored(request);
+  if (request.state !== "awaiting") return describeStored(request);
   const site = await findReceivingSite({ tx, clock: ctx.clock }, request.siteId);
   await showStage(tx, request, WAITING);
   const expiresAtNs = nowNs + CAPABILITY_LIFE_NS;
@@ -64,7 +64,7 @@ export async function openSiteUpload(tx: Transaction, opening: Opening): Promise
 const nothingHere = { digest: undefined, wantsSha256: undefined, parts: [], pieces: undefined };
 
 /** The site has reported the file: nothing more is to be sent. */
-function stored({ id, siteObjectKey }: ImportRequestModel): Opened {
+function describeStored({ id, siteObjectKey }: ImportRequestModel): Opened {
   const uploadId = siteObjectKey?.split("/")[1] ?? id;
   return { ...nothingHere, uploadId, partSize: edgeLimits.minPartBytes, isStored: true, site: undefined };
 }

@@ -107,7 +107,7 @@ export async function grantParts(
   const upload = await wantedUpload(ctx, input);
   for (const part of input.parts) checkPart(upload, part);
   const parts = input.parts.map((part) => ({ number: part.number, digest: digestOf(part), lengthBytes: part.length }));
-  return await orAbandoned(ctx, upload, async () => ({
+  return await abandonOnConflict(ctx, upload, async () => ({
     grants: await ctx.blobs.grantParts(upload.blobKey, parts),
   }));
 }
@@ -121,7 +121,7 @@ export async function wantedUpload(
 }
 
 /** Other bytes under a part's number mean that the upload can never be continued: it ends, and the agent has to open another one. */
-export async function orAbandoned<T>(ctx: AgentCtx, upload: UploadModel, act: () => Promise<T>): Promise<T> {
+export async function abandonOnConflict<T>(ctx: AgentCtx, upload: UploadModel, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

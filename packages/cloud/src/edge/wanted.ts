@@ -9,7 +9,7 @@ import type { AgentModel, ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { wantedSalvages } from "../fleet/agents/salvages.ts";
 import { type ImportRequestState, terminalStates } from "../import-life/import-request-state.ts";
-import { acknowledgedAs } from "./acknowledge.ts";
+import { acknowledgementIdOf } from "./acknowledge.ts";
 
 type Wanted = Omit<Complete<EdgeWork>, "settings">;
 
@@ -25,14 +25,14 @@ const MAX_CANCELLED = 10_000;
  * the first requests by priority and order, and those that were cancelled and are not acknowledged.
  */
 export async function readWanted(tx: Transaction, agent: AgentModel, maxRequests?: number): Promise<Wanted> {
-  const waiting = agent.siteId === null ? [] : await disabledDevices(tx, agent);
+  const waiting = agent.siteId === null ? [] : await findDisabledDevices(tx, agent);
   const [takeImports, takeSalvages] = maxRequests === undefined ? [] : [maxRequests + 1, MAX_SALVAGES + 1];
   const found = (await findImports(tx, { agent, waiting, take: takeImports })).flatMap(toWantedImport);
   const salvages = await wantedSalvages(tx, agent.id, takeSalvages);
   const imports = maxRequests === undefined ? found : firstThatFit(found.slice(0, maxRequests));
   const isAll = imports.length === found.length && salvages.length <= MAX_SALVAGES;
   if (maxRequests !== undefined && !isAll) {
-    const cancelled = await cancelledIds(tx, { agent, waiting });
+    const cancelled = await findCancelled(tx, { agent, waiting });
     return { imports, salvages: salvages.slice(0, MAX_SALVAGES), more: true, cancelled };
   }
   await forgetCancelled(tx, agent);
@@ -60,7 +60,7 @@ function findImports(tx: Transaction, { agent, waiting, take }: Asked): Promise<
   });
 }
 
-async function disabledDevices(tx: Transaction, agent: AgentModel): Promise<string[]> {
+async function findDisabledDevices(tx: Transaction, agent: AgentModel): Promise<string[]> {
   const groups = await tx.importRequest.groupBy({ by: ["deviceId"], where: openOf(agent) });
   const ids = groups.flatMap(({ deviceId }) => deviceId ?? []);
   const disabled = await tx.device.findMany({ where: { id: { in: ids }, enabled: false }, select: { id: true } });
@@ -82,7 +82,7 @@ function toWantedImport(row: ImportRequestModel): Complete<WantedImport>[] {
   const reason = row.errorCode === null ? undefined : { code: row.errorCode, text: row.errorText ?? "" };
   return [
     {
-      requestId: acknowledgedAs(row),
+      requestId: acknowledgementIdOf(row),
       recordingId: row.recordingId,
       versionId: row.versionId,
       stage: stages[row.state],
@@ -104,7 +104,7 @@ function firstThatFit(imports: readonly Complete<WantedImport>[]): Complete<Want
 }
 
 /** Returns the requests that the agent may still know and must not continue: they are cancelled, or belong to a disabled device. */
-async function cancelledIds(tx: Transaction, { agent, waiting }: Asked): Promise<string[]> {
+async function findCancelled(tx: Transaction, { agent, waiting }: Asked): Promise<string[]> {
   const stopped = { deviceId: { in: [...waiting] }, state: { notIn: [...terminalStates] } };
   const rows = await tx.importRequest.findMany({
     where: { agentId: agent.id, isAcknowledged: false, OR: [{ state: "cancelled", isOver: false }, stopped] },

@@ -6,7 +6,7 @@ import { digestOf, type Input, type Output, type siteUploads } from "@downlink/p
 import type { Complete } from "../../core/complete.ts";
 import { refuse } from "../../core/errors.ts";
 import { checkPart, planOf } from "../../edge/part-plans.ts";
-import { goesOn, listHeld, ofPart } from "../../edge/pieces.ts";
+import { goesOn, listHeld, toPiecePlan } from "../../edge/pieces.ts";
 import { digestFields, digestFor, toPiece } from "../../edge/upload-digests.ts";
 import { BlobExistsError, PartConflictError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
@@ -77,7 +77,7 @@ export async function grantPieces(
   { blobs, upload }: UploadAtSite,
   input: Input<Uploads["grantPieces"]>,
 ): Promise<Complete<Output<Uploads["grantPieces"]>>> {
-  const pieces = input.pieces.map((piece) => ofPart(input.number, piece));
+  const pieces = input.pieces.map((piece) => toPiecePlan(input.number, piece));
   const held = await listHeld(blobs, upload.key, input.number);
   const grants = goesOn(held, pieces) ? await blobs.grantPieces(upload.key, pieces) : [];
   return { held: held.map(toPiece), grants };

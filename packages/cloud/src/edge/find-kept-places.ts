@@ -24,7 +24,7 @@ interface Row {
  * and a project keeps all its files of a site which does not serve it any more. A file of such a project does not become a recording any
  * more.
  */
-export async function keptPlaces(
+export async function findKeptPlaces(
   tx: Transaction,
   { agent, items, nowhere, served }: Reported,
 ): Promise<[string, Place][]> {
