@@ -1,4 +1,4 @@
-// The import queue shows one reason why a file waits, the first of a closed list (`imports/import-queue/why-it-waits.ts`): what stops everything
+// The import queue shows one reason why a file waits, the first of a closed list (`imports/import-queue/explain-wait.ts`): what stops everything
 // comes before what stops one file. A place in the queue counts only requests that the caller sees. 50 of 100,000 take 30 ms, at place
 // 80,000 0.4 s.
 
@@ -14,7 +14,7 @@ import { seesProject, visibleIn } from "../../organization/projects/find-project
 import { selectSite } from "../../organization/projects/find-site.ts";
 import { scopeWhere } from "../../organization/projects/scope-sql.ts";
 import { UploadClosedError } from "../../store/blobs/blob-errors.ts";
-import { whyItWaits } from "./why-it-waits.ts";
+import { explainWait } from "./explain-wait.ts";
 
 type Contract = typeof api.importQueue;
 type ListQuery = Input<Contract["list"]>;
@@ -23,7 +23,7 @@ type Sql = Prisma.Sql;
 export const importQueue: Handlers<Contract> = { list: listQueue };
 
 async function listQueue(ctx: Ctx, query: ListQuery): Promise<Complete<QueuedImport>[]> {
-  const waiting = await whereWaiting(ctx, query);
+  const waiting = await filterWaiting(ctx, query);
   const requests = await readRequests(ctx, await findPage(ctx, waiting, query));
   const owners = await readOwners(ctx, requests);
   const positions = await findPositions(ctx, requests);
@@ -38,7 +38,7 @@ const IS_WAITING = Prisma.sql`r.state = 'awaiting' AND r.source = 'edge'`;
 /** The order in which agents get requests: the most urgent first. */
 const ORDER = Prisma.sql`-r.priority, r."createdAtNs", r.id`;
 
-async function whereWaiting(ctx: Ctx, query: ListQuery): Promise<Sql> {
+async function filterWaiting(ctx: Ctx, query: ListQuery): Promise<Sql> {
   const device = await selectDevice(ctx, query);
   const site = await selectSite(ctx, query.edgeSiteId);
   const agent = site && (await ctx.db.prisma.agent.findUnique({ where: { siteId: site.id }, select: { id: true } }));
@@ -139,7 +139,7 @@ function toEntry(ctx: Ctx, row: RequestRow, { owners, positions, bytesReceived }
   // An agent that does not report its transfers is uploading if it has opened an upload.
   const isUploading = agent?.status?.transfers ? transfer !== undefined : row.uploads.length > 0;
   const position = positions.get(row.id);
-  const waitsFor = whyItWaits({ agent, isDeviceEnabled: device?.enabled !== false, isUploading, position });
+  const waitsFor = explainWait({ agent, isDeviceEnabled: device?.enabled !== false, isUploading, position });
   return {
     recordingId: recording?.id,
     requestId: row.id,

@@ -41,11 +41,11 @@ async function importFilters(ctx: Ctx, query: ListQuery): Promise<ColumnFilter[]
     ...(device ? [{ column: "deviceId", isExact: true, where: Prisma.sql`r."deviceId" = ${device.id}` }] : []),
     ...(start === undefined ? [] : [{ column, where: Prisma.sql`r."importedAtNs" >= ${start}` }]),
     ...(end === undefined ? [] : [{ column, where: Prisma.sql`r."importedAtNs" <= ${end}` }]),
-    ...ofData(query),
+    ...filterByData(query),
   ];
 }
 
-function ofData({ dataStart, dataEnd }: ListQuery): ColumnFilter[] {
+function filterByData({ dataStart, dataEnd }: ListQuery): ColumnFilter[] {
   const narrowed = WITHIN_RANGES;
   if (dataStart !== undefined && dataEnd !== undefined && dataStart > dataEnd) return [{ where: Prisma.sql`FALSE` }];
   return [

@@ -22,17 +22,17 @@ interface Heart {
  * Shows that an attempt is alive, so that no process begins another one; `show` returns false once another one has begun, or the request
  * has ended.
  */
-export function beat(
+export function startHeartbeat(
   deps: Pick<IngestDeps, "clock" | "log">,
   requestId: string,
   show: (nowNs: bigint) => Promise<boolean>,
 ): Heart {
   const stopping = new AbortController();
-  const once = async () => {
+  const showOrStop = async () => {
     if (!(await show(deps.clock.nowNs()))) stopping.abort(new TakenOverError(requestId));
   };
   const warn = (error: Error) => deps.log.warn({ err: error, requestId }, "a heartbeat was lost");
-  const timer = setInterval(() => void once().catch(warn), BEAT_MS);
+  const timer = setInterval(() => void showOrStop().catch(warn), BEAT_MS);
   return { stopped: stopping.signal, stop: () => clearInterval(timer) };
 }
 

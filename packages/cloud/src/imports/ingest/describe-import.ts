@@ -37,13 +37,13 @@ async function describe(deps: IngestDeps, finish: Finish, named: NamedTarget): P
     messageCount: BigInt(summary.messageCount),
     indexKey: request.indexKey!,
     importedAtNs,
-    named: resolved(named),
+    named: describeTarget(named),
     sessionKey: summary.identity.sessionKey,
   });
   if (!isSame)
     throw new IngestError("ContentMismatch", "the stored bytes have changed since an earlier attempt read them");
 }
 
-function resolved({ projectId, device, newDeviceName, key }: NamedTarget) {
+function describeTarget({ projectId, device, newDeviceName, key }: NamedTarget) {
   return { projectId, deviceId: device?.id, deviceName: device?.name ?? newDeviceName, key };
 }

@@ -7,7 +7,7 @@
 
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { describeDuplicate } from "./which-recording.ts";
+import { describeDuplicate } from "./decide-recording.ts";
 
 type EdgeRequest = Pick<ImportRequestModel, "orgId" | "deviceId"> & { readonly recordingId: string };
 
@@ -32,7 +32,7 @@ export async function findOriginal(
   content: { readonly sha256: string; readonly size: number },
 ): Promise<Original | undefined> {
   if (request.deviceId === null) return undefined;
-  const where = { ...importedByDevice(request), contentSha256: content.sha256, sizeBytes: BigInt(content.size) };
+  const where = { ...filterImported(request), contentSha256: content.sha256, sizeBytes: BigInt(content.size) };
   const found = await tx.recording.findFirst({ where, orderBy: [...elder], select: { id: true } });
   if (!found) return undefined;
   await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ${found.id} FOR UPDATE`;
@@ -56,7 +56,7 @@ export async function mayHaveOriginal(tx: Transaction, request: EdgeRequest): Pr
   const { headTailSha256 } = own.edgeFile;
   const alike = await tx.recording.findFirst({
     where: {
-      ...{ ...importedByDevice(request), sizeBytes, startNs, endNs, format },
+      ...{ ...filterImported(request), sizeBytes, startNs, endNs, format },
       OR: [{ edgeFile: null }, { edgeFile: { headTailSha256 } }],
     },
     select: { id: true },
@@ -64,6 +64,6 @@ export async function mayHaveOriginal(tx: Transaction, request: EdgeRequest): Pr
   return alike !== null;
 }
 
-function importedByDevice({ orgId, deviceId, recordingId }: EdgeRequest) {
+function filterImported({ orgId, deviceId, recordingId }: EdgeRequest) {
   return { orgId, deviceId, importStatus: "complete", isUnverified: false, id: { not: recordingId } } as const;
 }

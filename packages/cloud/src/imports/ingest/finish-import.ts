@@ -2,11 +2,11 @@ import { removeIndex } from "../../background/indexing/index-key.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { changeRequest } from "../../import-life/change-request.ts";
 import { findLocked, lockRecording } from "../../import-life/lock-recording.ts";
+import { type Decision, decideRecording } from "./decide-recording.ts";
 import { type Finish, fileRecording } from "./file-recording.ts";
 import { IngestError } from "./ingest-failure.ts";
 import { joinSession } from "./join-session.ts";
 import { type NamedTarget, nameTarget, resolveTarget, type Source } from "./resolve-target.ts";
-import { type Decision, whichRecording } from "./which-recording.ts";
 
 const COMPLETE = "Complete";
 
@@ -53,7 +53,7 @@ type Named = Pick<NamedTarget, "projectId" | "device" | "key">;
 export async function decideOn(tx: Transaction, content: Content, named: Named): Promise<Decision> {
   const isEdge = content.request.source === "edge";
   const known = await findKnown(tx, content, named);
-  return whichRecording({ isEdge, key: named.key, contentSha256: content.contentSha256, ...known });
+  return decideRecording({ isEdge, key: named.key, contentSha256: content.contentSha256, ...known });
 }
 
 /** Hashes are compared only within one organization and, for devices, one device. spec: wire contract §4 */

@@ -20,7 +20,7 @@ interface Repeat {
 export async function joinSession(tx: Transaction, repeat: Repeat): Promise<string | undefined> {
   const { request, recording } = repeat;
   if (request.sessionId === null && request.sessionKey === null) return undefined;
-  if (recording.sessionId !== null) return whereElse(tx, request, recording.sessionId);
+  if (recording.sessionId !== null) return explainOtherSession(tx, request, recording.sessionId);
   const { deviceId } = recording;
   if (deviceId === null) return "the recording is in no session, because it is of no device";
   const isOfOther = `the recording is in no session, because it is of device ${deviceId}`;
@@ -34,7 +34,7 @@ export async function joinSession(tx: Transaction, repeat: Repeat): Promise<stri
 }
 
 /** Finds the recording's session if it is another one than the request names. */
-async function whereElse(
+async function explainOtherSession(
   tx: Transaction,
   { sessionId, sessionKey }: Repeat["request"],
   id: string,

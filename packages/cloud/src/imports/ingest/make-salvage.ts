@@ -5,7 +5,7 @@ import type { ImportRequestModel, UploadModel } from "../../db/generated/models.
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { storeDelivery } from "../../import-life/delivery.ts";
 import { writeBegun } from "../../keeping/manifests/write-manifests.ts";
-import { beat, postpone } from "./attempt.ts";
+import { postpone, startHeartbeat } from "./attempt.ts";
 import { TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { toIngestError } from "./ingest-failure.ts";
@@ -22,7 +22,7 @@ export async function makeSalvage(deps: IngestDeps, requestId: string, signal: A
   const taken = await takeSalvage(deps, requestId);
   if (!taken) return;
   const { request } = taken;
-  const heart = beat(deps, request.id, (nowNs) => showLife(deps, taken, nowNs));
+  const heart = startHeartbeat(deps, request.id, (nowNs) => showLife(deps, taken, nowNs));
   try {
     await deliver(deps, taken, await write(deps, taken, AbortSignal.any([signal, heart.stopped])));
   } catch (error) {

@@ -5,7 +5,7 @@ import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { changeRequest } from "../../import-life/change-request.ts";
 import { workingStates } from "../../import-life/import-request-state.ts";
-import { beat, LIVE_NS, LOOK_AGAIN_SECONDS, postpone } from "./attempt.ts";
+import { LIVE_NS, LOOK_AGAIN_SECONDS, postpone, startHeartbeat } from "./attempt.ts";
 import { describeImport } from "./describe-import.ts";
 import { finishImport, TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
@@ -20,7 +20,7 @@ import { failImport, redeliver } from "./ingest-outcomes.ts";
 export async function ingest(deps: IngestDeps, requestId: string, signal: AbortSignal): Promise<void> {
   const request = await take(deps, requestId);
   if (!request) return; // it has ended, another attempt is at work, or it is queued for later
-  const heart = beat(deps, request.id, (nowNs) => showLife(deps, request, nowNs));
+  const heart = startHeartbeat(deps, request.id, (nowNs) => showLife(deps, request, nowNs));
   try {
     const outcome = await processFile(deps, request, AbortSignal.any([signal, heart.stopped]));
     deps.metrics.imports.inc({ outcome });

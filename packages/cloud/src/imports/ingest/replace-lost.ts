@@ -4,9 +4,9 @@ import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { nextImportStatus, noFailure } from "../../import-life/import-status.ts";
 import { findLocked } from "../../import-life/lock-recording.ts";
 import { loseData } from "../../import-life/lost-data.ts";
+import type { Decision } from "./decide-recording.ts";
 import { TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
-import type { Decision } from "./which-recording.ts";
 
 /**
  * No file ends as a repeat of data that the object store has lost: an upload becomes the data of that recording, and a file from a device

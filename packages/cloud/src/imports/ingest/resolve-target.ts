@@ -64,7 +64,7 @@ async function requireProject(tx: Transaction, orgId: string, id: string): Promi
   return found.id;
 }
 
-function noProject(): IngestError {
+function newNoProjectError(): IngestError {
   return new IngestError("ProjectRequired", "neither the request nor the file names a project");
 }
 
@@ -83,7 +83,7 @@ async function findProjectOfObject(
   const device = deviceId && !named ? await tx.device.findFirst({ where: { id: deviceId, orgId } }) : undefined;
   const { projectIds } = await tx.site.findUniqueOrThrow({ where: { id: siteId }, select: { projectIds: true } });
   const found = named ?? device?.projectId ?? (await findOnly(tx, orgId, projectIds));
-  if (!found) throw noProject();
+  if (!found) throw newNoProjectError();
   const projectId = await requireProject(tx, orgId, found);
   if (projectIds.length === 0 || projectIds.includes(projectId)) return projectId;
   throw new IngestError("ProjectNotOfSite", `the site is not for project ${projectId}`);

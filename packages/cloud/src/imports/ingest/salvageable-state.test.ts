@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { importRequestStates } from "../../import-life/import-request-state.ts";
-import { isUnderWay, whyNotSalvageable } from "./salvageable-state.ts";
+import { explainNotSalvageable, isUnderWay } from "./salvageable-state.ts";
 
 const damaged = {
   id: "req_1",
@@ -14,17 +14,17 @@ const damaged = {
 } as const;
 
 test("of all states only an error is salvageable, and each other one has a sentence that says why not", () => {
-  const sentences = importRequestStates.map((state) => whyNotSalvageable({ ...damaged, state }));
+  const sentences = importRequestStates.map((state) => explainNotSalvageable({ ...damaged, state }));
   const sound = sentences.filter((sentence, i) => sentence === undefined && importRequestStates[i] === "error");
   assert.equal(sound.length, 1);
   const others = importRequestStates.filter((state) => state !== "error" && !isUnderWay(state));
-  const [waiting, complete, cancelled] = others.map((state) => whyNotSalvageable({ ...damaged, state }));
+  const [waiting, complete, cancelled] = others.map((state) => explainNotSalvageable({ ...damaged, state }));
   assert.equal(new Set([waiting, complete, cancelled]).size, 3);
   assert.ok(sentences.every((sentence) => sentence === undefined || sentence.includes("req_1")));
 });
 
 test("incomplete and damaged files can be salvaged; empty ones, other things, and other failures cannot", () => {
-  const isSalvageable = (errorCode: string | null) => whyNotSalvageable({ ...damaged, errorCode }) === undefined;
+  const isSalvageable = (errorCode: string | null) => explainNotSalvageable({ ...damaged, errorCode }) === undefined;
   for (const code of [
     "NoEnd",
     "UnsupportedFormat",
@@ -44,11 +44,11 @@ test("incomplete and damaged files can be salvaged; empty ones, other things, an
 });
 
 test("only what is stored can be salvaged by the cloud, whether it was uploaded or sent by a device", () => {
-  assert.equal(whyNotSalvageable({ ...damaged, source: "edge" }), undefined);
-  assert.match(whyNotSalvageable({ ...damaged, blobKey: null })!, /no longer stored/);
+  assert.equal(explainNotSalvageable({ ...damaged, source: "edge" }), undefined);
+  assert.match(explainNotSalvageable({ ...damaged, blobKey: null })!, /no longer stored/);
   assert.match(
-    whyNotSalvageable({ ...damaged, source: "edge", blobKey: null })!,
+    explainNotSalvageable({ ...damaged, source: "edge", blobKey: null })!,
     /POST \/v1\/edge-files\/\{id\}\/salvage/,
   );
-  assert.match(whyNotSalvageable({ ...damaged, source: "salvage" })!, /is a salvage itself/);
+  assert.match(explainNotSalvageable({ ...damaged, source: "salvage" })!, /is a salvage itself/);
 });

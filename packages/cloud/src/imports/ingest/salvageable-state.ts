@@ -8,7 +8,7 @@ type Request = Pick<
 >;
 
 /** Returns why the file of a request cannot be salvaged here, with advice; undefined if it can. */
-export function whyNotSalvageable({ id, source, state, ...request }: Request): string | undefined {
+export function explainNotSalvageable({ id, source, state, ...request }: Request): string | undefined {
   if (source === "salvage") return `import request ${id} is a salvage itself; salvage the file that it is made of`;
   if (source === "bucket")
     return `import request ${id} is of a file in a customer's bucket, which is read where it is; salvage the file and put it there`;
@@ -18,10 +18,10 @@ export function whyNotSalvageable({ id, source, state, ...request }: Request): s
   if (state === "cancelled") return `import request ${id} was cancelled, and its file is not stored; upload it again`;
   if (state === "complete") return `the file of import request ${id} was imported whole; there is nothing to salvage`;
   if (isUnderWay(state)) return `the file of import request ${id} is being processed; wait for the end of its import`;
-  return whyNotError(id, request);
+  return explainNotError(id, request);
 }
 
-function whyNotError(
+function explainNotError(
   id: string,
   { errorCode, errorText, blobKey, siteObjectKey }: Omit<Request, "id" | "source" | "state">,
 ) {

@@ -25,14 +25,14 @@ export async function storeContents(tx: Transaction, { owner, summary }: Content
   await tx.recordingAttachment.deleteMany({ where: { recordingId } });
   await storeSchemas(tx, orgId, summary.topics);
   await storeMetadata(tx, recordingId, summary.metadata);
-  for (const topics of inBatches(summary.topics))
+  for (const topics of splitIntoBatches(summary.topics))
     await insertRows(
       tx,
       "RecordingTopic",
       topics.map((topic) => topicRow(owner, summary, topic)),
     );
   await storeActivity(tx, recordingId, summary);
-  for (const attachments of inBatches(summary.attachments))
+  for (const attachments of splitIntoBatches(summary.attachments))
     await insertRows(
       tx,
       "RecordingAttachment",
@@ -66,7 +66,7 @@ async function storeMetadata(tx: Transaction, recordingId: string, metadata: rea
   await tx.$executeRaw`UPDATE "Recording" SET metadata = ${text}::jsonb WHERE id = ${recordingId}`;
 }
 
-function* inBatches<T>(rows: readonly T[]): Generator<readonly T[]> {
+function* splitIntoBatches<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT)
     yield rows.slice(start, start + ROWS_PER_STATEMENT);
 }

@@ -30,7 +30,7 @@ export async function takeLocation(
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
     take: MOST_COPIES,
   });
-  for (const copy of inOrderOf(copies, request.filename))
+  for (const copy of sortCopies(copies, request.filename))
     if (await isWithoutObject(deps, copy))
       return withTransaction(deps.db, (tx) =>
         becomeItsData(tx, request, { recordingId: copy.id, blobKey: copy.blobKey! }),
@@ -39,7 +39,7 @@ export async function takeLocation(
 }
 
 /** The recording that had the very name comes first. */
-function inOrderOf(copies: readonly RecordingModel[], name: string): RecordingModel[] {
+function sortCopies(copies: readonly RecordingModel[], name: string): RecordingModel[] {
   const had = (copy: RecordingModel) => copy.path === name;
   return [...copies.filter(had), ...copies.filter((copy) => !had(copy))].filter(({ blobKey }) => blobKey !== null);
 }

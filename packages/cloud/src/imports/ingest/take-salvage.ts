@@ -5,7 +5,7 @@ import { LIVE_NS, LOOK_AGAIN_SECONDS } from "./attempt.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { IngestError } from "./ingest-failure.ts";
 import { failImport } from "./ingest-outcomes.ts";
-import { isUnderWay, whyNotSalvageable } from "./salvageable-state.ts";
+import { explainNotSalvageable, isUnderWay } from "./salvageable-state.ts";
 import { openStream } from "./stream-uploads.ts";
 
 /** One attempt at a salvage. */
@@ -49,7 +49,7 @@ async function begin(tx: Transaction, deps: IngestDeps, found: Found): Promise<T
   await abandonUploads({ tx, nowNs }, [id]);
   const data = { attempts: found.attempts + 1, pipelineStage: STAGE, nextAttemptAtNs: null, updatedAtNs: nowNs };
   const request = await tx.importRequest.update({ where: { id }, data });
-  const obstacle = source ? whyNotSalvageable(source) : "the import request whose file it is made of is gone";
+  const obstacle = source ? explainNotSalvageable(source) : "the import request whose file it is made of is gone";
   if (obstacle !== undefined) return { request, obstacle };
   return {
     request,

@@ -24,12 +24,12 @@ interface Selector {
 export async function commonFilters(ctx: Ctx, query: Selector): Promise<ColumnFilter[]> {
   const { projectId, error, hasProjectId, siteBackfillJobId } = query;
   const [_org, ...projects] = scopeWhere("r", await visibleIn(ctx, projectId));
-  const exact = { ...(await ofDevice(ctx, query)), errorText: error };
+  const exact = { ...(await filterByDevice(ctx, query)), errorText: error };
   const others = [
     ...projects,
     ...(hasProjectId === undefined ? [] : [Prisma.raw(`r."projectId" IS ${hasProjectId ? "NOT NULL" : "NULL"}`)]),
     ...(siteBackfillJobId === undefined ? [] : [Prisma.sql`FALSE`]), // there are no such jobs
-    ...(await ofSession(ctx, query)),
+    ...(await filterBySession(ctx, query)),
   ];
   return [
     ...Object.entries(exact).flatMap(([column, value]) =>
@@ -45,7 +45,7 @@ export async function commonFilters(ctx: Ctx, query: Selector): Promise<ColumnFi
  * A name that no device has may belong to one that was renamed or deleted since, because the requests keep it. 404 if no request has it
  * either.
  */
-async function ofDevice(ctx: Ctx, query: Selector): Promise<{ deviceId?: string; deviceName?: string }> {
+async function filterByDevice(ctx: Ctx, query: Selector): Promise<{ deviceId?: string; deviceName?: string }> {
   const { deviceId, deviceName, projectId } = query;
   const device = await (deviceId ? selectDevice(ctx, query) : lookUpDevice(ctx, query));
   if (device) return { deviceId: device.id };
@@ -58,7 +58,7 @@ async function ofDevice(ctx: Ctx, query: Selector): Promise<{ deviceId?: string;
  * Selects imports into a session, whether the session was given by id, by key, or found when the file was imported. The id wins. A key that
  * no session has is accepted if a request names it, because its session may be created once the file says which device it belongs to.
  */
-async function ofSession(ctx: Ctx, query: Selector): Promise<Sql[]> {
+async function filterBySession(ctx: Ctx, query: Selector): Promise<Sql[]> {
   const { sessionId, sessionKey, projectId } = query;
   const session = await (sessionId ? selectSession(ctx, query) : lookUpSession(ctx, query));
   if (session) {

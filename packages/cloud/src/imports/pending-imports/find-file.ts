@@ -27,7 +27,7 @@ export async function findFile(ctx: Ctx, requestId: string): Promise<StoredFile>
   // Keys are never used again, so that a key names the bytes of a file at a site.
   if (siteObjectKey !== null && siteId !== null)
     return { requestId, filename, siteId, blobKey: siteObjectKey, etag: siteObjectKey.replace("/", "-") };
-  if (blobKey === null) refuse("NotFound", whyNotStored(request));
+  if (blobKey === null) refuse("NotFound", explainNotStored(request));
   const object = await ctx.blobs.stat(blobKey);
   if (!object) refuse("NotFound", `the file of import request ${requestId} is no longer stored`);
   return { requestId, filename, blobKey, etag: object.etag };
@@ -48,7 +48,7 @@ async function findObject(ctx: Ctx, request: ImportRequestModel): Promise<Place>
   return recording ?? nowhere;
 }
 
-function whyNotStored({ id, state }: ImportRequestModel): string {
+function explainNotStored({ id, state }: ImportRequestModel): string {
   if (state === "awaiting") return `the file of import request ${id} has not come yet`;
   if (state === "complete") return `the data of import request ${id} was deleted, or is another import's by now`;
   return `the file of import request ${id} is not stored: the import is "${state}"`;

@@ -22,10 +22,10 @@ export function orderRequests(sortBy: SortName = "createdAt", states: readonly s
   const column = sortColumns[sortBy];
   if (column === "id") return [{ column: undefined, where: [stateIn(states)], covers }];
   if (column === "createdAtNs" || column === "updatedAtNs") return [{ column, where: [stateIn(states)], covers }];
-  if (column === "errorText") return byState(states, { column, where: [stateIn(["error"])], covers }, "error");
+  if (column === "errorText") return orderByState(states, { column, where: [stateIn(["error"])], covers }, "error");
   const hasValue = Prisma.raw(`r."${column}" IS NOT NULL`);
   if (column === "importId")
-    return byState(states, { column, where: [stateIn(["complete"]), hasValue], covers }, "complete");
+    return orderByState(states, { column, where: [stateIn(["complete"]), hasValue], covers }, "complete");
   return [
     { column, where: [stateIn(states), hasValue], covers },
     { column: undefined, where: [stateIn(states), Prisma.raw(`r."${column}" IS NULL`)], covers: [] },
@@ -33,7 +33,7 @@ export function orderRequests(sortBy: SortName = "createdAt", states: readonly s
 }
 
 /** Requests in one state have a value, and the others have none. */
-function byState(states: readonly string[], owned: ColumnPart, owner: string): ColumnPart[] {
+function orderByState(states: readonly string[], owned: ColumnPart, owner: string): ColumnPart[] {
   const others = states.filter((state) => state !== owner);
   return [
     ...(states.includes(owner) ? [owned] : []),

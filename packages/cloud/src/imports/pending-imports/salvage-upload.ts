@@ -13,7 +13,7 @@ import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { findRequester } from "../../organization/api-keys/find-requester.ts";
-import { whyNotSalvageable } from "../ingest/salvageable-state.ts";
+import { explainNotSalvageable } from "../ingest/salvageable-state.ts";
 import { findRequest, showRequest } from "./find-request.ts";
 import { salvageNameOf } from "./salvage-name.ts";
 
@@ -35,7 +35,7 @@ async function findOrRequest(tx: Transaction, ctx: Ctx, id: string): Promise<str
   });
   const [known] = salvages;
   if (known && (await isThere(tx, known))) return known.id;
-  const obstacle = whyNotSalvageable(request);
+  const obstacle = explainNotSalvageable(request);
   if (obstacle !== undefined) refuse("Conflict", obstacle);
   if (request.siteObjectKey === null) await requireFileAndRoom(tx, ctx, request);
   return requestSalvage(tx, ctx, request);

@@ -4,7 +4,7 @@
 
 import { withSmallHeap } from "../../core/heap-growth.ts";
 import type { AdoptionModel } from "../../db/generated/models.ts";
-import { beat } from "../../imports/ingest/attempt.ts";
+import { startHeartbeat } from "../../imports/ingest/attempt.ts";
 import { TakenOverError } from "../../imports/ingest/finish-import.ts";
 import type { AdoptionDeps } from "./adopt-imported.ts";
 import { findMissing, isTooMuchMissing, markMissing } from "./find-missing.ts";
@@ -21,7 +21,7 @@ export interface WalkDeps extends AdoptionDeps {
 export async function walkStore(deps: WalkDeps, signal: AbortSignal): Promise<void> {
   const walk = await takeWalk(deps);
   if (!walk) return;
-  const heart = beat(deps, "the walk through the object store", (nowNs) => showWalk(deps, walk, nowNs));
+  const heart = startHeartbeat(deps, "the walk through the object store", (nowNs) => showWalk(deps, walk, nowNs));
   try {
     await withSmallHeap(() => goOn(deps, walk, AbortSignal.any([signal, heart.stopped])));
   } catch (error) {

@@ -43,7 +43,7 @@ export type Decision =
  * | another            | same                  | DuplicateContent | DuplicateContent |
  * | none, or another   | other                 | new        | new              |
  */
-export function whichRecording({ isEdge, key, contentSha256, sameKey, sameContent }: Incoming): Decision {
+export function decideRecording({ isEdge, key, contentSha256, sameKey, sameContent }: Incoming): Decision {
   if (sameKey && sameKey.contentSha256 !== contentSha256)
     return {
       kind: "reject",

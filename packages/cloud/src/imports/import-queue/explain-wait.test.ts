@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EdgeAgent, WaitReason } from "@downlink/protocol";
-import { type Situation, whyItWaits } from "./why-it-waits.ts";
+import { explainWait, type Situation } from "./explain-wait.ts";
 
 type Status = NonNullable<EdgeAgent["status"]>;
 const healthy: Status = { files: {}, problems: [], transfers: [] };
@@ -25,7 +25,7 @@ const reasons: [WaitReason, Partial<Situation>][] = [
 
 for (const [code, situation] of reasons)
   test(`${code} has a sentence, and advice if somebody can do something about it`, () => {
-    const shown = whyItWaits({ ...idle, ...situation })!;
+    const shown = explainWait({ ...idle, ...situation })!;
     assert.equal(shown.code, code);
     assert.ok(shown.text.length > 3);
     assert.equal(shown.fix === undefined, code === "BehindOthers" || code === "AgentToStart");
@@ -37,7 +37,7 @@ test("of two reasons the earlier one is shown", () => {
     for (const [, later] of reasons.slice(i + 1)) {
       const both = { ...idle, ...later, ...earlier };
       if (earlier.agent && later.agent) both.agent = { ...later.agent, ...changed(earlier.agent, later.agent) };
-      assert.equal(whyItWaits(both)!.code, code);
+      assert.equal(explainWait(both)!.code, code);
     }
 });
 
@@ -49,12 +49,12 @@ function changed(one: EdgeAgent, other: EdgeAgent): Partial<EdgeAgent> {
 
 test("a file that is being sent waits for nothing, whatever else is wrong; but if nothing moves it is not being sent", () => {
   for (const [code, situation] of reasons) {
-    const shown = whyItWaits({ ...idle, ...situation, isUploading: true })?.code;
+    const shown = explainWait({ ...idle, ...situation, isUploading: true })?.code;
     const stopsAll = reasons.findIndex(([reason]) => reason === code) <= 4;
     assert.equal(shown, stopsAll ? code : undefined);
   }
 });
 
 test("without an agent the device is offline since an unknown time", () => {
-  assert.match(whyItWaits({ ...idle, agent: undefined })!.text, /not been heard of\.$/);
+  assert.match(explainWait({ ...idle, agent: undefined })!.text, /not been heard of\.$/);
 });

@@ -17,14 +17,14 @@ export interface Situation {
  * Returns the first reason that applies; undefined if the file is being sent. Reasons that stop everything come before those that stop one
  * file.
  */
-export function whyItWaits(situation: Situation): WaitsFor | undefined {
+export function explainWait(situation: Situation): WaitsFor | undefined {
   const { agent, isUploading } = situation;
-  const reason = whyNothingMoves(situation);
+  const reason = explainStandstill(situation);
   if (reason || isUploading) return reason;
-  return whyUploadsFail(agent?.status) ?? whoComesFirst(situation);
+  return explainUploadFailure(agent?.status) ?? explainPosition(situation);
 }
 
-function whyNothingMoves({ agent, isDeviceEnabled }: Situation): WaitsFor | undefined {
+function explainStandstill({ agent, isDeviceEnabled }: Situation): WaitsFor | undefined {
   if (agent?.cloned)
     return {
       code: "AgentCloned",
@@ -48,7 +48,7 @@ function offline(agent: EdgeAgent | undefined): WaitsFor {
   return { code: "DeviceOffline", text, fix: "Power the device on, or check its network, and `agent status` on it." };
 }
 
-function whyUploadsFail(status: AgentStatus | undefined): WaitsFor | undefined {
+function explainUploadFailure(status: AgentStatus | undefined): WaitsFor | undefined {
   const full = problemOf(status, "CloudStorageFull");
   if (full) return { code: "StorageFull", text: full.text, fix: "Free or add storage at the control plane." };
   const over = problemOf(status, "CloudQuotaReached");
@@ -57,7 +57,7 @@ function whyUploadsFail(status: AgentStatus | undefined): WaitsFor | undefined {
   return failing && { code: "UploadFailing", text: failing.text, fix: failing.fix };
 }
 
-function whoComesFirst({ position = 1 }: Situation): WaitsFor {
+function explainPosition({ position = 1 }: Situation): WaitsFor {
   if (position > 1) return { code: "BehindOthers", text: `${position - 1} other files of the same agent come first.` };
   return { code: "AgentToStart", text: "The agent takes it up as soon as it can." };
 }
