@@ -1,5 +1,5 @@
 import type { Folder } from "../../store/blobs/folder.ts";
-import { inGroups } from "../integrity/in-groups.ts";
+import { groupItems } from "../integrity/group-items.ts";
 import type { Session } from "../integrity/listed-objects.ts";
 import { listBackups, OBJECTS } from "./backup-record.ts";
 import { type ObjectLine, readLines } from "./lines.ts";
@@ -12,7 +12,7 @@ const ROWS_PER_STATEMENT = 500;
  */
 export async function keepCopied(session: Session, folder: Folder): Promise<void> {
   await session.query(`CREATE TEMPORARY TABLE stored (key text NOT NULL, "sizeBytes" bigint NOT NULL)`);
-  for await (const group of inGroups(folder.list(OBJECTS), ROWS_PER_STATEMENT))
+  for await (const group of groupItems(folder.list(OBJECTS), ROWS_PER_STATEMENT))
     await insertRows(session, { table: "stored", columns: `key, "sizeBytes"` }, group.map(toStored));
   await session.query(`CREATE TEMPORARY TABLE known
     (key text NOT NULL, "sizeBytes" bigint NOT NULL, sha256 text NOT NULL, backup text NOT NULL)`);
@@ -33,7 +33,7 @@ export async function keepLines(session: Session, folder: Folder, backup: string
   for (const name of await listNames(folder, `${backup}/`)) {
     if (!name.startsWith(`${backup}/objects-`)) continue;
     const lines = readLines<ObjectLine>((await folder.read(name))!);
-    for await (const group of inGroups(lines, ROWS_PER_STATEMENT)) {
+    for await (const group of groupItems(lines, ROWS_PER_STATEMENT)) {
       const rows = group.map((line) => ({ ...line, backup }));
       await insertRows(session, { table: "known", columns: `key, "sizeBytes", sha256, backup` }, rows);
     }

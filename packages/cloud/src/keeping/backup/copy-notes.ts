@@ -18,7 +18,7 @@ interface Copying {
 export async function copyNotes({ notes, folder, backup }: Copying): Promise<{ count: number; files: BackupFile[] }> {
   const files: BackupFile[] = [];
   let count = 0;
-  for await (const lines of inFiles(readNotes(notes))) {
+  for await (const lines of groupIntoFiles(readNotes(notes))) {
     const name = `${backup}/notes-${String(files.length + 1).padStart(6, "0")}`;
     files.push({ name, ...(await folder.put(name, toLines(lines))) });
     count += lines.length;
@@ -34,7 +34,7 @@ async function* readNotes(notes: Copying["notes"]): AsyncGenerator<NoteLine, voi
     }
 }
 
-async function* inFiles(lines: AsyncIterable<NoteLine>): AsyncGenerator<NoteLine[], void> {
+async function* groupIntoFiles(lines: AsyncIterable<NoteLine>): AsyncGenerator<NoteLine[], void> {
   let file: NoteLine[] = [];
   let bytes = 0;
   for await (const line of lines) {

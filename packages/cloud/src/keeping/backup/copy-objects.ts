@@ -9,8 +9,8 @@ import type { Folder } from "../../store/blobs/folder.ts";
 import type { Session } from "../integrity/listed-objects.ts";
 import { pagesOf } from "../integrity/suspects.ts";
 import { type BackupFile, OBJECTS } from "./backup-record.ts";
-import { inTurns } from "./in-turns.ts";
 import { type ObjectLine, toLines } from "./lines.ts";
+import { runInTurns } from "./run-in-turns.ts";
 
 export interface Source {
   readonly blobs: Pick<BlobStore, "open">;
@@ -62,7 +62,7 @@ export async function copyObjects(copying: Copying): Promise<CopiedObjects> {
   let [count, bytes, copied] = [0, 0, 0];
   for await (const page of pagesOf<Planned>(copying.session, PLAN)) {
     copying.signal.throwIfAborted();
-    const kept = await inTurns(page, (planned) => keepOne(copying, planned));
+    const kept = await runInTurns(page, (planned) => keepOne(copying, planned));
     const lines = kept.flatMap((one) => (one === undefined ? [] : [one.line]));
     files.push(await writeLines(copying, files.length + 1, lines));
     count += lines.length;

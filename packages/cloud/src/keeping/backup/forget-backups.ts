@@ -3,7 +3,7 @@ import type { Session } from "../integrity/listed-objects.ts";
 import { pagesOf } from "../integrity/suspects.ts";
 import { listBackups, OBJECTS } from "./backup-record.ts";
 import { keepLines, listNames } from "./copied-objects.ts";
-import { inTurns } from "./in-turns.ts";
+import { runInTurns } from "./run-in-turns.ts";
 
 interface Forgetting {
   readonly session: Session;
@@ -26,5 +26,5 @@ export async function forgetBackups({ session, folder, backup, keep }: Forgettin
   const unheld =
     "SELECT key FROM stored s WHERE NOT EXISTS (SELECT FROM known k WHERE k.key = s.key AND k.backup = ANY($1))";
   for await (const page of pagesOf<{ key: string }>(session, unheld, [kept]))
-    await inTurns(page, ({ key }) => folder.remove(OBJECTS + key));
+    await runInTurns(page, ({ key }) => folder.remove(OBJECTS + key));
 }

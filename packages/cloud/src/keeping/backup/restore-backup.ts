@@ -16,13 +16,13 @@ import { BlobExistsError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { syncDirectory } from "../../store/blobs/durable-file.ts";
 import type { Folder } from "../../store/blobs/folder.ts";
-import { inGroups } from "../integrity/in-groups.ts";
+import { groupItems } from "../integrity/group-items.ts";
 import { BackupError, DamagedBackupError } from "./backup-errors.ts";
 import { type BackupFile, type BackupRecord, listBackups, OBJECTS, readRecord } from "./backup-record.ts";
 import { NOTE_KINDS } from "./copy-notes.ts";
-import { inTurns } from "./in-turns.ts";
 import { type NoteLine, type ObjectLine, readLines } from "./lines.ts";
 import { layDownDatabase } from "./prove-database.ts";
+import { runInTurns } from "./run-in-turns.ts";
 
 export interface RestoreOptions {
   readonly folder: Folder;
@@ -162,7 +162,7 @@ async function requireEmptyStore(blobs: BlobStore): Promise<void> {
 async function readDatabase({ folder, record, name }: Place) {
   const fileOf = (file: string) => requireFile(record, `${name}/${file}`);
   const manifest = await readVerified(folder, fileOf("database-manifest"));
-  return { manifest, archive: verified(await openFile(folder, fileOf("database")), fileOf("database")) };
+  return { manifest, archive: verifyPieces(await openFile(folder, fileOf("database")), fileOf("database")) };
 }
 
 function requireFile({ files }: BackupRecord, name: string): BackupFile {
@@ -177,7 +177,7 @@ async function openFile(folder: Folder, { name }: BackupFile): Promise<AsyncIter
   return body;
 }
 
-async function* verified(body: AsyncIterable<Uint8Array>, { name, sizeBytes, sha256 }: BackupFile) {
+async function* verifyPieces(body: AsyncIterable<Uint8Array>, { name, sizeBytes, sha256 }: BackupFile) {
   const hash = createHash("sha256");
   let readBytes = 0;
   for await (const piece of body) {
@@ -191,7 +191,7 @@ async function* verified(body: AsyncIterable<Uint8Array>, { name, sizeBytes, sha
 
 /** Reads a short file. */
 async function readVerified(folder: Folder, file: BackupFile): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(verified(await openFile(folder, file), file)));
+  return Buffer.concat(await Array.fromAsync(verifyPieces(await openFile(folder, file), file)));
 }
 
 async function* linesOf<Line>({ folder, record, name }: Place, kind: "objects" | "notes"): AsyncGenerator<Line, void> {
@@ -208,8 +208,8 @@ const OBJECTS_PER_TURN = 200;
 async function restoreObjects(place: Place, blobs: BlobStore): Promise<boolean> {
   let isWhole = true;
   let count = 0;
-  for await (const lines of inGroups(linesOf<ObjectLine>(place, "objects"), OBJECTS_PER_TURN)) {
-    const faults = await inTurns(lines, (line) => restoreObject(place, blobs, line));
+  for await (const lines of groupItems(linesOf<ObjectLine>(place, "objects"), OBJECTS_PER_TURN)) {
+    const faults = await runInTurns(lines, (line) => restoreObject(place, blobs, line));
     for (const fault of faults) {
       if (fault === undefined) continue;
       if (!place.isLeavingOutDamaged) throw new DamagedBackupError(`${fault}; --leave-out-damaged goes on without it`);

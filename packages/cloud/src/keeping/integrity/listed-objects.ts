@@ -4,7 +4,7 @@
 import type pg from "pg";
 import { pacePages } from "../../core/pace.ts";
 import type { ListedObject } from "../../store/blobs/blob-store.ts";
-import { inGroups } from "./in-groups.ts";
+import { groupItems } from "./group-items.ts";
 
 const ROWS_PER_STATEMENT = 500;
 
@@ -30,7 +30,7 @@ export async function openSession(pool: pg.Pool): Promise<Session> {
 /** Returns how many objects the store has. */
 export async function keepListing(session: Session, objects: AsyncIterable<ListedObject>): Promise<number> {
   let count = 0;
-  for await (const group of pacePages(inGroups(objects, ROWS_PER_STATEMENT))) {
+  for await (const group of pacePages(groupItems(objects, ROWS_PER_STATEMENT))) {
     const rows = group.map((object) => ({ ...object, modifiedAtMs: Math.trunc(object.modifiedAtMs) }));
     await session.query(
       `INSERT INTO listed SELECT key, "isWhole", "sizeBytes", "modifiedAtMs"

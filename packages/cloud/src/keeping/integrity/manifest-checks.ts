@@ -5,7 +5,7 @@ import { pacePages } from "../../core/pace.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { MANIFESTS, ManifestError, manifestKey, parseManifest, readManifestKey } from "../manifests/manifest.ts";
 import type { Finding } from "./finding.ts";
-import { inGroups } from "./in-groups.ts";
+import { groupItems } from "./group-items.ts";
 import type { Session } from "./listed-objects.ts";
 import { LEFTOVER_AGE_MS } from "./object-checks.ts";
 import { pagesOf } from "./suspects.ts";
@@ -31,7 +31,7 @@ export async function* findWrongManifests(check: ManifestCheck): AsyncGenerator<
 async function keepManifests({ session, blobs }: ManifestCheck): Promise<void> {
   await session.query(`CREATE TEMPORARY TABLE noted
     (key text NOT NULL, "blobKey" text NOT NULL, kind text NOT NULL, "modifiedAtMs" bigint NOT NULL)`);
-  for await (const group of pacePages(inGroups(blobs.listNotes(MANIFESTS), ROWS_PER_STATEMENT))) {
+  for await (const group of pacePages(groupItems(blobs.listNotes(MANIFESTS), ROWS_PER_STATEMENT))) {
     const rows = group.map(({ key, modifiedAtMs }) => {
       const { blobKey = key, kind = "none" } = readManifestKey(key) ?? {};
       return { key, blobKey, kind, modifiedAtMs: Math.trunc(modifiedAtMs) };

@@ -50,7 +50,7 @@ export async function writeImported(deps: ManifestDeps, blobKey: string, finding
   const { named, sessionKey, ...facts } = findings;
   const { recording, mismatches } = upload.request;
   const begun = describe(upload);
-  const sessionId = begun.sessionId ?? (begun.sessionKey === undefined ? known(recording?.sessionId) : undefined);
+  const sessionId = begun.sessionId ?? (begun.sessionKey === undefined ? dropNull(recording?.sessionId) : undefined);
   await putManifest(deps.blobs, {
     ...{ ...begun, ...facts, ...named },
     kind: "import",
@@ -77,8 +77,8 @@ function describe({ request, ...upload }: DescribedUpload): Omit<Begun, "kind"> 
     ...describeRequest(request),
     uploadId: upload.id,
     uploadKind: upload.kind,
-    sizeBytes: known(upload.sizeBytes),
-    partSizeBytes: known(upload.partSizeBytes),
+    sizeBytes: dropNull(upload.sizeBytes),
+    partSizeBytes: dropNull(upload.partSizeBytes),
     edge: edgeOf({ request, ...upload }),
     begunAtNs: upload.createdAtNs,
   };
@@ -91,16 +91,16 @@ export function describeRequest(request: ImportRequestModel): DescribedRequest {
     orgId: request.orgId,
     requestId: request.id,
     source: request.source,
-    salvageOfId: known(request.salvageOfId),
+    salvageOfId: dropNull(request.salvageOfId),
     priority: request.priority,
-    projectId: known(request.projectId),
+    projectId: dropNull(request.projectId),
     siteId: request.siteId,
-    deviceId: known(request.deviceId),
-    deviceName: known(request.deviceName),
+    deviceId: dropNull(request.deviceId),
+    deviceName: dropNull(request.deviceName),
     filename: request.filename,
-    key: known(request.key),
-    sessionId: known(request.sessionId),
-    sessionKey: known(request.sessionKey),
+    key: dropNull(request.key),
+    sessionId: dropNull(request.sessionId),
+    sessionKey: dropNull(request.sessionKey),
     recordingId: request.recordingId ?? idFrom("rec", request.id),
     importId: idFrom("imp", request.id),
     requestedAtNs: request.createdAtNs,
@@ -109,9 +109,9 @@ export function describeRequest(request: ImportRequestModel): DescribedRequest {
 
 function edgeOf({ request, versionId, modifiedAtNs }: DescribedUpload): Begun["edge"] {
   if (request.agentId === null || versionId === null || modifiedAtNs === null) return undefined;
-  return { agentId: request.agentId, siteId: known(request.recording?.edgeSiteId), versionId, modifiedAtNs };
+  return { agentId: request.agentId, siteId: dropNull(request.recording?.edgeSiteId), versionId, modifiedAtNs };
 }
 
-function known<T>(value: T | null | undefined): T | undefined {
+function dropNull<T>(value: T | null | undefined): T | undefined {
   return value ?? undefined;
 }

@@ -51,7 +51,7 @@ function objectsOf(joined: Joined) {
         return await own.open(key, options);
       } catch (error) {
         if (!(error instanceof BlobNotFoundError)) throw error;
-        return await inOther(joined, error, (store) => store.open(key, options));
+        return await tryOtherStore(joined, error, (store) => store.open(key, options));
       }
     },
     stat: async (key) => (await own.stat(key)) ?? (await (await findBoth())?.other.stat(key)),
@@ -71,7 +71,7 @@ function uploadsOf(joined: Joined) {
       return await act(own);
     } catch (error) {
       if (!(error instanceof UploadClosedError)) throw error;
-      return await inOther(joined, error, act);
+      return await tryOtherStore(joined, error, act);
     }
   };
   return {
@@ -106,7 +106,11 @@ function notesOf(joined: Joined) {
 }
 
 /** Does the same in the other store, if there is one: an object that is missing here may be there. */
-async function inOther<T>({ findBoth }: Joined, missed: unknown, act: (store: OpenedStore) => Promise<T>): Promise<T> {
+async function tryOtherStore<T>(
+  { findBoth }: Joined,
+  missed: unknown,
+  act: (store: OpenedStore) => Promise<T>,
+): Promise<T> {
   const both = await findBoth();
   if (!both) throw missed;
   return await act(both.other);

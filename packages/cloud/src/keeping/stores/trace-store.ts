@@ -24,11 +24,11 @@ export function traceStore(store: OpenedStore, tracing: Tracing): OpenedStore {
   if (!tracing.isOn) return store;
   const traced = CALLS.map((name) => {
     const call = store[name] as (...given: unknown[]) => Promise<unknown>;
-    const inSpan = (...given: unknown[]) => {
+    const traceCall = (...given: unknown[]) => {
       if (tracing.traceparent() === undefined) return call(...given);
       return tracing.inSpan({ name: `store ${name}`, kind: "client" }, () => call(...given));
     };
-    return [name, inSpan] as const;
+    return [name, traceCall] as const;
   });
   return { ...store, ...(Object.fromEntries(traced) as Pick<OpenedStore, (typeof CALLS)[number]>) };
 }

@@ -20,7 +20,7 @@ export async function* sweepManifests(deps: SweepDeps, options: SweepOptions): A
       const blobKey = readManifestKey(note.key)?.blobKey;
       return blobKey !== undefined && note.modifiedAtMs < options.cutoffMs ? [{ ...note, blobKey }] : [];
     });
-    for (const { key, blobKey } of await withoutOwner(deps, old)) {
+    for (const { key, blobKey } of await findOwnerless(deps, old)) {
       if (await isThere(deps, blobKey)) continue;
       if (!options.isDryRun) await removeWhileSafe(deps.db, () => deps.blobs.removeNote(key));
       yield { outcome: "removed", key, sizeBytes: 0, reason: "the object that it describes does not exist" };
@@ -28,7 +28,7 @@ export async function* sweepManifests(deps: SweepDeps, options: SweepOptions): A
   }
 }
 
-async function withoutOwner({ db }: SweepDeps, notes: readonly Leftover[]): Promise<Leftover[]> {
+async function findOwnerless({ db }: SweepDeps, notes: readonly Leftover[]): Promise<Leftover[]> {
   const owners = await findOwners(
     db.prisma,
     notes.map(({ blobKey }) => blobKey),

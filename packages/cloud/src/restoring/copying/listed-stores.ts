@@ -1,7 +1,7 @@
 // The listings of both stores are kept in temporary tables of one connection, where Postgres compares them: memory does not grow with the
 // stores (see integrity/listed-objects.ts).
 
-import { inGroups } from "../../keeping/integrity/in-groups.ts";
+import { groupItems } from "../../keeping/integrity/group-items.ts";
 import { keepListing, openSession, type Session } from "../../keeping/integrity/listed-objects.ts";
 import { createPromised } from "../../keeping/integrity/promised-objects.ts";
 import type { ListedObject } from "../../store/blobs/blob-store.ts";
@@ -27,7 +27,7 @@ export async function listStores({ db, source, target }: CopyDeps): Promise<Sess
 }
 
 async function keepHeld(session: Session, objects: AsyncIterable<ListedObject>): Promise<void> {
-  for await (const group of inGroups(objects, ROWS_PER_STATEMENT))
+  for await (const group of groupItems(objects, ROWS_PER_STATEMENT))
     await session.query(
       `INSERT INTO held SELECT key, "isWhole", "sizeBytes" FROM json_populate_recordset(NULL::held, $1::json)`,
       [JSON.stringify(group)],
@@ -40,7 +40,7 @@ async function keepHeld(session: Session, objects: AsyncIterable<ListedObject>):
 export async function keepNotes(session: Session, table: string, notes: AsyncIterable<ListedNote>): Promise<void> {
   await session.query(`DROP TABLE IF EXISTS ${table}`);
   await session.query(`CREATE TEMPORARY TABLE ${table} (key text NOT NULL)`);
-  for await (const group of inGroups(notes, ROWS_PER_STATEMENT))
+  for await (const group of groupItems(notes, ROWS_PER_STATEMENT))
     await session.query(`INSERT INTO ${table} SELECT * FROM unnest($1::text[])`, [group.map(({ key }) => key)]);
   await session.query(`CREATE INDEX ON ${table} (key)`);
   await session.query(`ANALYZE ${table}`);

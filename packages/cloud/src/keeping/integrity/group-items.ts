@@ -1,5 +1,5 @@
 /** Groups the items; the last group may have fewer. */
-export async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[], void> {
+export async function* groupItems<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[], void> {
   let group: T[] = [];
   for await (const item of items) {
     group.push(item);
