@@ -12,7 +12,7 @@ import { sortByIds } from "../../db/sort-by-ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { mintToken } from "../../process/credentials/mint.ts";
 import { requireProjects } from "../projects/find-project.ts";
-import { granted, isUnlimited, lacking } from "./key-grants.ts";
+import { findLacking, isUnlimited, listGrants } from "./key-grants.ts";
 
 type Contract = typeof api.apiKeys;
 
@@ -62,7 +62,7 @@ async function updateApiKey(ctx: Ctx, { id, ...changes }: Input<Contract["update
   return changeKey(ctx, id, async (tx, key) => {
     const capabilities = changes.capabilities ? [...new Set(changes.capabilities)] : key.capabilities;
     const after = { capabilities, enabled: changes.enabled ?? key.enabled };
-    requireHeld(ctx, granted(key, after));
+    requireHeld(ctx, listGrants(key, after));
     const data = { ...after, name: changes.name ?? key.name };
     return toApiKey(await tx.apiKey.update({ where: { id }, data, ...withTokenFacts }));
   });
@@ -104,7 +104,7 @@ function visibleKeys({ caller }: Ctx): Prisma.Sql {
 }
 
 function requireHeld({ caller }: Ctx, capabilities: readonly string[]): void {
-  const missing = lacking(caller.capabilities, capabilities);
+  const missing = findLacking(caller.capabilities, capabilities);
   if (missing.length > 0)
     refuse("MissingCapability", `an API key grants only what it holds; this one lacks ${missing.join(", ")}`);
 }

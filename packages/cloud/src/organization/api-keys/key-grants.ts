@@ -10,7 +10,7 @@ interface Power {
 }
 
 /** Returns those of `wanted` that `held` does not cover. */
-export function lacking(held: readonly string[], wanted: readonly string[]): string[] {
+export function findLacking(held: readonly string[], wanted: readonly string[]): string[] {
   if (held.includes(EVERY_CAPABILITY)) return [];
   return wanted.filter((capability) => !held.includes(capability));
 }
@@ -19,9 +19,9 @@ export function lacking(held: readonly string[], wanted: readonly string[]): str
  * Returns what a change gives to a key: capabilities that it did not have, and all of its capabilities if the change enables the key.
  * Taking capabilities away grants nothing.
  */
-export function granted(before: Power, after: Power): string[] {
+export function listGrants(before: Power, after: Power): string[] {
   if (after.enabled && !before.enabled) return [...after.capabilities];
-  return lacking(before.capabilities, after.capabilities);
+  return findLacking(before.capabilities, after.capabilities);
 }
 
 /** Says whether the key is enabled, for every project, and for everything. */

@@ -9,7 +9,7 @@ interface Scope {
 /** Returns those of the custom properties of which some resource within the scope has a value, or some device had one. */
 export async function findUsedProperties(db: Db, { orgId, projectIds }: Scope, ids: readonly string[]) {
   const rows =
-    projectIds.length === 0 ? await usedAnywhere(db, orgId, ids) : await usedIn(db, projectIds, { orgId, ids });
+    projectIds.length === 0 ? await findUsedAnywhere(db, orgId, ids) : await findUsedIn(db, projectIds, { orgId, ids });
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -28,7 +28,7 @@ const SAMPLE_ROWS = 500;
  * have; so it is not asked for keys that the sample shows. A plain EXISTS would make the planner scan the table if it guesses that a hit
  * comes soon, and read all of it if there is none; `MATERIALIZED` makes it plan for every row, of which only the first is fetched.
  */
-function usedAnywhere(db: Db, orgId: string, ids: readonly string[]): Promise<Used[]> {
+function findUsedAnywhere(db: Db, orgId: string, ids: readonly string[]): Promise<Used[]> {
   return db.$queryRaw<Used[]>`
     WITH event_keys AS MATERIALIZED (
       SELECT DISTINCT jsonb_object_keys(properties) AS key FROM (
@@ -57,7 +57,7 @@ function usedAnywhere(db: Db, orgId: string, ids: readonly string[]): Promise<Us
 }
 
 /** Works like the query above, but with one probe for each device of the projects, so that the devices of others cost nothing. */
-function usedIn(
+function findUsedIn(
   db: Db,
   projectIds: readonly string[],
   { orgId, ids }: { orgId: string; ids: readonly string[] },

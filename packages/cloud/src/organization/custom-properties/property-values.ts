@@ -63,7 +63,7 @@ function faultOf(definition: PropertyDefinition, value: PropertyValue): string |
     case "boolean":
       return typeof value === "boolean" ? undefined : "must be true or false";
     case "enum":
-      return typeof value === "string" && allowed.includes(value) ? undefined : `must be one of ${listed(allowed)}`;
+      return typeof value === "string" && allowed.includes(value) ? undefined : `must be one of ${listValues(allowed)}`;
     case "multi-enum":
       return faultOfMembers(value, allowed);
     default:
@@ -80,16 +80,16 @@ function faultOfText(value: PropertyValue, maxLength: number): string | undefine
 
 function faultOfMembers(value: PropertyValue, allowed: readonly string[]): string | undefined {
   if (!Array.isArray(value) || !value.every((member) => typeof member === "string"))
-    return `must be an array of values among ${listed(allowed)}`;
+    return `must be an array of values among ${listValues(allowed)}`;
   const members = new Set(allowed);
   const stranger = value.find((member) => !members.has(member));
-  if (stranger !== undefined) return `holds ${JSON.stringify(stranger)}, which is none of ${listed(allowed)}`;
+  if (stranger !== undefined) return `holds ${JSON.stringify(stranger)}, which is none of ${listValues(allowed)}`;
   return new Set(value).size === value.length ? undefined : "must hold each value once";
 }
 
 const MAX_LISTED = 20;
 
-function listed(values: readonly string[]): string {
+function listValues(values: readonly string[]): string {
   const shown = values.slice(0, MAX_LISTED).map((value) => JSON.stringify(value));
   return values.length > MAX_LISTED ? `${shown.join(", ")} and ${values.length - MAX_LISTED} more` : shown.join(", ");
 }

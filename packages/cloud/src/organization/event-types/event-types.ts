@@ -73,7 +73,7 @@ async function updateEventType(ctx: Ctx, input: Input<Contract["update"]>): Prom
 
 async function deleteEventType(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const where = { id, orgId: ctx.caller.orgId };
-  const { count } = await ctx.db.prisma.eventType.deleteMany({ where }).catch(inUse(id));
+  const { count } = await ctx.db.prisma.eventType.deleteMany({ where }).catch(refuseIfInUse(id));
   return count > 0 ? { id } : throwNotFound(`event type ${id}`);
 }
 
@@ -100,6 +100,6 @@ function nameTaken(name: string) {
   return onUniqueViolation(() => refuse("NameTaken", `the organization has an event type named "${name}" already`));
 }
 
-function inUse(id: string) {
+function refuseIfInUse(id: string) {
   return onForeignKeyViolation(() => refuse("Conflict", `event type ${id} is in use; remove it from its events first`));
 }

@@ -23,17 +23,17 @@ export function publishRoute(app: Hono<Env>, deps: Deps): void {
     if (await wasAnswered(c, ctx)) return await repeatPublish(c, ctx);
     await using stored = await storePackage(ctx, { body: requestBody(c), expectedBytes });
     const answer = async (inside: Ctx) => JSON.stringify(await publishStored(inside, stored));
-    return await answerOnce(c, ctx, { operation: extensionUpload, input: stored.sha256, answer, again });
+    return await answerOnce(c, ctx, { operation: extensionUpload, input: stored.sha256, answer, again: answerAgain });
   });
 }
 
 /** A repeat stores nothing, so that it needs no space: only the SHA-256 of its bytes matters. */
 async function repeatPublish(c: Context<Env>, ctx: Ctx): Promise<Response> {
   const input = await hashPackage(requestBody(c));
-  return await answerOnce(c, ctx, { operation: extensionUpload, input, answer: forgotten, again });
+  return await answerOnce(c, ctx, { operation: extensionUpload, input, answer: forgotten, again: answerAgain });
 }
 
-async function again(_ctx: Ctx, id: string | null): Promise<string> {
+async function answerAgain(_ctx: Ctx, id: string | null): Promise<string> {
   return JSON.stringify({ id });
 }
 

@@ -77,9 +77,9 @@ async function answerOne<O extends Operation>(
   const input = { ...parseWithBody(c, operation, bodyText), data: dataText(bodyText) };
   const answerIn = async (inside: Ctx) => layoutJson(await answer(inside, input as WithText<Input<O>>));
   if (!makesOne(operation)) return c.body(await answerIn(ctx), 200, JSON_TYPE);
-  const again = async (inside: Ctx, id: string | null) =>
+  const answerAgain = async (inside: Ctx, id: string | null) =>
     layoutJson(await getLayout(inside, { id: id!, includeData: true }));
-  return answerOnce(c, ctx, { operation, input, answer: answerIn, again });
+  return answerOnce(c, ctx, { operation, input, answer: answerIn, again: answerAgain });
 }
 
 /** A null is absent. The schema has refused it where the data is required. */

@@ -14,12 +14,12 @@ export type LayoutRow = Omit<LayoutModel, "data"> & { data?: string };
  * Selects the layouts that the caller may see and that are not deleted: those that are shared with the organization, and a member's own.
  * spec: Authentication 7
  */
-export function whereVisible(ctx: Pick<Ctx, "caller">) {
-  return { ...whereOnce(ctx), deletedAtNs: null } as const;
+export function filterVisible(ctx: Pick<Ctx, "caller">) {
+  return { ...filterEverVisible(ctx), deletedAtNs: null } as const;
 }
 
-/** Does what {@link whereVisible} does, also for deleted ones. */
-export function whereOnce({ caller }: Pick<Ctx, "caller">) {
+/** Does what {@link filterVisible} does, also for deleted ones. */
+export function filterEverVisible({ caller }: Pick<Ctx, "caller">) {
   const shared = { permission: { not: "CREATOR_WRITE" } } as const;
   const { orgId } = caller;
   if (caller.kind === "apiKey") return { orgId, ...shared };

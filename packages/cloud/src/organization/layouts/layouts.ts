@@ -5,7 +5,7 @@ import { creatorOf } from "../../core/callers.ts";
 import { refuse, throwNotFound } from "../../core/errors.ts";
 import type { LayoutModel } from "../../db/generated/models.ts";
 import { onUniqueViolation } from "../../db/sql-state.ts";
-import { type LayoutRow, whereOnce, whereVisible } from "./layout-rows.ts";
+import { filterEverVisible, filterVisible, type LayoutRow } from "./layout-rows.ts";
 
 type Contract = typeof api.layouts;
 /** `data` as the text that was sent. */
@@ -16,7 +16,7 @@ const ROWS_WITH_DATA = 8; // each row may hold 4 MiB
 /** Lists in batches, so that no more than one is in memory. */
 export async function* listLayouts(ctx: Ctx, query: Input<Contract["list"]>): AsyncGenerator<LayoutRow[], void> {
   const { updatedSince, includeData, limit, offset } = query;
-  const where = { ...whereVisible(ctx), ...(updatedSince !== undefined && { updatedAtNs: { gte: updatedSince } }) };
+  const where = { ...filterVisible(ctx), ...(updatedSince !== undefined && { updatedAtNs: { gte: updatedSince } }) };
   const order = [{ createdAtNs: "asc" as const }, { id: "asc" as const }];
   const { layout } = ctx.db.prisma;
   if (!includeData) {
@@ -44,7 +44,7 @@ export async function createLayout(ctx: Ctx, body: WithText<Input<Contract["crea
 
 export async function getLayout(ctx: Ctx, { id, includeData }: Input<Contract["get"]>): Promise<LayoutRow> {
   const row = await ctx.db.prisma.layout.findFirst({
-    where: { id, ...whereVisible(ctx) },
+    where: { id, ...filterVisible(ctx) },
     omit: { data: !includeData },
   });
   return row ?? throwNotFound(`layout ${id}`);
@@ -57,7 +57,7 @@ export async function updateLayout(ctx: Ctx, input: WithText<Input<Contract["upd
   const folder = folderName === undefined ? {} : { folderName: folderName || null };
   await requireWritable(ctx, id, permission);
   const [row] = await ctx.db.prisma.layout.updateManyAndReturn({
-    where: { id, ...whereVisible(ctx) },
+    where: { id, ...filterVisible(ctx) },
     data: { name, permission, data, savedAtNs: savedAt, ...folder, updatedAtNs: ctx.clock.nowNs() },
   });
   return row ?? throwNotFound(`layout ${id}`);
@@ -67,7 +67,7 @@ export async function updateLayout(ctx: Ctx, input: WithText<Input<Contract["upd
 export async function deleteLayout(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
   await requireWritable(ctx, id);
   const { count } = await ctx.db.prisma.layout.updateMany({
-    where: { id, ...whereVisible(ctx) },
+    where: { id, ...filterVisible(ctx) },
     data: { deletedAtNs: ctx.clock.nowNs() },
   });
   return count === 1 ? { success: true } : throwNotFound(`layout ${id}`);
@@ -75,7 +75,7 @@ export async function deleteLayout(ctx: Ctx, { id }: Input<Contract["delete"]>):
 
 /** Restoring a layout that is not deleted does no harm. Clients that poll by `updatedSince` see the restored one. spec: Layouts/Restore */
 export async function restoreLayout(ctx: Ctx, { id }: Input<Contract["restore"]>): Promise<{ success: true }> {
-  const where = { ...whereOnce(ctx), id };
+  const where = { ...filterEverVisible(ctx), id };
   await requireWritable(ctx, id);
   const { count } = await ctx.db.prisma.layout.updateMany({
     where: { ...where, deletedAtNs: { not: null } },
@@ -89,7 +89,7 @@ export async function restoreLayout(ctx: Ctx, { id }: Input<Contract["restore"]>
 async function requireWritable(ctx: Ctx, id: string, permission?: LayoutPermission): Promise<void> {
   const { caller } = ctx;
   if (caller.kind === "apiKey" || (caller.role === "admin" && permission !== "CREATOR_WRITE")) return;
-  const row = await ctx.db.prisma.layout.findFirst({ where: { ...whereOnce(ctx), id }, omit: { data: true } });
+  const row = await ctx.db.prisma.layout.findFirst({ where: { ...filterEverVisible(ctx), id }, omit: { data: true } });
   if (!row || row.creatorOrgMemberId === caller.memberId) return;
   if (permission === "CREATOR_WRITE")
     refuse("MissingCapability", "only its creator can take a layout away from the organization");

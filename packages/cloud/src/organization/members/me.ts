@@ -26,13 +26,13 @@ async function getMe(ctx: Ctx): Promise<Complete<Me>> {
   ]);
   return {
     ...{ id: callerId(caller), orgId: id, orgDisplayName: org.name, orgSlug: org.name },
-    ...(await ofAccount(ctx)),
+    ...(await readAccount(ctx)),
     ...{ kind: caller.kind, capabilities: [...capabilities], isLimited, projects },
   };
 }
 
 /** A key has no e-mail address and no role; it is an admin if it may do everything everywhere. */
-async function ofAccount({ caller, db }: Ctx) {
+async function readAccount({ caller, db }: Ctx) {
   if (caller.kind === "apiKey") {
     const admin = caller.capabilities.includes("*") && caller.projectIds.length === 0;
     return { email: undefined, emailVerified: undefined, admin, role: undefined };
@@ -49,7 +49,7 @@ async function listSessions(ctx: Ctx): Promise<Complete<SignInSession>[]> {
   const isUsed = [{ isOfProgram: true }, { lastUsedAtNs: { gt: nowNs - SESSION_IDLE_NS } }];
   const alive = { expiresAtNs: { gt: nowNs }, OR: isUsed };
   const rows = await ctx.db.prisma.signInSession.findMany({
-    where: { ...ownSessions(ctx), ...alive },
+    where: { ...filterOwnSessions(ctx), ...alive },
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
   });
   return rows.map(({ id, address, createdAtNs: createdAt, lastUsedAtNs: lastUsedAt, expiresAtNs: expiresAt }) => {
@@ -65,16 +65,16 @@ async function listSessions(ctx: Ctx): Promise<Complete<SignInSession>[]> {
 }
 
 async function endSession(ctx: Ctx, { id }: Input<Contract["endSession"]>): Promise<{ id: string }> {
-  const { count } = await ctx.db.prisma.signInSession.deleteMany({ where: { ...ownSessions(ctx), id } });
+  const { count } = await ctx.db.prisma.signInSession.deleteMany({ where: { ...filterOwnSessions(ctx), id } });
   return count === 1 ? { id } : throwNotFound(`session ${id}`);
 }
 
 async function endSessions(ctx: Ctx): Promise<{ ended: number }> {
-  const { count } = await ctx.db.prisma.signInSession.deleteMany({ where: ownSessions(ctx) });
+  const { count } = await ctx.db.prisma.signInSession.deleteMany({ where: filterOwnSessions(ctx) });
   return { ended: count };
 }
 
 /** A member's sessions, or those that were exchanged from the calling key. */
-function ownSessions({ caller }: Ctx) {
+function filterOwnSessions({ caller }: Ctx) {
   return caller.kind === "apiKey" ? { apiKeyId: caller.keyId } : { memberId: caller.memberId };
 }

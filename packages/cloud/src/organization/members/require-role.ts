@@ -2,11 +2,11 @@ import { EVERY_CAPABILITY, type MemberRole, userCapabilities } from "@downlink/p
 import type { Ctx } from "../../calls/context/context.ts";
 import { refuse } from "../../core/errors.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { lacking } from "../api-keys/key-grants.ts";
+import { findLacking } from "../api-keys/key-grants.ts";
 
 /** Refuses a role that may do more than the caller: no caller gives away more than it may do itself. */
 export function requireHeldRole({ caller }: Ctx, role: MemberRole): void {
-  const missing = lacking(caller.capabilities, role === "admin" ? [EVERY_CAPABILITY] : userCapabilities);
+  const missing = findLacking(caller.capabilities, role === "admin" ? [EVERY_CAPABILITY] : userCapabilities);
   if (missing.length > 0)
     refuse(
       "MissingCapability",

@@ -9,7 +9,7 @@ import { noteOrWarn } from "../../store/ledger/note-entries.ts";
 import { SESSION_SECONDS } from "../members/begin-session.ts";
 import { leadBack } from "./failed-sign-in.ts";
 import { readNext } from "./next-path.ts";
-import { preLoginCookie, readPreLogin, removedPreLogin } from "./pre-login.ts";
+import { preLoginCookie, readPreLogin, removePreLogin } from "./pre-login.ts";
 import { signInProven } from "./provider-sign-in.ts";
 import { strangerOf } from "./session-routes.ts";
 
@@ -28,9 +28,9 @@ export function oidcRoutesOf(app: Hono<Env>, deps: Deps): void {
   app.get(oidcRoutes.finish.path, async (c) => {
     forbidKeeping(c);
     const provider = requireProvider(deps);
-    c.header("Set-Cookie", removedPreLogin(deps)); // whatever comes of it, this attempt is over
-    const preLogin = readPreLogin(deps, c.req.raw.headers, only(c, "state"));
-    const proven = await provider.finish(returnedTo(c, deps), preLogin);
+    c.header("Set-Cookie", removePreLogin(deps)); // whatever comes of it, this attempt is over
+    const preLogin = readPreLogin(deps, c.req.raw.headers, readSingle(c, "state"));
+    const proven = await provider.finish(readReturnedUrl(c, deps), preLogin);
     const organization = preLogin.organization || undefined;
     const { token } = await signInProven(strangerOf(c, deps), proven, organization);
     await noteOrWarn(deps); // a restore does not bring a used invitation back
@@ -54,12 +54,12 @@ function redirectUri({ publicUrl }: Deps): string {
 }
 
 /** Returns the address that the browser was sent to, as the provider knows it, with what the standard puts there. */
-function returnedTo(c: Context<Env>, deps: Deps): URL {
-  const error = only(c, "error");
+function readReturnedUrl(c: Context<Env>, deps: Deps): URL {
+  const error = readSingle(c, "error");
   if (error !== undefined) throw new ApiError("Unauthenticated", `the provider signed nobody in: ${readable(error)}`);
   const returned = new URL(redirectUri(deps));
   for (const name of ["code", "state", "iss"]) {
-    const value = only(c, name);
+    const value = readSingle(c, name);
     if (value !== undefined) returned.searchParams.set(name, value);
   }
   if (!returned.searchParams.has("code"))
@@ -73,7 +73,7 @@ function readable(error: string): string {
 }
 
 /** A parameter that stands there twice is none. */
-function only(c: Context<Env>, name: string): string | undefined {
+function readSingle(c: Context<Env>, name: string): string | undefined {
   const values = c.req.queries(name) ?? [];
   return values.length === 1 ? values[0] : undefined;
 }

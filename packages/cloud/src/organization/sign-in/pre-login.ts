@@ -35,19 +35,19 @@ export function preLoginCookie(deps: Deps, preLogin: PreLogin): string {
   return writeCookie(deps, { name: NAME, value, lifeSeconds: LIFE_SECONDS });
 }
 
-export function removedPreLogin(deps: Deps): string {
+export function removePreLogin(deps: Deps): string {
   return writeCookie(deps, { name: NAME, value: undefined, lifeSeconds: 0 });
 }
 
 /** 401 unless this browser began this attempt, not longer ago than ten minutes. */
 export function readPreLogin(deps: Deps, headers: Headers, state: string | undefined): PreLogin {
   const value = readCookie(headers, deps, NAME);
-  const preLogin = value === undefined ? undefined : verified(deps, value);
+  const preLogin = value === undefined ? undefined : verifyPreLogin(deps, value);
   if (preLogin && preLogin.state === state) return preLogin;
   throw new ApiError("Unauthenticated", "this browser has not begun this sign-in, or too long ago; begin again");
 }
 
-function verified({ signer, clock }: Deps, value: string): PreLogin | undefined {
+function verifyPreLogin({ signer, clock }: Deps, value: string): PreLogin | undefined {
   try {
     const nowMs = Number(clock.nowNs() / 1_000_000n);
     return Claims.parse(verifyLink(signer, { ...SIGNED, query: new URLSearchParams(value), nowMs }));
