@@ -69,7 +69,7 @@ export async function noteStep({ db, clock }: AdoptionDeps, walk: Walk, { doneUn
   const added = { adopted, reopened, doubtful, looked };
   const increments = Object.fromEntries(Object.entries(added).map(([name, count]) => [name, { increment: count }]));
   const { count } = await db.prisma.adoption.updateMany({
-    where: { ...own(walk), pass: walk.pass },
+    where: { ...toWalkKey(walk), pass: walk.pass },
     data: { doneUntil, beatAtNs: clock.nowNs(), ...increments },
   });
   if (count === 0) throw new WalkTakenError();
@@ -77,12 +77,12 @@ export async function noteStep({ db, clock }: AdoptionDeps, walk: Walk, { doneUn
 
 /** Says whether this process still owns the walk, and marks it as alive. */
 export async function showWalk({ db }: AdoptionDeps, walk: Walk, nowNs: bigint): Promise<boolean> {
-  return (await db.prisma.adoption.updateMany({ where: own(walk), data: { beatAtNs: nowNs } })).count > 0;
+  return (await db.prisma.adoption.updateMany({ where: toWalkKey(walk), data: { beatAtNs: nowNs } })).count > 0;
 }
 
 /** This process stops, or a temporary failure came: another process need not wait. */
 export async function letGoOfWalk({ db }: AdoptionDeps, walk: Walk): Promise<void> {
-  await db.prisma.adoption.updateMany({ where: own(walk), data: { beatAtNs: null } });
+  await db.prisma.adoption.updateMany({ where: toWalkKey(walk), data: { beatAtNs: null } });
 }
 
 /** Continues with the next pass; after the last one the deployment has recovered. */
@@ -92,7 +92,7 @@ export function endPass({ db, clock }: AdoptionDeps, walk: Walk, event: Adoption
     const { incarnation } = await tx.deployment.findUniqueOrThrow({ where: { id: 1 } });
     const pass = nextPass(walk.pass, event)!;
     const { count } = await tx.adoption.updateMany({
-      where: { ...own(walk), pass: walk.pass, incarnation },
+      where: { ...toWalkKey(walk), pass: walk.pass, incarnation },
       data: { pass, doneUntil: "" },
     });
     if (count === 0) throw new WalkTakenError();
@@ -104,6 +104,6 @@ export function endPass({ db, clock }: AdoptionDeps, walk: Walk, event: Adoption
   });
 }
 
-function own({ attempts, incarnation }: Walk) {
+function toWalkKey({ attempts, incarnation }: Walk) {
   return { id: 1, attempts, incarnation };
 }

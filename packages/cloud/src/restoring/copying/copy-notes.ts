@@ -16,9 +16,9 @@ export async function copyNotes(
   for (const kind of NOTE_KINDS) {
     await keepNotes(session, "there", target.listNotes(`${kind}/`));
     await keepNotes(session, "here", source.listNotes(`${kind}/`));
-    const without = (one: string, other: string) =>
+    const selectUnmatched = (one: string, other: string) =>
       `SELECT t.key FROM ${one} t WHERE NOT EXISTS (SELECT FROM ${other} o WHERE o.key = t.key)`;
-    for await (const page of pagesOf<{ key: string }>(session, without("here", "there"))) {
+    for await (const page of pagesOf<{ key: string }>(session, selectUnmatched("here", "there"))) {
       signal.throwIfAborted();
       await runSomeAtOnce(page, AT_ONCE, async ({ key }) => {
         const bytes = await source.getNote(key);
@@ -26,7 +26,7 @@ export async function copyNotes(
       });
     }
     if (!isExact) continue;
-    for await (const page of pagesOf<{ key: string }>(session, without("there", "here")))
+    for await (const page of pagesOf<{ key: string }>(session, selectUnmatched("there", "here")))
       await runSomeAtOnce(page, AT_ONCE, ({ key }) => target.removeNote(key));
   }
 }

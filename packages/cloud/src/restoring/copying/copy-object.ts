@@ -59,7 +59,9 @@ async function readInto({ source, target, signal }: CopyDeps, { key, sizeBytes }
   const reading: Reading = { hash: createHash("sha256"), failure: undefined };
   try {
     await using reader = await source.open(key);
-    await target.put(key, noting(abortable(reader.stream(), signal), reading), { expectedBytes: Number(sizeBytes) });
+    await target.put(key, noteSource(abortable(reader.stream(), signal), reading), {
+      expectedBytes: Number(sizeBytes),
+    });
     return { kind: "read", sha256: reading.hash.digest("hex") };
   } catch (error) {
     signal.throwIfAborted();
@@ -77,7 +79,7 @@ interface Reading {
 }
 
 /** Hashes what the source has, and keeps what fails there apart from what fails in the target. */
-async function* noting(body: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<Uint8Array, void> {
+async function* noteSource(body: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<Uint8Array, void> {
   try {
     for await (const piece of body) {
       reading.hash.update(piece);

@@ -36,7 +36,7 @@ export async function copyObjects(deps: CopyDeps, session: Session, only = "true
     bytes += page.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0);
     copied += outcomes.filter(({ kind }) => kind === "copied").length;
     damaged += outcomes.filter(({ kind }) => kind === "damaged").length;
-    deps.write(`${looked} of ${all!.count} objects, ${inMB(bytes)} of ${inMB(all!.bytes)} MB`);
+    deps.write(`${looked} of ${all!.count} objects, ${toMB(bytes)} of ${toMB(all!.bytes)} MB`);
   }
   return { copied, damaged };
 }
@@ -60,6 +60,6 @@ export async function removeExtras({ source, target }: CopyDeps, session: Sessio
     });
 }
 
-function inMB(bytes: number): string {
+function toMB(bytes: number): string {
   return Math.ceil(bytes / 1e6).toLocaleString("en-US");
 }

@@ -24,8 +24,8 @@ const PLACES = [
 export function readTarget(text: string, flags: BucketFlags, own: Own): StoreAddress {
   const place: Place = PLACES.map((each) => each.exec(text)?.groups).find((groups) => groups !== undefined) ?? {};
   if (place.directory !== undefined) return { kind: "file", directory: resolve(place.directory) };
-  if (place.bucket !== undefined) return inBucket(place.bucket, place, { flags, own });
-  if (place.container !== undefined) return inContainer(place, { flags, own });
+  if (place.bucket !== undefined) return toBucketAddress(place.bucket, place, { flags, own });
+  if (place.container !== undefined) return toContainerAddress(place, { flags, own });
   throw new CopyError(`${text} is neither file:/folder nor s3://bucket/prefix nor azure://account/container/prefix`);
 }
 
@@ -34,7 +34,7 @@ interface Known {
   readonly own: Own;
 }
 
-function inBucket(bucket: string, { prefix }: Place, { flags, own }: Known): StoreAddress {
+function toBucketAddress(bucket: string, { prefix }: Place, { flags, own }: Known): StoreAddress {
   const endpoint = flags.s3Endpoint ?? own.bucket?.endpoint;
   const profile = flags.s3Profile ?? own.bucket?.profile;
   return {
@@ -48,7 +48,7 @@ function inBucket(bucket: string, { prefix }: Place, { flags, own }: Known): Sto
 }
 
 /** Another account is not where the own one is. */
-function inContainer({ account, container, prefix }: Place, { flags, own }: Known): StoreAddress {
+function toContainerAddress({ account, container, prefix }: Place, { flags, own }: Known): StoreAddress {
   const endpoint = flags.azureEndpoint ?? (own.container?.account === account ? own.container?.endpoint : undefined);
   return {
     ...{ kind: "azure", account: account!, container: container! },
