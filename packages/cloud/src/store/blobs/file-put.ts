@@ -44,7 +44,7 @@ async function writeHashed(file: FileHandle, body: AsyncIterable<Uint8Array>, ma
   const hash = createHash("sha256");
   let writing = Promise.resolve();
   let sizeBytes = 0;
-  for await (const block of inBlocks(limited(body, maxBytes))) {
+  for await (const block of fillBlocks(limitBody(body, maxBytes))) {
     hash.update(block);
     await writing;
     if (!isHole(block)) writing = writeFully(file, block, sizeBytes);
@@ -61,7 +61,7 @@ function isHole(block: Uint8Array): boolean {
   return zeros.subarray(0, block.byteLength).equals(block);
 }
 
-async function* limited(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* limitBody(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let sizeBytes = 0;
   for await (const piece of body) {
     sizeBytes += piece.byteLength;
@@ -71,7 +71,7 @@ async function* limited(body: AsyncIterable<Uint8Array>, maxBytes: number): Asyn
 }
 
 /** Joins pieces of any size into blocks of 1 MiB, in two buffers by turns: a block is valid until the next but one is requested. */
-async function* inBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* fillBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let [filling, resting] = [Buffer.allocUnsafeSlow(BLOCK_BYTES), Buffer.allocUnsafeSlow(BLOCK_BYTES)];
   let filledBytes = 0;
   for await (const piece of pieces) {

@@ -52,32 +52,32 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     expiresAtMs: Number(options.clock.nowNs() / NS_PER_MS) + (options.grantTtlMs ?? HOUR_MS),
   });
   return {
-    put: (key, body, putOptions = {}) => orStorageFull(putFile(root, { key, body, options: putOptions })),
+    put: (key, body, putOptions = {}) => mapStorageFull(putFile(root, { key, body, options: putOptions })),
     open: (key) => openFileReader(root, key),
     stat: (key) => statObject(root, key),
     delete: (key) => deleteObject(root, key),
-    createUpload: (key, plan) => orStorageFull(createUpload(root, key, plan)),
+    createUpload: (key, plan) => mapStorageFull(createUpload(root, key, plan)),
     listParts: (key) => listParts(root, key),
     async grantParts(key, parts) {
       await checkGrantable(root, key, parts);
       return parts.map((part) => grantPart(links(), key, part));
     },
-    completeUpload: (key, parts) => orStorageFull(completeUpload(root, key, parts)),
+    completeUpload: (key, parts) => mapStorageFull(completeUpload(root, key, parts)),
     abortUpload: (key) => abortUpload(root, key),
     listPieces: (key, partNumber) => listPieces(root, key, partNumber),
     async grantPieces(key, pieces) {
       await checkPiecesGrantable(root, key, pieces);
       return pieces.map((piece) => grantPiece(links(), key, piece));
     },
-    composePart: (key, part) => orStorageFull(composePart(root, key, part)),
-    receivePiece: (key, piece, body) => orStorageFull(receivePiece({ root, memory }, key, { piece, body })),
+    composePart: (key, part) => mapStorageFull(composePart(root, key, part)),
+    receivePiece: (key, piece, body) => mapStorageFull(receivePiece({ root, memory }, key, { piece, body })),
     check: () => checkDirectory(root),
     list: (prefix) => listFiles(root, prefix),
-    putNote: (key, bytes) => orStorageFull(putNote(root, key, bytes)),
+    putNote: (key, bytes) => mapStorageFull(putNote(root, key, bytes)),
     getNote: (key) => getNote(root, key),
     listNotes: (prefix) => listNotes(root, prefix),
     removeNote: (key) => removeNote(root, key),
-    receivePart: (key, part, body) => orStorageFull(receivePart({ root, memory }, key, { part, body })),
+    receivePart: (key, part, body) => mapStorageFull(receivePart({ root, memory }, key, { part, body })),
   };
 }
 
@@ -114,7 +114,7 @@ async function deleteObject(root: string, key: string): Promise<void> {
 }
 
 /** Wraps the writing methods: only they can run out of room. */
-async function orStorageFull<T>(writing: Promise<T>): Promise<T> {
+async function mapStorageFull<T>(writing: Promise<T>): Promise<T> {
   try {
     return await writing;
   } catch (error) {

@@ -32,7 +32,7 @@ export async function createUpload(root: string, key: string, plan: UploadPlan):
 
 export async function listParts(root: string, key: string): Promise<PartReceipt[]> {
   await using journal = await openJournal(key, filesOf(root, key));
-  return keptParts(await journal.readDurable());
+  return listKeptParts(await journal.readDurable());
 }
 
 /** Throws what BlobStore.grantParts throws; a part for which this returns may be sent. */
@@ -83,7 +83,7 @@ async function publishJournal(files: KeyFiles, plan: UploadPlan): Promise<void> 
 async function publishParts(key: string, files: KeyFiles, parts: readonly PartPlan[]): Promise<void> {
   await using journal = await openJournal(key, files);
   const state = await journal.readDurable();
-  checkParts(state.plan, parts, keptParts(state));
+  checkParts(state.plan, parts, listKeptParts(state));
   await using partial = await openPartial(key, files);
   const { size, ino } = await partial.stat();
   if (size !== state.plan.sizeBytes) throw new BlobDamagedError(key);
@@ -114,6 +114,6 @@ async function checkComplete(
     throw new PartsMissingError(`the parts as stated have ${statedBytes} bytes, the completed upload ${object.size}`);
 }
 
-function keptParts({ taken, kept }: JournalState): PartReceipt[] {
+function listKeptParts({ taken, kept }: JournalState): PartReceipt[] {
   return [...taken.values()].filter(({ number }) => kept.has(number)).sort((a, b) => a.number - b.number);
 }

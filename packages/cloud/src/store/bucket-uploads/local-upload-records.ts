@@ -122,20 +122,20 @@ export class LocalUploadRecords implements UploadRecords, Disposable {
 
   /** Returns how many rows were changed. */
   #run(sql: string, ...values: readonly (string | number)[]): number {
-    return asStore(() => Number(this.#database.prepare(sql).run(...values).changes));
+    return mapFullDisk(() => Number(this.#database.prepare(sql).run(...values).changes));
   }
 
   #get(sql: string, ...values: readonly (string | number)[]): Row | undefined {
-    return asStore(() => this.#database.prepare(sql).get(...values));
+    return mapFullDisk(() => this.#database.prepare(sql).get(...values));
   }
 
   #all(sql: string, ...values: readonly (string | number)[]): Row[] {
-    return asStore(() => this.#database.prepare(sql).all(...values));
+    return mapFullDisk(() => this.#database.prepare(sql).all(...values));
   }
 
   /** Does all of it, or nothing. */
   #together<T>(act: () => T): T {
-    return asStore(() => {
+    return mapFullDisk(() => {
       this.#database.exec("BEGIN IMMEDIATE");
       try {
         const result = act();
@@ -150,7 +150,7 @@ export class LocalUploadRecords implements UploadRecords, Disposable {
 }
 
 /** A full disk is a full store. */
-function asStore<T>(act: () => T): T {
+function mapFullDisk<T>(act: () => T): T {
   try {
     return act();
   } catch (error) {

@@ -57,13 +57,13 @@ export function keepUploadRecords(db: Pick<Database, "prisma">, place: string): 
 async function takePart({ prisma }: Pick<Database, "prisma">, upload: OpenUpload, part: PartPlan): Promise<PartPlan> {
   const { uploadId, key } = upload;
   const { number, digest, lengthBytes } = part;
-  const closed = () => {
+  const throwClosed = () => {
     throw new UploadClosedError(key);
   };
   const data = { uploadId, number, digest, lengthBytes: BigInt(lengthBytes) };
-  await prisma.bucketPart.createMany({ data, skipDuplicates: true }).catch(onForeignKeyViolation(closed));
+  await prisma.bucketPart.createMany({ data, skipDuplicates: true }).catch(onForeignKeyViolation(throwClosed));
   const row = await prisma.bucketPart.findUnique({ where: { uploadId_number: { uploadId, number } } });
-  return row ? toPart(row) : closed();
+  return row ? toPart(row) : throwClosed();
 }
 
 interface Holding {

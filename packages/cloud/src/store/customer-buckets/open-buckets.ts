@@ -48,7 +48,7 @@ export function openCustomerBuckets(opened: AsyncDisposableStack, deps: BucketDe
       return bucket.open(key, name, identity);
     },
     async stat(key) {
-      const located = await locate(key, deps, connect).catch(noneIfGone);
+      const located = await locate(key, deps, connect).catch(skipGone);
       const found = located && (await located.bucket.find(located.name));
       if (!found || !isSame(found, located.identity)) return undefined;
       return {
@@ -102,7 +102,7 @@ async function locate(key: string, { db }: BucketDeps, connect: CustomerBuckets[
   return { bucket: await connect(place), name, identity: { versionId, etag, sizeBytes } };
 }
 
-function noneIfGone(error: unknown): undefined {
+function skipGone(error: unknown): undefined {
   if (error instanceof BlobNotFoundError) return undefined;
   throw error;
 }

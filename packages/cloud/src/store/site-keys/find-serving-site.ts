@@ -43,18 +43,18 @@ async function findSite({ tx, clock }: Finding, siteId: string) {
   if (site?.type !== "self-hosted") throwNotFound(`self-hosted site ${siteId}`);
   const named = `self-hosted site "${site.name}" (${site.id})`;
   const { process, url: given } = site;
-  if (!process) throw notSetUp(`${named} has never connected: start downlink site there`);
+  if (!process) throw newNotSetUpError(`${named} has never connected: start downlink site there`);
   const url = given ?? process.url;
-  if (url === null) throw notSetUp(`${named} has no address`);
+  if (url === null) throw newNotSetUpError(`${named} has no address`);
   const key = signingKey(await listKeys(tx, siteId), clock.nowNs());
-  if (!key) throw notSetUp(`${named} has not got its signing key yet; it gets it within seconds`);
+  if (!key) throw newNotSetUpError(`${named} has not got its signing key yet; it gets it within seconds`);
   const signer = createLinkSigner([key.secret], site.id);
   const serving: ServingSite = { id: site.id, name: site.name, signer, publicUrl: () => url.replace(/\/+$/, "") };
   return { serving, lastSeenAtNs: process.lastSeenAtNs, named };
 }
 
 /** Waiting alone makes it no better. */
-function notSetUp(reason: string): ApiError {
+function newNotSetUpError(reason: string): ApiError {
   return new ApiError("SiteUnavailable", reason, { status: 409, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 

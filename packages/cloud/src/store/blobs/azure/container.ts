@@ -73,7 +73,7 @@ export function connectContainer(options: ContainerOptions): Container {
   return {
     ...{ client, credential, account, prefix, blockBytes: options.blockBytes ?? BLOCK_BYTES },
     blob: (name) => client.getBlockBlobClient(prefix + name),
-    call: (verb, act) => observed(verb, act, onCall),
+    call: (verb, act) => observeCall(verb, act, onCall),
     [Symbol.dispose]: () => http[Symbol.dispose](),
   };
 }
@@ -106,7 +106,7 @@ function createClient(
   return new ContainerClient(isKey ? url : `${url}?${credential.sasToken}`, pipeline);
 }
 
-async function observed<T>(verb: AzureVerb, act: () => Promise<T>, onCall: (call: BucketCall) => void): Promise<T> {
+async function observeCall<T>(verb: AzureVerb, act: () => Promise<T>, onCall: (call: BucketCall) => void): Promise<T> {
   const startedMs = performance.now();
   const report = (outcome: BucketCall["outcome"]) =>
     onCall({ verb, outcome, seconds: (performance.now() - startedMs) / 1000 });

@@ -113,12 +113,12 @@ interface Listed {
 
 function toListed({ name, properties }: BlobItem): Listed {
   const { etag, contentLength, lastModified } = properties;
-  const listed = { name, etag: quoted(etag), sizeBytes: BigInt(contentLength!), modifiedAtNs: toNs(lastModified) };
+  const listed = { name, etag: quoteEtag(etag), sizeBytes: BigInt(contentLength!), modifiedAtNs: toNs(lastModified) };
   return { bytes: Buffer.from(name), listed };
 }
 
 /** Azure's listings leave out the quotes that the tag has everywhere else. */
-function quoted(etag: string): string {
+function quoteEtag(etag: string): string {
   return etag.startsWith('"') ? etag : `"${etag}"`;
 }
 

@@ -44,7 +44,9 @@ async function send(dispatcher: Dispatcher, request: WebResource): Promise<HttpO
     if (request.streamResponseStatusCodes?.has(statusCode)) return { ...answer, readableStreamBody: body };
     return { ...answer, bodyAsText: await body.text() };
   } catch (error) {
-    throw signal?.aborted ? aborted(error) : new RestError(messageOf(error), { code: RestError.REQUEST_SEND_ERROR });
+    throw signal?.aborted
+      ? newAbortError(error)
+      : new RestError(messageOf(error), { code: RestError.REQUEST_SEND_ERROR });
   }
 }
 
@@ -56,7 +58,7 @@ function headersOf(request: WebResource, received: Record<string, string | strin
   return headers;
 }
 
-function aborted(cause: unknown): Error {
+function newAbortError(cause: unknown): Error {
   return Object.assign(new Error("the call was aborted", { cause }), { name: "AbortError" });
 }
 

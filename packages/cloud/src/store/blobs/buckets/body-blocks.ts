@@ -27,7 +27,7 @@ export async function readBlocks(
   blockBytes: number,
 ): Promise<Blocks> {
   const counted = new CountedBody(options.signal ? abortable(body, options.signal) : body, options);
-  const blocks = inBlocks(counted, { blockBytes, expectedBytes: options.expectedBytes ?? 0 });
+  const blocks = joinIntoBlocks(counted, { blockBytes, expectedBytes: options.expectedBytes ?? 0 });
   const { value: first = Buffer.alloc(0), done } = await blocks.next();
   const second = done ? undefined : await blocks.next();
   const isOne = second === undefined || second.done === true;
@@ -94,7 +94,7 @@ interface BlockSizes {
 }
 
 /** Joins pieces of any size into blocks. */
-async function* inBlocks(pieces: AsyncIterable<Uint8Array>, sizes: BlockSizes): AsyncGenerator<Uint8Array, void> {
+async function* joinIntoBlocks(pieces: AsyncIterable<Uint8Array>, sizes: BlockSizes): AsyncGenerator<Uint8Array, void> {
   let count = 0;
   let block = Buffer.allocUnsafeSlow(sizeOfBlock(count, sizes));
   let filledBytes = 0;

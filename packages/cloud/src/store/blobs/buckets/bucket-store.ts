@@ -54,14 +54,14 @@ export function openBucketStore({ bucket, direct, ...own }: Opening, options: Bu
   const { objects } = bucket;
   const uploads = { bucket, records, memory: createPartMemory(PART_MEMORY_BYTES), ...own };
   return {
-    put: (key, body, putOptions = {}) => bucket.putStream(checked(key), body, putOptions),
-    open: (key, openOptions) => bucket.open(checked(key), openOptions),
-    stat: (key) => statObject(bucket, checked(key)),
+    put: (key, body, putOptions = {}) => bucket.putStream(requireKey(key), body, putOptions),
+    open: (key, openOptions) => bucket.open(requireKey(key), openOptions),
+    stat: (key) => statObject(bucket, requireKey(key)),
     async delete(key) {
-      await objects.remove(checked(key));
+      await objects.remove(requireKey(key));
       await abortUpload(uploads, key);
     },
-    createUpload: (key, plan) => createUpload(uploads, checked(key), plan),
+    createUpload: (key, plan) => createUpload(uploads, requireKey(key), plan),
     listParts: (key) => listParts(uploads, key),
     async grantParts(key, parts) {
       await checkGrantable(records, key, parts);
@@ -69,8 +69,8 @@ export function openBucketStore({ bucket, direct, ...own }: Opening, options: Bu
         direct?.takes(part) ? direct.grantPart(key, part) : grantPart(linksOf(options), key, part);
       return await Promise.all(parts.map(grant));
     },
-    completeUpload: (key, parts) => completeUpload(uploads, checked(key), parts),
-    abortUpload: (key) => abortUpload(uploads, checked(key)),
+    completeUpload: (key, parts) => completeUpload(uploads, requireKey(key), parts),
+    abortUpload: (key) => abortUpload(uploads, requireKey(key)),
     receivePart: (key, part, body) => receivePart(uploads, key, { part, body }),
     listPieces: (key, partNumber) => listPieces(uploads, key, partNumber),
     async grantPieces(key, pieces) {
@@ -90,7 +90,7 @@ export function openBucketStore({ bucket, direct, ...own }: Opening, options: Bu
   };
 }
 
-function checked(key: string): string {
+function requireKey(key: string): string {
   checkKey(key);
   return key;
 }

@@ -19,7 +19,7 @@ const RESERVED = [NOTES, PIECES, PARTS];
 
 /** Implements BlobStore.list. A key that has both an object and something unfinished is listed once, as the object. */
 export async function* listBucket(bucket: Listed, prefix: string): AsyncGenerator<ListedObject, void> {
-  const unfinished = inOrder(listUnfinished(bucket, prefix), MOST_HELD)[Symbol.asyncIterator]();
+  const unfinished = sortListed(listUnfinished(bucket, prefix), MOST_HELD)[Symbol.asyncIterator]();
   let next = (await unfinished.next()).value;
   let passedKey = "";
   for await (const object of listWhole(bucket, prefix)) {
@@ -48,7 +48,7 @@ async function* listWhole(bucket: Listed, prefix: string): AsyncGenerator<Listed
 }
 
 /** Yields each unfinished key once and in order, if no more than `mostHeld` keys are out of order. */
-async function* inOrder(
+async function* sortListed(
   listed: AsyncIterable<ListedObject>,
   mostHeld: number,
 ): AsyncGenerator<ListedObject, undefined> {
@@ -57,14 +57,14 @@ async function* inOrder(
     let place = held.length;
     while (place > 0 && held[place - 1]!.key > object.key) place -= 1;
     const same = held[place - 1];
-    if (same?.key === object.key) held[place - 1] = joined(same, object);
+    if (same?.key === object.key) held[place - 1] = mergeObjects(same, object);
     else held.splice(place, 0, object);
     if (held.length > mostHeld) yield held.shift()!;
   }
   yield* held;
 }
 
-function joined(one: ListedObject, other: ListedObject): ListedObject {
+function mergeObjects(one: ListedObject, other: ListedObject): ListedObject {
   const modifiedAtMs = Math.max(one.modifiedAtMs, other.modifiedAtMs);
   return { ...one, sizeBytes: one.sizeBytes + other.sizeBytes, modifiedAtMs };
 }

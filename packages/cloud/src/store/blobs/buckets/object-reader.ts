@@ -59,7 +59,7 @@ async function* streamStretch(object: OpenObject, { start, end, signal }: Stretc
     const begun = offset;
     let reason: unknown = new BlobDamagedError(object.key);
     try {
-      for await (const piece of inPieces(body)) {
+      for await (const piece of splitIntoPieces(body)) {
         signal?.throwIfAborted();
         offset += piece.byteLength;
         yield piece;
@@ -80,7 +80,7 @@ function isBreak(reason: unknown, key: string): unknown {
   return new BucketUnavailableError(`the bucket broke off the object ${key} again and again`, reason);
 }
 
-async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+async function* splitIntoPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of body)
     for (let offset = 0; offset < chunk.byteLength; offset += PIECE_BYTES)
       yield chunk.subarray(offset, offset + PIECE_BYTES);

@@ -81,11 +81,11 @@ function placeOf({ protocol, hostname, port, path, query = {} }: SignedRequest):
 
 /** The SDK knows errors by these names: it tries a request again that timed out or whose connection was lost. */
 function toSdkError(error: unknown, signal: AbortSignal | undefined): unknown {
-  if (signal?.aborted) return named("AbortError", error);
+  if (signal?.aborted) return newNamedError("AbortError", error);
   const isOfUndici = error instanceof Error && "code" in error && String(error.code).startsWith("UND_ERR");
-  return isOfUndici ? named("TimeoutError", error) : error;
+  return isOfUndici ? newNamedError("TimeoutError", error) : error;
 }
 
-function named(name: string, cause: unknown): Error {
+function newNamedError(name: string, cause: unknown): Error {
   return Object.assign(new Error(cause instanceof Error ? cause.message : String(cause), { cause }), { name });
 }

@@ -31,7 +31,7 @@ export function s3Client(bucket: Bucket): BucketClient {
 
 function objectsOf(bucket: Bucket): BucketObjects {
   const { client } = bucket;
-  const at = (name: string) => ({ Bucket: bucket.name, Key: bucket.prefix + name });
+  const locateObject = (name: string) => ({ Bucket: bucket.name, Key: bucket.prefix + name });
   return {
     async find(name) {
       const found = await findObject(bucket, name);
@@ -40,14 +40,16 @@ function objectsOf(bucket: Bucket): BucketObjects {
     async put(name, bytes, { isOnce = false, contentType } = {}) {
       const content = { Body: bytes, ContentMD5: md5Of(bytes), ...(contentType && { ContentType: contentType }) };
       try {
-        await client.send(new PutObjectCommand({ ...at(name), ...content, ...(isOnce && { IfNoneMatch: "*" }) }));
+        await client.send(
+          new PutObjectCommand({ ...locateObject(name), ...content, ...(isOnce && { IfNoneMatch: "*" }) }),
+        );
       } catch (error) {
         throw isS3Error(error, "PreconditionFailed") ? new BlobExistsError(name) : error;
       }
     },
     async get(name) {
       try {
-        const { Body } = await client.send(new GetObjectCommand(at(name)));
+        const { Body } = await client.send(new GetObjectCommand(locateObject(name)));
         return Buffer.from(await Body!.transformToByteArray());
       } catch (error) {
         if (!isS3Error(error, "NoSuchKey", "NotFound")) throw error;
@@ -56,7 +58,7 @@ function objectsOf(bucket: Bucket): BucketObjects {
       }
     },
     async remove(name) {
-      await client.send(new DeleteObjectCommand(at(name)));
+      await client.send(new DeleteObjectCommand(locateObject(name)));
     },
     async *list(prefix) {
       const all = { Bucket: bucket.name, Prefix: bucket.prefix + prefix };
