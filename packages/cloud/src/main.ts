@@ -47,7 +47,7 @@ const program = new Command("downlink")
   .version(PROGRAM_VERSION, "--version")
   .addHelpText(
     "after",
-    `\nSettings are environment variables (packages/cloud/operating.md says what each means):\n${listed(settingNames)}`,
+    `\nSettings are environment variables (packages/cloud/operating.md says what each means):\n${foldNames(settingNames)}`,
   );
 program
   .command("all")
@@ -146,7 +146,7 @@ async function run({ serves, works }: { serves: boolean; works: boolean }): Prom
 }
 
 /** Lists names in lines of at most 78 characters. */
-function listed(names: readonly string[]): string {
+function foldNames(names: readonly string[]): string {
   return names.join(" ").replace(/(.{1,76})( |$)/g, "  $1\n");
 }
 
@@ -179,7 +179,7 @@ async function runSite({ url, ...given }: SiteFlags): Promise<void> {
   const config = readSiteConfig(process.env);
   const log = openLog(config.logLevel, config.logFormat);
   for (const sentence of config.misspelt) log.warn(sentence);
-  const stopped = untilStopped();
+  const stopped = waitUntilStopped();
   if (given.siteToken !== undefined)
     log.warn("--site-token shows the token in the list of processes; better use --site-token-file");
   const token = await readSiteToken({ ...given, fromEnvironment: config.siteToken });
@@ -286,7 +286,7 @@ async function open(use: Use, { openPostgres, waits }: Opening): Promise<void> {
   requireRestored(config.dataDir);
   const log = openLog(config.logLevel, config.logFormat);
   for (const sentence of config.misspelt) log.warn(sentence);
-  const stopped = untilStopped();
+  const stopped = waitUntilStopped();
   const giveUp = new AbortController();
   void stopped.then(() => giveUp.abort());
   await using deps = await openDeps(config, log, { openPostgres, waitsUntil: waits ? giveUp.signal : undefined });
@@ -297,7 +297,7 @@ async function open(use: Use, { openPostgres, waits }: Opening): Promise<void> {
  * Resolves at the first SIGTERM, SIGINT or hang-up of the terminal; a later one ends the process at once. A second one within a second
  * counts as the same, because a supervisor or a terminal signals every process of a group, and our starter passes its signal on.
  */
-function untilStopped(): Promise<void> {
+function waitUntilStopped(): Promise<void> {
   return new Promise((resolve) => {
     let firstMs: number | undefined;
     const onSignal = () => {

@@ -47,7 +47,7 @@ export async function serveApp(app: Hono<Env>, config: Config, deps: Served): Pr
   const listener = getRequestListener(app.fetch, { errorHandler: refuseUnread });
   const server = createServer(serverOptions(connections), listener);
   refuseUnparsed(server);
-  boundConnections(server, connections, (socket) => countedAddress(socket, config));
+  boundConnections(server, connections, (socket) => peerAddressOf(socket, config));
   countTraffic(server, deps.metrics);
   const url = await listen(server, config);
   return { url, [Symbol.asyncDispose]: () => stop(server, config, deps) };
@@ -80,7 +80,7 @@ async function listen(server: Server, { host, port }: Pick<Config, "host" | "por
 }
 
 /** A proxy of this deployment stands for everybody behind it. */
-function countedAddress({ remoteAddress }: Socket, { trustedProxies }: Config): string | undefined {
+function peerAddressOf({ remoteAddress }: Socket, { trustedProxies }: Config): string | undefined {
   return isTrusted(remoteAddress, trustedProxies) ? undefined : clientAddress(remoteAddress, undefined, []);
 }
 

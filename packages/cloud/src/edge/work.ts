@@ -6,7 +6,7 @@ import { type Complete, toComplete } from "../core/complete.ts";
 import { readIncarnation } from "../db/incarnation.ts";
 import { withLease } from "../fleet/agents/lease.ts";
 import { ownerId, readOwner } from "../process/polls/agent-owner.ts";
-import { type KnownWork, keptBody } from "../process/polls/known-work.ts";
+import { type KnownWork, keepShortBody } from "../process/polls/known-work.ts";
 import { FRESH_NS, LEASE_NS } from "../process/polls/lease-renewals.ts";
 import type { DeviceSettings, SettingsOwner, SiteSettings } from "./agent-standing.ts";
 import { nothingWanted, readWanted } from "./wanted.ts";
@@ -35,7 +35,7 @@ function toRead(work: Complete<EdgeWork>, known: Pick<KnownWork, "maxRequests" |
   const etag = createHash("sha256").update(encoded).digest("base64url").slice(0, 22);
   const body = `{"etag":"${etag}","work":${encoded}}`;
   return {
-    known: { etag, maxRequests: known.maxRequests, body: keptBody(body), incarnation: known.incarnation },
+    known: { etag, maxRequests: known.maxRequests, body: keepShortBody(body), incarnation: known.incarnation },
     body,
   };
 }

@@ -44,7 +44,7 @@ export function addDeviceCommand(admin: Command, { beside }: Deployment): void {
           preapproved: false,
           expiresAt: undefined,
         })) as DeviceToken;
-        process.stdout.write(describe(device, { ...flags, token: token!, url: flags.url ?? reachedAt(deps) }));
+        process.stdout.write(describe(device, { ...flags, token: token!, url: flags.url ?? toReachableUrl(deps) }));
       }),
     );
 }
@@ -67,7 +67,7 @@ async function projectOf(ctx: Ctx, idOrName: string | undefined): Promise<string
 }
 
 /** A robot cannot reach the address on which this machine listens for all of its own. */
-function reachedAt({ publicUrl }: Deps): string {
+function toReachableUrl({ publicUrl }: Deps): string {
   const url = new URL(publicUrl());
   if (["0.0.0.0", "[::]", "127.0.0.1", "localhost"].includes(url.hostname)) url.hostname = hostname();
   return url.href.replace(/\/$/, "");

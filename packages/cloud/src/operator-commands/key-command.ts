@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import type { Ctx, Deps } from "../calls/context/context.ts";
 import { apiKeys, shownKey } from "../organization/api-keys/api-keys.ts";
 import { act, operatorOf } from "./act-as-operator.ts";
-import { everyPage } from "./every-page.ts";
 import { linesOf, print, toTime } from "./print-rows.ts";
+import { readEveryPage } from "./read-every-page.ts";
 
 interface Deployment {
   /** Opens the database, even beside a running control plane. */
@@ -40,7 +40,7 @@ export function addKeyCommand(admin: Command, { beside }: Deployment): void {
       beside(async (deps) => {
         const ctx = await operatorOf(deps, organization);
         await change(ctx, flags);
-        const rows = await everyPage<ApiKey>((page) => apiKeys.list(ctx, page));
+        const rows = await readEveryPage<ApiKey>((page) => apiKeys.list(ctx, page));
         const none = "there is no API key; --create makes one";
         print(linesOf(rows, { json: flags.json, schema: ApiKey, describe, none }));
       }),

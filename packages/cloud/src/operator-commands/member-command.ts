@@ -5,8 +5,8 @@ import { CommandError } from "../core/command-error.ts";
 import { invitations, shownInvitation } from "../organization/members/invitations.ts";
 import { members, shownMember } from "../organization/members/members.ts";
 import { act, operatorOf } from "./act-as-operator.ts";
-import { everyPage } from "./every-page.ts";
 import { linesOf, print, toTime } from "./print-rows.ts";
+import { readEveryPage } from "./read-every-page.ts";
 
 interface Deployment {
   /** Opens the database, even beside a running control plane. */
@@ -43,7 +43,7 @@ export function addMemberCommand(admin: Command, { beside }: Deployment): void {
       beside(async (deps) => {
         const ctx = await operatorOf(deps, organization);
         await change(ctx, flags);
-        const rows = await everyPage<Member>((page) => members.list(ctx, page));
+        const rows = await readEveryPage<Member>((page) => members.list(ctx, page));
         const none = "there is no member; --invite makes a link for one";
         print(linesOf(rows, { json: flags.json, schema: Member, describe, none }));
       }),

@@ -7,8 +7,8 @@ import { deviceTokens } from "../fleet/device-tokens/device-tokens.ts";
 import { inboxTokens, shownInboxToken } from "../fleet/sites/inbox-tokens.ts";
 import { shownSiteToken, siteTokens } from "../fleet/sites/site-tokens.ts";
 import { act, operatorOf } from "./act-as-operator.ts";
-import { everyPage } from "./every-page.ts";
 import { linesOf, print, toTime } from "./print-rows.ts";
+import { readEveryPage } from "./read-every-page.ts";
 
 interface Deployment {
   /** Opens the database, even beside a running control plane. */
@@ -48,9 +48,9 @@ export function addTokenCommand(admin: Command, { beside }: Deployment): void {
         const ctx = await operatorOf(deps, organization);
         await change(ctx, flags);
         const tokens = [
-          ...(await everyPage<Token>((page) => deviceTokens.list(ctx, page))),
-          ...(await everyPage<Token>((page) => siteTokens.list(ctx, page))),
-          ...(await everyPage<Token>((page) => inboxTokens.list(ctx, page))),
+          ...(await readEveryPage<Token>((page) => deviceTokens.list(ctx, page))),
+          ...(await readEveryPage<Token>((page) => siteTokens.list(ctx, page))),
+          ...(await readEveryPage<Token>((page) => inboxTokens.list(ctx, page))),
         ];
         print(linesOf(tokens, { json: flags.json, schema: Token, describe, none: "there is no token" }));
       }),

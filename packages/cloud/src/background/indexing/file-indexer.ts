@@ -81,12 +81,12 @@ export function openFileIndexer({ limits: given, main = threadMain }: Options = 
 
 /** The files of all owners wait together, in the order in which they came, and as long as it takes. */
 const FILE = { owner: "", hasBegun: true };
-const atOnce = (count: number) => new FairTurns("files", { atOnce: count, perOwner: count, waiting: 0, waitMs: 0 });
+const newTurns = (count: number) => new FairTurns("files", { atOnce: count, perOwner: count, waiting: 0, waitMs: 0 });
 
 /** As many files are read at once as there are threads; one thread is left to small files. */
 function takeTurns({ threads }: IndexingLimits) {
-  const turns = atOnce(threads);
-  const largeTurns = atOnce(Math.max(1, threads - 1));
+  const turns = newTurns(threads);
+  const largeTurns = newTurns(Math.max(1, threads - 1));
   return async <T>({ source, signal }: Work, act: () => Promise<T>): Promise<T> => {
     signal.throwIfAborted();
     using _largeTurn = source.sizeBytes > LARGE_FILE_BYTES ? await largeTurns.take(FILE, () => signal) : undefined;
@@ -106,7 +106,7 @@ function keepThreads(start: () => IndexingThread) {
   async function indexOn(thread: IndexingThread, work: FileWork<"index">, store: StoreIndex): Promise<IndexedFile> {
     const stream = openIndexStream(store);
     try {
-      using source = inOrder(work.source);
+      using source = toFileSource(work.source);
       const indexed = await thread.run({ ...work, source, take: stream.write });
       if ("summary" in indexed.verdict) await stream.end();
       else await stream.abandon();
@@ -135,7 +135,7 @@ function keepThreads(start: () => IndexingThread) {
 }
 
 /** Files and bytes are read as they are. */
-function inOrder(source: StoredFile): RandomAccessSource & Disposable {
+function toFileSource(source: StoredFile): RandomAccessSource & Disposable {
   const { sizeBytes, descriptor, stream } = source;
   const read = (offset: number, length: number) => source.read(offset, length);
   if (stream && descriptor === undefined) return streamSource({ sizeBytes, read, stream });
@@ -145,7 +145,7 @@ function inOrder(source: StoredFile): RandomAccessSource & Disposable {
 /** In a thread of its own: what was given out already cannot be made again in another one. */
 async function salvage(work: FileWork<"salvage">, thread: IndexingThread): Promise<void> {
   try {
-    using source = inOrder(work.source);
+    using source = toFileSource(work.source);
     const refusal = await thread.run({ ...work, source });
     if (refusal) throw new SalvageRefusedError(refusal);
   } finally {

@@ -108,7 +108,7 @@ type Asked = Extract<FromThread, { kind: "read" | "piece" }>;
 async function answerTo(asked: Asked, { source, take }: Conversation): Promise<Answer> {
   const { id } = asked;
   if (asked.kind === "read")
-    return { kind: "bytes", id, bytes: ownBytes(await source.read(asked.offset, asked.length)) };
+    return { kind: "bytes", id, bytes: toOwnBytes(await source.read(asked.offset, asked.length)) };
   await take?.(asked.bytes);
   return { kind: "taken", id };
 }
@@ -118,7 +118,7 @@ function send(worker: Worker, message: ToThread, transferred: ArrayBuffer[] = []
 }
 
 /** The memory is moved to the thread and not copied, if nothing else lies in it. */
-function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+function toOwnBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const isWhole = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
   return isWhole ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }

@@ -46,7 +46,9 @@ export function watch({ sizeBytes, limits, onExpired }: Watched): Watchdog {
       return stillMs < limits.readMs
         ? undefined
         : new Error(`the store left a read unanswered for ${minutes(stillMs)}`);
-    return stillMs < limits.silentMs && computedMs < computeMs ? undefined : tooSlow(Math.max(stillMs, computedMs));
+    return stillMs < limits.silentMs && computedMs < computeMs
+      ? undefined
+      : newTooSlowError(Math.max(stillMs, computedMs));
   };
 
   return {
@@ -69,7 +71,7 @@ export function watch({ sizeBytes, limits, onExpired }: Watched): Watchdog {
   };
 }
 
-function tooSlow(ms: number): TooHeavyError {
+function newTooSlowError(ms: number): TooHeavyError {
   return new TooHeavyError(
     `indexing the file takes longer than a file of its size may, and was ended after ${minutes(ms)} of computing; ` +
       "record with another compression, or split it",

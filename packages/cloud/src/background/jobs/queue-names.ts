@@ -25,14 +25,14 @@ export const jobNames = Object.keys(numbers) as readonly JobName[];
 
 /** Returns the queue into which this version puts its jobs. */
 export function queueOf(name: JobName): string {
-  return numbered(name, numbers[name]);
+  return toNumberedName(name, numbers[name]);
 }
 
 /** Returns the queues into which former versions put such jobs. */
 export function formerQueuesOf(name: JobName): string[] {
-  return Array.from({ length: numbers[name] - 1 }, (_, at) => numbered(name, at + 1));
+  return Array.from({ length: numbers[name] - 1 }, (_, at) => toNumberedName(name, at + 1));
 }
 
-function numbered(name: JobName, number: number): string {
+function toNumberedName(name: JobName, number: number): string {
   return number === 1 ? name : `${name}.${number}`;
 }

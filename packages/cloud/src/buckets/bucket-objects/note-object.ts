@@ -46,9 +46,9 @@ export async function noteObjects(
   // A row that another transaction replaces between the two statements is looked for again.
   for (let tries = 0; left.length > 0 && tries < MOST_TRIES; tries++) {
     const made = await insertNoted(context, site, left);
-    left = without(left, made);
+    left = dropDone(left, made);
     const again = await noteAgain(context, site, left);
-    left = without(left, again);
+    left = dropDone(left, again);
     const due = [...made, ...again.filter(({ wasDue }) => !wasDue)];
     const jobs = due.map(({ name }) => ({ ...site, name }));
     await context.jobs.enqueueAll(context.tx, "look-at-object", jobs);
@@ -66,7 +66,7 @@ interface Due {
   readonly wasDue: boolean;
 }
 
-function without(all: readonly NotedObject[], done: readonly Due[]): NotedObject[] {
+function dropDone(all: readonly NotedObject[], done: readonly Due[]): NotedObject[] {
   const names = new Set(done.map(({ name }) => name));
   return all.filter(({ name }) => !names.has(name));
 }

@@ -18,17 +18,21 @@ type Owner = Pick<ImportRequestModel, "deviceId" | "deviceName" | "claimedProjec
  * The file itself may state a fact that none of them states.
  */
 export function ownerOf({ deviceName, hints, metadata }: Known): Owner {
-  const said = (name: string) => {
+  const readMetadata = (name: string) => {
     const text = metadata[name.toLowerCase()];
     return text !== undefined && text !== "" && isStorable(text) ? text : undefined;
   };
-  const sources = [{ deviceName }, hints, { deviceId: said("deviceId"), deviceName: said("deviceName") }];
+  const sources = [
+    { deviceName },
+    hints,
+    { deviceId: readMetadata("deviceId"), deviceName: readMetadata("deviceName") },
+  ];
   const device: OwnerHints = sources.find((source: OwnerHints) => source.deviceId ?? source.deviceName) ?? {};
   return {
     deviceId: device.deviceId ?? null,
     deviceName: device.deviceId === undefined ? (device.deviceName ?? null) : null,
-    claimedProjectId: hints.projectId ?? said("projectId") ?? null,
-    key: said("key") ?? null,
-    sessionKey: said("sessionKey") ?? null,
+    claimedProjectId: hints.projectId ?? readMetadata("projectId") ?? null,
+    key: readMetadata("key") ?? null,
+    sessionKey: readMetadata("sessionKey") ?? null,
   };
 }

@@ -31,11 +31,11 @@ async function savePolicy(ctx: Ctx, input: Input<Contract["save"]>): Promise<Com
     const locked = await tx.$queryRaw<unknown[]>`SELECT id FROM "Site" WHERE id = ${siteId} FOR NO KEY UPDATE`;
     if (locked.length === 0) throwNotFound(`site ${siteId}`);
     const current = await findPolicy(tx, siteId);
-    if (current && isDeepStrictEqual(current.policy, asJson(policy))) return toRevision(current);
+    if (current && isDeepStrictEqual(current.policy, toJsonValue(policy))) return toRevision(current);
     const revision = current?.revision ?? 0;
     if (previousRevision !== undefined && previousRevision !== revision)
       refuse("Conflict", `the current revision of the policy is ${revision}, not ${previousRevision}`);
-    const data = { siteId, revision: revision + 1, createdAtNs: ctx.clock.nowNs(), policy: asJson(policy) };
+    const data = { siteId, revision: revision + 1, createdAtNs: ctx.clock.nowNs(), policy: toJsonValue(policy) };
     return toRevision(await tx.ingestPathPolicy.create({ data }));
   });
 }
@@ -53,7 +53,7 @@ async function findBucketSite(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** Returns the policy as it comes back from the database. */
-function asJson(policy: PathPolicy) {
+function toJsonValue(policy: PathPolicy) {
   return JSON.parse(JSON.stringify(policy));
 }
 

@@ -19,12 +19,12 @@ export async function tryPolicy(
   for await (const page of connection.list(""))
     for (const { name } of page) {
       if (objects.length === MAX_TRIED_NAMES) return { objects, isComplete: false };
-      objects.push(triedOf(name, judge));
+      objects.push(tryName(name, judge));
     }
   return { objects, isComplete: true };
 }
 
-function triedOf(name: string, judge: Judge): Tried {
+function tryName(name: string, judge: Judge): Tried {
   const judgement = judge(name);
   const { rule, type } = judgement;
   const deviceName = judgement.type === "import" ? judgement.deviceName : undefined;

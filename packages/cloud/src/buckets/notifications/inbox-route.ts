@@ -75,11 +75,11 @@ async function believe(c: Context<Env>, deps: Deps, received: Received): Promise
       return readEventGrid(message.events);
     case "sns": {
       const { snsTopicArn } = await findSender(deps, caller);
-      await orAway(senders.sns.prove(message.message, { topicArn: snsTopicArn, nowNs: deps.clock.nowNs() }));
+      await awaitProof(senders.sns.prove(message.message, { topicArn: snsTopicArn, nowNs: deps.clock.nowNs() }));
       return readSnsMessage(message.message);
     }
     case "pubsub":
-      await orAway(provePubsub(c, deps, received));
+      await awaitProof(provePubsub(c, deps, received));
       return readPubsub(message.push);
   }
 }
@@ -100,7 +100,7 @@ function findSender({ db }: Deps, { tokenId }: InboxCaller) {
 }
 
 /** The provider's address did not answer: the message comes again. */
-async function orAway(proving: Promise<void>): Promise<void> {
+async function awaitProof(proving: Promise<void>): Promise<void> {
   try {
     await proving;
   } catch (error) {

@@ -33,11 +33,11 @@ export async function findNotifiedBucket({ db }: Pick<Deps, "db">, caller: Inbox
   const { siteId, orgId } = caller;
   const site = await db.prisma.site.findFirst({ where: { id: siteId, orgId }, include: { bucket: true } });
   if (!site) return throwNotFound(`site ${siteId}`);
-  if (!site.bucket) return refuse("Conflict", withoutBucket(site.name, site.type as SiteType));
+  if (!site.bucket) return refuse("Conflict", explainNoBucket(site.name, site.type as SiteType));
   return { ...site.bucket, orgId };
 }
 
-function withoutBucket(name: string, type: SiteType): string {
+function explainNoBucket(name: string, type: SiteType): string {
   if (type === "byob") return `site "${name}" has no bucket yet; its operator sets it`;
   return `site "${name}" is ${type}: only a site that is a customer's own bucket takes notifications`;
 }

@@ -6,7 +6,7 @@ import type { AgentCtx } from "../../calls/context/context.ts";
 import { ApiError, refuse } from "../../core/errors.ts";
 import type { AgentModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
-import { byOwner } from "../../process/polls/agent-owner.ts";
+import { toAgentKey } from "../../process/polls/agent-owner.ts";
 import { LEASE_NS } from "../../process/polls/lease-renewals.ts";
 import { isCloned } from "./clones.ts";
 
@@ -25,7 +25,7 @@ export function withLease<T>(
 /** Locks the agent's row for the rest of the transaction and renews its lease; 409 where a newer agent or report came first. */
 async function holdLease(tx: Transaction, ctx: AgentCtx, sequence: number | undefined): Promise<AgentModel> {
   const { lease } = ctx.caller;
-  const owner = byOwner(ctx.caller);
+  const owner = toAgentKey(ctx.caller);
   if (lease === undefined) refuse("LeaseLost", "no lease was presented: say hello first");
   const nowNs = ctx.clock.nowNs();
   const [agent] = await tx.agent.updateManyAndReturn({
@@ -85,7 +85,7 @@ export function takeLease(current: Lease | null, hello: Hello): Lease {
   const isRestart = isSame || hello.lease === leaseNumber || hello.formerInstanceIds.includes(leaseInstanceId);
   // A lease with longer to live than any lease gets was given before this clock was set back: no agent has to wait years for its end.
   const isAlive = leftNs > 0n && leftNs <= 2n * LEASE_NS;
-  if (isAlive && !isRestart) throw heldElsewhere(leftNs);
+  if (isAlive && !isRestart) throw newLeaseHeldError(leftNs);
   const ousted =
     isRestart && !isLater
       ? { oustedInstanceId: leaseInstanceId, oustedReturns: 0 }
@@ -101,7 +101,7 @@ export function knowsLaterLease(current: Pick<Lease, "leaseNumber"> | null, { le
   return lease !== undefined && lease > (current?.leaseNumber ?? 0n) && lease < HIGHEST_CREDIBLE;
 }
 
-function heldElsewhere(leftNs: bigint): ApiError {
+function newLeaseHeldError(leftNs: bigint): ApiError {
   const retryAfterSeconds = Number(leftNs / 1_000_000_000n) + 1;
   const message = "another process works with this token; stop that one, or wait until its lease ends";
   return new ApiError("LeaseHeldElsewhere", message, { retryAfterSeconds });

@@ -26,7 +26,7 @@ export async function setPastProperty(ctx: Ctx, edit: Edit): Promise<undefined> 
     const value = await readValue(tx, orgId, edit);
     const device = await lockDevice(tx, id);
     const span = { startNs: edit.start, endNs: edit.end };
-    const { inserted, ...plan } = overlay(await overlappedBy(tx, id, edit), { ...span, value });
+    const { inserted, ...plan } = overlay(await findOverlapped(tx, id, edit), { ...span, value });
     await writeIntervals(tx, device, { ...plan, inserted: inserted.map((part) => ({ ...part, key: edit.key })) });
   });
 }
@@ -64,7 +64,7 @@ async function readValue(tx: Transaction, orgId: string, { key, value }: Edit) {
   return value;
 }
 
-function overlappedBy(tx: Transaction, deviceId: string, { key, start, end }: Edit): Promise<Interval[]> {
+function findOverlapped(tx: Transaction, deviceId: string, { key, start, end }: Edit): Promise<Interval[]> {
   return tx.$queryRaw<Interval[]>`
     SELECT id, value, "startNs", "endNs" FROM "DevicePropertyInterval"
     WHERE "deviceId" = ${deviceId} AND key = ${key}

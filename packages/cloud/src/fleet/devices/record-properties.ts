@@ -22,21 +22,21 @@ interface LastInterval {
  */
 export async function recordPropertyChanges(tx: Transaction, change: Recorded): Promise<void> {
   const { device, before, after, nowNs } = change;
-  const keys = changedKeys(before, after);
+  const keys = findChangedKeys(before, after);
   if (keys.length === 0) return;
   const lastByKey = new Map((await lastIntervals(tx, device.id, keys)).map((last) => [last.key, last]));
   const open = [...lastByKey.values()].filter(({ endNs }) => endNs === null);
   const opened = keys.filter((key) => Object.hasOwn(after, key));
-  const atNs = (last: LastInterval | undefined) => changeTime(last, nowNs);
+  const changeNsOf = (last: LastInterval | undefined) => changeTime(last, nowNs);
   await writeIntervals(tx, device, {
     deletedIds: [],
-    trimmed: open.map((last) => ({ id: last.id, startNs: last.startNs, endNs: atNs(last) })),
-    inserted: opened.map((key) => ({ key, value: after[key]!, startNs: atNs(lastByKey.get(key)), endNs: null })),
+    trimmed: open.map((last) => ({ id: last.id, startNs: last.startNs, endNs: changeNsOf(last) })),
+    inserted: opened.map((key) => ({ key, value: after[key]!, startNs: changeNsOf(lastByKey.get(key)), endNs: null })),
   });
 }
 
 /** Returns the keys whose values differ, or that only one of the two has. */
-export function changedKeys(before: PropertyValues, after: PropertyValues): string[] {
+export function findChangedKeys(before: PropertyValues, after: PropertyValues): string[] {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 }

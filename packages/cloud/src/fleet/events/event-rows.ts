@@ -59,7 +59,7 @@ type ShownEvent = Omit<JoinedEvent, "deviceName"> & Pick<EventRow, "device">;
 
 export type EventRow = Prisma.EventGetPayload<{ select: typeof eventColumns }>;
 
-export function joinedToEvent({ deviceName, ...row }: JoinedEvent): Complete<Event> {
+export function toEventFromJoin({ deviceName, ...row }: JoinedEvent): Complete<Event> {
   return toEvent({ ...row, device: { id: row.deviceId, name: deviceName } });
 }
 

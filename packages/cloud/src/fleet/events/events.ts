@@ -12,7 +12,7 @@ import { applyPropertyChanges } from "../../organization/custom-properties/prope
 import { requireConformance } from "../../organization/event-types/require-conformance.ts";
 import { tenancyOf, visibleTo } from "../../organization/projects/find-project.ts";
 import { selectDevice } from "../devices/find-device.ts";
-import { type EventRow, eventColumns, joinedToEvent, selectEvent, toEvent } from "./event-rows.ts";
+import { type EventRow, eventColumns, selectEvent, toEvent, toEventFromJoin } from "./event-rows.ts";
 import { insertEvent } from "./insert-event.ts";
 import { listEvents } from "./list-events.ts";
 
@@ -39,10 +39,10 @@ async function createEvent(ctx: Ctx, body: Input<Contract["create"]>): Promise<C
     properties: {},
   };
   if (event.eventTypeId === null && Object.keys(sent ?? {}).length === 0)
-    return joinedToEvent(await insertEvent(ctx, ctx.db, event));
+    return toEventFromJoin(await insertEvent(ctx, ctx.db, event));
   return joinOneConnection(ctx.db, async (db) => {
     const properties = await checkProperties(db.tx, ctx, { ...event, sent });
-    return joinedToEvent(await insertEvent(ctx, db, { ...event, properties }));
+    return toEventFromJoin(await insertEvent(ctx, db, { ...event, properties }));
   });
 }
 
@@ -61,7 +61,7 @@ async function checkProperties(tx: Transaction, { caller: { orgId } }: Ctx, { ev
 
 async function getEvent(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Event>> {
   const [row] = await selectEvent(ctx.db, { ...tenancyOf(ctx), id });
-  return row ? joinedToEvent(row) : throwNotFound(`event ${id}`);
+  return row ? toEventFromJoin(row) : throwNotFound(`event ${id}`);
 }
 
 async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<Complete<Event>> {
@@ -69,7 +69,7 @@ async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<
   return withTransaction(ctx.db, async (tx) => {
     const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: input.properties });
     const row = await lockEvent(tx, ctx, input.id);
-    const after = changed(row, { ...input, properties: changes });
+    const after = applyUpdate(row, { ...input, properties: changes });
     requireOrder(after.startNs, after.endNs);
     const isTyping = input.eventTypeId !== undefined || input.properties !== undefined;
     if (after.eventTypeId !== null && isTyping)
@@ -92,7 +92,7 @@ function requireOrder(startNs: bigint, endNs: bigint): void {
 }
 
 /** Returns the columns that the event will have. An empty type removes the type. spec: Events/Update */
-function changed(row: EventRow, { start, end, metadata, eventTypeId, properties = {} }: Input<Contract["update"]>) {
+function applyUpdate(row: EventRow, { start, end, metadata, eventTypeId, properties = {} }: Input<Contract["update"]>) {
   return {
     startNs: start ?? row.startNs,
     endNs: end ?? row.endNs,

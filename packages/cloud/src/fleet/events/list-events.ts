@@ -16,7 +16,7 @@ import { findEventType } from "../../organization/event-types/find-event-type.ts
 import { visibleIn } from "../../organization/projects/find-project.ts";
 import { scopeWhere } from "../../organization/projects/scope-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
-import { joinedToEvent, selectEvents, selectOldestEvents, selectOldestOfDevice } from "./event-rows.ts";
+import { selectEvents, selectOldestEvents, selectOldestOfDevice, toEventFromJoin } from "./event-rows.ts";
 
 type ListQuery = Input<(typeof api.events)["list"]>;
 type Sql = Prisma.Sql;
@@ -39,11 +39,11 @@ async function readFirst({ caller, db }: Ctx, { deviceId, limit }: ListQuery): P
   const rows = deviceId
     ? await selectOldestOfDevice(db, { orgId: caller.orgId, limit, deviceId })
     : await selectOldestEvents(db, { orgId: caller.orgId, limit });
-  return rows.map(joinedToEvent);
+  return rows.map(toEventFromJoin);
 }
 
 async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Complete<Event>[]> {
-  return sortByIds(ids, await selectEvents(db, { ids })).map(joinedToEvent);
+  return sortByIds(ids, await selectEvents(db, { ids })).map(toEventFromJoin);
 }
 
 interface Plan {

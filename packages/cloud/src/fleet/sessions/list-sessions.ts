@@ -33,7 +33,7 @@ async function toListed(ctx: Ctx, query: ListQuery): Promise<Listed> {
   const rows = { from: Prisma.sql`"Session" r`, ranges: [], sortOrder };
   const inOrder = { ...rows, where, keys: sortBy === "id" ? [] : [column] };
   const unindexedKeys = [sortBy === "id" ? avoidIndex(Prisma.sql`r.id`, "text") : avoidIndex(column, "number")];
-  const { isRecorded, areRecorded } = recordedWithin(query, ctx.caller.orgId);
+  const { isRecorded, areRecorded } = buildRecordedWhere(query, ctx.caller.orgId);
   return {
     inOrder,
     filters: isRecorded,
@@ -56,7 +56,7 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Sql[]> {
 }
 
 /** The condition that one recording touches the span, both ends inclusive: for a session, and for all sessions at once. */
-function recordedWithin(query: ListQuery, orgId: string): { isRecorded: Sql[]; areRecorded: Sql[] } {
+function buildRecordedWhere(query: ListQuery, orgId: string): { isRecorded: Sql[]; areRecorded: Sql[] } {
   const within = touches("x", query);
   if (within.length === 0) return { isRecorded: [], areRecorded: [] };
   const touching = splitTouching("x", query, "start").map(

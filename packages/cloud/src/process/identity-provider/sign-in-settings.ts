@@ -22,13 +22,13 @@ export interface SignInSettings {
 
 const WAYS = ["passwords", "oidc"];
 
-const listed = (text: string) => text.split(",").map((one) => one.trim().toLowerCase());
+const splitList = (text: string) => text.split(",").map((one) => one.trim().toLowerCase());
 
 export const signInShape = {
   DOWNLINK_SIGN_IN: z
     .string()
     .default("passwords")
-    .transform(listed)
+    .transform(splitList)
     .refine((ways) => ways.every((way) => WAYS.includes(way)), "must be passwords, oidc or passwords,oidc"),
   DOWNLINK_OIDC_ISSUER: z
     .url({ protocol: /^https?$/ })
@@ -38,7 +38,7 @@ export const signInShape = {
   DOWNLINK_OIDC_CLIENT_SECRET: z.string().optional(),
   DOWNLINK_OIDC_DOMAINS: z
     .string()
-    .transform(listed)
+    .transform(splitList)
     .refine((domains) => domains.every((domain) => /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)), "must be domains")
     .optional(),
   DOWNLINK_ADMIN_EMAIL: z

@@ -24,8 +24,8 @@ export class CallRates {
   readonly #failures: RateLimiterMemory;
 
   constructor({ callsPerMinute, failuresPerMinute }: RateLimits) {
-    this.#calls = perWindow(callsPerMinute);
-    this.#failures = perWindow(failuresPerMinute);
+    this.#calls = newWindowLimiter(callsPerMinute);
+    this.#failures = newWindowLimiter(failuresPerMinute);
   }
 
   countCall(tokenId: string): Promise<Rate> {
@@ -37,7 +37,7 @@ export class CallRates {
   }
 }
 
-function perWindow(perMinute: number): RateLimiterMemory {
+function newWindowLimiter(perMinute: number): RateLimiterMemory {
   return new RateLimiterMemory({ points: Math.ceil(perMinute / WINDOWS_PER_MINUTE), duration: WINDOW_SECONDS });
 }
 

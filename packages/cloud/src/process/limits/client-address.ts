@@ -35,7 +35,7 @@ export function clientAddress(
   for (const hop of hops) {
     const address = parseAddress(hop.trim());
     if (!address) break;
-    counted = countedAs(address);
+    counted = toCountedNetwork(address);
     if (!isOf(address, proxies)) break;
   }
   return counted;
@@ -58,7 +58,7 @@ function isOf(address: Address, networks: readonly Network[]): boolean {
   );
 }
 
-function countedAs(address: Address): string {
+function toCountedNetwork(address: Address): string {
   if (address.kind() === "ipv4") return address.toString();
   return `${(address as ipaddr.IPv6).parts
     .slice(0, 4)

@@ -62,7 +62,7 @@ export class Passwords {
   async admit({ email, address }: Try): Promise<void> {
     const tried = await this.#fromOneAddress.penalty(pair(email, address));
     if (tried.consumedPoints > TRIES_FROM_ONE_ADDRESS)
-      throw tooMany("passwords were tried for this e-mail address", Math.ceil(tried.msBeforeNext / 1000));
+      throw newTooManyError("passwords were tried for this e-mail address", Math.ceil(tried.msBeforeNext / 1000));
     const everywhere = await this.#ofAccount.get(email);
     if (everywhere !== null && everywhere.consumedPoints >= TRIES_BEFORE_DELAY) await delay(DELAY_MS);
   }
@@ -84,7 +84,8 @@ export class Passwords {
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= AT_ONCE) {
-      if (this.#waiting.length >= MOST_WAITING) throw tooMany("people sign in at this moment", RETRY_AFTER_SECONDS);
+      if (this.#waiting.length >= MOST_WAITING)
+        throw newTooManyError("people sign in at this moment", RETRY_AFTER_SECONDS);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.push(resolve);
       await promise; // who ends passes its turn on
@@ -103,6 +104,6 @@ function pair(email: string, address: string): string {
   return `${address} ${email}`;
 }
 
-function tooMany(what: string, retryAfterSeconds: number): ApiError {
+function newTooManyError(what: string, retryAfterSeconds: number): ApiError {
   return new ApiError("RateLimited", `too many ${what}; wait ${retryAfterSeconds} s`, { retryAfterSeconds });
 }

@@ -8,7 +8,7 @@ export type AgentOwner = { readonly device: DeviceModel } | { readonly site: Sit
 type OwnerIds = Pick<AgentCaller | AgentModel, "deviceId" | "siteId">;
 
 /** Returns the key of the owner's one agent. */
-export function byOwner({ deviceId, siteId }: OwnerIds): { deviceId: string } | { siteId: string } {
+export function toAgentKey({ deviceId, siteId }: OwnerIds): { deviceId: string } | { siteId: string } {
   return deviceId === null ? { siteId: siteId! } : { deviceId };
 }
 

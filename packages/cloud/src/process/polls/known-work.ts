@@ -25,7 +25,7 @@ const LONGEST_TRUST_MS = 300_000;
 const MAX_ALL_CHARACTERS = 64 * 1024 * 1024;
 const MAX_OWNERS = 100_000;
 
-export function keptBody(body: string): string | undefined {
+export function keepShortBody(body: string): string | undefined {
   return body.length <= MAX_KEPT_LENGTH ? body : undefined;
 }
 

@@ -70,7 +70,7 @@ export async function grantParts(
   const { blobs, upload } = at;
   for (const part of input.parts) checkPart(upload, part);
   const parts = input.parts.map((part) => ({ number: part.number, digest: digestOf(part), lengthBytes: part.length }));
-  return orStartOver(at, async () => ({ grants: await blobs.grantParts(upload.key, parts) }));
+  return startOverOnConflict(at, async () => ({ grants: await blobs.grantParts(upload.key, parts) }));
 }
 
 export async function grantPieces(
@@ -90,12 +90,12 @@ export async function composePart(
   const { number, length } = input;
   checkPart(at.upload, { number, length });
   const part = { number, digest: digestOf(input), lengthBytes: length };
-  const { etag } = await orStartOver(at, () => at.blobs.composePart(at.upload.key, part));
+  const { etag } = await startOverOnConflict(at, () => at.blobs.composePart(at.upload.key, part));
   return { etag };
 }
 
 /** Other bytes under a part's number mean that the file changed: nothing of what is here is continued. */
-async function orStartOver<T>({ blobs, upload }: UploadAtSite, act: () => Promise<T>): Promise<T> {
+async function startOverOnConflict<T>({ blobs, upload }: UploadAtSite, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Batches } from "../db/read-in-batches.ts";
 const PAGE = 1000;
 
 /** Returns everything that a list of the API has, page by page. */
-export async function everyPage<T>(
+export async function readEveryPage<T>(
   list: (page: { limit: number; offset: number }) => Promise<readonly T[] | Batches<T>>,
 ): Promise<T[]> {
   const all: T[] = [];
