@@ -12,8 +12,8 @@ import { withTransaction } from "./db/transaction.ts";
 import type { Manifest } from "./keeping/manifests/manifest.ts";
 import { findOwners } from "./restoring/adoption/find-owners.ts";
 import { restoreRequest } from "./restoring/adoption/restore-rows.ts";
+import { untilLockWaits } from "./testing/lock-waits.ts";
 import { startCloud } from "./testing/start-cloud.ts";
-import { eventually } from "./testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin, deps } = cloud;
@@ -26,12 +26,7 @@ async function beginDeletion(id: string) {
     () => "deleted",
     (error: { code: string }) => error.code,
   );
-  const waiting = async () =>
-    (
-      await prisma.$queryRaw<unknown[]>`
-      SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    ).length;
-  await eventually(waiting, (count) => count > 0);
+  await untilLockWaits(deps.db);
   return { deletion };
 }
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, capabilities, ErrorBody, type Operation } from "@downlink/protocol";
 import { newId } from "./db/ids.ts";
+import { refusedWith } from "./testing/refused-with.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -127,7 +127,6 @@ for (const list of lists)
     });
   }
 
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 type Export = CallInput<typeof api.exports.create>;
 
 test("an export by key has one project's recording, never several projects' in one file", async () => {

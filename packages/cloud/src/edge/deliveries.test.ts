@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { reconcile } from "../imports/ingest/reconcile.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { askForFile, deliver, eventually, sha256 } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
 
 test("a delivered file that is no recording fails with its reason; the agent hears of it until it acknowledges", async () => {

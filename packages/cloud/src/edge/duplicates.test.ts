@@ -5,6 +5,7 @@ import { api, type EdgeRecordingItem, type Recording } from "@downlink/protocol"
 import { makeMcap } from "@downlink/recordings/testing";
 import { IngestError } from "../imports/ingest/ingest-failure.ts";
 import { failImport } from "../imports/ingest/ingest-outcomes.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
 
@@ -14,7 +15,6 @@ const { admin, deps } = cloud;
 const { prisma } = deps.db;
 let minute = 0n;
 
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const recordingOf = (keyOrId: string) => admin.call(api.recordings.get, { keyOrId });
 const rowOf = (id: string) => prisma.recording.findUniqueOrThrow({ where: { id } });
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
   askForFile,
@@ -17,7 +17,6 @@ import {
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
 
 test("a recording that an agent reports is listed with its span, its topics and the status none", async () => {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiCallError, Client } from "@downlink/client";
+import type { Client } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, sayHello, sha256 } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const project = await admin.call(api.projects.create, { name: "field" });
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 async function unassociated(preapproved: boolean): Promise<Client> {
   const { token } = await admin.call(api.deviceTokens.create, { projectId: project.id, preapproved });

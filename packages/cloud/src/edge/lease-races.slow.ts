@@ -11,6 +11,7 @@ import pg from "pg";
 import { noLongerCloned } from "../fleet/agents/agent-rows.ts";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
 import { helloBody, recordingItem } from "../testing/test-agent.ts";
+import { createStoppedClock } from "../testing/test-clock.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 
 const STEPS = 100;
@@ -71,7 +72,7 @@ class Quarrel implements AsyncDisposable {
   #ofCloud = new AsyncDisposableStack();
   #token = "";
   #order = 0;
-  #nowNs = 1_800_000_000_000_000_000n;
+  readonly #clock = createStoppedClock(1_800_000_000_000_000_000n);
 
   private constructor(databaseUrl: string, dataDir: string) {
     this.#databaseUrl = databaseUrl;
@@ -101,8 +102,12 @@ class Quarrel implements AsyncDisposable {
   async #start(): Promise<void> {
     const stack = new AsyncDisposableStack();
     this.#ofCloud = stack;
-    const clock = { nowNs: () => this.#nowNs };
-    const options = { clock, works: false, dataDir: this.#dataDir, environment: { DATABASE_URL: this.#databaseUrl } };
+    const options = {
+      clock: this.#clock,
+      works: false,
+      dataDir: this.#dataDir,
+      environment: { DATABASE_URL: this.#databaseUrl },
+    };
     this.#cloud = await startCloud({ after: (close) => stack.defer(close) }, options);
   }
 
@@ -114,7 +119,7 @@ class Quarrel implements AsyncDisposable {
   }
 
   passSeconds(seconds: number): void {
-    this.#nowNs += BigInt(seconds) * 1_000_000_000n;
+    this.#clock.atNs += BigInt(seconds) * 1_000_000_000n;
   }
 
   /** Does what an operator does who says that only one of two clones is left. */

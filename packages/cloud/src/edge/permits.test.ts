@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type DeletionReason, type PermitAnswer } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { inPieces, readBlob } from "../store/blobs/testing/pieces.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
   deliver,
@@ -15,14 +15,13 @@ import {
   startAgent,
   type TestAgent,
 } from "../testing/test-agent.ts";
+import { createRunningClock } from "../testing/test-clock.ts";
 
 const SECOND = 1_000_000_000n;
-const clock = { aheadNs: 0n, nowNs: () => BigInt(Date.now()) * 1_000_000n + clock.aheadNs };
+const clock = createRunningClock();
 const environment = { DOWNLINK_DELETE_SAFETY: "30min" };
 const cloud = await startCloud({ after }, { clock, environment });
 const { admin } = cloud;
-
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 async function ask(agent: TestAgent, reason: DeletionReason, file: { versionId: string; sha256?: string }) {
   const { answers } = await agent.call(api.edge.askPermits, { items: [{ ...file, reason }] });

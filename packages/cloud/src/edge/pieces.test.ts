@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type DigestAlgorithm, toDigestFields } from "@downlink/protocol";
 import {
   type CutPiece,
@@ -12,12 +11,12 @@ import {
   pieceBytes,
   readBlob,
 } from "../store/blobs/testing/pieces.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { type AskedFor, askForFile, recordingItem, sayHello, sha256 } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 const bytes = randomBytes(3 * pieceBytes + 777);
 const pieces = cutPieces(1, bytes);

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeItem } from "@downlink/protocol";
+import { untilLockWaits } from "../testing/lock-waits.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import { brokenItem, eventually, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
+import { brokenItem, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { fileColumns } from "./edge-rows.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const { prisma, pool } = cloud.deps.db;
+const { prisma } = cloud.deps.db;
 
 const fileOf = async ({ deviceId }: TestAgent, { versionId }: EdgeItem) =>
   prisma.edgeFile.findFirstOrThrow({ where: { deviceId, versionId } });
@@ -120,16 +121,9 @@ test("a report of known files that waits for a transaction does not overlook wha
     await tx.agent.update({ where: { deviceId: agent.deviceId }, data: { lastSeenAtNs: 1 } });
     await tx.edgeFile.update({ where: { id }, data: { path: "meanwhile.mcap" } });
     const answer = agent.report([item]);
-    await eventually(countWaiting, (count) => count > 0);
+    await untilLockWaits(cloud.deps.db);
     return { answer };
   });
   await reported.answer;
   assert.equal((await fileOf(agent, item)).path, item.path);
 });
-
-async function countWaiting(): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rows[0]!.count;
-}

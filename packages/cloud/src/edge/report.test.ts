@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import type { AgentCtx } from "../calls/context/context.ts";
+import { untilLockWaits } from "../testing/lock-waits.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
   askForFile,
-  eventually,
   helloBody,
   recordingItem,
   sayHello,
@@ -22,7 +22,6 @@ const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const { prisma, pool } = cloud.deps.db;
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("a report that arrives after a later one is refused and changes nothing; a repeat of the last one is harmless", async () => {
   const agent = await startAgent(cloud, "late");
@@ -185,12 +184,7 @@ test("schemas are written in the order of their hashes, whatever the order in th
   await other.query("BEGIN");
   await write(low!);
   const reported = report(ctx, { ...nothing, sequence: 1, schemas: [high!, low!] });
-  const waiting =
-    "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
-  await eventually(
-    async () => (await pool.query<{ count: number }>(waiting)).rows[0]!.count,
-    (count) => count === 1,
-  );
+  await untilLockWaits(cloud.deps.db);
   await write(high!);
   await other.query("COMMIT");
   other.release();

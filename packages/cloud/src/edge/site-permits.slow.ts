@@ -22,10 +22,11 @@ import {
   startAgent,
   type TestAgent,
 } from "../testing/test-agent.ts";
+import { createRunningClock } from "../testing/test-clock.ts";
 
 const SECOND = 1_000_000_000n;
 const DAY = 86_400n * SECOND;
-const clock = { aheadNs: 0n, nowNs: () => BigInt(Date.now()) * 1_000_000n + clock.aheadNs };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
 const { admin, deps } = cloud;
 const { prisma } = deps.db;

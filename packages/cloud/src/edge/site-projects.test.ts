@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeItem } from "@downlink/protocol";
+import { countLockWaits, untilLockWaits } from "../testing/lock-waits.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { brokenItem, eventually, recordingItem, sayHello, type TestAgent } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 const makeProject = async (name: string) => (await admin.call(api.projects.create, { name })).id;
 const [first, second] = [await makeProject("one"), await makeProject("two")];
@@ -152,23 +152,18 @@ test("a report in progress when its site is made to serve fewer projects has end
   const { id, agent, isFor, recordings } = await startSite("raced", [first, second]);
   const { id: deviceId } = await admin.call(api.devices.create, { name: "racer", projectId: first });
   const { prisma } = cloud.deps.db;
-  const waiting = async () => {
-    const [row] = await prisma.$queryRaw<[{ count: bigint }]>`
-      SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    return row.count;
-  };
   const isHeld = Promise.withResolvers<void>();
   const held = prisma.$transaction(async (tx) => {
     await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${deviceId} FOR UPDATE`;
     await isHeld.promise;
   });
   const reported = agent.report([recordingItem({ device: { id: deviceId } })]);
-  await eventually(waiting, (count) => count === 1n);
+  await untilLockWaits(cloud.deps.db);
   let seen: number | undefined;
   const changed = isFor(second).then(async () => (seen = (await recordings()).length));
   await eventually(
-    async () => seen ?? (await waiting()),
-    (state) => state !== 1n,
+    () => countLockWaits(cloud.deps.db),
+    (count) => seen !== undefined || count > 1,
   );
   isHeld.resolve();
   await Promise.all([held, reported, changed]);

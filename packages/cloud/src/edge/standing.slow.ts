@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, INCARNATION_HEADER, LEASE_HEADER } from "@downlink/protocol";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
 import { eventually, helloBody, recordingItem, sayHello, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
@@ -14,7 +14,6 @@ const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 /** A poll waits for 30 seconds. */
 const inTime = { timeout: 20_000 };
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 /** Starts a poll that has nothing new to answer, and returns once it waits. */
 async function startPoll(at: TestCloud, { call, ...agent }: TestAgent, waitsFor = agent.deviceId) {

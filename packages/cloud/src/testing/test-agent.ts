@@ -170,7 +170,7 @@ export function brokenItem(more: Partial<EdgeOtherItem> = {}): EdgeOtherItem {
   return { ...facts, state: "damaged", reason: { code: "BadChunk", text: "chunk at 8 is broken" }, ...more };
 }
 
-/** Asks again until the condition holds; fails after 20 seconds with the last answer. */
+/** Asks again until the condition holds; fails after two minutes with the last answer. */
 export async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   const deadlineMs = performance.now() + 120_000;
   for (;;) {

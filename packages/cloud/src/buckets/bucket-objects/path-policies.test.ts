@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, ErrorBody, type IngestPathRule } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { storeBucketSite } from "./testing/store-bucket-site.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith =
-  (code: string, text = "") =>
-  (error: ApiCallError) =>
-    error.code === code && error.message.includes(text);
 const site = () => storeBucketSite(cloud, {});
 
 const imports = (pattern: string, nameTemplate?: string): IngestPathRule => ({

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
 import { PublicFetchError } from "../../process/outgoing/allowed-address.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { forgetNotifications } from "./forget-notifications.ts";
 import { makeTopic, TOPIC_ARN } from "./testing/sns-topic.ts";
 
@@ -12,12 +13,12 @@ const DAY_NS = 86_400_000_000_000n;
 const topic = makeTopic();
 const fetched: string[] = [];
 const internet = { isAway: false };
-const time = { aheadNs: 0n };
+const time = createRunningClock();
 const cloud = await startCloud(
   { after },
   {
     works: false,
-    clock: { nowNs: () => BigInt(Date.now()) * 1_000_000n + time.aheadNs },
+    clock: time,
     fetchPublic: async ({ href, host }) => {
       if (internet.isAway) throw new PublicFetchError("sns.eu-central-1.amazonaws.com: getaddrinfo EAI_AGAIN");
       fetched.push(href);
@@ -55,10 +56,6 @@ const notify = (body: Partial<Body> = {}, by = inbox) => {
   const names = { bucketName: "robots", storageProvider: "s3_compatible", fileName: "logs/a.mcap" } as const;
   return by.call(api.bucketNotifications.create, { messageId: `m${messages}`, ...names, ...body });
 };
-const refusedWith =
-  (code: string, sentence = /./) =>
-  (error: ApiCallError) =>
-    error.code === code && sentence.test(error.message);
 
 test("a notification is a success, and its object will be looked at, once for all that come before", async () => {
   assert.deepEqual(await notify(), { success: true });

@@ -11,11 +11,12 @@ import { createLinkSigner, signLink } from "../../core/signed-link.ts";
 import { filesOf } from "../../store/blobs/file-layout.ts";
 import { type ServedFileStore, serveFileStore } from "../../store/blobs/testing/open-file-store.ts";
 import { cutParts, inPieces, newKey } from "../../store/blobs/testing/pieces.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
 const PART_BYTES = 300_000;
 
-let nowMs = Date.now();
-const clock = { nowNs: () => BigInt(nowMs) * 1_000_000n };
+const startMs = Date.now();
+const clock = createStoppedClock(BigInt(startMs) * 1_000_000n);
 const served = await serveFileStore({ clock, grantTtlMs: 60_000 });
 after(() => served[Symbol.asyncDispose]());
 
@@ -44,11 +45,11 @@ test("the part route refuses a link that is expired, forged, or of another targe
   const forger = createLinkSigner(["f".repeat(32)]);
   const { origin, pathname: path } = new URL(url);
   const claims = { sha256: base64Of(parts[0]!.plan.digest), length: String(PART_BYTES) };
-  const forged = signLink(forger, { method: "PUT", path, claims, expiresAtMs: nowMs + 1000 });
+  const forged = signLink(forger, { method: "PUT", path, claims, expiresAtMs: startMs + 1000 });
   assert.equal(await send(`${origin}${path}?${forged}`), "403 LinkRefused");
-  nowMs += 60_000;
+  clock.atNs += 60_000_000_000n;
   assert.equal(await send(url), "403 LinkExpired");
-  nowMs -= 60_000;
+  clock.atNs -= 60_000_000_000n;
 });
 
 test("the part route refuses bytes other than the announced ones, and a closed upload", async () => {

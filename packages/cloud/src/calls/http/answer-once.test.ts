@@ -6,12 +6,13 @@ import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { mintToken } from "../../process/credentials/mint.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { putFile } from "../../testing/upload-file.ts";
 import { createOrganization } from "../setup/organization.ts";
 import { forgetOldAnswers } from "./kept-answers.ts";
 
 const DAY_NS = 24n * 3600n * 1_000_000_000n;
-const clock = { aheadNs: 0n, nowNs: () => BigInt(Date.now()) * 1_000_000n + clock.aheadNs };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { works: false, clock });
 const { prisma } = cloud.deps.db;
 

@@ -9,6 +9,7 @@ import { isDatabaseAway } from "../../db/sql-state.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { openFileStore } from "../../store/blobs/file-store.ts";
 import { copyDatabase, dropDatabase, restoreDatabase } from "../../testing/set-back.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import { prepareDeployment } from "../setup/first-start.ts";
 import { holdDeployment } from "./held-deployment.ts";
@@ -16,7 +17,7 @@ import { goMarkRound, WrongStoreError } from "./mark-round.ts";
 import { type Mark, MarkNotes, newMarkName } from "./marks.ts";
 import { acceptStore, endByHand } from "./recover-by-hand.ts";
 
-const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
+const clock = createRunningClock();
 const log = { info: () => {}, warn: () => {} };
 
 /** Repeats the call until the connections that a restore has ended are replaced: each is found to be lost only when it is used. */

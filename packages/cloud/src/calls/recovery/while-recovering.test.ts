@@ -13,6 +13,7 @@ import { removeOrPutOff } from "../../keeping/manifests/remove-or-put-off.ts";
 import { sweepBySchedule } from "../../keeping/sweep/scheduled-sweep.ts";
 import { sweep } from "../../keeping/sweep/sweep.ts";
 import { inPieces } from "../../store/blobs/testing/pieces.ts";
+import { untilLockWaits } from "../../testing/lock-waits.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import {
   deliver,
@@ -23,6 +24,7 @@ import {
   startAgent,
   type TestAgent,
 } from "../../testing/test-agent.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { NotSafeError } from "./held-deployment.ts";
 import { endRecovery, openIncarnation } from "./incarnations.ts";
 import { goMarkRound } from "./mark-round.ts";
@@ -31,7 +33,7 @@ import { confirmDeletion } from "./recover-by-hand.ts";
 
 const SECOND = 1_000_000_000n;
 const DAY = 86_400n * SECOND;
-const clock = { aheadNs: 0n, nowNs: () => BigInt(Date.now()) * 1_000_000n + clock.aheadNs };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
 const { admin, deps } = cloud;
 const { prisma } = deps.db;
@@ -226,9 +228,7 @@ test("the removal of an object ends before another incarnation is opened, and th
   const opening = begin().then(() => {
     isOpen = true;
   });
-  const waiting = () => prisma.$queryRaw<object[]>`
-    SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await eventually(waiting, ({ length }) => length === 1);
+  await untilLockWaits(deps.db);
   assert.equal(isOpen, false);
   letGo();
   await Promise.all([removal, opening]);

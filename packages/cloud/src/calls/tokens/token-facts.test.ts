@@ -5,10 +5,10 @@ import { api, LEASE_HEADER } from "@downlink/protocol";
 import { NotedTokenUses } from "../../process/credentials/token-uses.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { helloBody, sha256 } from "../../testing/test-agent.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
 const MINUTE_NS = 60_000_000_000n;
-let nowNs = 1_800_000_000_000_000_000n;
-const clock = { nowNs: () => nowNs };
+const clock = createStoppedClock(1_800_000_000_000_000_000n);
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin, deps } = cloud;
 const isRefused = (status: number) => (error: ApiCallError) => error.status === status;
@@ -59,9 +59,9 @@ for (const [name, kind] of Object.entries(kinds)) {
   });
 
   test(`${name} may end at a time in the future; what is made by a key that ends, ends no later`, async () => {
-    const expiresAt = nowNs + 10n * MINUTE_NS;
+    const expiresAt = clock.atNs + 10n * MINUTE_NS;
     assert.equal((await kind.make(expiresAt)).expiresAt, expiresAt);
-    await assert.rejects(kind.make(nowNs), isRefused(400));
+    await assert.rejects(kind.make(clock.atNs), isRefused(400));
     const ending = await admin.call(api.apiKeys.create, { name: "ending", capabilities: ["*"], expiresAt });
     const byEnding = cloud.withToken(ending.token!);
     assert.equal((await kind.make(undefined, byEnding)).expiresAt, expiresAt);
@@ -71,15 +71,15 @@ for (const [name, kind] of Object.entries(kinds)) {
 }
 
 test("a key is refused from its end on, and so is an agent's token", async () => {
-  const expiresAt = nowNs + MINUTE_NS;
+  const expiresAt = clock.atNs + MINUTE_NS;
   const key = cloud.withToken((await kinds["an API key"].make(expiresAt)).token!);
   const agent = cloud.withToken((await kinds["a device token"].make(expiresAt)).token!);
-  nowNs = expiresAt - 1n;
+  clock.atNs = expiresAt - 1n;
   await key.call(api.devices.list, {});
   const { lease } = await agent.call(api.edge.hello, helloBody());
   const headers = { [LEASE_HEADER]: String(lease) };
   await agent.call(api.edge.status, { files: {}, problems: [] }, { headers });
-  nowNs = expiresAt;
+  clock.atNs = expiresAt;
   await assert.rejects(agent.call(api.edge.status, { files: {}, problems: [] }, { headers }), isRefused(401));
   await assert.rejects(key.call(api.devices.list, {}), isRefused(401));
   await assert.rejects(agent.call(api.edge.hello, helloBody()), isRefused(401));
@@ -88,7 +88,7 @@ test("a key is refused from its end on, and so is an agent's token", async () =>
 test("the last key that may do everything cannot be replaced by one that ends", async () => {
   const other = await cloud.otherOrganization();
   const [own] = await other.call(api.apiKeys.list, {});
-  await other.call(api.apiKeys.create, { name: "ends", capabilities: ["*"], expiresAt: nowNs + MINUTE_NS });
+  await other.call(api.apiKeys.create, { name: "ends", capabilities: ["*"], expiresAt: clock.atNs + MINUTE_NS });
   await assert.rejects(other.call(api.apiKeys.delete, { id: own!.id }), isRefused(409));
   await other.call(api.apiKeys.create, { name: "stays", capabilities: ["*"] });
   await other.call(api.apiKeys.delete, { id: own!.id });
@@ -99,13 +99,13 @@ test("the last use of a token is stored to the minute; calls write nothing, and 
   const made = await kind.make();
   const client = cloud.withToken(made.token!);
   const regularFlush = t.mock.method(deps.tokenUses, "flush", async () => {}); // the regular write must not fall between the calls
-  nowNs += 61_000_000_000n - (nowNs % MINUTE_NS);
+  clock.atNs += 61_000_000_000n - (clock.atNs % MINUTE_NS);
   for (let call = 0; call < 20; call++) await client.call(api.devices.list, {});
   await assert.rejects(client.call(api.projects.list, {}), isRefused(403));
   assert.equal(((await listed(kind, made)) as typeof made).lastUsedAt, undefined, "nothing is written with a call");
   regularFlush.mock.restore();
   await deps.tokenUses.flush();
-  const usedAt = nowNs - (nowNs % MINUTE_NS);
+  const usedAt = clock.atNs - (clock.atNs % MINUTE_NS);
   assert.equal(((await listed(kind, made)) as typeof made).lastUsedAt, usedAt);
   const [row] = await deps.db.prisma.$queryRaw<{ xmin: string }[]>`
     SELECT xmin::text FROM "Credential" WHERE "apiKeyId" = ${made.id}`;
@@ -118,7 +118,7 @@ test("the last use of a token is stored to the minute; calls write nothing, and 
 test("a process whose clock is behind does not undo a later use, and noted uses are written when it ends", async () => {
   const made = await kinds["an API key"].make();
   const noted = async (atNs: bigint) => {
-    await using uses = new NotedTokenUses({ ...deps, clock: { nowNs: () => atNs } });
+    await using uses = new NotedTokenUses({ ...deps, clock: createStoppedClock(atNs) });
     uses.note(sha256(made.token!));
     uses.note("of no token");
   };

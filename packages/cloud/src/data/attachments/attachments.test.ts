@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type RecordingAttachment } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, sha256, startAgent } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
@@ -12,7 +12,6 @@ const START = 1_760_000_000n * SECOND;
 const cloud = await startCloud({ after });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
-const refusedWith = (status: number) => (error: ApiCallError) => error.status === status;
 
 type ListQuery = CallInput<typeof api.attachments.list>;
 const list = (query: ListQuery = {}) => admin.call(api.attachments.list, query);

@@ -6,10 +6,10 @@ import { makeMcap } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { sha256 } from "../../testing/test-agent.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
-let offsetNs = 0n;
-const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n + offsetNs };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
 const { admin } = cloud;
 
@@ -94,9 +94,9 @@ test("a link is valid for 15 minutes, for GET, and for the one attachment that i
   assert.equal((await get(swapped)).status, 403);
   assert.equal((await get(one.location.split("?")[0]!)).status, 400);
   assert.equal((await get(other.location, {}, "PUT")).status, 404);
-  offsetNs = 15n * 60n * 1_000_000_000n - 60_000_000_000n;
+  clock.aheadNs = 15n * 60n * 1_000_000_000n - 60_000_000_000n;
   assert.equal((await get(other.location)).status, 200);
-  offsetNs += 61_000_000_000n;
+  clock.aheadNs += 61_000_000_000n;
   assert.equal((await get(other.location)).status, 403);
 });
 

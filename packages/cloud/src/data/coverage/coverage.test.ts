@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import type { Prisma } from "../../db/generated/client.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
 
@@ -17,7 +17,6 @@ type Span = readonly [startSeconds: number, endSeconds: number];
 const at = (seconds: number) => EPOCH + BigInt(seconds) * SECOND;
 const list = (query: Partial<CallInput<typeof api.coverage.list>>) =>
   admin.call(api.coverage.list, { ...ALL, ...query });
-const refusedWith = (status: number) => (error: ApiCallError) => error.status === status;
 
 async function change(id: string, data: Prisma.RecordingUncheckedUpdateInput): Promise<void> {
   await cloud.deps.db.prisma.recording.update({ where: { id }, data });

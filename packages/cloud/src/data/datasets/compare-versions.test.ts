@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
@@ -41,7 +42,6 @@ const changesOf = async (base: number, target: number, more?: Partial<Compare>) 
   );
   return [shown.join(" "), addedCount, removedCount];
 };
-const refusedWith = (status: number) => (error: ApiCallError) => error.status === status;
 const [before, after2] = c < d ? ["c", "d"] : ["d", "c"];
 
 test('"`added` means present in the target and not in the base; `removed` means the reverse", ordered by start', async () => {

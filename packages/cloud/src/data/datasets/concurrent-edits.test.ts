@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { untilLockWaits } from "../../testing/lock-waits.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -108,19 +108,12 @@ test("an add of an episode that is being deleted waits, and is 404 once it is go
   const deleting = prisma.$transaction(async (tx) => {
     await tx.episode.delete({ where: { id: doomed } });
     deletion.resolve();
-    await eventually(countWaiting, (waiting) => waiting === 1);
+    await untilLockWaits(cloud.deps.db);
   });
   await deletion.promise;
   await assert.rejects(edit(id, [doomed]), (error: ApiCallError) => error.status === 404);
   await deleting;
 });
-
-/** Counts the connections to this database that wait for a lock of another one. */
-async function countWaiting(): Promise<number> {
-  const [row] = await prisma.$queryRaw<[{ count: number }]>`
-    SELECT count(*)::integer AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  return row.count;
-}
 
 test("of an add and the deletion of its episode at the same moment one comes first: 409 for the deletion, or 404 for the add", async () => {
   const id = await start();

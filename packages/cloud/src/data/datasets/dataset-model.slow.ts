@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import {
   api,
   type CallInput,
@@ -11,11 +10,13 @@ import {
   PREVIOUS_CURSOR_HEADER,
 } from "@downlink/protocol";
 import fc from "fast-check";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 import * as model from "./testing/dataset-model.ts";
 import { makeEpisodes, type TestEpisode } from "./testing/make-episodes.ts";
 
-const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs += 1n) };
+const clock = createStoppedClock(1_700_000_000_000_000_000n, { stepNs: 1n });
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 
@@ -54,7 +55,6 @@ function command(text: string, run: (dataset: model.DatasetModel, id: string) =>
   };
 }
 
-const refusedWith = (status: number) => (error: ApiCallError) => error.status === status;
 const nameOf = (id: string) => ids.indexOf(id);
 
 function edit(given: readonly string[], remove: readonly string[]): Command {

@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type ImportStatus, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
-const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs += 1n) };
+const clock = createStoppedClock(1_700_000_000_000_000_000n, { stepNs: 1n });
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
@@ -41,10 +43,6 @@ const idsOf = async (id: string, versionNumber: number) =>
   (await rowsOf(id, versionNumber)).map((row) => row.episode.id);
 const shownIds = async (id: string) =>
   (await admin.call(api.datasets.listEpisodes, { id })).episodes.map((row) => row.episode.id);
-const refusedWith =
-  (status: number, text = "") =>
-  (error: ApiCallError) =>
-    error.status === status && error.message.includes(text);
 
 test("adds and removals are staged: the editable version's counts include them, and the committed version stays as it is", async () => {
   const id = await start([first, second]);

@@ -9,10 +9,12 @@ import {
   NEXT_CURSOR_HEADER,
   PREVIOUS_CURSOR_HEADER,
 } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
-const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs += 1n) };
+const clock = createStoppedClock(1_700_000_000_000_000_000n, { stepNs: 1n });
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
@@ -25,10 +27,6 @@ type Create = CallInput<typeof api.datasets.create>;
 const create = (name: string, more: Partial<Create> = {}) =>
   admin.call(api.datasets.create, { projectId, name, ...more });
 const get = (id: string) => admin.call(api.datasets.get, { id });
-const refusedWith =
-  (status: number, text = "") =>
-  (error: ApiCallError) =>
-    error.status === status && error.message.includes(text);
 
 test("a new dataset has its first episodes staged in version 1, and names the API key that created it", async () => {
   const { added, removed, alreadyPresent, ...dataset } = await create("first", {

@@ -8,10 +8,12 @@ import {
   NEXT_CURSOR_HEADER,
   PREVIOUS_CURSOR_HEADER,
 } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
-const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs += 1n) };
+const clock = createStoppedClock(1_700_000_000_000_000_000n, { stepNs: 1n });
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 
@@ -34,8 +36,6 @@ const listVersion = (versionNumber: number, query: Query = {}) =>
   admin.callWithHeaders(api.datasetVersions.listEpisodes, { id, versionNumber, ...query });
 const numbersOf = ({ output }: { output: { episodes: readonly DatasetEpisode[] } }) =>
   output.episodes.map(({ episode }) => ids.indexOf(episode.id));
-const refusedWith = (status: number, text: string) => (error: ApiCallError) =>
-  error.status === status && error.message.includes(text);
 const isRejected = (error: ApiCallError) => error.status === 400 && error.code === "CursorRejected";
 
 test("an episode of a dataset shows when and in which version it was added, and whether data is missing", async () => {

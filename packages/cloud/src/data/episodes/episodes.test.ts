@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
+import { countLockWaits } from "../../testing/lock-waits.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
 
@@ -118,21 +119,16 @@ test("an episode of several recordings misses some until the last of them is imp
   assert.equal((await stateOf(both))[0], false);
 });
 
-/** Counts the transactions that wait for another one. */
-async function countWaiting(): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rows[0]!.count;
-}
-
 test("an episode that is requested while its recording's data is being deleted shows the deletion", async () => {
   const recordingId = await upload();
   const deleting = await pool.connect();
   await deleting.query(`BEGIN; UPDATE "Recording" SET "importStatus" = 'none' WHERE id = '${recordingId}'`);
   const asked = { isAnswered: false };
   const made = episodeOf(recordingId).finally(() => Object.assign(asked, { isAnswered: true }));
-  await eventually(countWaiting, (count) => count > 0 || asked.isAnswered);
+  await eventually(
+    () => countLockWaits(cloud.deps.db),
+    (count) => count > 0 || asked.isAnswered,
+  );
   await deleting.query("COMMIT");
   deleting.release();
   assert.deepEqual(await stateOf(await made), [true, "not here, known"]);

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
-import { type EpisodeItem, refusedWith, SECOND, startEpisodes } from "./testing/start-episodes.ts";
+import { type EpisodeItem, SECOND, startEpisodes } from "./testing/start-episodes.ts";
 
 const { cloud, admin, prisma, robot, ask, askOne, get, membersOf, later, record, recordOne, mark } =
   await startEpisodes({ after });

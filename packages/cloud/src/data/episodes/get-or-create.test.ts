@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startAgent } from "../../testing/test-agent.ts";
-import { refusedWith, startEpisodes } from "./testing/start-episodes.ts";
+import { startEpisodes } from "./testing/start-episodes.ts";
 
 const { cloud, admin, prisma, projectId, ask, askOne, get, membersOf, record, recordOne, mark } = await startEpisodes({
   after,

@@ -6,13 +6,15 @@ import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { matchTerms, type Searchable } from "../../calls/search/match-terms.ts";
 import { parseQuery } from "../../calls/search/terms.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
 const SECOND = 1_000_000_000n;
 const START_NS = 1_760_000_000n * SECOND;
-const time = { nowNs: START_NS };
-const cloud = await startCloud({ after }, { works: false, clock: { nowNs: () => time.nowNs } });
+const time = createStoppedClock(START_NS);
+const cloud = await startCloud({ after }, { works: false, clock: time });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 
@@ -50,7 +52,7 @@ async function record(count: number): Promise<string[]> {
 
 /** Creates ten episodes at once with few different starts, so that ids must break ties. */
 async function createBatch(batch: number): Promise<Known[]> {
-  time.nowNs += 5n * SECOND;
+  time.atNs += 5n * SECOND;
   const items = Array.from({ length: 10 }, (_, i) => {
     const number = batch * 10 + i;
     const startTime = START_NS + BigInt((number * 7) % 13) * SECOND;
@@ -67,7 +69,7 @@ async function createBatch(batch: number): Promise<Known[]> {
     ...item,
     id: episodes[at]!.id,
     projectId: firstProject,
-    createdAt: time.nowNs,
+    createdAt: time.atNs,
     recordingIds: item.recordings,
   }));
 }
@@ -220,9 +222,6 @@ test("episodes that are created while somebody pages move none of the existing o
     before,
   );
 });
-
-const refusedWith = (code: string, text: string) => (error: ApiCallError) =>
-  error.status === 400 && error.code === code && error.message.includes(text);
 
 test("a cursor of another query, or of a caller with other projects, is refused with 400 and code CursorRejected", async () => {
   const { next } = await list({ limit: 3, sortBy: "endTime" });

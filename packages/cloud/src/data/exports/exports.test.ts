@@ -5,12 +5,12 @@ import { api, type CallInput, ErrorBody } from "@downlink/protocol";
 import { makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
 const START = 1_760_000_000n * SECOND;
-let offsetMs = 0n;
-const clock = { nowNs: () => (BigInt(Date.now()) + offsetMs) * 1_000_000n };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
 const { admin } = cloud;
 const source = await makeMcap({ startNs: START, durationSeconds: 4 });
@@ -67,9 +67,9 @@ test("a link that names hundreds of topics works", async () => {
 
 test("a link expires after 15 seconds: 403 with a JSON error; an altered link is refused in the same way", async () => {
   const { link } = await admin.call(api.exports.create, { recordingKey: "drive" });
-  offsetMs += 14_000n;
+  clock.aheadNs += 14_000_000_000n;
   assert.equal((await fetch(link)).status, 200);
-  offsetMs += 1_001n;
+  clock.aheadNs += 1_001_000_000n;
   const late = await fetch(link);
   assert.deepEqual([late.status, ErrorBody.parse(await late.json()).code], [403, "LinkExpired"]);
   const altered = await fetch(link.replace(/([?&]e=)\d+/, "$19999999999999"));

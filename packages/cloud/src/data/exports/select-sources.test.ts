@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeBag, makeMcap, readBagMessages, readMessages } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
@@ -182,7 +183,6 @@ test("a link to one recording by its id takes two statements, and none through P
 test("an export of one recording by its id has nothing outside of the window, and a recording that is not imported is refused", async () => {
   const outside = { recordingId: recordingIds[0]!, start: START + 5n * SECOND, end: START + 6n * SECOND };
   assert.deepEqual(await exported(outside), []);
-  const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
   await assert.rejects(admin.call(api.exports.create, { recordingId: "rec_none" }), refusedWith("NotFound"));
   const other = await cloud.otherOrganization();
   await assert.rejects(

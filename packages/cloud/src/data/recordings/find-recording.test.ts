@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -36,7 +36,6 @@ async function store(more: { key?: string; createdAtNs: bigint; importedAtNs?: b
 
 const find = async (keyOrId: string, projectId?: string) =>
   (await admin.call(api.recordings.get, { keyOrId, projectId })).id;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("a recording is found by its id or by its key, with slashes, percent signs and any letters in it", async () => {
   for (const key of ["a/b", "50%2F", "über?#", "機器人 🤖"]) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type ImportStatus } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 
@@ -15,8 +15,6 @@ const requestImports = (body: CallInput<typeof api.importRequests.create>, clien
 const cancel = (body: Selection, client = admin) => client.call(api.importRequests.cancel, body);
 const setPriority = (body: CallInput<typeof api.importRequests.update>) => admin.call(api.importRequests.update, body);
 const wantedOf = async (agent: TestAgent) => (await agent.call(api.edge.work, {})).work.imports;
-const refusedWith = (status: number, text: RegExp) => (error: ApiCallError) =>
-  error.status === status && text.test(error.message);
 
 /** Creates a device with recordings at the edge, in status none, by their paths. */
 async function reportRecordings(name: string, count: number) {

@@ -7,13 +7,15 @@ import { newId } from "../../db/ids.ts";
 import { forgetViewLinks } from "../../keeping/sweep/forget-view-links.ts";
 import { endUnseenLinks } from "../../organization/projects/end-unseen-links.ts";
 import { Browser } from "../../organization/sign-in/testing/browser.ts";
+import { untilLockWaits } from "../../testing/lock-waits.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
-let offsetMs = 0n;
-const clock = { nowNs: () => (BigInt(Date.now()) + offsetMs) * 1_000_000n };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
@@ -22,7 +24,6 @@ const first = await uploadFile(cloud, file, { filename: "a.mcap", deviceName: "r
 const recordingId = first.recordingId!;
 const { projectId } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId } });
 const viewer: Capability[] = ["viewLinks.create", "viewLinks.list", "viewLinks.delete"];
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const idsOf = async (client: Client, more = {}) => (await client.call(api.viewLinks.list, more)).map(({ id }) => id);
 
 beforeEach(() => prisma.viewLink.deleteMany());
@@ -69,10 +70,10 @@ test("a view link lives for ten minutes at most, and no longer than the key that
   const keyEnd = clock.nowNs() + 30n * SECOND;
   const brief = await (await newKey({ expiresAt: keyEnd })).client.call(api.viewLinks.create, { recordingId });
   assert.equal(brief.expiresAt, keyEnd);
-  offsetMs += 31_000n;
+  clock.aheadNs += 31_000_000_000n;
   assert.deepEqual(await statusOf(brief.link), ended);
   assert.deepEqual(await statusOf(longest.link), [200, undefined]);
-  offsetMs += 570_000n;
+  clock.aheadNs += 570_000_000_000n;
   assert.deepEqual(await statusOf(longest.link), ended);
   assert.deepEqual(await idsOf(admin), []);
   await assert.rejects(admin.call(api.viewLinks.delete, { id: longest.id }), refusedWith("NotFound"));
@@ -114,7 +115,7 @@ test("no link is created after its key is disabled, even if both happen at the s
   await prisma.$transaction(async (tx) => {
     await tx.apiKey.update({ where: { id }, data: { enabled: false } });
     creating = assert.rejects(client.call(api.viewLinks.create, { recordingId }), refusedWith("Unauthenticated"));
-    await untilWaiting(tx);
+    await untilLockWaits(cloud.deps.db);
   });
   await creating;
   assert.equal(await prisma.viewLink.count(), 0);
@@ -133,21 +134,12 @@ test("no link is created after its project is closed to its maker, even if both 
   await prisma.$transaction(async (tx) => {
     const { orgId } = await setClosed(tx, true);
     creating = create();
-    await Promise.race([untilWaiting(tx), creating]);
+    await Promise.race([untilLockWaits(cloud.deps.db), creating]);
     await endUnseenLinks(tx, orgId);
   });
   assert.equal((await creating!).status, 404);
   assert.equal(await prisma.viewLink.count(), 0);
 });
-
-/** Waits until some statement waits for what the transaction has locked. */
-async function untilWaiting(tx: Pick<typeof prisma, "$queryRaw">): Promise<void> {
-  for (;;) {
-    const waiting = await tx.$queryRaw<object[]>`
-      SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))`;
-    if (waiting.length > 0) return;
-  }
-}
 
 test("another organization sees no links, and a key of another project can neither see, end nor create one", async () => {
   const { id: another } = await admin.call(api.projects.create, { name: "another" });
@@ -182,7 +174,7 @@ test("an API key has at most a hundred links; more are 409 until one ends, even 
   await admin.call(api.viewLinks.create, { recordingId });
   await client.call(api.viewLinks.delete, { id });
   await client.call(api.viewLinks.create, { recordingId });
-  offsetMs += 600_000n;
+  clock.aheadNs += 600_000_000_000n;
   await client.call(api.viewLinks.create, { recordingId });
   assert.equal((await idsOf(client)).length, 1);
 });

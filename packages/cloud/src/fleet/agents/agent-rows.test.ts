@@ -4,10 +4,11 @@ import { api } from "@downlink/protocol";
 import { noteOffline } from "../../edge/note-offline.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { sayHello, startAgent } from "../../testing/test-agent.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
 const MINUTE_NS = 60_000_000_000n;
-let nowNs = 1_800_000_000_000_000_000n;
-const cloud = await startCloud({ after }, { clock: { nowNs: () => nowNs }, works: false });
+const clock = createStoppedClock(1_800_000_000_000_000_000n);
+const cloud = await startCloud({ after }, { clock, works: false });
 const { admin } = cloud;
 const status = {
   files: { reported: 3, damaged: 1 },
@@ -22,12 +23,12 @@ test("a device shows what its agent last reported about itself; a device without
   const device = await admin.call(api.devices.get, { nameOrId: agent.deviceId });
   assert.deepEqual(device.agent, {
     online: true,
-    lastSeenAt: nowNs,
+    lastSeenAt: clock.atNs,
     version: "0.0.0-test",
     hostname: "robot",
     platform: "linux",
     arch: "x64",
-    clockSkewMs: -Number(nowNs / 1_000_000n),
+    clockSkewMs: -Number(clock.atNs / 1_000_000n),
     cloned: false,
     status,
   });
@@ -54,12 +55,12 @@ test("a device whose agent's facts cannot be read is listed without them", async
 test("an agent is online as long as its lease lives, renewed by any call", async () => {
   const agent = await startAgent(cloud, "keeper");
   const isOnline = async () => (await admin.call(api.devices.get, { nameOrId: "keeper" })).agent?.online;
-  nowNs += MINUTE_NS - 1n;
+  clock.atNs += MINUTE_NS - 1n;
   assert.equal(await isOnline(), true);
   await agent.report([]);
-  nowNs += MINUTE_NS - 1n;
+  clock.atNs += MINUTE_NS - 1n;
   assert.equal(await isOnline(), true);
-  nowNs += 1n;
+  clock.atNs += 1n;
   assert.equal(await isOnline(), false);
 });
 
@@ -70,13 +71,13 @@ test("a device that is not heard of for five minutes is reported as offline, onc
     const where = { type: "device.offline", payload: { path: ["device", "id"], equals: agent.deviceId } };
     return cloud.deps.db.prisma.outboxEvent.count({ where });
   };
-  nowNs += 6n * MINUTE_NS;
+  clock.atNs += 6n * MINUTE_NS;
   assert.equal(await shown(), 0);
-  nowNs += 1n;
+  clock.atNs += 1n;
   assert.equal(await shown(), 1);
   assert.equal(await shown(), 1);
   await agent.report([]);
-  nowNs += 7n * MINUTE_NS;
+  clock.atNs += 7n * MINUTE_NS;
   assert.equal(await shown(), 2);
 });
 

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { helloBody, sayHello, startAgent, type TestAgent } from "../../testing/test-agent.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
-let nowNs = 1_800_000_000_000_000_000n;
-const cloud = await startCloud({ after }, { clock: { nowNs: () => nowNs }, works: false });
+const clock = createStoppedClock(1_800_000_000_000_000_000n);
+const cloud = await startCloud({ after }, { clock, works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const hello = ({ token }: TestAgent, lease: number, instanceId: string) =>
   cloud.withToken(token).call(api.edge.hello, helloBody({ lease, instanceId }));
 
@@ -40,7 +40,7 @@ test("a copy that was started by mistake and stopped again leaves no mark: the o
   await sayHello(cloud, { ...original, lease: ofFirst.hello.lease, instanceId: "the-copied-process" });
   const again = () => hello(original, ofFirst.hello.lease, "the-original-process");
   await assert.rejects(again(), refusedWith("LeaseHeldElsewhere"));
-  nowNs += 61_000_000_000n;
+  clock.atNs += 61_000_000_000n;
   await again();
   await again();
 });

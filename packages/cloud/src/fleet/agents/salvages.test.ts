@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeOtherItem, type EdgeRecordingItem, SALVAGE_RECORD_NAME } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { brokenItem, deliver, recordingItem, sha256, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const span = { start: 1_000_000_000_000n, end: 1_010_000_000_000n };
 
 function cutFile(more: Partial<EdgeOtherItem> = {}): EdgeOtherItem {

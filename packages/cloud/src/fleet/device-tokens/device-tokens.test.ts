@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { helloBody } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const device = await admin.call(api.devices.create, { name: "robot" });
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("a token's text is shown once, and only its hash is stored", async () => {
   const created = await admin.call(api.deviceTokens.create, { deviceId: device.id });

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type PropertyChanges, type PropertyValueType } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith =
-  (code: string, text = "") =>
-  (error: ApiCallError) =>
-    error.code === code && error.message.includes(text);
 
 async function define(key: string, valueType: PropertyValueType, enumValues?: string[]) {
   await admin.call(api.customProperties.create, { key, label: key, resourceType: "device", valueType, enumValues });

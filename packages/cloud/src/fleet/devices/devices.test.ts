@@ -3,12 +3,12 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("a device is created with defaults, and found by name and by id", async () => {
   const created = await admin.call(api.devices.create, { name: "r2-d2_v.1" });

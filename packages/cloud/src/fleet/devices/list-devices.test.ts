@@ -3,9 +3,10 @@ import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { startAgent } from "../../testing/test-agent.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
-let nowNs = 1_800_000_000_000_000_000n;
-const cloud = await startCloud({ after }, { works: false, clock: { nowNs: () => nowNs } });
+const clock = createStoppedClock(1_800_000_000_000_000_000n);
+const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 const other = await cloud.otherOrganization();
@@ -22,7 +23,7 @@ const reports = [
   ["no-disk", { freeBytes: undefined, problems: 1 }],
 ] as const;
 for (const [name, { freeBytes, problems }] of reports) {
-  nowNs += 1_000_000_000n;
+  clock.atNs += 1_000_000_000n;
   const agent = await startAgent(cloud, name);
   await agent.call(api.edge.status, {
     files: {},

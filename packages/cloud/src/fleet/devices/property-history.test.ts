@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, formatTimestamp, type PropertyValue } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
 const SECOND_NS = 1_000_000_000n;
 const START_NS = 1_760_000_000n * SECOND_NS;
-const time = { nowNs: START_NS };
-const cloud = await startCloud({ after }, { works: false, clock: { nowNs: () => time.nowNs } });
+const time = createStoppedClock(START_NS);
+const cloud = await startCloud({ after }, { works: false, clock: time });
 const { admin } = cloud;
-const refusedWith =
-  (code: string, text = "") =>
-  (error: ApiCallError) =>
-    error.code === code && error.message.includes(text);
 
 for (const key of ["floor", "zone"])
   await admin.call(api.customProperties.create, { key, label: key, resourceType: "device", valueType: "string" });
@@ -34,11 +31,11 @@ function secondsOf(timeNs: bigint) {
 
 /** Creates a device that was on floor `1` from 0 s to 10 s and has been on `2` since; the time is 100 s now. */
 async function createMoved(name: string) {
-  time.nowNs = at(0);
+  time.atNs = at(0);
   await admin.call(api.devices.create, { name, properties: { floor: "1" } });
-  time.nowNs = at(10);
+  time.atNs = at(10);
   await update(name, { floor: "2" });
-  time.nowNs = at(100);
+  time.atNs = at(100);
   return name;
 }
 
@@ -72,7 +69,7 @@ test("a past value splits, trims and deletes the intervals that it overlaps, and
   ]);
   const device = await admin.call(api.devices.get, { nameOrId: name });
   assert.deepEqual([device.properties, device.updatedAt], [{ floor: "2" }, at(10)]);
-  time.nowNs = at(200);
+  time.atNs = at(200);
   await update(name, { floor: "6" });
   assert.deepEqual((await lineOf(name)).slice(4), [
     ["2", 40, 200],
@@ -182,7 +179,7 @@ test("the history's query uses no prefix; each term is about one interval", asyn
 
 test("the history is sorted by id, key, start or end, by default by start, and paged in a total order", async () => {
   const name = await createMoved("sorted");
-  time.nowNs = at(110);
+  time.atNs = at(110);
   await update(name, { zone: "a", load: 1 });
   await setPast(name, { key: "zone", value: "b", start: at(-9), end: at(3) });
   const list = (query: Record<string, unknown>) =>
@@ -221,11 +218,11 @@ test("one interval is found by its id, and only of its own device", async () => 
 });
 
 test("values that are set while the clock stands still or goes back keep their order and never overlap", async () => {
-  time.nowNs = at(0);
+  time.atNs = at(0);
   await admin.call(api.devices.create, { name: "hasty", properties: { floor: "1" } });
   await update("hasty", { floor: "2" });
   await update("hasty", { floor: null });
-  time.nowNs = at(-50);
+  time.atNs = at(-50);
   await update("hasty", { floor: "3" });
   const history = await admin.call(api.devices.listPropertyHistory, { nameOrId: "hasty" });
   assert.deepEqual(

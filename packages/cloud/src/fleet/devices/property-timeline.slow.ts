@@ -3,10 +3,11 @@ import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import fc from "fast-check";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
 const START_NS = 1_760_000_000_000_000_000n;
-const time = { nowNs: START_NS };
-const cloud = await startCloud({ after }, { works: false, clock: { nowNs: () => time.nowNs } });
+const time = createStoppedClock(START_NS);
+const cloud = await startCloud({ after }, { works: false, clock: time });
 const { admin } = cloud;
 const floor = { key: "floor", label: "Floor", resourceType: "device", valueType: "string" } as const;
 await admin.call(api.customProperties.create, floor);
@@ -44,11 +45,11 @@ test("after any updates and past edits, the history agrees with a timeline kept 
 async function followTimeline(name: string, steps: readonly Step[]) {
   const [FIRST, LAST] = [-5, 30];
   const timeline = new Array<string | undefined>(LAST - FIRST + 1).fill(undefined);
-  time.nowNs = at(0);
+  time.atNs = at(0);
   await admin.call(api.devices.create, { name });
   for (const [index, step] of steps.entries()) {
     const now = index + 1;
-    time.nowNs = at(now);
+    time.atNs = at(now);
     if (step.kind === "update") {
       await admin.call(api.devices.update, { nameOrId: name, properties: { floor: step.value } });
       timeline.fill(step.value ?? undefined, now - FIRST);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, MAX_EVENT_METADATA_CHARACTERS } from "@downlink/protocol";
 import { Prisma } from "../../db/generated/client.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -10,10 +10,6 @@ const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 const other = await cloud.otherOrganization();
 const robot = await admin.call(api.devices.create, { name: "robot" });
-const refusedWith =
-  (code: string, text = "") =>
-  (error: ApiCallError) =>
-    error.code === code && error.message.includes(text);
 
 async function send(method: string, path: string, body?: unknown) {
   const response = await fetch(`${cloud.url}/v1/events${path}`, {

@@ -5,8 +5,9 @@ import { api, type CallInput, type Event } from "@downlink/protocol";
 import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
-const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs += 1n) };
+const clock = createStoppedClock(1_700_000_000_000_000_000n, { stepNs: 1n });
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 const devices = await Promise.all(["b", "a", "c"].map((name) => admin.call(api.devices.create, { name })));

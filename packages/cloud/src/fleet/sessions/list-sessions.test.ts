@@ -4,8 +4,9 @@ import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type ListedSession } from "@downlink/protocol";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
-const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs += 1n) };
+const clock = createStoppedClock(1_700_000_000_000_000_000n, { stepNs: 1n });
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 const robot = await startAgent(cloud, "robot");

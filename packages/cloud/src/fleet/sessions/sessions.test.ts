@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 
@@ -18,10 +19,6 @@ for (const [key, valueType] of [
 ] as const)
   await admin.call(api.customProperties.create, { key, label: key, resourceType: "session", valueType });
 
-const refusedWith =
-  (code: string, text = "") =>
-  (error: ApiCallError) =>
-    error.code === code && error.message.includes(text);
 type Created = CallInput<typeof api.sessions.create>;
 const create = (body: Created = { deviceId: robot.deviceId }) => admin.call(api.sessions.create, body);
 const get = (keyOrId: string) => admin.call(api.sessions.get, { keyOrId });

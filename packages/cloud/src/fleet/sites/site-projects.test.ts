@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, capabilities } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { brokenItem, sayHello } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith =
-  (code: string, text = "") =>
-  (error: ApiCallError) =>
-    error.code === code && error.message.includes(text);
 
 const [first, second] = await Promise.all(
   ["one", "two"].map((name) => admin.call(api.projects.create, { name }).then(({ id }) => id)),

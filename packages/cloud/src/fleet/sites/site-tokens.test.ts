@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { helloBody } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const edge = await admin.call(api.sites.create, { name: "edge", type: "edge" });
 const hosted = await admin.call(api.sites.create, { name: "hosted", type: "self-hosted" });
 const primary = (await admin.call(api.sites.list, {})).find(({ type }) => type === "service-hosted")!;

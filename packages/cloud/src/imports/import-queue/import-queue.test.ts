@@ -4,8 +4,9 @@ import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, edgeLimits, type QueuedImport } from "@downlink/protocol";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { askForFile, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 
-const clock = { aheadNs: 0n, nowNs: () => BigInt(Date.now()) * 1_000_000n + clock.aheadNs };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;

@@ -4,8 +4,8 @@ import { api, type CallInput } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
 import { lockRecording } from "../../import-life/lock-recording.ts";
+import { untilLockWaits } from "../../testing/lock-waits.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
 import { joinSession } from "./join-session.ts";
 
@@ -145,12 +145,6 @@ test("a repeat that names no session leaves a recording where its owner put it, 
   assert.equal(await sessionOf(recordingId), undefined);
 });
 
-async function waitingForLocks(): Promise<number> {
-  const rows = await prisma.$queryRaw<unknown[]>`
-    SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  return rows.length;
-}
-
 test("a session that is deleted while a recording joins it keeps no recording", async () => {
   const { recordingId } = await uploadOne();
   const sessionId = await createSession();
@@ -160,7 +154,7 @@ test("a session that is deleted while a recording joins it keeps no recording", 
     const recording = await lockRecording(tx, recordingId);
     assert.equal(await joinSession(tx, { request, recording, nowNs: 1n }), undefined);
     deleted = remove(sessionId);
-    await Promise.race([deleted, eventually(waitingForLocks, (count) => count > 0)]);
+    await Promise.race([deleted, untilLockWaits(deps.db)]);
   });
   await deleted;
   assert.equal(await sessionOf(recordingId), undefined);

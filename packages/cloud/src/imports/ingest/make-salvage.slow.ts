@@ -6,14 +6,14 @@ import { ThreadFailedError } from "../../background/indexing/indexing-errors.ts"
 import type { Transaction } from "../../db/transaction.ts";
 import { StorageFullError } from "../../store/blobs/blob-errors.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { putFile } from "../../testing/upload-file.ts";
 import { makeSalvage } from "./make-salvage.ts";
 import { ingest } from "./pipeline.ts";
 import { reconcile } from "./reconcile.ts";
 
 const SECOND = 1_000_000_000n;
-let offsetNs = 0n;
-const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n + offsetNs };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin, deps } = cloud;
 const { prisma } = deps.db;
@@ -51,7 +51,7 @@ async function assertMadeOnce({ sourceId, requestId }: { sourceId: string; reque
   assert.deepEqual([ended.state, ended.errorText], ["complete", null]);
   const { blobKey, indexKey } = await prisma.recording.findUniqueOrThrow({ where: { id: ended.recordingId! } });
   assert.equal(await prisma.recording.count({ where: { path: "a.salvage.mcap", blobKey } }), 1);
-  offsetNs += 1_000n * SECOND;
+  clock.aheadNs += 1_000n * SECOND;
   await reconcile(deps);
   const { state, blobKey: sourceKey } = await requestOf(sourceId);
   assert.equal(state, "error");
@@ -101,7 +101,7 @@ for (const [when, crash] of Object.entries(crashes))
     assert.deepEqual(await statesOf(asked.requestId), ["open"]);
     await makeSalvage(deps, asked.requestId, never);
     assert.deepEqual(await statesOf(asked.requestId), ["open"], "it may be alive: nobody begins beside it");
-    offsetNs += 21n * SECOND;
+    clock.aheadNs += 21n * SECOND;
     await makeSalvage(deps, asked.requestId, never);
     assert.deepEqual(await statesOf(asked.requestId), ["abandoned", "stored"]);
     await makeSalvage(deps, asked.requestId, never); // a repeat of the job
@@ -149,7 +149,7 @@ test("an attempt that was taken for dead and comes back changes nothing and leav
   });
   const late = makeSalvage({ ...deps, blobs }, asked.requestId, never);
   await written.promise;
-  offsetNs += 21n * SECOND;
+  clock.aheadNs += 21n * SECOND;
   await makeSalvage(deps, asked.requestId, never);
   const { blobKey } = await requestOf(asked.requestId);
   goOn.resolve();
@@ -164,7 +164,7 @@ test("a lost job is queued again, unless an attempt shows that it is alive", asy
   const jobs = { ...deps.jobs, enqueue: async (_tx: unknown, { name }: { name: string }) => void queued.push(name) };
   await reconcile({ ...deps, jobs });
   assert.deepEqual(queued, []);
-  offsetNs += 121n * SECOND;
+  clock.aheadNs += 121n * SECOND;
   await reconcile({ ...deps, jobs });
   await reconcile({ ...deps, jobs });
   assert.deepEqual(queued, ["salvage"]);

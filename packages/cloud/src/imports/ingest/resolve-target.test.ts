@@ -6,8 +6,9 @@ import type { ImportRequestUncheckedCreateInput } from "../../db/generated/model
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { primarySiteOf } from "../../organization/projects/primary-site.ts";
+import { untilLockWaits } from "../../testing/lock-waits.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { recordingItem, startAgent } from "../../testing/test-agent.ts";
 import type { IngestError } from "./ingest-failure.ts";
 import { nameTarget, resolveTarget, type Source, type Target } from "./resolve-target.ts";
 
@@ -103,12 +104,6 @@ test("a session of another device, a missing device and a key that cannot be sto
     await assert.rejects(sessionOf({}, { sessionKey }), failedWith("InvalidSessionKey"));
 });
 
-async function waitingForLocks(): Promise<number> {
-  const rows = await prisma.$queryRaw<unknown[]>`
-    SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  return rows.length;
-}
-
 test("a session that is deleted while an import goes into it keeps no recording", async () => {
   const recordingId = await recordAtEdge();
   const { id } = await create("raced");
@@ -118,7 +113,7 @@ test("a session that is deleted while an import goes into it keeps no recording"
     const source = { request: { ...request, sessionId: id, sessionKey: null }, identity: {}, nowNs: 1n };
     const { sessionId } = await targetOf(tx, source);
     deleted = remove(id);
-    await Promise.race([deleted, eventually(waitingForLocks, (count) => count > 0)]);
+    await Promise.race([deleted, untilLockWaits(deps.db)]);
     await tx.recording.update({ where: { id: recordingId }, data: { sessionId } });
   });
   await deleted;

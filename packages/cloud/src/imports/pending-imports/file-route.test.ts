@@ -5,11 +5,11 @@ import { api, ErrorBody } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { putFile, uploadFile } from "../../testing/upload-file.ts";
 
 const MINUTE_NS = 60_000_000_000n;
-let offsetNs = 0n;
-const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n + offsetNs };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
 const { admin, deps } = cloud;
 const { prisma } = deps.db;
@@ -78,9 +78,9 @@ test("a link is valid for 15 minutes, for GET, and for the one file that it name
   assert.equal((await get(location.replace(failed.requestId, another.requestId))).status, 403);
   assert.equal((await get(location.split("?")[0]!)).status, 400);
   assert.equal((await get(location, {}, "PUT")).status, 404);
-  offsetNs = 14n * MINUTE_NS;
+  clock.aheadNs = 14n * MINUTE_NS;
   assert.equal((await get(location, {}, "HEAD")).status, 200);
-  offsetNs = 15n * MINUTE_NS + 1n;
+  clock.aheadNs = 15n * MINUTE_NS + 1n;
   assert.equal((await get(location)).status, 403);
 });
 

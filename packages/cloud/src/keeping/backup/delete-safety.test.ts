@@ -15,6 +15,7 @@ import { openFileFolder } from "../../store/blobs/file-folder.ts";
 import { inPieces, readBlob } from "../../store/blobs/testing/pieces.ts";
 import { startCloud, type TestCloud } from "../../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, sayHello, sha256, startAgent } from "../../testing/test-agent.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { makeBackup } from "./make-backup.ts";
 
 const SECOND = 1_000_000_000n;
@@ -23,7 +24,7 @@ let seed = 0;
 
 /** A control plane whose clock the test sets, with devices that delete what is imported. */
 async function start(t: TestContext, safety = "") {
-  const clock = { aheadNs: 0n, nowNs: () => BigInt(Date.now()) * 1_000_000n + clock.aheadNs };
+  const clock = createRunningClock();
   const environment = { DOWNLINK_DELETE_SAFETY: safety };
   const cloud = await startCloud(t, { clock, environment });
   const place = await mkdtemp(join(tmpdir(), "downlink-safety-"));

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError, Client } from "@downlink/client";
 import { api, type Capability } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 /** The last use of a key is stored some time later, so that two lists may differ in it. */
 const keysOf = async (client: Client, page: { limit?: number; offset?: number } = {}) =>
   (await client.call(api.apiKeys.list, page)).map(({ lastUsedAt: _, ...key }) => key);

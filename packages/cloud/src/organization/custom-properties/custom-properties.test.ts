@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type PropertyResourceType } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
-const refusedWith =
-  (code: string, text = "") =>
-  (error: ApiCallError) =>
-    error.code === code && error.message.includes(text);
 
 let created = 0;
 function create(changes: Partial<Parameters<typeof admin.call<typeof api.customProperties.create>>[1]> = {}) {

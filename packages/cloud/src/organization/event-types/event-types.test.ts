@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const other = await cloud.otherOrganization();
 const { id: deviceId } = await admin.call(api.devices.create, { name: "robot" });
-const refusedWith =
-  (code: string, text = "") =>
-  (error: ApiCallError) =>
-    error.code === code && error.message.includes(text);
 
 const property = (key: string, more: object = {}) =>
   admin.call(api.customProperties.create, { key, label: key, resourceType: "event", valueType: "string", ...more });

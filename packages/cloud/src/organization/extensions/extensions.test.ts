@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
-import type { ApiCallError, Client } from "@downlink/client";
+import type { Client } from "@downlink/client";
 import { api, capabilities, type Extension, MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import { request } from "undici";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { eventually } from "../../testing/test-agent.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 import { makeZip, type ZipFile } from "./testing/make-zip.ts";
 
-let nowNs = BigInt(Date.now()) * 1_000_000n;
-const clock = { nowNs: () => ++nowNs };
+const clock = createStoppedClock(BigInt(Date.now()) * 1_000_000n, { stepNs: 1n });
 const cloud = await startCloud({ after }, { clock });
 const { admin, adminKey } = cloud;
 const { orgId } = await admin.call(api.devices.create, { name: "robot" });
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const get = (id: string, client: Client = admin) => client.call(api.extensions.get, { id });
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
@@ -96,9 +96,9 @@ test("a link is valid for 15 minutes, for GET, and for the one package that it n
   assert.equal(await statusOf(link.replace(new URL(link).pathname, swapped)), 403);
   assert.equal(await statusOf(link.split("?")[0]!), 400);
   assert.equal(await statusOf(link, "PUT"), 404);
-  nowNs += 15n * 60n * 1_000_000_000n - 1_000_000_000n;
+  clock.atNs += 15n * 60n * 1_000_000_000n - 1_000_000_000n;
   assert.equal(await statusOf(link), 200);
-  nowNs += 1_000_000_000n;
+  clock.atNs += 1_000_000_000n;
   assert.equal(await statusOf(link), 403);
 });
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiCallError, Client } from "@downlink/client";
+import type { Client } from "@downlink/client";
 import { api, ErrorBody } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 
-let nowNs = 1_700_000_000_000_000_000n;
-const clock = { nowNs: () => ++nowNs };
+const clock = createStoppedClock(1_700_000_000_000_000_000n, { stepNs: 1n });
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const shared = { name: "shared", permission: "ORG_WRITE", data: { panels: [1, "ü"] } } as const;
 const idsOf = async (client: Client) => (await client.call(api.layouts.list, {})).map(({ id }) => id);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, MAX_SAVED_VIEWS } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { Browser } from "../sign-in/testing/browser.ts";
 
@@ -9,7 +9,6 @@ const cloud = await startCloud({ after }, { works: false });
 const view = { name: "failed, a week", path: "/p/prj_1/recordings", query: "status=failed&from=now-7d" };
 const namesOf = async (client: typeof cloud.admin) =>
   (await client.call(api.savedViews.list, {})).map(({ name }) => name);
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("a view is saved, listed by name, changed in parts and deleted", async () => {
   const client = cloud.withToken(await cloud.addKey([]));

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { Browser } from "./testing/browser.ts";
 
 const SECOND_NS = 1_000_000_000n;
 const DAY_NS = 86_400n * SECOND_NS;
-let ahead = 0n;
-const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n + ahead };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 const clientId = "terminal";
@@ -51,9 +51,9 @@ test("a program is signed in by a member who types its code, and has their right
   assert.deepEqual([me.email, me.emailVerified, me.admin], ["person-1@example.org", false, false]);
   for (const again of [await poll(deviceCode), await asProgram("/v1/signin", { idToken })])
     assert.equal(again.status, 401);
-  ahead += 89n * DAY_NS;
+  clock.aheadNs += 89n * DAY_NS;
   await client.call(api.me.get, {});
-  ahead += DAY_NS;
+  clock.aheadNs += DAY_NS;
   await assert.rejects(client.call(api.me.get, {}), { code: "Unauthenticated" });
 });
 
@@ -102,10 +102,10 @@ test("a code is for the program that asked for it, and for ten minutes; its text
   const polled = await Promise.all([1, 2, 3].map(() => poll(first.deviceCode)));
   const [given] = polled.filter(({ status }) => status === 200);
   assert.equal(polled.filter(({ status }) => status === 200).length, 1);
-  ahead += 61n * SECOND_NS;
+  clock.aheadNs += 61n * SECOND_NS;
   assert.equal((await asProgram("/v1/signin", { idToken: given!.json.idToken })).status, 401);
   const late = await begin();
-  ahead += 600n * SECOND_NS;
+  clock.aheadNs += 600n * SECOND_NS;
   assert.equal((await decide(member, late.userCode)).status, 404);
   assert.equal((await poll(late.deviceCode)).status, 401);
   const jwt = `${btoa('{"alg":"none"}')}.${btoa('{"email":"person-1@example.org"}')}.`;

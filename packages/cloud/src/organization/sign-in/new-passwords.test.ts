@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, userCapabilities } from "@downlink/protocol";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { Browser, PASSWORD } from "./testing/browser.ts";
 
 const NEW = "staple correct horse";
 const HOUR_NS = 3600n * 1_000_000_000n;
-let ahead = 0n;
-const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n + ahead };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 let people = 0;
@@ -83,7 +83,7 @@ test("of several who use a link at the same moment one sets the password; a late
   const ends = await Promise.all([1, 2, 3].map(() => redeem(second.link)));
   assert.deepEqual(ends.map(({ status }) => status).sort(), [200, 401, 401]);
   const late = await admin.call(api.members.resetPassword, { id });
-  ahead += 24n * HOUR_NS;
+  clock.aheadNs += 24n * HOUR_NS;
   assert.equal((await redeem(late.link)).status, 401);
 });
 

@@ -7,13 +7,13 @@ import { readConfig } from "../../config.ts";
 import type { ApiError } from "../../core/errors.ts";
 import { IdentityProvider } from "../../process/identity-provider/identity-provider.ts";
 import { startCloud, type TestCloud } from "../../testing/start-cloud.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import { Browser, PASSWORD } from "./testing/browser.ts";
 import { RedirectedBrowser, type Visited } from "./testing/redirected-browser.ts";
 import { type Person, settingsFor, TestProvider } from "./testing/test-provider.ts";
 
-let ahead = 0n;
-const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n + ahead };
+const clock = createRunningClock();
 const provider = await TestProvider.start({ after });
 const DATABASE_URL = await createTestDatabase({ after });
 const settings = { ...settingsFor(provider.issuer), DATABASE_URL };
@@ -144,7 +144,7 @@ test("replay: an answer counts once, also if the cookie is put back, for ten min
   cookies.set(name, value);
   requireRefused(await browser.visit(callback), [401, "Unauthenticated"]);
   const late = await goThere({ person: verified("again") });
-  ahead += 601_000_000_000n;
+  clock.aheadNs += 601_000_000_000n;
   requireRefused(await late.browser.visit(late.callback), [401, "Unauthenticated"]);
   const changed = await goThere({ person: verified("again") });
   const forged = new URLSearchParams(changed.browser.cookiesOf(cloud.url).get(name)!);
@@ -325,7 +325,7 @@ test("a browser whose sign-in failed is led to the page for it, which learns why
   cookies.set(name, forged.toString());
   assert.equal((await waysOf(browser)).failure, undefined);
   cookies.set(name, value);
-  ahead += 301_000_000_000n;
+  clock.aheadNs += 301_000_000_000n;
   assert.equal((await waysOf(browser)).failure, undefined);
 });
 

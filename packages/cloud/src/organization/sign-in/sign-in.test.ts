@@ -3,12 +3,12 @@ import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { forgetSessions } from "../../process/credentials/forget-sessions.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { Browser, PASSWORD } from "./testing/browser.ts";
 
 const SECOND_NS = 1_000_000_000n;
 const HOUR_NS = 3600n * SECOND_NS;
-let ahead = 0n;
-const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n + ahead };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin, deps } = cloud;
 let people = 0;
@@ -85,7 +85,7 @@ test("replay: an invitation is for one use, also of several at the same moment, 
   await admin.call(api.invitations.delete, { id: listed.find(({ email }) => email === withdrawn.email)!.id });
   assert.equal((await new Browser(cloud).accept(withdrawn.link)).status, 401);
   const old = await invite();
-  ahead += 7n * 24n * HOUR_NS;
+  clock.aheadNs += 7n * 24n * HOUR_NS;
   assert.equal((await new Browser(cloud).accept(old.link)).status, 401);
 });
 
@@ -175,12 +175,12 @@ test("a session ends after 12 hours without a call, and after 30 days in any cas
   const { browser } = await newMember();
   for (let hours = 0; hours < 30 * 24 - 11; hours += 11) {
     assert.equal((await browser.ask({ path: "/v1/me" })).status, 200, `${hours} h`);
-    ahead += 11n * HOUR_NS;
+    clock.aheadNs += 11n * HOUR_NS;
   }
-  ahead += 11n * HOUR_NS;
+  clock.aheadNs += 11n * HOUR_NS;
   assert.equal((await browser.ask({ path: "/v1/me" })).status, 401);
   const idle = await newMember();
-  ahead += 12n * HOUR_NS + SECOND_NS;
+  clock.aheadNs += 12n * HOUR_NS + SECOND_NS;
   assert.equal((await idle.browser.ask({ path: "/v1/me" })).status, 401);
   const alive = await newMember();
   await forgetSessions(deps.db, clock.nowNs());

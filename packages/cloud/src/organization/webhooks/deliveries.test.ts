@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { Webhook as StandardWebhook } from "standardwebhooks";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { eventually } from "../../testing/test-agent.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { claimDeliveries, findDue } from "./claim-deliveries.ts";
 import { forgetEvents } from "./forget-events.ts";
 import { recordAttempts } from "./record-attempts.ts";
@@ -13,11 +14,11 @@ import { startReceiver } from "./testing/receiver.ts";
 
 const SECOND_NS = 1_000_000_000n;
 const DAY_NS = 86_400n * SECOND_NS;
-const time = { aheadNs: 0n };
+const time = createRunningClock();
 const cloud = await startCloud(
   { after },
   {
-    clock: { nowNs: () => BigInt(Date.now()) * 1_000_000n + time.aheadNs },
+    clock: time,
     environment: { DOWNLINK_WEBHOOK_NETWORKS: "127.0.0.0/8" },
   },
 );
@@ -38,7 +39,6 @@ const settled = async (id: string, count = 1) =>
     () => deliveriesOf(id),
     (all) => all.length === count && all.every(({ attempts }) => attempts > 0),
   );
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("a delivery that fails is tried again later, under the same id and with another signature", async (t) => {
   const statuses = [500, 204];

@@ -8,15 +8,16 @@ import { z } from "zod";
 import { noteOffline } from "../../edge/note-offline.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 import { startReceiver } from "./testing/receiver.ts";
 
 const SIX_MINUTES_NS = 360_000_000_000n;
-const time = { aheadNs: 0n };
+const time = createRunningClock();
 const cloud = await startCloud(
   { after },
   {
-    clock: { nowNs: () => BigInt(Date.now()) * 1_000_000n + time.aheadNs },
+    clock: time,
     environment: { DOWNLINK_WEBHOOK_NETWORKS: "127.0.0.0/8" },
   },
 );

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from "node:http";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, INCARNATION_HEADER, LEASE_HEADER } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { seedFleet } from "../../testing/seed-fleet.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { askForFile, eventually, sayHello, startAgent, type TestAgent } from "../../testing/test-agent.ts";
@@ -14,7 +14,6 @@ const { prisma, pool } = cloud.deps.db;
 const { polls } = cloud.deps;
 const sockets = new HttpAgent({ keepAlive: true });
 after(() => sockets.destroy());
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const leaseOf = ({ deviceId }: TestAgent) => prisma.agent.findUniqueOrThrow({ where: { deviceId } });
 
 /** Starts a poll of 30 s that has nothing new to answer, and returns once it waits. */

@@ -10,16 +10,9 @@ import { reindexRecording } from "../../imports/ingest/reindex-recording.ts";
 import { manifestKey } from "../../keeping/manifests/manifest.ts";
 import { noteEntries } from "../../store/ledger/note-entries.ts";
 import { copyDatabase } from "../../testing/database-copies.ts";
+import { untilLockWaits } from "../../testing/lock-waits.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import {
-  type AskedFor,
-  askForFile,
-  eventually,
-  recordingItem,
-  sayHello,
-  sha256,
-  startAgent,
-} from "../../testing/test-agent.ts";
+import { type AskedFor, askForFile, recordingItem, sayHello, sha256, startAgent } from "../../testing/test-agent.ts";
 import { putFile } from "../../testing/upload-file.ts";
 import { replayLedger as replayOf } from "../replay/replay-ledger.ts";
 import { acceptMissing } from "./accept-missing.ts";
@@ -247,21 +240,14 @@ test("a file is one recording if its agent lists it while the walk finds its unf
   await withTransaction(deps.db, async (tx) => {
     await tx.$executeRaw`LOCK TABLE "EdgeFile" IN SHARE ROW EXCLUSIVE MODE`; // a report gets as far as to store the file
     const reporting = again.report([item]);
-    await untilWaiting(1);
+    await untilLockWaits(deps.db);
     const walking = walk();
-    await Promise.race([walking, untilWaiting(2)]);
+    await Promise.race([walking, untilLockWaits(deps.db, 2)]);
     return { reporting, walking };
   }).then(({ reporting, walking }) => Promise.all([reporting, walking]));
   const ids = (await shownRecordings()).map(({ id }) => id);
   assert.deepEqual(ids, [found!.id]);
 });
-
-/** Resolves once so many transactions wait for a lock. */
-async function untilWaiting(count: number): Promise<void> {
-  const waiting = () => prisma.$queryRaw<unknown[]>`SELECT DISTINCT pid FROM pg_locks WHERE NOT granted
-    AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`;
-  await eventually(waiting, (found) => found.length >= count);
-}
 
 test("a file that was acknowledged and not indexed is a pending import again", async () => {
   const bytes = await anotherMcap();

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
 import { forgetOldEntries, noteEntries } from "../../store/ledger/note-entries.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { askForFile, eventually, helloBody } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
@@ -12,7 +12,6 @@ import { listFound } from "../adoption/list-found.ts";
 import { startRestorable } from "./testing/start-restorable.ts";
 
 const never = new AbortController().signal;
-const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("what is created, revoked or deleted is in the store before the answer is sent, without any secret", async (t) => {
   const { admin, notes, deps } = await startRestorable(t);

@@ -13,6 +13,7 @@ import { openFileStore } from "../../store/blobs/file-store.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createSite, startConnected } from "../../testing/start-site.ts";
 import { eventually } from "../../testing/test-agent.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 import { endOfImport, putFile } from "../../testing/upload-file.ts";
 import { beginLake } from "./lake-store.ts";
 
@@ -137,7 +138,7 @@ test("whatever a killed process left of files by topic, needed or not, the next 
   const port = new URL(site.url).port;
   await site[Symbol.asyncDispose]();
   await deps.db.prisma.lake.deleteMany({ where: { importId: importId! } });
-  const clock = { nowNs: () => 0n };
+  const clock = createStoppedClock(0n);
   const signer = { sign: () => "", verify: () => false } as never;
   const store = await openFileStore({ directory: objectsDir, signer, publicUrl: () => "", clock });
   const hash = topicHashOf("/imu");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { createLinkSigner } from "../../core/signed-link.ts";
 import { type FileStore, openFileStore } from "../../store/blobs/file-store.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 import { completeUpload, openUpload } from "./agent-uploads.ts";
 import {
   beginFile,
@@ -27,7 +28,7 @@ async function openStore(): Promise<FileStore> {
   const directory = await mkdtemp(join(tmpdir(), "downlink-received-"));
   stack.defer(() => rm(directory, { recursive: true }));
   const signer = createLinkSigner(["x".repeat(32)]);
-  return openFileStore({ directory, signer, publicUrl: () => "", clock: { nowNs: () => 0n } });
+  return openFileStore({ directory, signer, publicUrl: () => "", clock: createStoppedClock(0n) });
 }
 
 class KilledError extends Error {}

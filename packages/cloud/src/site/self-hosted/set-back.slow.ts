@@ -7,12 +7,12 @@ import { makeMcap, readMessages } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createSite, startConnected } from "../../testing/start-site.ts";
 import { eventually } from "../../testing/test-agent.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
 import { endOfImport, putFile } from "../../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
 const DAY = 24n * 3600n * SECOND;
-let aheadNs = 0n;
-const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n + aheadNs };
+const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
 const { admin, deps } = cloud;
 const { prisma } = deps.db;
@@ -119,7 +119,7 @@ test("what lands in the inbox becomes a recording of the site, and what cannot g
 
 /** Waits until the site was heard of at the time that it is now. */
 async function later(byNs: bigint): Promise<void> {
-  aheadNs += byNs;
+  clock.aheadNs += byNs;
   const nowNs = clock.nowNs();
   await eventually(
     () => prisma.siteProcess.findUniqueOrThrow({ where: { siteId: plant.siteId } }),

@@ -4,6 +4,7 @@ import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 import { judgeListed } from "./judge-listed.ts";
 import {
   randomHex,
@@ -17,8 +18,8 @@ import {
 
 const SECOND = 1_000_000_000n;
 const DAY = 24n * 3600n * SECOND;
-let nowNs = BigInt(Date.now()) * 1_000_000n;
-const cloud = await startCloud({ after }, { clock: { nowNs: () => nowNs }, works: false });
+const clock = createStoppedClock(BigInt(Date.now()) * 1_000_000n);
+const cloud = await startCloud({ after }, { clock, works: false });
 const { admin, deps } = cloud;
 const { prisma } = deps.db;
 const robot = await admin.call(api.devices.create, { name: "robot" });
@@ -205,7 +206,7 @@ test("a store that takes the place of a lost one is taken where the operator say
 
 test("a site is relisted once a day", async () => {
   assert.equal((await work()).relistId, null);
-  nowNs += DAY;
+  clock.atNs += DAY;
   assert.notEqual((await work()).relistId, null);
   await relist(await allObjects());
   assert.equal((await work()).relistId, null);

@@ -9,12 +9,13 @@ import { withTransaction } from "../../db/transaction.ts";
 import { reconcile } from "../../imports/ingest/reconcile.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { eventually } from "../../testing/test-agent.ts";
+import { createStoppedClock } from "../../testing/test-clock.ts";
 import { readFindings, sayHello, siteHello, startAgain, startTestSite } from "./testing/test-site.ts";
 
 const SECOND = 1_000_000_000n;
 const DAY = 24n * 3600n * SECOND;
-let nowNs = BigInt(Date.now()) * 1_000_000n;
-const cloud = await startCloud({ after }, { clock: { nowNs: () => nowNs }, works: false });
+const clock = createStoppedClock(BigInt(Date.now()) * 1_000_000n);
+const cloud = await startCloud({ after }, { clock, works: false });
 const { admin, deps } = cloud;
 const robot = await admin.call(api.devices.create, { name: "robot" });
 const site = await startTestSite(cloud, "plant");
@@ -133,7 +134,7 @@ test("while the deployment recovers, nothing is removed at a site", async () => 
   await admin.call(api.recordings.delete, { keyOrId: request.recordingId! });
   const recover = (recoveringSinceNs: bigint | null) =>
     deps.db.prisma.deployment.update({ where: { id: 1 }, data: { recoveringSinceNs } });
-  await recover(nowNs);
+  await recover(clock.atNs);
   assert.deepEqual(await removalKeys(), []);
   await recover(null);
   assert.deepEqual(await removalKeys(), [key]);
@@ -252,7 +253,7 @@ test("the project's site takes uploads that name none, and ours takes them again
 test("a site that takes no uploads, or is for other projects, is refused by name", async () => {
   const edge = await admin.call(api.sites.create, { name: "edge-2", type: "edge" });
   const orgId = site.hello.orgId;
-  const byob = { id: "site_byob", orgId, name: "bucket", type: "byob", createdAtNs: nowNs } as const;
+  const byob = { id: "site_byob", orgId, name: "bucket", type: "byob", createdAtNs: clock.atNs } as const;
   await deps.db.prisma.site.create({ data: byob });
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
   const body = { name: "theirs", type: "self-hosted" as const, projectIds: [elsewhere.id] };
@@ -285,8 +286,8 @@ test("a site that has not connected, has no key or is silent gets no links, and 
   const exportIt = () => admin.call(api.exports.create, { recordingId: request.recordingId! });
   const shown = () => admin.call(api.recordings.get, { keyOrId: request.recordingId! });
   assert.equal((await shown()).unavailable, undefined);
-  const before = nowNs;
-  nowNs += 660n * SECOND;
+  const before = clock.atNs;
+  clock.atNs += 660n * SECOND;
   try {
     const { unavailable } = await shown();
     assert.match(unavailable!.reason, /nothing is heard/);
@@ -295,7 +296,7 @@ test("a site that has not connected, has no key or is silent gets no links, and 
     assert.deepEqual(listed.find(({ id }) => id === request.recordingId)!.unavailable, unavailable);
     await assert.rejects(exportIt(), isRefused("SiteUnavailable", /11 minutes/));
   } finally {
-    nowNs = before;
+    clock.atNs = before;
   }
   await admin.call(api.sites.revokeKeys, { id: siteId });
   await assert.rejects(exportIt(), isRefused("SiteUnavailable", /signing key/));
@@ -306,12 +307,12 @@ test("a site that has not connected, has no key or is silent gets no links, and 
 
 test("a request for a site waits however long nobody uses its link, because the site may be cut off", async () => {
   const { requestId } = await createLink();
-  const before = nowNs;
-  nowNs += 30n * DAY;
+  const before = clock.atNs;
+  clock.atNs += 30n * DAY;
   try {
     await reconcile(deps);
   } finally {
-    nowNs = before;
+    clock.atNs = before;
   }
   assert.deepEqual((await site.report({ begun: [{ requestId, attempt: 1 }] })).requests, [
     { requestId, state: "awaiting" },

@@ -1,4 +1,3 @@
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { startCloud, type TestCloud } from "../../../testing/start-cloud.ts";
 import { recordingItem, startAgent, type TestAgent } from "../../../testing/test-agent.ts";
@@ -21,12 +20,6 @@ export async function startEpisodes(t: Parameters<typeof startCloud>[0]) {
   const mark = (start: bigint, end: bigint, deviceId = robot.deviceId) =>
     admin.call(api.events.create, { deviceId, start, end });
   return { cloud, admin, robot, projectId, ask, askOne, get, membersOf, mark, ...createRecorder(cloud, robot) };
-}
-
-/** Matches a refusal with this code, whose message contains the text. */
-export function refusedWith(code: string, text: string | RegExp = ""): (error: ApiCallError) => boolean {
-  return (error) =>
-    error.code === code && (typeof text === "string" ? error.message.includes(text) : text.test(error.message));
 }
 
 interface Recorded {

@@ -5,6 +5,7 @@ import type { api, Input, Output } from "@downlink/protocol";
 import { pino } from "pino";
 import { createLinkSigner } from "../../../core/signed-link.ts";
 import { type FileStore, openFileStore } from "../../../store/blobs/file-store.ts";
+import { createStoppedClock } from "../../../testing/test-clock.ts";
 import { Inbox } from "../inbox.ts";
 import type { InboxPlace } from "../inbox-place.ts";
 import { listReceived } from "../received-files.ts";
@@ -20,7 +21,7 @@ export async function openInboxScene(stack: AsyncDisposableStack) {
   stack.defer(() => rm(folder, { recursive: true }));
   const signer = createLinkSigner(["x".repeat(32)]);
   const directory = join(folder, "objects");
-  const store = await openFileStore({ directory, signer, publicUrl: () => "", clock: { nowNs: () => 0n } });
+  const store = await openFileStore({ directory, signer, publicUrl: () => "", clock: createStoppedClock(0n) });
   const states = new Map<string, State>();
   const answer = ({ requestId, filename }: Files[number]) => {
     const state = states.get(filename) ?? "awaiting";

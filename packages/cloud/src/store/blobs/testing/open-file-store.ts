@@ -3,11 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLinkSigner, type LinkSigner } from "../../../core/signed-link.ts";
+import { createRunningClock } from "../../../testing/test-clock.ts";
 import { type FileStore, type FileStoreOptions, openFileStore } from "../file-store.ts";
 import { serveParts } from "./serve-parts.ts";
 
 export const testSigner: LinkSigner = createLinkSigner(["the signing key of the tests alone"]);
-export const testClock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
+export const testClock = createRunningClock();
 
 /**
  * The store lies in memory if there is such a file system: syncing a disk is slow, and proves nothing to a test whose machine goes on
