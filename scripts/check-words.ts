@@ -58,11 +58,17 @@ const ALLOWED_COMMENTS = [
   'const text = "What is missing.";',
 ];
 
+/** Functions of the control plane are verbs. */
+const VERBLESS =
+  /^\s*(?:export )?(?:async )?function\*? ((?:of|in|by|or|until|why|what|where|who|which|without|while|at|beyond|over|only|once|outside|every|some|again)(?=[A-Z<(])\w*)/;
+const VERBS_IN = /^packages\/cloud\/src\/(?!(.*\/)?testing\/|.*\.(test|slow)\.ts$)/;
+
 const paths = globSync([...DOCS, ...SOURCES], { cwd: ROOT }).filter((path) => !OUTSIDE.test(path));
 const problems = [
   ...paths.sort().flatMap(findInFile),
   ...PLANTED.filter((line) => findWord(line) === undefined).map((line) => `planted and not found: ${line}`),
   ...ALLOWED.filter((line) => findWord(line) !== undefined).map((line) => `plain English and refused: ${line}`),
+  ...["function ofData() {", "export async function* inBatches<T>("].filter((line) => !VERBLESS.test(line)),
   ...PLANTED_COMMENTS.filter((text) => findSentences(text).length === 0).map(
     (text) => `planted and not found: ${text}`,
   ),
@@ -76,7 +82,8 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 function findInFile(path: string): string[] {
   const text = readFileSync(resolve(ROOT, path), "utf8");
   const words = text.split("\n").flatMap((line, index) => {
-    const found = findWord(line);
+    const name = VERBS_IN.test(path) ? VERBLESS.exec(line)?.[1] : undefined;
+    const found = name === undefined ? findWord(line) : `${name} is no verb`;
     return found === undefined ? [] : [`${path}:${index + 1}: ${found}: ${line.trim()}`];
   });
   const sentences = PLAIN_PACKAGES.test(path) && /\.tsx?$/.test(path) ? findSentences(text) : [];

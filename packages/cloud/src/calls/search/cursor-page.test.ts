@@ -8,7 +8,7 @@ import { createLinkSigner } from "../../core/signed-link.ts";
 import { openDatabase } from "../../db/client.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
-import { beyondCursor, closePage, openPage, type Place, pageOrder } from "./cursor-page.ts";
+import { closePage, openPage, type Place, pageOrder, selectBeyondCursor } from "./cursor-page.ts";
 
 const db = openDatabase(await createTestDatabase({ after }), { maxConnections: 1, log: pino({ level: "silent" }) });
 after(() => db[Symbol.asyncDispose]());
@@ -34,7 +34,7 @@ interface Query {
 
 async function list(query: Query) {
   const page = openPage(ctx, "things.list", query);
-  const where = [Prisma.sql`TRUE`, ...beyondCursor(page, columns)];
+  const where = [Prisma.sql`TRUE`, ...selectBeyondCursor(page, columns)];
   const found = await db.prisma.$queryRaw<Place[]>`
     SELECT t.id, t.at::text AS "sortValue" FROM "Thing" t WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${pageOrder(page, columns)} LIMIT ${page.take} OFFSET ${page.offset}`;

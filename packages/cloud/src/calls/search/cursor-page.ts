@@ -59,7 +59,7 @@ export interface SortColumns {
 }
 
 /** The condition for rows after the cursor; none if there is no cursor. */
-export function beyondCursor({ from, order }: CursorPage, { sortValue, type, id }: SortColumns): Prisma.Sql[] {
+export function selectBeyondCursor({ from, order }: CursorPage, { sortValue, type, id }: SortColumns): Prisma.Sql[] {
   if (!from) return [];
   const place = Prisma.sql`(${from.sortValue}::text::${Prisma.raw(type)}, ${from.id}::text)`;
   return [Prisma.sql`(${sortValue}, ${id}) ${Prisma.raw(order === "asc" ? ">" : "<")} ${place}`];

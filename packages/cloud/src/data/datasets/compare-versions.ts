@@ -5,12 +5,12 @@
 import { type Answer, type api, type Input, NEXT_CURSOR_HEADER } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import {
-  beyondCursor,
   type CursorPage,
   closePage,
   openPage,
   type Place,
   pageOrder,
+  selectBeyondCursor,
 } from "../../calls/search/cursor-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
@@ -102,7 +102,7 @@ function sideOf(page: CursorPage, side: Side): Prisma.Sql {
   const { datasetId, count } = side;
   const isFew = count <= QUICK_CHANGES;
   const which = isFew ? membersOnlyIn(datasetId, side) : isOnlyInVersion(side);
-  const where = [Prisma.sql`m."datasetId" = ${datasetId} AND ${which}`, ...beyondCursor(page, place)];
+  const where = [Prisma.sql`m."datasetId" = ${datasetId} AND ${which}`, ...selectBeyondCursor(page, place)];
   const sortValue = isFew ? avoidIndex(place.sortValue, "number") : place.sortValue;
   return Prisma.sql`FROM "DatasetMember" m WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${pageOrder(page, { ...place, sortValue })} LIMIT ${page.take}`;

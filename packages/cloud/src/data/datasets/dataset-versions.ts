@@ -1,7 +1,7 @@
 import type { Answer, api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
-import { beyondCursor, closePage, openPage, pageOrder } from "../../calls/search/cursor-page.ts";
+import { closePage, openPage, pageOrder, selectBeyondCursor } from "../../calls/search/cursor-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { DatasetVersionModel } from "../../db/generated/models.ts";
@@ -39,7 +39,7 @@ async function listVersions(ctx: Ctx, query: Input<Contract["list"]>): Promise<C
   const page = openPage(ctx, "datasetVersions.list", query);
   const { id } = await findDataset(ctx, query.id);
   const place = { sortValue: Prisma.sql`v."versionNumber"`, type: "integer", id: Prisma.sql`v."datasetId"` } as const;
-  const where = [Prisma.sql`v."datasetId" = ${id}`, ...beyondCursor(page, place)];
+  const where = [Prisma.sql`v."datasetId" = ${id}`, ...selectBeyondCursor(page, place)];
   const found = await ctx.db.prisma.$queryRaw<DatasetVersionModel[]>`
     SELECT v.* FROM "DatasetVersion" v WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${pageOrder(page, place)} LIMIT ${page.take} OFFSET ${page.offset}`;

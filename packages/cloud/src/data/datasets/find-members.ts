@@ -5,7 +5,7 @@
 // ten minutes.
 
 import type { Ctx } from "../../calls/context/context.ts";
-import { beyondCursor, type CursorPage, type Place, pageOrder } from "../../calls/search/cursor-page.ts";
+import { type CursorPage, type Place, pageOrder, selectBeyondCursor } from "../../calls/search/cursor-page.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { avoidIndex } from "../../db/text-sql.ts";
 import { isInVersion, membersOf } from "./membership-sql.ts";
@@ -120,5 +120,5 @@ function columnOf(column: Selection["column"]): Sql {
 }
 
 function seekPage(page: CursorPage, column: Selection["column"]): Sql[] {
-  return beyondCursor(page, { sortValue: columnOf(column), type: "bigint", id: episodeId });
+  return selectBeyondCursor(page, { sortValue: columnOf(column), type: "bigint", id: episodeId });
 }

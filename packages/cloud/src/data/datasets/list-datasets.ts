@@ -1,12 +1,12 @@
 import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import {
-  beyondCursor,
   type CursorPage,
   closePage,
   openPage,
   type Place,
   pageOrder,
+  selectBeyondCursor,
 } from "../../calls/search/cursor-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
@@ -48,7 +48,7 @@ function findPage({ db }: Ctx, page: CursorPage, { projectIds, name, column, typ
   const where = [
     Prisma.sql`d."projectId" = p.id`,
     ...(name ? [Prisma.sql`d.name ILIKE ${patternOfPart(name)}`] : []),
-    ...beyondCursor(page, place),
+    ...selectBeyondCursor(page, place),
   ];
   const order = pageOrder(page, { sortValue: Prisma.sql`f.value`, id: Prisma.sql`f.id` });
   return db.prisma.$queryRaw<Place[]>`

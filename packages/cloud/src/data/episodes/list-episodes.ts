@@ -6,12 +6,12 @@
 import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import {
-  beyondCursor,
   type CursorPage,
   closePage,
   openPage,
   type Place,
   pageOrder,
+  selectBeyondCursor,
 } from "../../calls/search/cursor-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
@@ -118,7 +118,7 @@ function selectInOrder({ page, projectIds, column, hasMissing }: Selection, { co
   const place = { sortValue, type: "bigint", id: Prisma.sql`a."episodeId"` } as const;
   const where = [
     ...(span ? [Prisma.sql`${sortValue} BETWEEN ${span.start} AND ${span.end}`] : []),
-    ...beyondCursor(page, place),
+    ...selectBeyondCursor(page, place),
   ];
   const flags = hasMissing === undefined ? [false, true] : [hasMissing];
   const runs = projectIds.flatMap((projectId) =>
@@ -170,7 +170,7 @@ function selectMatching({ page, projectIds, column, hasMissing }: Selection, con
       : Prisma.sql`JOIN "EpisodeAvailability" a ON a."episodeId" = e.id AND ${isInProjects("a", projectIds)}
           AND a."hasMissing" = ${hasMissing}`;
   const place = { sortValue: Prisma.sql`e.${column}`, type: "bigint", id: Prisma.sql`e.id` } as const;
-  const where = [isInProjects("e", projectIds), ...conditions, ...beyondCursor(page, place)];
+  const where = [isInProjects("e", projectIds), ...conditions, ...selectBeyondCursor(page, place)];
   return Prisma.sql`FROM "Episode" e ${available} WHERE ${Prisma.join(where, " AND ")}`;
 }
 

@@ -1,7 +1,7 @@
 import { type Answer, AuditEntry, type api, type Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
-import { beyondCursor, closePage, openPage, pageOrder } from "../../calls/search/cursor-page.ts";
+import { closePage, openPage, pageOrder, selectBeyondCursor } from "../../calls/search/cursor-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { AuditEntryModel } from "../../db/generated/models.ts";
@@ -14,7 +14,7 @@ const columns = { sortValue: Prisma.sql`"atNs"`, type: "bigint", id: Prisma.sql`
 
 async function listEntries(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<Answer<Contract["list"]>>> {
   const page = openPage(ctx, "audit.list", query);
-  const where = Prisma.join([...conditions(ctx, query), ...beyondCursor(page, columns)], " AND ");
+  const where = Prisma.join([...conditions(ctx, query), ...selectBeyondCursor(page, columns)], " AND ");
   const found = await ctx.db.prisma.$queryRaw<AuditEntryModel[]>`
     SELECT * FROM "AuditEntry" WHERE ${where} ORDER BY ${pageOrder(page, columns)} LIMIT ${page.take} OFFSET ${page.offset}`;
   const places = found.map((row) => ({ ...row, sortValue: String(row.atNs) }));
