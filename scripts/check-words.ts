@@ -45,12 +45,15 @@ const SENTENCES: readonly { readonly words: RegExp; readonly instead: string }[]
 ];
 const PLAIN_PACKAGES = /^packages\/(cloud|e2e|protocol)\//;
 const COMMENT = /(?<!["\w])\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|[;{}),\]] \/\/ .*/gm;
+/** Texts of the OpenAPI document. */
+const SHOWN = /\b(?:description|summary|meaning):\s*(?:"([^"]*)"|`([^`]*)`)/g;
 const PLANTED_COMMENTS = [
   "/** The newest. Of two the first. */",
   "// Who asks waits.",
   "/** Whoever asks waits. */",
   "/*\n * What it holds.\n */",
   "// The one that nobody needs.",
+  'meta({ description: "Of the window; inclusive" })',
 ];
 const ALLOWED_COMMENTS = [
   "// What does it cost?",
@@ -90,20 +93,22 @@ function findInFile(path: string): string[] {
   return [...words, ...sentences.map((sentence) => `${path}:${sentence}`)];
 }
 
-/** Returns the sentences of comments that do without a subject or an actor, with their lines. */
+/** Returns the sentences of comments and of the OpenAPI document that do without a subject or an actor, with their lines. */
 function findSentences(source: string): string[] {
-  return [...source.matchAll(COMMENT)].flatMap(({ 0: comment, index }) => {
-    const line = source.slice(0, index).split("\n").length;
-    const text = comment.replace(/^\s*(\/\*\*?|\*\/|\*|\/\/|[;{}),\]] \/\/)/gm, "").replace("*/", "");
-    const sentences = text
-      .replace(/\s+/g, " ")
-      .trim()
-      .split(/(?<=[.:?!;]) (?=[A-Z])/);
-    return sentences.flatMap((sentence) => {
-      const found = SENTENCES.find(({ words }) => words.test(sentence));
-      return found ? [`${line}: write ${found.instead}: ${sentence}`] : [];
-    });
-  });
+  return [...source.matchAll(COMMENT), ...source.matchAll(SHOWN)].flatMap(
+    ({ 0: comment, 1: quoted, 2: shown = quoted, index }) => {
+      const line = source.slice(0, index).split("\n").length;
+      const text = shown ?? comment.replace(/^\s*(\/\*\*?|\*\/|\*|\/\/|[;{}),\]] \/\/)/gm, "").replace("*/", "");
+      const sentences = text
+        .replace(/\s+/g, " ")
+        .trim()
+        .split(/(?<=[.:?!;]) (?=[A-Z])/);
+      return sentences.flatMap((sentence) => {
+        const found = SENTENCES.find(({ words }) => words.test(sentence));
+        return found ? [`${line}: write ${found.instead}: ${sentence}`] : [];
+      });
+    },
+  );
 }
 
 /** Returns what the line says in dialect, and what to write instead; undefined if there is nothing. */

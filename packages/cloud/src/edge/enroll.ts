@@ -59,7 +59,7 @@ async function findEnrolled(
   });
   if (!token?.device) return undefined;
   if (token.enrolledWith !== caller.tokenId || token.credential?.tokenSha256 !== tokenSha256)
-    refuse("Conflict", "the enrolment id was used by somebody else; make a new one");
+    refuse("Conflict", "another agent used this enrolment id; make a new one");
   const { orgId, projectId, id, name, enabled } = token.device;
   return { orgId, projectId, device: { id, name, enabled } };
 }

@@ -29,7 +29,7 @@ export function addMemberCommand(admin: Command, { beside }: Deployment): void {
   admin
     .command("members <organization>")
     .description("list the members of an organization, by its id or name; change what is given")
-    .option("--invite <e-mail>", "print a link by which somebody becomes a member, once, within seven days", readEmail)
+    .option("--invite <e-mail>", "print a link by which a person becomes a member, once, within seven days", readEmail)
     .option("--change <id>", "give a member the role that --role says")
     .option("--role <role>", "admin or user; without it, an invitation is for a user", readRole)
     .option("--remove <id>", "remove a member, whose sessions end at once")

@@ -65,5 +65,8 @@ test("damage says what was lost, and that it may be more where that is not known
   const lost = { ...none, chunksLost: 2, messagesLost: 1200, isCountKnown: false, bytesLost: 5_000_000 };
   assert.match(describeDamage(lost), /2 chunks, at least 1,200 messages \(5\.0 MB\) cannot be read/);
   const unproved = describeDamage({ ...none, messagesGuessed: 1200, messagesDoubted: 5 });
-  assert.match(unproved, /1,200 messages were read out of chunks that are not whole.* 5 messages have times/);
+  assert.match(
+    unproved,
+    /1,200 messages were read out of chunks that are not whole.* 5 messages have impossible times/,
+  );
 });

@@ -80,9 +80,7 @@ export function describeDamage(damage: Damage): string {
           `${formatCount(messagesGuessed)} messages were read out of chunks that are not whole, and nothing proves them.`,
         ]
       : []),
-    ...(messagesDoubted > 0
-      ? [`${formatCount(messagesDoubted)} messages have times that nobody can have written.`]
-      : []),
+    ...(messagesDoubted > 0 ? [`${formatCount(messagesDoubted)} messages have impossible times.`] : []),
   ].join(" ");
 }
 

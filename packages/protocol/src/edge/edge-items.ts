@@ -49,7 +49,7 @@ const fileFacts = {
   size: ByteCount,
   modifiedAt: Timestamp,
   headTailSha256: Sha256Hex.meta({
-    description: "Of the first and the last 64 KiB: to recognize a row again, never a proof",
+    description: "SHA-256 of the first and the last 64 KiB, by which a row is recognized again; it is never a proof",
   }),
   device: DeviceReference.optional().meta({
     description: "From agents of edge sites only; else it is the token's device",
@@ -79,9 +79,9 @@ export const EdgeRecordingItem = z
     reason: z
       .object({ code: fileText({ max: 64 }), text: fileText({ max: 1000 }) })
       .optional()
-      .meta({ description: "What of it is not listed here: it can be imported whole" }),
+      .meta({ description: "Why some of its contents are not listed here; the file can still be imported whole" }),
     wantsImport: z.boolean().optional().meta({
-      description: "It matches the device's auto-import globs: imported unless somebody asked for it before",
+      description: "It matches the device's auto-import globs: it is imported, unless its import was requested before",
     }),
   })
   .refine(({ start, end }) => end >= start && end - start < 2n ** 63n, {

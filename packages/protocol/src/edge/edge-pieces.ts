@@ -38,7 +38,7 @@ export const edgePieces = {
     params: uploadParams,
     body: z.object({ number: partNumber, pieces: z.array(Piece).min(1).max(pieceLimits.piecesPerGrant) }),
     response: z.object({
-      held: z.array(Piece).meta({ description: "Of this part, from its beginning on" }),
+      held: z.array(Piece).meta({ description: "The pieces of this part that are held, from its beginning on" }),
       grants: z.array(z.object({ offset: ByteCount, url: Credential, headers: z.record(z.string(), z.string()) })),
     }),
   }),

@@ -34,7 +34,7 @@ export const edgeUploads = {
       }),
       sha256: Sha256Hex.optional().meta({
         description:
-          "Of the whole file, where it is known. Where this device's imported recordings have that content already, the request ends as `failed` with `DuplicateContent` before a byte is sent, and the call with `RequestSuperseded`",
+          "SHA-256 of the whole file, if it is known. If this device's imported recordings have that content already, the request ends as `failed` with `DuplicateContent` before a byte is sent, and the call with `RequestSuperseded`",
       }),
     }),
     response: z.object({
@@ -46,7 +46,7 @@ export const edgeUploads = {
       isStored: z.boolean().meta({ description: "Every byte is here already: nothing more to send" }),
       wantsSha256: z.boolean().optional().meta({
         description:
-          "An imported recording of this device may have the same content: it pays to hash the file and to open the upload again with its `sha256`. Who does not sends the parts",
+          "An imported recording of this device may have the same content: it pays to hash the file and to open the upload again with its `sha256`. An agent that does not do so sends the parts",
       }),
       parts: z.array(withDigest({ number: partNumber, length: ByteCount })).meta({ description: "Durable parts" }),
       pieces: HeldPieces.optional().meta({
@@ -54,7 +54,7 @@ export const edgeUploads = {
       }),
       site: UploadSite.optional().meta({
         description:
-          "The file goes to this self-hosted site: with the capability in place of a token, the agent calls `siteUploads` there. What the site holds is asked there, too: `parts` is empty here",
+          "The file goes to this self-hosted site: with the capability in place of a token, the agent calls `siteUploads` there. The agent asks the site which parts it holds, too: `parts` is empty here",
       }),
     }),
   }),

@@ -28,7 +28,7 @@ export const WantedImport = z.object({
   reason: z.object({ code: z.string(), text: z.string() }).optional(),
   isOver: z.boolean().optional().meta({
     description:
-      "With `imported` and `failed`: that end counts no more, because the data was deleted or the failure taken back, and nobody asks for the file. Such an entry has an id of its own, to be acknowledged like any other",
+      "With `imported` and `failed`: that end does not count any more, because the data was deleted or the failure was taken back, and the file is not wanted. Such an entry has an id of its own, to be acknowledged like any other",
   }),
 });
 export type WantedImport = z.infer<typeof WantedImport>;

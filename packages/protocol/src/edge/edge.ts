@@ -31,12 +31,12 @@ export const edge = {
     access: enrolmentToken(),
     summary: "Create a device, and make a secret of the agent its token",
     description:
-      "With a device token that belongs to no device. Repeatable: the same enrolment answers the same device. Where the token is not `preapproved` the device is disabled until somebody enables it.",
+      "With a device token that belongs to no device. Repeatable: the same enrolment answers the same device. If the token is not `preapproved`, the device is disabled until an admin enables it.",
     body: z.object({
       enrolmentId: StorableText.min(16)
         .max(64)
         .meta({ description: "Random, made by the agent and kept before it is sent" }),
-      tokenSha256: Sha256Hex.meta({ description: "Of the token that the agent made for itself" }),
+      tokenSha256: Sha256Hex.meta({ description: "SHA-256 of the token that the agent made for itself" }),
       deviceName: DeviceName,
     }),
     response: z.object({
@@ -135,7 +135,8 @@ export const edge = {
         .optional()
         .meta({ description: "On the last of a listing: false asks for the listing again" }),
       unassigned: z.array(Unassigned).optional().meta({
-        description: "Of the upserts: they name no device that there is; noted in the state `unassigned`",
+        description:
+          "The upserts for which no device was found, each with the reason; they are noted in the state `unassigned`",
       }),
     }),
   }),
@@ -160,7 +161,7 @@ export const edge = {
     method: "post",
     path: "/v1/edge/imports",
     access: agentToken(),
-    summary: "Ask for imports on behalf of somebody at the device; repeatable",
+    summary: "Request imports on behalf of a user at the device; repeatable",
     description:
       "As `POST /v1/recordings/{keyOrId}/import` does: what is queued, running or done already stays as it is. The requests then come with the agent's work.",
     body: z.object({

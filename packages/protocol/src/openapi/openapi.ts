@@ -21,7 +21,7 @@ import { COMPONENTS, type Json, jsonContent, wire } from "./wire-schema.ts";
 
 type Api = Readonly<Record<string, Contract>>;
 
-const limitsText = `A query has at most ${MAX_QUERY_PARAMETERS} parameters, and the request line and headers have 64 KiB. No body is taken with a \`Content-Encoding\`. What a text, list or number may be stands with its field.`;
+const limitsText = `A query has at most ${MAX_QUERY_PARAMETERS} parameters, and the request line and headers have 64 KiB. No body is taken with a \`Content-Encoding\`. The limits of a text, list or number are in the description of its field.`;
 
 /** The whole interface as an OpenAPI 3.1 document. */
 export function toOpenApi(

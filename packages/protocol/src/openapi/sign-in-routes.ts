@@ -13,7 +13,7 @@ export const sessionRoutes = {
     method: "get",
     path: "/v1/session",
     called: "session.ways",
-    summary: "Tell a page which ways of signing in are on, and whether somebody is signed in",
+    summary: "Tell a page which ways of signing in are on, and whether the browser is signed in",
     access: "anybody",
     answers: {
       200: { description: "`passwords`, `oidc`, `signedIn`, and `failure` of the last try", mediaType: JSON_TYPE },
@@ -104,7 +104,7 @@ export const deviceCodeRoutes = {
     path: "/v1/auth/token",
     called: "auth.token",
     summary: "Ask whether a member has approved: takes deviceCode and clientId",
-    description: "403 `AuthorizationPending` until somebody has; 401 if it was denied or is too old.",
+    description: "403 `AuthorizationPending` until a member has approved; 401 if it was denied or is too old.",
     answers: answered("`idToken`, for one use within 60 s"),
   },
   signIn: {
@@ -144,7 +144,7 @@ export const oidcRoutes = {
     called: "session.beginAtProvider",
     summary: "Lead a browser to the provider of OpenID Connect that is set up here",
     description:
-      "Takes in the query `next`, the path of this service where it ends, and `organization`, where the account is a member of several. Sets a cookie, good for ten minutes, without which nobody comes back.",
+      "Takes in the query `next`, the path of this service where it ends, and `organization`, where the account is a member of several. Sets a cookie, good for ten minutes, without which the way back from the provider is refused.",
     access: "anybody",
     answers: leadsOn("The provider's page; or, in a browser, that of the sign-in if it failed"),
     refusals: [400, 403],

@@ -33,11 +33,10 @@ export const errorCodes = {
   },
   WrongCredentialKind: { status: 403, meaning: "The credential is valid, but of a kind this operation does not take." },
   DeviceDisabled: { status: 403, meaning: "The device is disabled; an admin can enable it." },
-  AuthorizationPending: { status: 403, meaning: "Nobody has approved the program's sign-in yet; ask again later." },
+  AuthorizationPending: { status: 403, meaning: "The program's sign-in is not approved yet; ask again later." },
   SignInRefused: {
     status: 403,
-    meaning:
-      "Nobody is signed in this way: it is off here, or the person was let in by nobody; the sentence says which.",
+    meaning: "This way of signing in is off here, or the person was not invited; the sentence says which.",
   },
   OriginRefused: {
     status: 403,

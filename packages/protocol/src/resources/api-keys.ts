@@ -11,7 +11,7 @@ const Name = StorableText.trim().min(1).max(100);
 const Capabilities = z
   .array(z.enum([EVERY_CAPABILITY, ...capabilities]))
   .min(1)
-  .meta({ description: 'What the key may do; `["*"]` is everything' });
+  .meta({ description: 'The capabilities of the key; `["*"]` stands for all' });
 
 export const ApiKey = z
   .object({

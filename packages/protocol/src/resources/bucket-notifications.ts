@@ -35,7 +35,7 @@ export const bucketNotifications = {
     access: inboxToken(),
     summary: "Tell a primary site that an object of its bucket was created or removed",
     description:
-      "What counts is what the bucket says when it is looked at, so the order does not matter. A `messageId` that came within seven days changes nothing. Nothing is ever deleted by this.",
+      "The contents of the bucket decide, at the time when it is looked at, so the order does not matter. A `messageId` that came within seven days changes nothing. Nothing is ever deleted by this.",
     body: z.object({
       messageId: StorableText.min(1).max(1024).meta({ description: "Notifications are recognized again by it" }),
       fileName: ObjectName.meta({ description: "The object's whole name" }),

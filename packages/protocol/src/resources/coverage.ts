@@ -63,10 +63,9 @@ export const coverageBits = { imported: 1, onItsWay: 2, edgeOnly: 4, failed: 8, 
 const GridSums = z.object({
   recordings: z.int().min(0),
   bytes: ByteCount,
-  coveredSeconds: z
-    .number()
-    .min(0)
-    .meta({ description: "Of the window; times that several recordings have count once" }),
+  coveredSeconds: z.number().min(0).meta({
+    description: "The part of the window that recordings cover; times that several recordings have count once",
+  }),
 });
 
 export const CoverageGrid = z
@@ -82,7 +81,10 @@ export const CoverageGrid = z
           description:
             "A byte for each bin, in base64; bits: 1 imported, 2 on its way, 4 on the device only, 8 failed, 16 an event",
         }),
-        coveredSeconds: z.number().min(0).meta({ description: "Of the window, by recordings of any status" }),
+        coveredSeconds: z
+          .number()
+          .min(0)
+          .meta({ description: "The part of the window that recordings of any status cover" }),
         imported: GridSums,
         onItsWay: GridSums,
         edgeOnly: GridSums,
@@ -130,8 +132,8 @@ export const coverage = {
     summary: "Get from when to when there is data, and what lies nearest to a window without",
     description: "Recordings without a device count only where a session is named, as in the coverage.",
     query: z.object({
-      start: TimeBound.optional().meta({ description: "Of the window; inclusive" }),
-      end: TimeBound.optional().meta({ description: "Of the window; inclusive" }),
+      start: TimeBound.optional().meta({ description: "The start of the window; inclusive" }),
+      end: TimeBound.optional().meta({ description: "The end of the window; inclusive" }),
       ...byDevice,
       includeEdgeRecordings: QueryBoolean.default(false),
       ...bySession,
@@ -157,7 +159,7 @@ export const coverage = {
       bins: queryInteger({ min: 1, max: MAX_GRID_BINS }).default(DEFAULT_GRID_BINS),
       deviceIds: QueryTexts.refine((ids) => ids.length <= MAX_GRID_DEVICES, `must name at most ${MAX_GRID_DEVICES}`)
         .optional()
-        .meta({ description: "Of these devices only" }),
+        .meta({ description: "Only these devices" }),
       ...deviceList,
       limit: queryInteger({ min: 0, max: MAX_GRID_DEVICES }).default(MAX_GRID_DEVICES),
       offset: page.offset,

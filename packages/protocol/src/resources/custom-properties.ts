@@ -23,7 +23,7 @@ const uniqueStrings = z
   .refine((values) => new Set(values).size === values.length, "must hold each value once");
 /** `values` is the deprecated name of `enumValues`; the latter wins. */
 const EnumValues = withAliases(
-  uniqueStrings.optional().meta({ description: "What an enum or multi-enum may hold; required for those" }),
+  uniqueStrings.optional().meta({ description: "The values that an enum or multi-enum may hold; required for those" }),
   ["values"],
 );
 

@@ -22,7 +22,7 @@ export const DatasetVersion = z
       .optional()
       .meta({ description: "Absent where a member committed it, and while editable" }),
     createdAt: Timestamp,
-    episodeCount: z.int().min(0).meta({ description: "Of the editable version with its staged changes" }),
+    episodeCount: z.int().min(0).meta({ description: "For the editable version, with its staged changes" }),
     addedEpisodeCount: z.int().min(0).meta({ description: "Against the version before; staged while editable" }),
     removedEpisodeCount: z.int().min(0).meta({ description: "Against the version before; staged while editable" }),
   })

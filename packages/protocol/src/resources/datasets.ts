@@ -27,7 +27,7 @@ export const Dataset = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
     episodeCount: z.int().min(0).meta({
-      description: "Of the latest committed version; of the editable one while none is committed",
+      description: "The count of the latest committed version; that of the editable one while none is committed",
     }),
   })
   .meta({ id: "Dataset" });
@@ -40,7 +40,7 @@ const EpisodeEdit = z.object({
   alreadyPresent: z
     .int()
     .min(0)
-    .meta({ description: "Of the adds, those that were there already or stand in the request more than once" }),
+    .meta({ description: "How many of the adds were there already, or are in the request more than once" }),
 });
 
 /** An episode of a version. spec: Dataset episode */

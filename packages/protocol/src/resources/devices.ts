@@ -76,7 +76,7 @@ export const deviceList = {
     .optional()
     .meta({
       description:
-        "`id`, `name`, or a custom property's key prefixed `properties.`. Of the device's agent: `lastSeenAt`, how many `problems` it has, and the `freeBytes` of its disk. What has no such value comes last",
+        "`id`, `name`, or a custom property's key prefixed `properties.`. Values of the device's agent: `lastSeenAt`, how many `problems` it has, and the `freeBytes` of its disk. Devices without the value come last",
     }),
   sortOrder: SortOrder.default("asc"),
 };

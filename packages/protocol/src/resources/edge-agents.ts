@@ -15,7 +15,7 @@ function statusOf<T extends z.ZodType<string, string>>(text: (max: number) => T)
           text: text(1000),
           since: Timestamp,
           title: text(200).optional(),
-          fix: text(1000).optional().meta({ description: "What to do about it" }),
+          fix: text(1000).optional().meta({ description: "Says what to do about it" }),
         }),
       )
       .max(20),
@@ -28,7 +28,8 @@ function statusOf<T extends z.ZodType<string, string>>(text: (max: number) => T)
       .object({ reason: text(300), until: Timestamp.optional() })
       .optional()
       .meta({
-        description: "Present while the agent uploads nothing, because its device's settings or somebody there say so",
+        description:
+          "Present while the agent uploads nothing, because the settings of its device or a user there say so",
       }),
     oldestNotImportedAt: Timestamp.optional().meta({
       description: "When the recording on the device that ended first of those that are not imported ended",
@@ -46,7 +47,7 @@ export const AgentPoint = z
   .object({
     at: Timestamp.meta({ description: "The beginning of the five minutes" }),
     freeBytes: ByteCount.optional(),
-    bytesPerSecond: z.number().min(0).meta({ description: "Of all uploads under way together" }),
+    bytesPerSecond: z.number().min(0).meta({ description: "The rate of all uploads under way together" }),
     problems: z.int().min(0),
   })
   .meta({ id: "AgentPoint" });
@@ -65,7 +66,7 @@ export const EdgeAgent = z
     cloned: z.boolean().meta({ description: "Two agents work with copies of one state: none of them is served" }),
     status: statusOf(() => z.string())
       .optional()
-      .meta({ description: "Of its last heartbeat" }),
+      .meta({ description: "The status of its last heartbeat" }),
   })
   .meta({ id: "EdgeAgent" });
 export type EdgeAgent = z.infer<typeof EdgeAgent>;

@@ -70,7 +70,12 @@ export const edgeFiles = {
       "The salvage is an MCAP with a metadata record `downlink.salvage` that names the file, the bytes it lost and why. Repeats change nothing. Once the file itself is finished, that recording is imported in place of a salvage which is still on its way.",
     params: z.object({ id: Id }),
     body: z.object({
-      priority: z.int().min(-1000).max(1000).default(0).meta({ description: "Of its import; higher comes first" }),
+      priority: z
+        .int()
+        .min(-1000)
+        .max(1000)
+        .default(0)
+        .meta({ description: "The priority of its import; higher comes first" }),
     }),
     response: EdgeFile,
   }),

@@ -78,7 +78,7 @@ export const episodeFilters = {
   hasMissingRecordings: QueryBoolean.optional().meta({
     description: "Whether no primary site holds the data of some recording of the episode now",
   }),
-  recordingId: Id.optional().meta({ description: "Of episodes with this recording, which may be deleted" }),
+  recordingId: Id.optional().meta({ description: "Only episodes with this recording, which may be deleted" }),
   metadataQuery: queryText(
     "Terms that must all match the top-level keys and values of the metadata: `key:value`, `key:v1,v2`, `key:*`, `*:value`, and `text` in any key or value",
     { example: "task:pick,place success:true" },

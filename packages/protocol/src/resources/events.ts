@@ -50,8 +50,8 @@ export const events = {
     access: apiKey("events.list", "projects"),
     summary: "List events",
     query: z.object({
-      start: TimeBound.optional().meta({ description: "Of events that touch this time or a later one" }),
-      end: TimeBound.optional().meta({ description: "Of events that touch this time or an earlier one" }),
+      start: TimeBound.optional().meta({ description: "Only events that touch this time or a later one" }),
+      end: TimeBound.optional().meta({ description: "Only events that touch this time or an earlier one" }),
       createdAfter: TimeBound.optional().meta({ description: "Exclusive" }),
       updatedAfter: TimeBound.optional().meta({ description: "Exclusive" }),
       ...byDevice,

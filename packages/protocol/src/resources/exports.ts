@@ -86,12 +86,12 @@ export const SELECTOR_REQUIRED =
 /** The facts of an export that are known before it is streamed. They are spread into the answer that has its link. */
 export const exportFacts = {
   fileName: z.string().meta({
-    description: "What the link's `Content-Disposition` calls it",
+    description: "The name in the link's `Content-Disposition`",
     example: "rover-2_2026-04-14T03-00-12Z_imu.mcap",
   }),
   damage: DataDamage.optional().meta({
     description:
-      "Of the selected recordings together, whole: the file itself reports what is missing of the window, in a metadata record `downlink.export`. The stream's header `x-downlink-damage` says the same, without the reasons' texts",
+      "The damage of the selected recordings together, and of each as a whole: the file itself reports what is missing of the window, in a metadata record `downlink.export`. The stream's header `x-downlink-damage` says the same, without the reasons' texts",
   }),
   missing: MissingData.optional().meta({
     description:

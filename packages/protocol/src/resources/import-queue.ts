@@ -53,7 +53,7 @@ export const QueuedImport = z
       .object({
         code: WaitReason,
         text: z.string(),
-        fix: z.string().optional().meta({ description: "What can be done about it" }),
+        fix: z.string().optional().meta({ description: "Says what can be done about it" }),
         until: Timestamp.optional().meta({ description: "When that ends by itself, as far as it is known" }),
       })
       .optional()

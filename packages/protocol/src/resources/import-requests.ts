@@ -16,7 +16,7 @@ export type BulkRefusal = z.infer<typeof BulkRefusal>;
 const Count = z.int().min(0);
 const refused = z
   .array(z.object({ reason: BulkRefusal, count: z.int().min(1) }))
-  .meta({ description: "Of how many recordings nothing was changed, by reason" });
+  .meta({ description: "The number of recordings that were not changed, by reason" });
 
 /** The selected recordings are determined and changed in one transaction: either all of them, or none. */
 const selection = {
@@ -61,7 +61,7 @@ export const importRequests = {
       .meta({ example }),
     response: z.object({
       changed: Count,
-      already: Count.meta({ description: "Of this priority before" }),
+      already: Count.meta({ description: "Those that had this priority before" }),
       refused,
     }),
   }),

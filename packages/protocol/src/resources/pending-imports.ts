@@ -16,7 +16,7 @@ export type PendingImportStatus = z.infer<typeof PendingImportStatus>;
  */
 export const Requester = z.object({
   kind: z.enum(["apiKey", "member", "device", "site", "autoImport"]),
-  id: z.string().meta({ description: "Of the key, member, device or site" }),
+  id: z.string().meta({ description: "The id of the key, member, device or site" }),
   name: z.string().optional().meta({ description: "As it was when the import was asked for" }),
 });
 export type Requester = z.infer<typeof Requester>;
@@ -36,27 +36,30 @@ export const PendingImport = z
     }),
     pipelineStage: z.string().meta({
       description:
-        "What is being done, or was when it failed, in words; of a repeated upload also why its recording did not join the session that it names",
+        "The step that is being done, or was when it failed, in words; for a repeated upload also why its recording did not join the session that it names",
     }),
     error: z.string().optional(),
-    errorCode: z.string().optional().meta({ description: "Of the error, for programs", example: "EmptyRecording" }),
+    errorCode: z
+      .string()
+      .optional()
+      .meta({ description: "The code of the error, for programs", example: "EmptyRecording" }),
     importId: z.string().optional().meta({ description: "Set once the status is complete" }),
     recordingId: z.string().optional().meta({
       description: "Which recording the file is; of an upload once it is complete. Absent where it was deleted",
     }),
     salvageOf: z.string().optional().meta({
-      description: "Of a salvage: the request whose file it is made of",
+      description: "Present for a salvage: the request whose file it is made of",
       example: "req_01k7x9d3q8w5f2m6n4p0r1s7t8",
     }),
     existing: z.boolean().meta({
       description: "True where the upload was a repeat: its content is the recording's already, and nothing was stored",
     }),
-    priority: z.int().meta({ description: "Of a file that a device is asked for; higher comes first" }),
+    priority: z.int().meta({ description: "The priority of a file that a device is asked for; higher comes first" }),
     requestedBy: Requester.optional().meta({ description: "Where it is known" }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     quarantinedAt: Timestamp.optional(),
-    terminal: z.boolean().meta({ description: "Nothing more will happen without somebody's request" }),
+    terminal: z.boolean().meta({ description: "Nothing more will happen without another request" }),
     attempts: z.int().min(0),
     nextAttemptAt: Timestamp.optional(),
   })

@@ -47,11 +47,11 @@ export const Recording = z
     metadata: z.array(MetadataRecord),
     messageCount: z.int().min(0).meta({ description: "As the agent counted them, until the file is imported" }),
     sessionId: z.string().optional(),
-    sessionKey: z.string().optional().meta({ description: "Of a session that has one" }),
-    failure: Failure.optional().meta({ description: "Of what is `failed`: why its import failed" }),
+    sessionKey: z.string().optional().meta({ description: "The key of its session, if that has one" }),
+    failure: Failure.optional().meta({ description: "With the status `failed`: why its import failed" }),
     damage: DataDamage.optional().meta({
       description:
-        "What of the imported data cannot be read; absent where nothing was found. Exports leave it out, and say so",
+        "The part of the imported data that cannot be read; absent if no damage was found. Exports leave it out, and say so",
     }),
     unavailable: z
       .object({
@@ -61,7 +61,7 @@ export const Recording = z
       .optional()
       .meta({
         description:
-          "Of what is `complete`, while the self-hosted site or the bucket that has its data cannot be reached: it is listed, and not exported",
+          "With the status `complete`, while the self-hosted site or the bucket that has its data cannot be reached: it is listed, and not exported",
       }),
   })
   .meta({ id: "Recording" });
@@ -102,7 +102,10 @@ export const MAX_SUMMARIZED_DEVICES = 1000;
 const Sums = {
   count: z.int().min(0),
   bytes: z.number().min(0),
-  seconds: z.number().min(0).meta({ description: "Of all recordings together, also where they lie at the same time" }),
+  seconds: z
+    .number()
+    .min(0)
+    .meta({ description: "The length of all recordings together, also where they are at the same time" }),
 };
 
 export const RecordingSummary = z
@@ -131,7 +134,7 @@ export const RecordingTopic = z
     version: z.string().meta({ description: "The same for the same encoding and schema" }),
     messageCount: z.int().min(0),
     start: Timestamp.optional().meta({
-      description: "Log time of its first message; absent where nobody has read them",
+      description: "Log time of its first message; absent if the messages were not read",
     }),
     end: Timestamp.optional().meta({ description: "Log time of its last message" }),
     meanHz: z.number().min(0).optional().meta({

@@ -14,10 +14,16 @@ const fields = {
       /^\/([A-Za-z0-9_][\x21-\x22\x24-\x3e\x40-\x5b\x5d-\x7e]*)?$/,
       "must be the path of a page of ours, such as /devices",
     )
-    .meta({ description: "Of a page, without its query", example: "/p/prj_01k7x9d3q8w5f2m6n4p0r1s7t8/recordings" }),
+    .meta({
+      description: "The path of a page, without its query",
+      example: "/p/prj_01k7x9d3q8w5f2m6n4p0r1s7t8/recordings",
+    }),
   query: StorableText.max(4000)
     .regex(/^[^?#]*$/, "must not hold ? or #")
-    .meta({ description: "Of its address, without the question mark", example: "status=failed&from=now-7d" }),
+    .meta({
+      description: "The query of the page's address, without the question mark",
+      example: "status=failed&from=now-7d",
+    }),
 };
 
 export const SavedView = z

@@ -55,8 +55,12 @@ export const sessions = {
     query: z.object({
       ...byDevice,
       keyMatches: StorableText.optional().meta({ description: "Part of the key, in any case" }),
-      start: TimeBound.optional().meta({ description: "Of sessions with a recording that ends at or after" }),
-      end: TimeBound.optional().meta({ description: "Of sessions with a recording that starts at or before" }),
+      start: TimeBound.optional().meta({
+        description: "Only sessions with a recording that ends at this time or after it",
+      }),
+      end: TimeBound.optional().meta({
+        description: "Only sessions with a recording that starts at this time or before it",
+      }),
       query: queryText("Terms on custom properties"),
       ...inProject,
       ...sorting("id", "createdAt", "updatedAt"),

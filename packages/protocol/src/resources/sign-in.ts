@@ -30,7 +30,7 @@ export const SeenInvitation = z.object({
   expiresAt: Timestamp,
   proof: z.enum(["newPassword", "password", "provider"]).meta({
     description:
-      "What accepts it: a new password; that of the account, which exists; or a sign-in at the provider, with `organization`",
+      "The proof that accepts it: a new password; that of the account, which exists; or a sign-in at the provider, with `organization`",
   }),
 });
 

@@ -66,7 +66,7 @@ export const sites = {
     path: "/v1/sites",
     access: apiKey("sites.list", "shared"),
     summary: "List sites, by name",
-    description: "Who is limited to some projects sees the sites for one of those or for all.",
+    description: "A caller that is limited to some projects sees the sites for one of those or for all.",
     query: z.object(page),
     response: z.array(Site),
   }),
@@ -106,7 +106,7 @@ export const sites = {
     access: apiKey("sites.update", "organization"),
     summary: "Update a site",
     description:
-      "Of a project that an edge site is no longer for, what is there stays; new files are `unassigned`, with the reason `ProjectNotOfSite`.",
+      "If an edge site is no longer for a project, the project's data stays there; new files are `unassigned`, with the reason `ProjectNotOfSite`.",
     params,
     body: z.object({
       name: SiteName.optional(),
@@ -157,7 +157,7 @@ export const sites = {
     access: apiKey("sites.delete", "organization"),
     summary: "Delete a site for good; recordings stored at it become unavailable",
     description:
-      "Its tokens go with it. What a self-hosted site has in its store stays there. A service-hosted site is kept (409) while it holds recordings or imports, and where it is the only one.",
+      "Its tokens are deleted with it. The data in the store of a self-hosted site stays there. A service-hosted site is kept (409) while it holds recordings or imports, and where it is the only one.",
     params,
     response: z.object({ id: z.string() }),
   }),

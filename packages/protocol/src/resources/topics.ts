@@ -27,8 +27,8 @@ export const topics = {
     description:
       "Topics of recordings that are not imported come only when nothing but `recordingId` or `recordingKey` is given.",
     query: z.object({
-      start: TimeBound.optional().meta({ description: "Of recordings that end at or after" }),
-      end: TimeBound.optional().meta({ description: "Of recordings that start at or before" }),
+      start: TimeBound.optional().meta({ description: "Only topics of recordings that end at this time or after it" }),
+      end: TimeBound.optional().meta({ description: "Only topics of recordings that start at this time or before it" }),
       importId: StorableText.optional().meta({ deprecated: true }),
       ...byRecording,
       ...byDevice,

@@ -34,7 +34,7 @@ export const uploads = {
         sessionId: Id.optional(),
         sessionKey: SessionKey.optional().meta({
           description:
-            "Of a new session of the device when none has it, created at once; where only the file says which device it is of, once it is imported",
+            "The key of the session to join. If no session of the device has it, one is created at once; if only the file names its device, once it is imported",
         }),
         siteId: Id.optional().meta({
           description:

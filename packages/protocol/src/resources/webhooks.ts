@@ -42,7 +42,7 @@ const EventTypes = z
   .array(z.enum(webhookEventTypes))
   .min(1)
   .max(webhookEventTypes.length)
-  .meta({ description: "What the webhook receives; `ping` always comes" });
+  .meta({ description: "The types of events that the webhook receives; `ping` always comes" });
 
 export const Webhook = z
   .object({
@@ -83,7 +83,7 @@ export const WebhookDelivery = z
     attempts: z.int(),
     lastAttemptAt: Timestamp.optional(),
     nextAttemptAt: Timestamp.optional().meta({ description: "Absent unless it waits" }),
-    statusCode: z.int().optional().meta({ description: "Of the receiver's last answer" }),
+    statusCode: z.int().optional().meta({ description: "The status of the receiver's last answer" }),
     error: z.string().optional().meta({ description: "Why the last attempt failed" }),
     answer: z
       .string()
@@ -143,7 +143,7 @@ export const webhooks = {
     audits: "webhook",
     summary: "Change, enable or disable a webhook",
     description:
-      "What happens while it is disabled is never sent; what waited before is sent once it is enabled again.",
+      "Events that occur while it is disabled are never sent; deliveries that waited before are sent once it is enabled again.",
     params,
     body: z.object({
       name: Name.optional(),
@@ -179,7 +179,7 @@ export const webhooks = {
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("webhooks.update", "projects"),
     summary: "Send a `ping` to a webhook",
-    description: "What became of it stands in the list of its deliveries. A disabled webhook receives none (409).",
+    description: "The outcome is in the list of its deliveries. A disabled webhook receives none (409).",
     params,
     response: WebhookDelivery,
   }),
@@ -202,7 +202,7 @@ export const webhooks = {
     makes: "nothing",
     access: apiKey("webhooks.update", "projects"),
     summary: "Send all failed deliveries of a webhook again, now",
-    description: `Of the events since a time, or of the last 30 days. At most ${MAX_RETRIED} by one call, the oldest first. A disabled webhook receives nothing (409).`,
+    description: `Takes the deliveries of events since a time, or of the last 30 days. At most ${MAX_RETRIED} by one call, the oldest first. A disabled webhook receives nothing (409).`,
     params,
     body: z.object({ since: TimeBound.optional().meta({ description: "Inclusive" }) }),
     response: z.object({ count: z.int().meta({ description: "How many are sent again" }) }),

@@ -47,8 +47,7 @@ export const DataDamage = z
         "Messages out of chunks that are not whole, which make sense and which nothing proves; they are not lost",
     }),
     messagesDoubted: z.int().min(1).optional().meta({
-      description:
-        "Messages with times that nobody can have written; they are not lost, and the recording's span is without them",
+      description: "Messages with impossible times; they are not lost, and the recording's span is without them",
     }),
     reasons: z.array(z.object({ code: z.string(), text: z.string() })).meta({
       description: "The first ten, for people; a damaged summary or checksum that lost nothing is named here too",

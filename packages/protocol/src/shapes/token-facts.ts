@@ -5,7 +5,7 @@ import { Timestamp } from "./time.ts";
 export const TokenMaker = z.object({
   kind: z.enum(["apiKey", "member", "deviceToken"]),
   id: z.string(),
-  name: z.string().optional().meta({ description: "Of the key or member, as it was when it made the token" }),
+  name: z.string().optional().meta({ description: "The name of the key or member, as it was when it made the token" }),
 });
 export type TokenMaker = z.infer<typeof TokenMaker>;
 

@@ -117,16 +117,20 @@ export const site = {
           z.object({
             requestId: z.string(),
             attempt: Attempt,
-            request: z.string().meta({ description: "What is kept with the salvage, as with the file of a link" }),
+            request: z
+              .string()
+              .meta({ description: "The text that is kept with the salvage, as with the file of a link" }),
             key: z.string(),
             filename: z.string(),
-            facts: z.record(z.string(), z.string()).meta({ description: "What the salvage says of its source" }),
+            facts: z
+              .record(z.string(), z.string())
+              .meta({ description: "The facts that the salvage states about its source" }),
           }),
         )
         .meta({ description: "Damaged files of which a new one is made, which comes as the file of its own request" }),
       removals: z
         .array(z.object({ requestId: z.string(), key: z.string() }))
-        .meta({ description: "Objects that nobody needs any more, and uploads that nobody wants" }),
+        .meta({ description: "Objects and uploads that are not needed any more" }),
       relistId: z.string().nullable().meta({
         description: "The relisting that is wanted: report all files and all objects, and then `relistedId`",
       }),
@@ -137,7 +141,7 @@ export const site = {
       lakes: z
         .array(z.object({ importId: z.string(), key: z.string(), format: z.enum(["mcap", "bag1"]) }))
         .meta({ description: "Recordings of which a file for each topic is wanted" }),
-      lakeRemovals: z.array(z.string()).meta({ description: "Imports whose files by topic nobody needs any more" }),
+      lakeRemovals: z.array(z.string()).meta({ description: "Imports whose files by topic are not needed any more" }),
     }),
   }),
   report: operation({
@@ -154,7 +158,7 @@ export const site = {
             key: ObjectKey,
             size: ByteCount,
             request: StorableText.max(siteLimits.bytesPerRequest).optional().meta({
-              description: "What the upload link said of an `unknown` request: it is restored",
+              description: "The upload link's description of an `unknown` request, which is restored from it",
             }),
             sha256: Sha256Hex.optional().meta({
               description: "That the agent announced, of a file that came in parts",
@@ -176,7 +180,7 @@ export const site = {
             code: StorableText.min(1).max(64),
             text: StorableText.max(2000),
             sha256: Sha256Hex.optional().meta({
-              description: "Of the bytes that were read, where that was to the end",
+              description: "SHA-256 of the bytes that were read, if they were read to the end",
             }),
           }),
         )
@@ -214,7 +218,7 @@ export const site = {
       strangeKeys: z
         .array(z.string())
         .meta({ description: "Those of `present` that the control plane knows nothing of; they stay" }),
-      unneededLakes: z.array(z.string()).meta({ description: "Those of `lakes` that nobody needs" }),
+      unneededLakes: z.array(z.string()).meta({ description: "Those of `lakes` that are not needed" }),
     }),
   }),
   lakeFiles: operation({
@@ -261,7 +265,10 @@ export const site = {
         z.object({
           requestId: z.string(),
           state: RequestState,
-          request: z.string().optional().meta({ description: "What is kept with the file, as with that of a link" }),
+          request: z
+            .string()
+            .optional()
+            .meta({ description: "The text that is kept with the file, as with that of a link" }),
           reason: z.string().optional().meta({ description: "Why it cannot be imported" }),
         }),
       ),

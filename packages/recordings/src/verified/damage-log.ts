@@ -83,7 +83,7 @@ function newSums() {
 }
 
 function describeDoubt(place: string, messageCount: number): string {
-  return `${place} holds ${messageCount} messages with times that nobody can have written; they are kept, and the recording's span is without them`;
+  return `${place} holds ${messageCount} messages with impossible times; they are kept, and the recording's span is without them`;
 }
 
 function withoutZeros(sums: Required<Omit<RecordingDamage, "reasons">>): Omit<RecordingDamage, "reasons"> {

@@ -72,7 +72,7 @@ async function remove(deps: SweepDeps, { object, verdict }: Leftover, options: S
       return {
         ...finding,
         outcome: "kept",
-        reason: "somebody came to hold it meanwhile, or it is too young after a restore",
+        reason: "a row came to name it meanwhile, or it is too young after a restore",
       };
     await removeObject(deps, key);
     return { ...finding, outcome: "removed" };

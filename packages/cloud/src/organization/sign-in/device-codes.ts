@@ -55,7 +55,7 @@ export async function askIdToken(
   const nowNs = clock.nowNs();
   if (!row || row.clientId !== clientId || row.expiresAtNs <= nowNs || row.idTokenSha256 !== null)
     throw new ApiError("Unauthenticated", "the device code is unknown, denied, used or too old; begin again");
-  if (row.memberId === null) throw new ApiError("AuthorizationPending", `nobody has approved ${clientId} yet`);
+  if (row.memberId === null) throw new ApiError("AuthorizationPending", `no member has approved ${clientId} yet`);
   const idToken = mintToken("dl_idt");
   const { count } = await db.prisma.deviceSignIn.updateMany({
     where: { id: row.id, idTokenSha256: null, memberId: row.memberId },

@@ -56,7 +56,8 @@ function redirectUri({ publicUrl }: Deps): string {
 /** Returns the address that the browser was sent to, as the provider knows it, with what the standard puts there. */
 function readReturnedUrl(c: Context<Env>, deps: Deps): URL {
   const error = readSingle(c, "error");
-  if (error !== undefined) throw new ApiError("Unauthenticated", `the provider signed nobody in: ${readable(error)}`);
+  if (error !== undefined)
+    throw new ApiError("Unauthenticated", `the provider did not sign you in: ${readable(error)}`);
   const returned = new URL(redirectUri(deps));
   for (const name of ["code", "state", "iss"]) {
     const value = readSingle(c, name);

@@ -65,6 +65,6 @@ async function memberOf(ctx: Stranger, tx: Transaction, { account, person, organ
   if (member) return member.id;
   const { issuer, subject, email } = person;
   const entry = email === account.email ? await findEntry(ctx, tx, { email, organization }) : undefined;
-  if (!entry) refuse("SignInRefused", "nobody has invited you: ask an admin for an invitation");
+  if (!entry) refuse("SignInRefused", "you are not invited: ask an admin for an invitation");
   return join(ctx, tx, { ...entry, account, operation: "session.finishAtProvider", proof: { issuer, subject } });
 }
