@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 const RECONNECT_MS = 1000;
 const PROOF_TIMEOUT_MS = 5000;
 
-interface Options {
+interface ChannelListenerOptions {
   readonly url: string;
   readonly log: Pick<Logger, "warn">;
   /** The channel whose notifications arrive at the commit of each change. */
@@ -22,18 +22,18 @@ interface Options {
 
 /** Receives the notifications of a channel, over a connection of its own that comes back by itself. */
 export class ChannelListener implements AsyncDisposable {
-  readonly #options: Options;
+  readonly #options: ChannelListenerOptions;
   #isClosing = false;
   #client: Client | undefined;
   #proving: NodeJS.Timeout | undefined;
   #provenMs = Number.NEGATIVE_INFINITY;
 
-  private constructor(options: Options) {
+  private constructor(options: ChannelListenerOptions) {
     this.#options = options;
   }
 
   /** Resolves once it listens, or has begun to try. */
-  static async start(options: Options): Promise<ChannelListener> {
+  static async start(options: ChannelListenerOptions): Promise<ChannelListener> {
     const listener = new ChannelListener(options);
     await listener.#listen();
     return listener;

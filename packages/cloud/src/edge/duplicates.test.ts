@@ -4,7 +4,7 @@ import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeRecordingItem, type Recording } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { IngestError } from "../imports/ingest/ingest-failure.ts";
-import { failImport } from "../imports/ingest/ingest-outcomes.ts";
+import { quarantineImport } from "../imports/ingest/ingest-outcomes.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
@@ -244,6 +244,6 @@ test("no byte of a copy is deleted because of a first whose data is deleted at t
     data: { state: "ready for indexing", blobKey: "kept/object" },
   });
   const failure = new IngestError("DuplicateContent", "it was imported already", id);
-  assert.equal(await failImport(deps, request, failure), false);
+  assert.equal(await quarantineImport(deps, request, failure), false);
   assert.equal((await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } })).blobKey, "kept/object");
 });

@@ -14,7 +14,7 @@ export function partSizeFor(sizeBytes: number, wantedBytes: number = edgeLimits.
   return Math.max(wantedBytes, Math.ceil(sizeBytes / edgeLimits.maxParts));
 }
 
-export function checkPart(upload: Planned, part: { number: number; length: number }): void {
+export function requirePartLength(upload: Planned, part: { number: number; length: number }): void {
   const { sizeBytes, partSizeBytes } = planOf(upload);
   const offset = (part.number - 1) * partSizeBytes;
   const expected = Math.min(partSizeBytes, sizeBytes - offset);

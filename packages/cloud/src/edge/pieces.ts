@@ -3,7 +3,7 @@ import type { AgentCtx } from "../calls/context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import type { BlobStore, PiecePlan } from "../store/blobs/blob-store.ts";
 import { endOfPieces } from "../store/blobs/piece-plan.ts";
-import { checkPart } from "./part-plans.ts";
+import { requirePartLength } from "./part-plans.ts";
 import { toPiece } from "./upload-digests.ts";
 import { abandonOnConflict, wantedUpload } from "./uploads.ts";
 
@@ -28,7 +28,7 @@ export async function composePart(
 ): Promise<Complete<Output<Edge["composePart"]>>> {
   const { number, length } = input;
   const upload = await wantedUpload(ctx, input);
-  checkPart(upload, { number, length });
+  requirePartLength(upload, { number, length });
   const part = { number, digest: digestOf(input), lengthBytes: length };
   const { etag } = await abandonOnConflict(ctx, upload, () => ctx.blobs.composePart(upload.blobKey, part));
   return { etag };

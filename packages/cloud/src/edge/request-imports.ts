@@ -1,5 +1,5 @@
-// A user at a device requests imports through its agent. Such a request is the same as any other one, but only for the agent's own
-// versions, and `requestedBy` says where it came from. The flag `wantsImport` of a report is for globs: it never repeats a request that
+// A user at a device requests imports through its agent. Such a request is like those of the API, but only for the agent's own versions,
+// and `requestedBy` says where it came from. The flag `wantsImport` of a report is for globs: it never repeats a request that
 // failed, or whose data was deleted.
 
 import type { api, ImportStatus, Input, Output } from "@downlink/protocol";

@@ -15,7 +15,7 @@ import { findOriginal, mayHaveOriginal } from "../imports/ingest/find-original.t
 import { writeBegun } from "../keeping/manifests/write-manifests.ts";
 import { BlobExistsError, PartConflictError } from "../store/blobs/blob-errors.ts";
 import { minPieceBytes } from "../store/blobs/piece-plan.ts";
-import { checkPart, partSizeFor, planOf } from "./part-plans.ts";
+import { partSizeFor, planOf, requirePartLength } from "./part-plans.ts";
 import { PERMIT_NS } from "./permits.ts";
 import { goesToSite, openSiteUpload } from "./site-uploads.ts";
 import { digestFields, digestFor, toPiece } from "./upload-digests.ts";
@@ -105,7 +105,7 @@ export async function grantParts(
   input: Input<Edge["grantParts"]>,
 ): Promise<Complete<Output<Edge["grantParts"]>>> {
   const upload = await wantedUpload(ctx, input);
-  for (const part of input.parts) checkPart(upload, part);
+  for (const part of input.parts) requirePartLength(upload, part);
   const parts = input.parts.map((part) => ({ number: part.number, digest: digestOf(part), lengthBytes: part.length }));
   return await abandonOnConflict(ctx, upload, async () => ({
     grants: await ctx.blobs.grantParts(upload.blobKey, parts),

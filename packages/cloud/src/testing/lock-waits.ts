@@ -1,4 +1,5 @@
 import type { Database } from "../db/client.ts";
+import type { Transaction } from "../db/transaction.ts";
 import { eventually } from "./test-agent.ts";
 
 /**
@@ -10,6 +11,19 @@ export async function countLockWaits({ pool }: Pick<Database, "pool">): Promise<
     "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
   );
   return rows[0]!.count;
+}
+
+/** Resolves once some connection waits for what a transaction of the test has locked. */
+export async function untilBlocking(
+  { pool }: Pick<Database, "pool">,
+  tx: Pick<Transaction, "$queryRaw">,
+): Promise<void> {
+  const [own] = await tx.$queryRaw<[{ pid: number }]>`SELECT pg_backend_pid() AS pid`;
+  const blocked = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND $1 = ANY(pg_blocking_pids(pid))";
+  await eventually(
+    async () => (await pool.query(blocked, [own.pid])).rowCount!,
+    (count) => count > 0,
+  );
 }
 
 /** Resolves once at least so many connections wait for a lock of another one. */

@@ -96,6 +96,20 @@ test("what is refused for good is not asked for again before something else happ
   assert.equal(await pass(), 0);
 });
 
+test("a refusal for good lengthens no later wait for the service", async () => {
+  const { heed, pass, state } = start();
+  Object.assign(state, { nowMs: 60_000, fails: "not there" });
+  heed(change("event"));
+  await pass();
+  Object.assign(state, { renewMs: 9000, fails: "away" });
+  heed(change("event"));
+  await pass();
+  const failedMs = state.nowMs;
+  Object.assign(state, { renewMs: 0, fails: "" });
+  await pass();
+  assert.equal(state.nowMs, failedMs + 2000, "it is the first failure in a row");
+});
+
 test("a page that nobody looks at asks for nothing, and for all of it when it is looked at", async () => {
   const { heed, look, renewed, pass, state } = start();
   state.isHidden = true;

@@ -1,6 +1,6 @@
 // A stored file is hashed, verified and salvaged in a worker thread, which knows bytes and no rows. The thread requests the bytes that it
-// reads from the process that started it, range by range: any store will do, the thread holds no credential, and every range is a sign of
-// progress. The ranges of an object in a bucket come from one streamed request.
+// reads from the process that started it, range by range. So it works with every store, holds no credential, and shows its progress by each
+// range. The ranges of an object in a bucket come from one streamed request.
 //
 // The file fails, not the worker: an error that a thread throws, its end, a full heap and its silence each end one attempt of one import.
 // `TooHeavy` is permanent at once, because the same file costs the same again. Failures that may be caused by our code or by the machine
@@ -51,14 +51,14 @@ export interface FileToIndex {
   readonly store: StoreIndex;
 }
 
-interface Options {
+interface FileIndexerOptions {
   readonly limits?: Partial<IndexingLimits>;
   /** The module that a thread runs. */
   readonly main?: URL;
 }
 
 /** Opens an indexer, which starts its first thread with the first file. */
-export function openFileIndexer({ limits: given, main = threadMain }: Options = {}): FileIndexer {
+export function openFileIndexer({ limits: given, main = threadMain }: FileIndexerOptions = {}): FileIndexer {
   const limits = { ...indexingLimits, ...given };
   const inTurn = takeTurns(limits);
   const start = () => startIndexingThread(limits, main);

@@ -15,7 +15,7 @@ export function isBatches(answered: unknown): answered is Batches<unknown> {
 /** Lists below this size are answered at once. */
 const WHOLE_BYTES = 1024 * 1024;
 
-interface Options {
+interface StreamListOptions {
   /** The schema of the whole list. */
   readonly schema: z.ZodType;
   readonly mayBeKept: boolean;
@@ -30,7 +30,7 @@ interface Options {
 export async function streamList(
   c: Context<Env>,
   batches: Batches<unknown>,
-  { schema, mayBeKept, log, onCount }: Options,
+  { schema, mayBeKept, log, onCount }: StreamListOptions,
 ): Promise<Response> {
   const seen = { items: 0 };
   const pieces = encodeList(batches, { schema, seen });

@@ -13,7 +13,7 @@ export interface Deployment {
   readonly signingKey: string;
 }
 
-interface Options {
+interface FirstStartOptions {
   /** Presets the text of the admin key, at every start. */
   readonly adminKey: string | undefined;
   readonly nowNs: bigint;
@@ -25,7 +25,7 @@ interface Options {
  * Creates what a deployment needs before its first request: its own row, and an organization with a project `default`, a primary site and
  * an admin key. Several processes may start at once.
  */
-export async function prepareDeployment(db: Database, options: Options): Promise<Deployment> {
+export async function prepareDeployment(db: Database, options: FirstStartOptions): Promise<Deployment> {
   return withTransaction(db, async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('downlink first start', 0))`;
     const deployment = await tx.deployment.upsert({
@@ -41,7 +41,10 @@ export async function prepareDeployment(db: Database, options: Options): Promise
   });
 }
 
-async function createFirstOrganization(tx: Transaction, { adminKey, nowNs, keepAdminKey }: Options): Promise<void> {
+async function createFirstOrganization(
+  tx: Transaction,
+  { adminKey, nowNs, keepAdminKey }: FirstStartOptions,
+): Promise<void> {
   const token = adminKey ?? mintToken("dl_sk");
   await createOrganization(tx, { name: "default", adminToken: token, nowNs });
   await keepAdminKey(token);

@@ -21,7 +21,7 @@ export async function listDatasets(ctx: Ctx, query: Input<List>): Promise<Comple
   const { sortBy = "createdAt", name = "" } = query;
   const page = openPage(ctx, "datasets.list", { ...query, sortBy });
   const projectIds = await visibleProjectIds(ctx, query.projectId);
-  const found = await findPage(ctx, page, { projectIds, name, ...sortKeys[sortBy] });
+  const found = await findDatasets(ctx, page, { projectIds, name, ...sortKeys[sortBy] });
   const { rows, headers } = closePage(ctx, page, found);
   const ids = rows.map(({ id }) => id);
   const datasets = await ctx.db.prisma.dataset.findMany({ where: { id: { in: ids } } });
@@ -43,7 +43,7 @@ interface Selection {
 }
 
 /** The indexes begin with the project: the page's rows are among the first rows of each project. */
-function findPage({ db }: Ctx, page: CursorPage, { projectIds, name, column, type }: Selection): Promise<Place[]> {
+function findDatasets({ db }: Ctx, page: CursorPage, { projectIds, name, column, type }: Selection): Promise<Place[]> {
   const place = { sortValue: Prisma.sql`d.${Prisma.raw(column)}`, type, id: Prisma.sql`d.id` };
   const where = [
     Prisma.sql`d."projectId" = p.id`,

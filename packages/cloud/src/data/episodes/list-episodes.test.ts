@@ -226,7 +226,7 @@ test("episodes that are created while somebody pages move none of the existing o
 test("a cursor of another query, or of a caller with other projects, is refused with 400 and code CursorRejected", async () => {
   const { next } = await list({ limit: 3, sortBy: "endTime" });
   assert.equal((await list({ limit: 5, sortBy: "endTime", cursor: next, include: ["recordings"] })).ids.length, 5);
-  const rejected = refusedWith("CursorRejected", "cursor");
+  const rejected = (error: ApiCallError) => error.status === 400 && refusedWith("CursorRejected", "cursor")(error);
   for (const other of [
     { sortBy: "startTime" },
     { sortOrder: "desc" },

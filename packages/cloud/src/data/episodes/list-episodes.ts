@@ -55,7 +55,7 @@ export async function listEpisodes(ctx: Ctx, query: Input<List>): Promise<Comple
   const conditions = [...within, ...asked];
   const narrowed = [...within, ...contentConditions(query, "pairs")];
   const selection = { page, projectIds, column, hasMissing: hasMissingRecordings, conditions, narrowed };
-  const found = await findPage(ctx, selection, asked.length === 0 ? spanOf(query, sortBy) : undefined);
+  const found = await findPlaces(ctx, selection, asked.length === 0 ? spanOf(query, sortBy) : undefined);
   const { rows, headers } = closePage(ctx, page, found);
   const ids = rows.map(({ id }) => id);
   return { output: { episodes: await readEpisodes(ctx, ids, include) }, headers };
@@ -76,7 +76,7 @@ function spanOf({ start, end }: Input<List>, sortBy: keyof typeof columns): Span
   return { start, end, edge: sortBy === "startTime" ? "start" : "end" };
 }
 
-async function findPage({ db }: Ctx, selection: Selection, span: Span | undefined): Promise<Place[]> {
+async function findPlaces({ db }: Ctx, selection: Selection, span: Span | undefined): Promise<Place[]> {
   const { take, offset } = selection.page;
   if (selection.projectIds.length === 0) return [];
   if (selection.conditions.length === 0)

@@ -7,7 +7,7 @@ import { newId } from "../../db/ids.ts";
 import { forgetViewLinks } from "../../keeping/sweep/forget-view-links.ts";
 import { endUnseenLinks } from "../../organization/projects/end-unseen-links.ts";
 import { Browser } from "../../organization/sign-in/testing/browser.ts";
-import { untilLockWaits } from "../../testing/lock-waits.ts";
+import { untilBlocking } from "../../testing/lock-waits.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
@@ -115,7 +115,7 @@ test("no link is created after its key is disabled, even if both happen at the s
   await prisma.$transaction(async (tx) => {
     await tx.apiKey.update({ where: { id }, data: { enabled: false } });
     creating = assert.rejects(client.call(api.viewLinks.create, { recordingId }), refusedWith("Unauthenticated"));
-    await untilLockWaits(cloud.deps.db);
+    await untilBlocking(cloud.deps.db, tx);
   });
   await creating;
   assert.equal(await prisma.viewLink.count(), 0);
@@ -134,7 +134,7 @@ test("no link is created after its project is closed to its maker, even if both 
   await prisma.$transaction(async (tx) => {
     const { orgId } = await setClosed(tx, true);
     creating = create();
-    await Promise.race([untilLockWaits(cloud.deps.db), creating]);
+    await Promise.race([untilBlocking(cloud.deps.db, tx), creating]);
     await endUnseenLinks(tx, orgId);
   });
   assert.equal((await creating!).status, 404);

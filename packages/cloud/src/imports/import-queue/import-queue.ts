@@ -24,7 +24,7 @@ export const importQueue: Handlers<Contract> = { list: listQueue };
 
 async function listQueue(ctx: Ctx, query: ListQuery): Promise<Complete<QueuedImport>[]> {
   const waiting = await filterWaiting(ctx, query);
-  const requests = await readRequests(ctx, await findPage(ctx, waiting, query));
+  const requests = await readRequests(ctx, await findQueuedIds(ctx, waiting, query));
   const owners = await readOwners(ctx, requests);
   const positions = await findPositions(ctx, requests);
   const entries: Complete<QueuedImport>[] = [];
@@ -51,7 +51,7 @@ async function filterWaiting(ctx: Ctx, query: ListQuery): Promise<Sql> {
   return Prisma.join(conditions, " AND ");
 }
 
-async function findPage({ db }: Ctx, where: Sql, { limit, offset }: ListQuery): Promise<string[]> {
+async function findQueuedIds({ db }: Ctx, where: Sql, { limit, offset }: ListQuery): Promise<string[]> {
   const rows = await db.prisma.$queryRaw<{ id: string }[]>`
     SELECT r.id FROM "ImportRequest" r WHERE ${where} ORDER BY ${ORDER} LIMIT ${limit} OFFSET ${offset}`;
   return rows.map(({ id }) => id);

@@ -15,7 +15,7 @@ const MAX_MISMATCHES = 3;
  * are removed, because they are stored already. Returns false and does nothing if the data of the first recording was deleted at this
  * moment: then the import must be tried again.
  */
-export async function failImport(
+export async function quarantineImport(
   deps: IngestDeps,
   request: ImportRequestModel,
   { code, message, duplicateOfId }: IngestError,

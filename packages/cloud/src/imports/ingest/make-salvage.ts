@@ -9,7 +9,7 @@ import { postpone, startHeartbeat } from "./attempt.ts";
 import { TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { toIngestError } from "./ingest-failure.ts";
-import { failImport } from "./ingest-outcomes.ts";
+import { quarantineImport } from "./ingest-outcomes.ts";
 import { endStream } from "./stream-uploads.ts";
 import { type TakenSalvage, takeSalvage } from "./take-salvage.ts";
 
@@ -29,7 +29,7 @@ export async function makeSalvage(deps: IngestDeps, requestId: string, signal: A
     if (error instanceof TakenOverError) return;
     if (signal.aborted) throw error; // this process stops, and the queue gives the job to another one
     const failure = toIngestError(error, request.attempts - request.attemptsBefore);
-    if (failure) await failImport(deps, request, failure);
+    if (failure) await quarantineImport(deps, request, failure);
     else await postpone(deps, request, { error: error as Error, states: ["awaiting"], job: "salvage" });
   } finally {
     heart.stop();

@@ -10,7 +10,7 @@ import { describeImport } from "./describe-import.ts";
 import { finishImport, TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { IngestError, toIngestError } from "./ingest-failure.ts";
-import { failImport, redeliver } from "./ingest-outcomes.ts";
+import { quarantineImport, redeliver } from "./ingest-outcomes.ts";
 
 /**
  * Brings one request to its end: reads the file, and files it. It may run twice, and may be killed anywhere: each attempt has a number, and
@@ -29,7 +29,7 @@ export async function ingest(deps: IngestDeps, requestId: string, signal: AbortS
     if (error instanceof TakenOverError) return;
     if (signal.aborted) return await letGo(deps, request, error);
     const failure = toIngestError(error, request.attempts - request.attemptsBefore);
-    const isOver = failure !== undefined && (await failImport(deps, request, failure));
+    const isOver = failure !== undefined && (await quarantineImport(deps, request, failure));
     deps.metrics.imports.inc({ outcome: isOver ? "failed" : "postponed" });
     if (!isOver)
       await postpone(deps, request, {

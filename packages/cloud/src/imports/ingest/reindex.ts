@@ -6,7 +6,7 @@ interface Reindexed {
   readonly reason?: string;
 }
 
-interface Options {
+interface ReindexOptions {
   /** Recordings that have an index get a new one, too. */
   readonly isForced: boolean;
   readonly signal: AbortSignal;
@@ -15,7 +15,10 @@ interface Options {
 const PAGE = 100;
 
 /** Indexes all imported recordings, one after another; a second run continues where the first was stopped. */
-export async function* reindex(deps: ReindexDeps, { isForced, signal }: Options): AsyncGenerator<Reindexed, void> {
+export async function* reindex(
+  deps: ReindexDeps,
+  { isForced, signal }: ReindexOptions,
+): AsyncGenerator<Reindexed, void> {
   const without = isForced ? {} : { indexKey: null };
   for (let lastId = ""; ; ) {
     const page = await deps.db.prisma.recording.findMany({
@@ -33,7 +36,7 @@ export async function* reindex(deps: ReindexDeps, { isForced, signal }: Options)
   }
 }
 
-async function tryOne(deps: ReindexDeps, one: Options & { recordingId: string }): Promise<Reindexed> {
+async function tryOne(deps: ReindexDeps, one: ReindexOptions & { recordingId: string }): Promise<Reindexed> {
   const { recordingId, signal } = one;
   try {
     return { recordingId, outcome: await reindexRecording(deps, one) };

@@ -4,7 +4,7 @@ import { abandonUploads } from "../../import-life/change-request.ts";
 import { LIVE_NS, LOOK_AGAIN_SECONDS } from "./attempt.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { IngestError } from "./ingest-failure.ts";
-import { failImport } from "./ingest-outcomes.ts";
+import { quarantineImport } from "./ingest-outcomes.ts";
 import { explainNotSalvageable, isUnderWay } from "./salvageable-state.ts";
 import { openStream } from "./stream-uploads.ts";
 
@@ -32,7 +32,7 @@ export async function takeSalvage(deps: IngestDeps, id: string): Promise<TakenSa
     return found?.state === "awaiting" ? begin(tx, deps, found) : undefined;
   });
   if (!taken || "upload" in taken) return taken;
-  await failImport(deps, taken.request, new IngestError("NotSalvageable", taken.obstacle));
+  await quarantineImport(deps, taken.request, new IngestError("NotSalvageable", taken.obstacle));
   return undefined;
 }
 

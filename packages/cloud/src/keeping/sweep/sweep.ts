@@ -18,7 +18,7 @@ export const DEFAULT_AGE_HOURS = 168;
 /** An upload link lives for 24 hours, and the upload that begins in its last one may take as long again. */
 export const MIN_AGE_HOURS = 48;
 
-interface Options {
+interface SweepRequest {
   readonly isDryRun: boolean;
   readonly olderThanHours: number;
   readonly includesUnknown: boolean;
@@ -32,7 +32,7 @@ interface Options {
  */
 export async function* sweep(
   deps: SweepDeps,
-  { olderThanHours, nowMs, ...options }: Options,
+  { olderThanHours, nowMs, ...options }: SweepRequest,
 ): AsyncGenerator<Finding, void> {
   const cutoffMs = Math.floor(nowMs - olderThanHours * HOUR_MS);
   const swept: SweepOptions = { ...options, cutoffMs };

@@ -9,7 +9,7 @@ const LIFE_MS = 5000;
 const PROOF_LIFE_MS = 1000;
 const PROOF_INTERVAL_MS = PROOF_LIFE_MS / 2;
 
-interface Options {
+interface KeptCredentialsOptions {
   readonly url: string;
   readonly db: Pick<Database, "pool">;
   readonly log: Logger;
@@ -29,16 +29,16 @@ interface Kept {
  * hears the database, nothing is remembered. Tokens of agents are not remembered, because agents call too seldom.
  */
 export class KeptCredentials implements AsyncDisposable {
-  readonly #options: Options;
+  readonly #options: KeptCredentialsOptions;
   readonly #kept = new Map<string, Kept>();
   #listener: ChannelListener | undefined;
   #timesForgotten = 0;
 
-  private constructor(options: Options) {
+  private constructor(options: KeptCredentialsOptions) {
     this.#options = options;
   }
 
-  static async start(options: Options): Promise<KeptCredentials> {
+  static async start(options: KeptCredentialsOptions): Promise<KeptCredentials> {
     const credentials = new KeptCredentials(options);
     const forget = () => credentials.forgetAll();
     credentials.#listener = await ChannelListener.start({

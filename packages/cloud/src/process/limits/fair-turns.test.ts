@@ -52,6 +52,30 @@ test("an owner that is alone has all turns that nobody else wants, until another
   await log.finishAll();
 });
 
+test("a caller that comes after its owner has become alone begins after those that wait already", async (t) => {
+  const clock = { nowMs: 5000 };
+  const turns = new FairTurns("tasks", { ...limits, atOnce: 100, perOwner: 1, alone: 2 }, () => clock.nowMs);
+  const begun: string[] = [];
+  const gone = new AbortController();
+  t.after(() => gone.abort());
+  const ask = (name: string) =>
+    void turns
+      .take({ owner: "a" }, () => gone.signal)
+      .then(
+        () => begun.push(name),
+        () => {},
+      );
+  const other = await turns.take({ owner: "b" }, never);
+  for (const name of ["first", "second"]) ask(name);
+  other[Symbol.dispose]();
+  await settle();
+  assert.deepEqual(begun, ["first"]);
+  clock.nowMs += 1001;
+  ask("third");
+  await settle();
+  assert.deepEqual(begun, ["first", "second"]);
+});
+
 test("if an owner is alone, several tokens of it keep their shares", async () => {
   const log = createLog(new FairTurns("tasks", { ...limits, atOnce: 100, perOwner: 3, perToken: 2, alone: 50 }));
   for (const token of ["1", "2", "1", "1", "2", "2"]) log.ask("a", token);

@@ -85,7 +85,8 @@ export class FairTurns {
     owner.lines.set(token, line);
     this.#note(ownerId);
     try {
-      // Callers that wait could not run when this was last checked, so that at most one whose owner is alone since then is overtaken.
+      // The owner may have become alone since it was last looked at: then those of its callers go first that wait already.
+      if (owner.waiting > 0) while (this.#serveNext());
       if (this.#mayGo(owner, line)) this.#begin(owner, line);
       else await this.#wait({ owner, line, hasBegun }, signalOf());
     } catch (error) {

@@ -20,7 +20,7 @@ export interface AgentPoll {
   repeat(): void;
 }
 
-interface Options {
+interface AgentPollsOptions {
   readonly renewals: LeaseRenewals;
   readonly log: Logger;
   readonly lookIntervalMs?: number;
@@ -39,14 +39,14 @@ const LOOK_INTERVAL_MS = 10_000;
  */
 export class AgentPolls implements SignalListener, Disposable {
   readonly works = new KnownWorks();
-  readonly #options: Options;
+  readonly #options: AgentPollsOptions;
   readonly #byOwner = new Map<string, Set<AgentPoll>>();
   /** Each poll that is not being checked is in one of these sets, by the tick at which it is due. */
   readonly #dueAt = new Map<number, Set<AgentPoll>>();
   readonly #ticking: NodeJS.Timeout;
   #nextTick = tickAt(performance.now());
 
-  constructor(options: Options) {
+  constructor(options: AgentPollsOptions) {
     this.#options = options;
     this.#ticking = setInterval(() => this.#tick(), TICK_MS).unref();
   }

@@ -21,7 +21,7 @@ export interface SignalListener {
   onMissedSignals(): void;
 }
 
-interface Options {
+interface WorkSignalsOptions {
   readonly url: string;
   readonly log: Logger;
   readonly listener: SignalListener;
@@ -40,7 +40,7 @@ export function listenForWorkSignals({
   store,
   proofIntervalMs = PROOF_INTERVAL_MS,
   ...options
-}: Options): Promise<ChannelListener> {
+}: WorkSignalsOptions): Promise<ChannelListener> {
   return ChannelListener.start({
     ...options,
     proofIntervalMs,

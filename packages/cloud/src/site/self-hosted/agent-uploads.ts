@@ -5,7 +5,7 @@
 import { digestOf, type Input, type Output, type siteUploads } from "@downlink/protocol";
 import type { Complete } from "../../core/complete.ts";
 import { refuse } from "../../core/errors.ts";
-import { checkPart, planOf } from "../../edge/part-plans.ts";
+import { planOf, requirePartLength } from "../../edge/part-plans.ts";
 import { goesOn, listHeld, toPiecePlan } from "../../edge/pieces.ts";
 import { digestFields, digestFor, toPiece } from "../../edge/upload-digests.ts";
 import { BlobExistsError, PartConflictError } from "../../store/blobs/blob-errors.ts";
@@ -68,7 +68,7 @@ export async function grantParts(
   input: Input<Uploads["grantParts"]>,
 ): Promise<Complete<Output<Uploads["grantParts"]>>> {
   const { blobs, upload } = at;
-  for (const part of input.parts) checkPart(upload, part);
+  for (const part of input.parts) requirePartLength(upload, part);
   const parts = input.parts.map((part) => ({ number: part.number, digest: digestOf(part), lengthBytes: part.length }));
   return startOverOnConflict(at, async () => ({ grants: await blobs.grantParts(upload.key, parts) }));
 }
@@ -88,7 +88,7 @@ export async function composePart(
   input: Input<Uploads["composePart"]>,
 ): Promise<Complete<Output<Uploads["composePart"]>>> {
   const { number, length } = input;
-  checkPart(at.upload, { number, length });
+  requirePartLength(at.upload, { number, length });
   const part = { number, digest: digestOf(input), lengthBytes: length };
   const { etag } = await startOverOnConflict(at, () => at.blobs.composePart(at.upload.key, part));
   return { etag };

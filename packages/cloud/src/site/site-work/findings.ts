@@ -13,7 +13,7 @@ import { withTransaction } from "../../db/transaction.ts";
 import { changeRequest } from "../../import-life/change-request.ts";
 import { decide, finishImport, TakenOverError } from "../../imports/ingest/finish-import.ts";
 import { IngestError, toIngestError } from "../../imports/ingest/ingest-failure.ts";
-import { failImport } from "../../imports/ingest/ingest-outcomes.ts";
+import { quarantineImport } from "../../imports/ingest/ingest-outcomes.ts";
 import { replaceLost } from "../../imports/ingest/replace-lost.ts";
 import { toSummary } from "../site-findings/to-summary.ts";
 import { unpackFindings } from "../site-findings/unpack-findings.ts";
@@ -53,7 +53,7 @@ async function file(ctx: SiteCtx, request: ImportRequestModel, pieces: number): 
     if (error instanceof TakenOverError) return;
     const failure = toIngestError(error, request.attempts - request.attemptsBefore);
     if (!failure) throw error; // the site sends them again
-    await failImport(ctx, request, failure);
+    await quarantineImport(ctx, request, failure);
   }
   await ctx.db.prisma.siteFindingsPiece.deleteMany({ where: { requestId: request.id } });
 }

@@ -1,7 +1,7 @@
 import type { SiteCtx } from "../../calls/context/context.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { IngestError } from "../../imports/ingest/ingest-failure.ts";
-import { failImport, redeliver } from "../../imports/ingest/ingest-outcomes.ts";
+import { quarantineImport, redeliver } from "../../imports/ingest/ingest-outcomes.ts";
 
 /**
  * Says whether the bytes at the site are other ones than the agent announced. Then the agent is asked for the file again, or the import ends
@@ -14,7 +14,7 @@ export async function isRedelivered(ctx: SiteCtx, request: ImportRequestModel, s
     await redeliver(ctx, request);
   } catch (error) {
     if (!(error instanceof IngestError)) throw error;
-    await failImport(ctx, request, error);
+    await quarantineImport(ctx, request, error);
   }
   return true;
 }

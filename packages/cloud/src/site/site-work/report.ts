@@ -9,7 +9,7 @@ import { changeRequest, requestRedelivery } from "../../import-life/change-reque
 import { moveRecording } from "../../import-life/delivery.ts";
 import { findLocked } from "../../import-life/lock-recording.ts";
 import { IngestError } from "../../imports/ingest/ingest-failure.ts";
-import { failImport } from "../../imports/ingest/ingest-outcomes.ts";
+import { quarantineImport } from "../../imports/ingest/ingest-outcomes.ts";
 import { noteConfirmations } from "./confirmations.ts";
 import { noteLakes } from "./lake-reports.ts";
 import { isRedelivered } from "./redelivery.ts";
@@ -144,7 +144,7 @@ async function fail(ctx: SiteCtx, { code, text, sha256, ...given }: Body["failed
   const request = await withSiteLease(ctx, (tx) => takeAttempt(tx, ctx, given));
   if (isOwned(request, given)) {
     const isOther = sha256 !== undefined && (await isRedelivered(ctx, request, sha256));
-    if (!isOther) await failImport(ctx, request, new IngestError(code, text));
+    if (!isOther) await quarantineImport(ctx, request, new IngestError(code, text));
   }
   return toState(await findGiven(ctx.db.prisma, ctx, given.requestId));
 }

@@ -3,7 +3,7 @@ import type { SiteCtx } from "../../calls/context/context.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { IngestError } from "../../imports/ingest/ingest-failure.ts";
-import { failImport } from "../../imports/ingest/ingest-outcomes.ts";
+import { quarantineImport } from "../../imports/ingest/ingest-outcomes.ts";
 import { provenanceOf } from "../../imports/ingest/make-salvage.ts";
 import { signRequest } from "../../keeping/manifests/request-manifest.ts";
 import { withSiteLease } from "./site-lease.ts";
@@ -36,5 +36,5 @@ export async function failSalvage(ctx: SiteCtx, { requestId, attempt, code, text
     const { count } = await tx.importRequest.updateMany({ where, data: { attempts: attempt } });
     return count === 0 ? null : tx.importRequest.findUnique({ where: { id: requestId } });
   });
-  if (request) await failImport(ctx, request, new IngestError(code, text));
+  if (request) await quarantineImport(ctx, request, new IngestError(code, text));
 }

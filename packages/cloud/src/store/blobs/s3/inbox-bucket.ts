@@ -45,12 +45,12 @@ const GONE = ["NoSuchKey", "NoSuchVersion", "NotFound"];
 const MOST_COPIED_BYTES = 5 * 1024 ** 3;
 const COPY_PART_BYTES = 1024 ** 3;
 
-interface Options extends BucketOptions {
+interface InboxBucketOptions extends BucketOptions {
   /** Larger objects are copied in parts of this size. */
   readonly copyPartBytes?: number;
 }
 
-export function connectInboxBucket({ copyPartBytes, ...options }: Options): InboxBucket {
+export function connectInboxBucket({ copyPartBytes, ...options }: InboxBucketOptions): InboxBucket {
   const bucket = connectBucket(options);
   const { name: bucketName, prefix } = bucket;
   const { credentials, profile, onCall } = options;
