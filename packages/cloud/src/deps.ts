@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openTracing } from "@downlink/tracing";
 import type { Logger } from "pino";
-import { openFileIndexer } from "./background/indexing/file-indexer.ts";
+import { type FileIndexer, openFileIndexer } from "./background/indexing/file-indexer.ts";
 import { type JobLook, PgBossQueue } from "./background/jobs/pg-boss-queue.ts";
 import type { Deps } from "./calls/context/context.ts";
 import { consoleFolder } from "./calls/http/console-route.ts";
@@ -61,6 +61,8 @@ interface Choices {
   readonly jobs?: JobLook | undefined;
   /** How passwords are hashed; undefined: as in production. */
   readonly passwords?: Passwords | undefined;
+  /** The reader of stored files, which is closed with the rest; undefined: one with threads of its own. */
+  readonly indexer?: FileIndexer | undefined;
 }
 
 /** Opens everything that the configuration names, in order; disposing closes it in the reverse one. */
@@ -73,6 +75,7 @@ export async function openDeps(
     openPostgres = startEmbeddedPostgres,
     jobs,
     passwords = new Passwords(),
+    indexer = openFileIndexer(),
     waitsUntil,
   }: Choices = {},
 ): Promise<OpenDeps> {
@@ -103,7 +106,7 @@ export async function openDeps(
     ...{ db, clock, fetchPublic, log, metrics, passwords, tracing, signer, renewals, polls },
     ...{ ...address, stopping: stopping.signal },
     stopSteps,
-    indexer: use("the threads that index", openFileIndexer()),
+    indexer: use("the threads that index", indexer),
     jobs: use("the jobs", await PgBossQueue.start({ url, log, metrics, tracing, removalDelaySeconds, ...jobs })),
     credentials: use("the connection for changes of keys", await KeptCredentials.start({ url, db, log })),
     tokenUses: use("the uses of tokens", new NotedTokenUses({ db, clock, log })),

@@ -5,6 +5,7 @@ import { type Client, createClient } from "@downlink/client";
 import { undiciTransport } from "@downlink/client/node";
 import type { Capability } from "@downlink/protocol";
 import { pino } from "pino";
+import { openFileIndexer } from "../background/indexing/file-indexer.ts";
 import { keepMarks } from "../calls/recovery/keep-marks.ts";
 import { createOrganization } from "../calls/setup/organization.ts";
 import { readConfig } from "../config.ts";
@@ -52,6 +53,8 @@ interface Options {
 
 /** Control planes of many tests run beside each other, so that those that wait leave the processors and connections to the others. */
 const JOBS = { lookSeconds: 4, connections: 2 };
+/** A thread costs as much as a small test, so that all control planes of a process have the same ones, which end with it. */
+const indexer = { ...openFileIndexer(), [Symbol.asyncDispose]: async () => {} };
 
 /** Starts a whole control plane on a database, a folder and a port of its own, which closes with the test. */
 export async function startCloud(
@@ -74,7 +77,7 @@ export async function startCloud(
   const read = readConfig(environment);
   const config = { ...read, limits: { ...read.limits, ...limits } };
   const log = pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" });
-  const quick = { jobs: JOBS, passwords: new Passwords({ rounds: 2 }) };
+  const quick = { jobs: JOBS, passwords: new Passwords({ rounds: 2 }), indexer };
   const deps = stack.use(await openDeps(config, log, { clock, fetchPublic, ...quick }));
   stack.defer(() => checkStatuses(deps));
   stack.use(await keepMarks({ ...deps, findLost: (sinceMs) => findLost(deps, sinceMs) }));

@@ -1,4 +1,5 @@
-import { extname } from "node:path";
+import { getCompileCacheDir } from "node:module";
+import { dirname, extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { RandomAccessSource } from "@downlink/recordings";
 import { openHeldMemory } from "./held-memory.ts";
@@ -28,11 +29,16 @@ export interface Work<N extends TaskName = TaskName> {
 /** In a checkout the thread runs the TypeScript source, and outside of it the .js file. */
 export const threadMain = new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url);
 
+/** The folder in which Node keeps compiled code, of this version and others. Without it a thread takes three times as long to start. */
+const compiledCode = getCompileCacheDir();
+/** A thread that reads hostile files knows no secret. */
+const threadEnvironment = compiledCode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiledCode) };
+
 /** Starts a thread with its own heap; it keeps the process alive only while it works. */
 export function startIndexingThread(limits: IndexingLimits, main: URL): IndexingThread {
   const worker = new Worker(main, {
     name: "indexing",
-    env: {}, // a thread that reads hostile files knows no secret
+    env: threadEnvironment,
     workerData: { maxHeapBytes: limits.heapMegabytes * 1e6 } satisfies ThreadData,
     resourceLimits: { maxOldGenerationSizeMb: limits.heapCeilingMegabytes },
   });
