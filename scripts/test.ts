@@ -17,7 +17,8 @@ import { runAzurite, whyNoAzurite } from "../packages/cloud/src/store/bucket-upl
 import { runCeph, whyNoCeph } from "../packages/cloud/src/store/bucket-uploads/testing/run-ceph.ts";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../packages/cloud/src/testing/test-database.ts";
 import { TEST_BUCKET_VARIABLE } from "../packages/cloud/src/testing/test-store.ts";
-import { propertyRuns, WHOLE_PROPERTIES_VARIABLE } from "../packages/recordings/src/testing/property-runs.ts";
+import { propertyRuns } from "../packages/recordings/src/testing/property-runs.ts";
+import { SLOW_TESTS_VARIABLE, slowTest } from "../packages/recordings/src/testing/slow-test.ts";
 import { endSilent, REPORTING } from "./end-silent.ts";
 import { type FailedTest, filesToRunAgain, findFlaky, logFlaky, noteFailures } from "./failed-files.ts";
 import { groupTests } from "./group-tests.ts";
@@ -65,7 +66,7 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-if (values.slow) process.env[WHOLE_PROPERTIES_VARIABLE] = "1";
+if (values.slow) process.env[SLOW_TESTS_VARIABLE] = "1";
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());
 
@@ -97,11 +98,11 @@ function keepBusy(count: number): Disposable {
 }
 
 /**
- * Returns the files whose path contains one of the given texts, or all files, in a fixed order. To the long ones belong the properties of
- * the others, which are then tried with all of their cases.
+ * Returns the files whose path contains one of the given texts, or all files, in a fixed order. To the long ones belong those of the others
+ * that hold slow tests, or properties, which are then tried with all of their cases.
  */
 function findTests(parts: string[]): string[] {
-  const found = values.slow ? [...glob("slow"), ...glob("test").filter(holdsProperties)] : glob("test");
+  const found = values.slow ? [...glob("slow"), ...glob("test").filter(holdsSlow)] : glob("test");
   const isWanted = (path: string) =>
     parts.length === 0 || parts.some((part) => path.includes(part.replace(/^\.\//, "")));
   return found.filter(isWanted).sort();
@@ -111,8 +112,9 @@ function glob(kind: "slow" | "test"): string[] {
   return globSync([`packages/*/src/**/*.${kind}.ts`, `scripts/**/*.${kind}.ts`], { cwd: ROOT });
 }
 
-function holdsProperties(path: string): boolean {
-  return readFileSync(join(ROOT, path), "utf8").includes(`${propertyRuns.name}(`);
+function holdsSlow(path: string): boolean {
+  const text = readFileSync(join(ROOT, path), "utf8");
+  return [propertyRuns, slowTest].some(({ name }) => text.includes(`${name}(`));
 }
 
 /** What a build has no time for is printed, so that nobody takes it for tested. A path that is no test is a mistake. */

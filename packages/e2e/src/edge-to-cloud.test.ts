@@ -3,7 +3,7 @@ import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { eventually } from "./processes/eventually.ts";
 import { startScenario } from "./processes/scenario.ts";
 import { goTheWholeWay } from "./scenarios/whole-way.ts";
@@ -16,7 +16,7 @@ test("recordings of every format go the whole way: found, reported, requested, s
   await goTheWholeWay(await startScenario(t));
 });
 
-test("files that are no recording are listed with the reason, or are ignored, and hold nothing up", async (t) => {
+slowTest("files that are no recording are listed with the reason, or are ignored, and hold nothing up", async (t) => {
   const scenario = await startScenario(t);
   const whole = await makeMcap(at(0));
   const files: Record<string, Uint8Array | string> = {

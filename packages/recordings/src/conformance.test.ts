@@ -7,6 +7,7 @@ import type { RecordingSummary } from "./survey/summary.ts";
 import { exportBytes } from "./testing/export-bytes.ts";
 import { readMessages } from "./testing/read-messages.ts";
 import { conformanceFolder, listSharedFiles, skipWithout } from "./testing/shared-data.ts";
+import { slowTest } from "./testing/slow-test.ts";
 
 const skip = skipWithout(conformanceFolder);
 
@@ -26,7 +27,7 @@ test("every conformance file is summarized as its description says, by index or 
   }
 });
 
-test("every conformance file exports to the same messages in order of log time", { skip }, async () => {
+slowTest("every conformance file exports to the same messages in order of log time", { skip }, async () => {
   for (const path of listSharedFiles(conformanceFolder, ".mcap")) {
     const bytes = await readFile(path);
     const exported = await exportBytes(bytes, { compression: "lz4", includeAttachments: true });

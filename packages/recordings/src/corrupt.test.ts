@@ -11,6 +11,7 @@ import { makeMcap } from "./testing/make-mcap.ts";
 import { propertyRuns } from "./testing/property-runs.ts";
 import { readMessages } from "./testing/read-messages.ts";
 import type { TopicSpec } from "./testing/sensors.ts";
+import { slowTest } from "./testing/slow-test.ts";
 
 const topics: TopicSpec[] = [
   { topic: "/imu", kind: "imu", rateHz: 50 },
@@ -49,8 +50,12 @@ async function examine(bytes: Uint8Array, fileName: string): Promise<string> {
   return states.join(", ");
 }
 
+/** One of each format; the others take as long as these with all their mutations. */
+const QUICK: ReadonlySet<string> = new Set(["indexed-lz4.mcap", "lz4.bag"]);
+
 for (const [fileName, bytes] of Object.entries(files)) {
-  test(`every broken variant of ${fileName} ends in a state, and an export throws a damage`, async () => {
+  const declare: (title: string, act: () => Promise<void>) => void = QUICK.has(fileName) ? test : slowTest;
+  declare(`every broken variant of ${fileName} ends in a state, and an export throws a damage`, async () => {
     assert.equal(await examine(bytes, fileName), "finished, finished, finished");
     for (const variant of corrupt(bytes, fileName)) {
       await examine(variant.bytes, variant.fileName);

@@ -11,6 +11,7 @@ import { exportBytes, exportSource } from "./testing/export-bytes.ts";
 import { makeBag } from "./testing/make-bag.ts";
 import { makeMcap } from "./testing/make-mcap.ts";
 import { readMessages } from "./testing/read-messages.ts";
+import { slowTest } from "./testing/slow-test.ts";
 import { writeMessages } from "./testing/write-messages.ts";
 
 const MIB = 1024 * 1024;
@@ -110,7 +111,7 @@ test("a flood of channels, schemas, metadata or attachments is refused at its li
   assert.equal(await codeOf(largeSchema), "RecordTooLarge");
 });
 
-test("two hundred thousand channel records under one id cost time, not memory", async () => {
+slowTest("two hundred thousand channel records under one id cost time, not memory", async () => {
   const bytes = wrap((builder) => {
     for (let count = 0; count < 200_000; count += 1) builder.writeChannel(channel);
   });

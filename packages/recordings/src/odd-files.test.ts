@@ -13,6 +13,7 @@ import { propertyRuns } from "./testing/property-runs.ts";
 import { readOddFile } from "./testing/read-odd-file.ts";
 import { listSharedFiles, oddFolder, skipWithout } from "./testing/shared-data.ts";
 import { readSlowly } from "./testing/slow-mcap-reader.ts";
+import { slowTest } from "./testing/slow-test.ts";
 
 const skip = skipWithout(oddFolder);
 const seeds = Array.from({ length: propertyRuns(60) }, (_, index) => index);
@@ -101,20 +102,24 @@ function toWritten({ topic, messageEncoding, schemaName, ...message }: OddMessag
   };
 }
 
-test("an odd file of another program is given whole, or refused, or what is missing is reported", {
-  skip,
-}, async (t) => {
-  for (const path of listSharedFiles(oddFolder, ".mcap")) {
-    const name = basename(path, ".mcap");
-    const bytes = await readFile(path);
-    const compression = name.startsWith("zstd") ? "zstd" : "lz4";
-    await t.test(name, async () => {
-      // Each seed asks for other parts of it.
-      for (let seed = 0; seed < (bytes.byteLength < 50_000 ? 4 : 1); seed += 1)
-        await holdOddFile(readOddFile(bytes, { seed, kinds: [name], isLegal: legalNames.has(name), compression }));
-    });
-  }
-});
+slowTest(
+  "an odd file of another program is given whole, or refused, or what is missing is reported",
+  {
+    skip,
+  },
+  async (t) => {
+    for (const path of listSharedFiles(oddFolder, ".mcap")) {
+      const name = basename(path, ".mcap");
+      const bytes = await readFile(path);
+      const compression = name.startsWith("zstd") ? "zstd" : "lz4";
+      await t.test(name, async () => {
+        // Each seed asks for other parts of it.
+        for (let seed = 0; seed < (bytes.byteLength < 50_000 ? 4 : 1); seed += 1)
+          await holdOddFile(readOddFile(bytes, { seed, kinds: [name], isLegal: legalNames.has(name), compression }));
+      });
+    }
+  },
+);
 
 /** What the format allows: no reason to refuse them. */
 const legalNames: ReadonlySet<string> = new Set([

@@ -5,36 +5,40 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { slowTest } from "@downlink/recordings/testing";
 import { problemTexts } from "../diagnostics/problems.ts";
 import { stablePath, withService } from "./own-command.ts";
 
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 
-test("a command that is printed runs as printed, from another directory, with the settings that were given", (t) => {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), "downlink it's-")));
-  t.after(() => rmSync(directory, { recursive: true }));
-  writeFileSync(join(directory, "agent.env"), `DOWNLINK_STATE_DIR=${directory}/none\n`);
-  const shell = (command: string, path = process.env.PATH) =>
-    spawnSync("sh", ["-c", command], { cwd: "/", encoding: "utf8", env: { ...process.env, PATH: path } });
-  const ask = (path?: string) => {
-    const program = path === undefined ? `'${process.execPath}' '${main}'` : "agent";
-    const place = `cd '${directory.replaceAll("'", "'\\''")}'`;
-    const { stdout } = shell(`${place}; ${program} --config agent.env status`, path);
-    const [, command] = /`([^`]+) run`/.exec(stdout.replace(/\s+/g, " ")) ?? [];
-    return { command: command!, isPrinted: command !== undefined };
-  };
-  const printed = ask();
-  assert.ok(printed.isPrinted);
-  assert.match(shell(`${printed.command} status --json`).stdout, /"stateDir": ".*it's-.*none"/);
+slowTest(
+  "a command that is printed runs as printed, from another directory, with the settings that were given",
+  (t) => {
+    const directory = realpathSync(mkdtempSync(join(tmpdir(), "downlink it's-")));
+    t.after(() => rmSync(directory, { recursive: true }));
+    writeFileSync(join(directory, "agent.env"), `DOWNLINK_STATE_DIR=${directory}/none\n`);
+    const shell = (command: string, path = process.env.PATH) =>
+      spawnSync("sh", ["-c", command], { cwd: "/", encoding: "utf8", env: { ...process.env, PATH: path } });
+    const ask = (path?: string) => {
+      const program = path === undefined ? `'${process.execPath}' '${main}'` : "agent";
+      const place = `cd '${directory.replaceAll("'", "'\\''")}'`;
+      const { stdout } = shell(`${place}; ${program} --config agent.env status`, path);
+      const [, command] = /`([^`]+) run`/.exec(stdout.replace(/\s+/g, " ")) ?? [];
+      return { command: command!, isPrinted: command !== undefined };
+    };
+    const printed = ask();
+    assert.ok(printed.isPrinted);
+    assert.match(shell(`${printed.command} status --json`).stdout, /"stateDir": ".*it's-.*none"/);
 
-  const bin = join(directory, "bin");
-  mkdirSync(bin);
-  symlinkSync(main, join(bin, "agent"));
-  const path = `${bin}:${join(process.execPath, "..")}:${process.env.PATH}`;
-  const short = ask(path);
-  assert.match(short.command, /^agent --config /);
-  assert.match(shell(`${short.command} status --json`, path).stdout, /"stateDir": ".*it's-.*none"/);
-});
+    const bin = join(directory, "bin");
+    mkdirSync(bin);
+    symlinkSync(main, join(bin, "agent"));
+    const path = `${bin}:${join(process.execPath, "..")}:${process.env.PATH}`;
+    const short = ask(path);
+    assert.match(short.command, /^agent --config /);
+    assert.match(shell(`${short.command} status --json`, path).stdout, /"stateDir": ".*it's-.*none"/);
+  },
+);
 
 test("the service is named by its unit, and only where there is one", () => {
   const texts = Object.values(problemTexts).map(({ fix }) => fix);

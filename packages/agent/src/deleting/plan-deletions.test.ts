@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { type DeletionSituation, type DeletionStep, type PlannedFile, planDeletions } from "./plan-deletions.ts";
@@ -242,7 +243,7 @@ test("a quota is met whenever the rules leave enough to delete", () => {
   );
 });
 
-test("a plan over 100,000 files is made quickly", (t) => {
+slowTest("a plan over 100,000 files is made quickly", (t) => {
   const files = Array.from({ length: 100_000 }, (_, index) =>
     file(index.toString(36), index % 2 ? "imported" : "reported", { endNs: BigInt((index * 7919) % 100_000) }),
   );

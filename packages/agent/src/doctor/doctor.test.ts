@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { test } from "node:test";
 import { serve } from "@downlink/client/testing";
+import { slowTest } from "@downlink/recordings/testing";
 import { examineSetup } from "../commands/doctor.ts";
 import { serveStatus } from "../status/socket.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
@@ -109,7 +110,7 @@ test("uploads whose way is not allowed are a warning that names the setting whic
   assert.deepEqual(await checkUploadWay(settingsFor(device, cloud)), []);
 });
 
-test("an agent that runs and does not answer is a failure of its own, and the other checks go on", async () => {
+slowTest("an agent that runs and does not answer is a failure of its own, and the other checks go on", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   mkdirSync(device.stateDir);

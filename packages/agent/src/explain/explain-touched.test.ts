@@ -3,12 +3,13 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, renameSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 import { nobody, runAgent, startAgent, whyNotAsNobody } from "../testing/start-agent.ts";
 
-test("explain says that a touched file is read again; it says nothing about a new mode", async () => {
+slowTest("explain says that a touched file is read again; it says nothing about a new mode", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
@@ -36,25 +37,28 @@ test("explain says that a touched file is read again; it says nothing about a ne
   assert.match(await explain(), /^Why +It is not at this path any more, and no scan has noticed that yet\.$/m);
 });
 
-test("the commands that explain names are about the file, quoted for a shell; a file that is not there is an error", async () => {
-  using device = makeDevice();
-  await using cloud = await FakeCloud.start();
-  await writeRecording(device, "it's one.mcap");
-  await using agent = startDaemon(settingsFor(device, cloud, { usesNotify: "false", scanIntervalMs: "10min" }));
-  await agent.until("it is reported", ({ files }) => files.reported === 1);
-  const args = ["--url", cloud.url, "--storage-root", device.root, "--state-dir", device.stateDir, "explain"];
-  const reported = await runAgent(...args, "it's one.mcap");
-  assert.match(
-    reported.stdout,
-    /^To do +Ask for its import with `.* import 'it'\\''s one\.mcap'`, in the control plane/m,
-  );
-  await writeRecording(device, "new.mcap");
-  const unseen = await runAgent(...args, "new.mcap");
-  assert.match(unseen.stdout, /^Why +It is there, and no scan has seen it yet\.\nNext .*\n$/m);
-  const missing = await runAgent(...args, "none.mcap");
-  assert.match(missing.stdout, /^State +not there\nWhy +There is no file by this path/m);
-  assert.deepEqual([reported.code, unseen.code, missing.code], [0, 0, 1]);
-});
+slowTest(
+  "the commands that explain names are about the file, quoted for a shell; a file that is not there is an error",
+  async () => {
+    using device = makeDevice();
+    await using cloud = await FakeCloud.start();
+    await writeRecording(device, "it's one.mcap");
+    await using agent = startDaemon(settingsFor(device, cloud, { usesNotify: "false", scanIntervalMs: "10min" }));
+    await agent.until("it is reported", ({ files }) => files.reported === 1);
+    const args = ["--url", cloud.url, "--storage-root", device.root, "--state-dir", device.stateDir, "explain"];
+    const reported = await runAgent(...args, "it's one.mcap");
+    assert.match(
+      reported.stdout,
+      /^To do +Ask for its import with `.* import 'it'\\''s one\.mcap'`, in the control plane/m,
+    );
+    await writeRecording(device, "new.mcap");
+    const unseen = await runAgent(...args, "new.mcap");
+    assert.match(unseen.stdout, /^Why +It is there, and no scan has seen it yet\.\nNext .*\n$/m);
+    const missing = await runAgent(...args, "none.mcap");
+    assert.match(missing.stdout, /^State +not there\nWhy +There is no file by this path/m);
+    assert.deepEqual([reported.code, unseen.code, missing.code], [0, 0, 1]);
+  },
+);
 
 test("explain names the folder that a user may not enter", { skip: whyNotAsNobody() }, async () => {
   using device = makeDevice();

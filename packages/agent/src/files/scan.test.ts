@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { type FileIdentity, isSameIdentity } from "../inventory/identity.ts";
 import { isBeingRecorded } from "./active-files.ts";
 import { matchFiles } from "./match-files.ts";
@@ -130,7 +131,7 @@ test("a root that is not there is unknown itself: nothing can be said to be abse
   assert.deepEqual([[...scan.unknown], scan.listed.size], [[""], 0]);
 });
 
-test("a long scan lets the process do other things, and ends when it is aborted", async (t) => {
+slowTest("a long scan lets the process do other things, and ends when it is aborted", async (t) => {
   const names = Array.from({ length: 3000 }, (_, n) => `${n}.mcap`);
   const root = makeRoot(t, names);
   const stop = new AbortController();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { createProblemBoard } from "../diagnostics/problems.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 import { systemClock } from "../system/clock.ts";
@@ -11,7 +12,7 @@ import { startAgent, whyNotAsNobody } from "../testing/start-agent.ts";
 import { MARKER_NAME } from "./root-marker.ts";
 import { openStorageRoot } from "./storage-root.ts";
 
-test("a root that is there and may not be used is not called missing, and works as soon as it may", async (t) => {
+slowTest("a root that is there and may not be used is not called missing, and works as soon as it may", async (t) => {
   const why = whyNotAsNobody();
   if (why !== undefined) return t.skip(why);
   using device = makeDevice();

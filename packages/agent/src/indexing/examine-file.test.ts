@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { EdgeItem, edgeLimits } from "@downlink/protocol";
 import { bytesSource, countReads, FileSource } from "@downlink/recordings";
-import { corrupt, makeBag, makeMcap } from "@downlink/recordings/testing";
+import { corrupt, makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { reportedState } from "../inventory/file-state.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { itemOf } from "./build-item.ts";
@@ -89,43 +89,46 @@ test("every broken file gets a state and a reason that can be reported, and none
   }
 });
 
-test("a recording with more in it than a report holds is listed as far as that goes, and says what is left out", async () => {
-  const metadata: { name: string; metadata: Record<string, string> }[] = [
-    { name: "small", metadata: { text: "x" } },
-    { name: "big", metadata: { text: "x".repeat(5_000_000) } },
-    { name: "downlink", metadata: { deviceName: "rover" } },
-  ];
-  const topics = Array.from(
-    { length: 9000 },
-    (_, index) => ({ topic: `/${index}`.padEnd(300, "x"), kind: "imu", rateHz: 10 }) as const,
-  );
-  const files = {
-    "metadata.mcap": { bytes: await makeMcap({ metadata }), text: /: 1 of its metadata records will be known/ },
-    "topics.mcap": {
-      bytes: await makeMcap({ topics, durationSeconds: 0.1 }),
-      text: /: \d+ of its channels will be known/,
-    },
-    "long.mcap": {
-      bytes: await makeMcap({ topics: [{ topic: "/t".padEnd(2000, "x"), kind: "imu", rateHz: 10 }] }),
-      text: /: 1 of its channels will/,
-    },
-  };
-  for (const [path, { bytes, text }] of Object.entries(files)) {
-    const file = trackedFile(path, bytes.byteLength);
-    const { event, findings } = await examineFile(file, bytesSource(bytes), { signal, isOverdue: false });
-    assert.deepEqual([event, findings?.reason?.code], ["finished", "PartlyListed"]);
-    assert.match(findings!.reason!.text, text);
-    const item = itemOf(file, "indexed", findings);
-    assert.ok(item?.state === "indexed" && item.messageCount > 0);
-    assert.deepEqual(item.reason, findings!.reason);
-    if (path === "metadata.mcap")
-      assert.deepEqual(
-        item.metadata.map(({ name }) => name),
-        ["small", "downlink"],
-      );
-    assert.ok(Buffer.byteLength(JSON.stringify(EdgeItem.encode(item))) < edgeLimits.bytesPerReport);
-  }
-});
+slowTest(
+  "a recording with more in it than a report holds is listed as far as that goes, and says what is left out",
+  async () => {
+    const metadata: { name: string; metadata: Record<string, string> }[] = [
+      { name: "small", metadata: { text: "x" } },
+      { name: "big", metadata: { text: "x".repeat(5_000_000) } },
+      { name: "downlink", metadata: { deviceName: "rover" } },
+    ];
+    const topics = Array.from(
+      { length: 9000 },
+      (_, index) => ({ topic: `/${index}`.padEnd(300, "x"), kind: "imu", rateHz: 10 }) as const,
+    );
+    const files = {
+      "metadata.mcap": { bytes: await makeMcap({ metadata }), text: /: 1 of its metadata records will be known/ },
+      "topics.mcap": {
+        bytes: await makeMcap({ topics, durationSeconds: 0.1 }),
+        text: /: \d+ of its channels will be known/,
+      },
+      "long.mcap": {
+        bytes: await makeMcap({ topics: [{ topic: "/t".padEnd(2000, "x"), kind: "imu", rateHz: 10 }] }),
+        text: /: 1 of its channels will/,
+      },
+    };
+    for (const [path, { bytes, text }] of Object.entries(files)) {
+      const file = trackedFile(path, bytes.byteLength);
+      const { event, findings } = await examineFile(file, bytesSource(bytes), { signal, isOverdue: false });
+      assert.deepEqual([event, findings?.reason?.code], ["finished", "PartlyListed"]);
+      assert.match(findings!.reason!.text, text);
+      const item = itemOf(file, "indexed", findings);
+      assert.ok(item?.state === "indexed" && item.messageCount > 0);
+      assert.deepEqual(item.reason, findings!.reason);
+      if (path === "metadata.mcap")
+        assert.deepEqual(
+          item.metadata.map(({ name }) => name),
+          ["small", "downlink"],
+        );
+      assert.ok(Buffer.byteLength(JSON.stringify(EdgeItem.encode(item))) < edgeLimits.bytesPerReport);
+    }
+  },
+);
 
 function trackedFile(path: string, sizeBytes: number): TrackedFile {
   const identity = { device: 0, inode: 1, sizeBytes, mtimeNs: 0n, ctimeNs: 0n };

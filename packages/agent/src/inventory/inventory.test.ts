@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { planScan } from "../files/plan-scan.ts";
 import { openDatabase } from "../state/database.ts";
 import { makeStateDir } from "../testing/state-dir.ts";
@@ -111,7 +112,7 @@ test("only a file that is known as just that is noted as found, and is so whatev
   assert.deepEqual([inventory.at("a.mcap")?.state, inventory.at("a.mcap")?.foundIn], ["settling", 1]);
 });
 
-test("a rescan of 100,000 unchanged files writes nothing and asks for nothing to be read", (t) => {
+slowTest("a rescan of 100,000 unchanged files writes nothing and asks for nothing to be read", (t) => {
   const { database } = openDatabase(makeStateDir(t));
   const inventory = openInventory(database);
   const files = new Map(
@@ -129,7 +130,7 @@ test("a rescan of 100,000 unchanged files writes nothing and asks for nothing to
   assert.equal(database.prepare("SELECT total_changes() AS n").get()?.n, before);
 });
 
-test("20,000 files with another owner are recorded as such, and none of them is reported", (t) => {
+slowTest("20,000 files with another owner are recorded as such, and none of them is reported", (t) => {
   const stateDir = makeStateDir(t);
   const { database } = openDatabase(stateDir);
   const inventory = openInventory(database);

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { bytesSource, inspectRecording, SourceChangedError } from "@downlink/recordings";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { FileMovedError, lookAt } from "../files/open-tracked.ts";
 import { SALVAGE_DIRECTORY, salvagePathOf } from "../files/salvage-path.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
@@ -30,7 +30,7 @@ async function jobFor({ root }: Device, path: string) {
   return { target, job: { storage, file, reason, signal: new AbortController().signal } };
 }
 
-test("a file that changes while it is salvaged leaves no salvage", async () => {
+slowTest("a file that changes while it is salvaged leaves no salvage", async () => {
   using device = makeDevice();
   const bytes = await writeRecording(device, "a.mcap", { sizeBytes: 60_000_000 });
   writeFileSync(join(device.root, "a.mcap"), bytes.subarray(0, -100));

@@ -8,6 +8,9 @@ import { runInNewContext } from "node:vm";
 const MOST_GROWTH = 40;
 /** The factor by which the young generation grows by default. */
 const DEFAULT_YOUNG_GROWTH = 2;
+/** Memory is given back at most once in this time: a process that visits a hundred buckets would else collect for longer than it works. */
+const GIVE_BACK_EVERY_MS = 60_000;
+let givenBackMs = Number.NEGATIVE_INFINITY;
 /** How many works keep the heap small at this moment: the setting is that of the whole process. */
 let works = 0;
 
@@ -23,8 +26,8 @@ export function keepHeapSmall(): void {
 }
 
 /**
- * Runs work that walks over everything a store has, and keeps the process small meanwhile. The memory that the start of the process left
- * behind is given back first, because the young generation never shrinks while garbage is made. Once the work is over, it grows as before.
+ * Runs work that walks over everything a store has, and keeps the process small meanwhile. The memory that the process used before is
+ * given back first, unless that was done a minute ago, because the young generation never shrinks while garbage is made. Once the work is over, it grows as before.
  */
 export async function withSmallHeap<T>(work: () => Promise<T>): Promise<T> {
   works += 1;
@@ -40,6 +43,9 @@ export async function withSmallHeap<T>(work: () => Promise<T>): Promise<T> {
 
 /** Only a collection of this kind shrinks the young generation and returns free pages to the system. It takes about 0.1 s. */
 function giveBack(): void {
+  const nowMs = performance.now();
+  if (nowMs - givenBackMs < GIVE_BACK_EVERY_MS) return;
+  givenBackMs = nowMs;
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as (options: { type: "major"; flavor: "last-resort" }) => void;
   collect({ type: "major", flavor: "last-resort" });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { slowTest } from "@downlink/recordings/testing";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { type Database, openDatabase } from "./client.ts";
 import { Prisma } from "./generated/client.ts";
@@ -70,7 +71,7 @@ test("a statement that runs for over a minute is ended by the server", async (t)
   assert.deepEqual((await db.pool.query("SHOW statement_timeout")).rows, [{ statement_timeout: "1min" }]);
 });
 
-test("closing waits for no query that waits for the lock of somebody else", async (t) => {
+slowTest("closing waits for no query that waits for the lock of somebody else", async (t) => {
   const url = await createTestDatabase(t);
   const log = { warn() {} };
   const lock = Prisma.sql`SELECT pg_advisory_xact_lock(1)::text`;

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { type Database, openDatabase } from "./client.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./sql-state.ts";
 import { type Transaction, withTransaction } from "./transaction.ts";
 
-test("two transactions that deadlock both end with their work done", async (t) => {
+slowTest("two transactions that deadlock both end with their work done", async (t) => {
   const db = await openTestDatabase(t);
   await db.prisma.organization.createMany({ data: ["a", "b"].map((id) => ({ id, name: id, createdAtNs: 0n })) });
   const bothHoldOne = meetingOf(2);

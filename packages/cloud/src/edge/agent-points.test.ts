@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
 import { sayHello, startAgent } from "../testing/test-agent.ts";
 import { createStoppedClock } from "../testing/test-clock.ts";
@@ -25,7 +26,7 @@ const say = (freeBytes: number | undefined, rates: readonly number[]) =>
     transfers: rates.map((bytesPerSecond, i) => ({ recordingId: `rec_${i}`, sentBytes: 0, bytesPerSecond })),
   });
 
-test("for each five minutes in which an agent was heard one point is kept, for seven days", async () => {
+slowTest("for each five minutes in which an agent was heard one point is kept, for seven days", async () => {
   await noteAgentPoints(deps);
   assert.deepEqual(await history(), [], "it has said nothing yet");
   await say(900, [10, 20]);
@@ -57,7 +58,7 @@ test("a status in a shape that no agent sends does not keep the points of others
   assert.deepEqual(await admin.call(api.devices.listAgentHistory, { nameOrId: "odd" }), []);
 });
 
-test("an edge site's agent has its history too, for keys of the whole organization", async () => {
+slowTest("an edge site's agent has its history too, for keys of the whole organization", async () => {
   const site = await admin.call(api.sites.create, { name: "shared", type: "edge" });
   const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
   const { call } = await sayHello(cloud, { deviceId: "", token: token! });

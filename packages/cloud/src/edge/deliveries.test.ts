@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { reconcile } from "../imports/ingest/reconcile.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -11,38 +12,44 @@ const cloud = await startCloud({ after });
 const { admin } = cloud;
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
 
-test("a delivered file that is no recording fails with its reason; the agent hears of it until it acknowledges", async () => {
-  const { agent, item, requestId } = await askForFile(cloud, "deliverer");
-  await deliver(agent, item, randomBytes(item.size));
-  await eventually(
-    () => recordingsOf(agent.deviceId),
-    ([found]) => found!.importStatus === "failed",
-  );
-
-  const [pending] = await admin.call(api.pendingImports.list, { requestId, showQuarantined: true });
-  assert.deepEqual([pending!.status, pending!.terminal, pending!.attempts], ["error", true, 1]);
-  assert.ok(pending!.error && pending!.quarantinedAt);
-  const { work } = await agent.call(api.edge.work, {});
-  assert.equal(work.imports[0]!.stage, "failed");
-  await agent.report([], { acknowledgements: [requestId] });
-  assert.deepEqual((await agent.call(api.edge.work, {})).work.imports, []);
-});
-
-test("stored bytes that differ from the announced hash are requested again, and given up after three times", async () => {
-  const { agent, item, version } = await askForFile(cloud, "mismatcher");
-  const bytes = randomBytes(item.size);
-  for (const expected of ["pending", "pending", "failed"]) {
-    const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-    const upload = await agent.call(api.edge.openUpload, { ...version, requestId });
-    await agent.sendParts({ requestId, ...upload }, bytes);
-    const completion = { requestId, uploadId: upload.uploadId, parts: [], sha256: sha256("other") };
-    await agent.call(api.edge.completeUpload, completion);
+slowTest(
+  "a delivered file that is no recording fails with its reason; the agent hears of it until it acknowledges",
+  async () => {
+    const { agent, item, requestId } = await askForFile(cloud, "deliverer");
+    await deliver(agent, item, randomBytes(item.size));
     await eventually(
       () => recordingsOf(agent.deviceId),
-      ([found]) => found!.importStatus === expected,
+      ([found]) => found!.importStatus === "failed",
     );
-  }
-});
+
+    const [pending] = await admin.call(api.pendingImports.list, { requestId, showQuarantined: true });
+    assert.deepEqual([pending!.status, pending!.terminal, pending!.attempts], ["error", true, 1]);
+    assert.ok(pending!.error && pending!.quarantinedAt);
+    const { work } = await agent.call(api.edge.work, {});
+    assert.equal(work.imports[0]!.stage, "failed");
+    await agent.report([], { acknowledgements: [requestId] });
+    assert.deepEqual((await agent.call(api.edge.work, {})).work.imports, []);
+  },
+);
+
+slowTest(
+  "stored bytes that differ from the announced hash are requested again, and given up after three times",
+  async () => {
+    const { agent, item, version } = await askForFile(cloud, "mismatcher");
+    const bytes = randomBytes(item.size);
+    for (const expected of ["pending", "pending", "failed"]) {
+      const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+      const upload = await agent.call(api.edge.openUpload, { ...version, requestId });
+      await agent.sendParts({ requestId, ...upload }, bytes);
+      const completion = { requestId, uploadId: upload.uploadId, parts: [], sha256: sha256("other") };
+      await agent.call(api.edge.completeUpload, completion);
+      await eventually(
+        () => recordingsOf(agent.deviceId),
+        ([found]) => found!.importStatus === expected,
+      );
+    }
+  },
+);
 
 test("an upload resumes with the parts that are durable, and completing twice is harmless", async () => {
   const { agent, item, requestId, version } = await askForFile(cloud, "resumer");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeRecordingItem, type Recording } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { IngestError } from "../imports/ingest/ingest-failure.ts";
 import { quarantineImport } from "../imports/ingest/ingest-outcomes.ts";
 import { refusedWith } from "../testing/refused-with.ts";
@@ -105,120 +105,141 @@ test("content that is stored already is recognized before a byte is sent: the re
   await assert.rejects(agent.call(api.edge.openUpload, { ...open, sha256: hash }), refusedWith("RequestSuperseded"));
 });
 
-test("the hash is requested only if size, span and the known hashes of head and tail agree with an imported recording of the device", async () => {
-  const { agent, copyOf } = await makeOriginal("asked-for");
-  const asks = async (copy: EdgeRecordingItem, by = agent) => {
-    const { open } = await ask(by, copy);
-    return (await by.call(api.edge.openUpload, open)).wantsSha256 === true;
-  };
-  const same = copyOf({ path: "same.mcap" });
-  assert.equal(await asks(same), true);
-  assert.equal(await asks(copyOf({ path: "a.mcap", size: same.size + 1 })), false);
-  assert.equal(await asks(copyOf({ path: "b.mcap", end: same.end + 1n })), false);
-  assert.equal(await asks(copyOf({ path: "c.mcap", headTailSha256: sha256("another head") })), false);
-  assert.equal(await asks(copyOf(), await startAgent(cloud, "asked-elsewhere")), false);
-});
+slowTest(
+  "the hash is requested only if size, span and the known hashes of head and tail agree with an imported recording of the device",
+  async () => {
+    const { agent, copyOf } = await makeOriginal("asked-for");
+    const asks = async (copy: EdgeRecordingItem, by = agent) => {
+      const { open } = await ask(by, copy);
+      return (await by.call(api.edge.openUpload, open)).wantsSha256 === true;
+    };
+    const same = copyOf({ path: "same.mcap" });
+    assert.equal(await asks(same), true);
+    assert.equal(await asks(copyOf({ path: "a.mcap", size: same.size + 1 })), false);
+    assert.equal(await asks(copyOf({ path: "b.mcap", end: same.end + 1n })), false);
+    assert.equal(await asks(copyOf({ path: "c.mcap", headTailSha256: sha256("another head") })), false);
+    assert.equal(await asks(copyOf(), await startAgent(cloud, "asked-elsewhere")), false);
+  },
+);
 
-test("claiming the hash of another device's or organization's content reveals nothing: it is treated like any other", async () => {
-  const { hash, copyOf, bytes } = await makeOriginal("owner");
-  const theirs = { ...cloud, admin: await cloud.otherOrganization() };
-  for (const where of [cloud, theirs]) {
-    const stranger = await startAgent(where, "stranger");
-    const answers = [];
-    for (const claimed of [hash, sha256("content that nobody has")]) {
-      const copy = copyOf({ path: `${claimed}.mcap` });
-      await stranger.report([copy]);
-      const [{ id }] = (await where.admin.call(api.recordings.list, { path: copy.path })) as [Recording];
-      await where.admin.call(api.recordings.requestImport, { keyOrId: id });
-      const { requestId } = (await wanted(stranger, copy))!;
-      const { versionId, size, modifiedAt } = copy;
-      const open = { requestId, versionId, size, modifiedAt, sha256: claimed };
-      const { uploadId: _, ...answer } = await stranger.call(api.edge.openUpload, open);
-      answers.push([answer, await permit(stranger, versionId, claimed)]);
-      assert.equal((await where.admin.call(api.recordings.get, { keyOrId: id })).importStatus, "pending");
+slowTest(
+  "claiming the hash of another device's or organization's content reveals nothing: it is treated like any other",
+  async () => {
+    const { hash, copyOf, bytes } = await makeOriginal("owner");
+    const theirs = { ...cloud, admin: await cloud.otherOrganization() };
+    for (const where of [cloud, theirs]) {
+      const stranger = await startAgent(where, "stranger");
+      const answers = [];
+      for (const claimed of [hash, sha256("content that nobody has")]) {
+        const copy = copyOf({ path: `${claimed}.mcap` });
+        await stranger.report([copy]);
+        const [{ id }] = (await where.admin.call(api.recordings.list, { path: copy.path })) as [Recording];
+        await where.admin.call(api.recordings.requestImport, { keyOrId: id });
+        const { requestId } = (await wanted(stranger, copy))!;
+        const { versionId, size, modifiedAt } = copy;
+        const open = { requestId, versionId, size, modifiedAt, sha256: claimed };
+        const { uploadId: _, ...answer } = await stranger.call(api.edge.openUpload, open);
+        answers.push([answer, await permit(stranger, versionId, claimed)]);
+        assert.equal((await where.admin.call(api.recordings.get, { keyOrId: id })).importStatus, "pending");
+      }
+      assert.deepEqual(answers[0], answers[1]);
+      assert.ok(bytes.length > 0);
     }
-    assert.deepEqual(answers[0], answers[1]);
-    assert.ok(bytes.length > 0);
-  }
-});
+  },
+);
 
-test("an agent that knows no hashes sends its copy, which is then rejected; its bytes do not stay, and after a retry the device is asked again", async () => {
-  const { agent, bytes, id, copyOf } = await makeOriginal("older-agent");
-  const copy = copyOf();
-  const { id: copyId } = await ask(agent, copy);
-  const requestId = await deliver(agent, copy, bytes);
-  assert.equal((await untilEnded(copyId)).importStatus, "failed");
-  const row = await rowOf(copyId);
-  assert.deepEqual([row.failureCode, row.duplicateOfId], ["DuplicateContent", id]);
-  const { blobKey } = await prisma.upload.findFirstOrThrow({ where: { requestId } });
-  await eventually(
-    () => deps.blobs.stat(blobKey),
-    (object) => object === undefined,
-  );
-  assert.equal((await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } })).blobKey, null);
-  await admin.call(api.pendingImports.retry, { requestId });
-  assert.equal((await wanted(agent, copy))!.stage, "deliver");
-});
+slowTest(
+  "an agent that knows no hashes sends its copy, which is then rejected; its bytes do not stay, and after a retry the device is asked again",
+  async () => {
+    const { agent, bytes, id, copyOf } = await makeOriginal("older-agent");
+    const copy = copyOf();
+    const { id: copyId } = await ask(agent, copy);
+    const requestId = await deliver(agent, copy, bytes);
+    assert.equal((await untilEnded(copyId)).importStatus, "failed");
+    const row = await rowOf(copyId);
+    assert.deepEqual([row.failureCode, row.duplicateOfId], ["DuplicateContent", id]);
+    const { blobKey } = await prisma.upload.findFirstOrThrow({ where: { requestId } });
+    await eventually(
+      () => deps.blobs.stat(blobKey),
+      (object) => object === undefined,
+    );
+    assert.equal((await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } })).blobKey, null);
+    await admin.call(api.pendingImports.retry, { requestId });
+    assert.equal((await wanted(agent, copy))!.stage, "deliver");
+  },
+);
 
-test("of two copies that are requested at the same moment one is imported, the other one names it, and only one object stays", async () => {
-  const agent = await startAgent(cloud, "twins");
-  const bytes = await anotherMcap();
-  const items = ["one", "two"].map((path) => recordingItem({ size: bytes.length, path: `twins/${path}.mcap` }));
-  const asked = [];
-  for (const item of items) asked.push(await ask(agent, item));
-  await Promise.all(items.map((item) => deliver(agent, item, bytes)));
-  const ended = await Promise.all(asked.map(({ id }) => untilEnded(id)));
-  assert.deepEqual(ended.map(({ importStatus }) => importStatus).sort(), ["complete", "failed"]);
-  const [first, copy] = ended.sort((a, b) => (a.importStatus < b.importStatus ? -1 : 1));
-  assert.equal((await rowOf(copy!.id)).duplicateOfId, first!.id);
-  const uploads = await prisma.upload.findMany({
-    where: { requestId: { in: asked.map(({ requestId }) => requestId) } },
-  });
-  await eventually(
-    () => Promise.all(uploads.map(({ blobKey }) => deps.blobs.stat(blobKey))),
-    (objects) => objects.filter((object) => object !== undefined).length === 1,
-  );
-});
+slowTest(
+  "of two copies that are requested at the same moment one is imported, the other one names it, and only one object stays",
+  async () => {
+    const agent = await startAgent(cloud, "twins");
+    const bytes = await anotherMcap();
+    const items = ["one", "two"].map((path) => recordingItem({ size: bytes.length, path: `twins/${path}.mcap` }));
+    const asked = [];
+    for (const item of items) asked.push(await ask(agent, item));
+    await Promise.all(items.map((item) => deliver(agent, item, bytes)));
+    const ended = await Promise.all(asked.map(({ id }) => untilEnded(id)));
+    assert.deepEqual(ended.map(({ importStatus }) => importStatus).sort(), ["complete", "failed"]);
+    const [first, copy] = ended.sort((a, b) => (a.importStatus < b.importStatus ? -1 : 1));
+    assert.equal((await rowOf(copy!.id)).duplicateOfId, first!.id);
+    const uploads = await prisma.upload.findMany({
+      where: { requestId: { in: asked.map(({ requestId }) => requestId) } },
+    });
+    await eventually(
+      () => Promise.all(uploads.map(({ blobKey }) => deps.blobs.stat(blobKey))),
+      (objects) => objects.filter((object) => object !== undefined).length === 1,
+    );
+  },
+);
 
-test("a rejected copy counts as stored: it may be deleted with its own hash, as long as the first one is imported", async () => {
-  const { agent, copy, hash, id, copyId } = await makeRejected("counted");
-  assert.equal(await permit(agent, copy.versionId), "HashDiffers");
-  assert.equal(await permit(agent, copy.versionId, sha256("other bytes")), "HashDiffers");
-  assert.equal(await permit(agent, copy.versionId, hash), "granted");
-  await agent.report([], { deletions: [{ versionId: copy.versionId, because: "imported" }] });
-  assert.equal((await recordingOf(id)).importStatus, "complete");
-  assert.equal((await recordingOf(copyId)).importStatus, "failed");
-  await admin.call(api.recordings.delete, { keyOrId: id });
-  await assert.rejects(recordingOf(copyId), refusedWith("NotFound"), "nothing is left of it");
-});
+slowTest(
+  "a rejected copy counts as stored: it may be deleted with its own hash, as long as the first one is imported",
+  async () => {
+    const { agent, copy, hash, id, copyId } = await makeRejected("counted");
+    assert.equal(await permit(agent, copy.versionId), "HashDiffers");
+    assert.equal(await permit(agent, copy.versionId, sha256("other bytes")), "HashDiffers");
+    assert.equal(await permit(agent, copy.versionId, hash), "granted");
+    await agent.report([], { deletions: [{ versionId: copy.versionId, because: "imported" }] });
+    assert.equal((await recordingOf(id)).importStatus, "complete");
+    assert.equal((await recordingOf(copyId)).importStatus, "failed");
+    await admin.call(api.recordings.delete, { keyOrId: id });
+    await assert.rejects(recordingOf(copyId), refusedWith("NotFound"), "nothing is left of it");
+  },
+);
 
-test("once the data of the first is deleted, its copy is at the edge again, may not be deleted, and can be imported; the agent hears of it", async () => {
-  const { agent, copy, hash, id, copyId, requestId, bytes } = await makeRejected("orphaned");
-  await agent.report([], { acknowledgements: [requestId] });
-  await admin.call(api.recordings.delete, { keyOrId: id });
-  assert.equal((await recordingOf(copyId)).importStatus, "none");
-  assert.equal(await permit(agent, copy.versionId, hash), "ImportNotComplete");
-  const shown = (await wanted(agent, copy))!;
-  assert.deepEqual([shown.stage, shown.isOver], ["failed", true]);
-  await agent.report([], { acknowledgements: [shown.requestId] });
-  assert.equal(await wanted(agent, copy), undefined);
-  await admin.call(api.recordings.requestImport, { keyOrId: copyId });
-  await deliver(agent, copy, bytes);
-  assert.equal((await untilEnded(copyId)).importStatus, "complete");
-});
+slowTest(
+  "once the data of the first is deleted, its copy is at the edge again, may not be deleted, and can be imported; the agent hears of it",
+  async () => {
+    const { agent, copy, hash, id, copyId, requestId, bytes } = await makeRejected("orphaned");
+    await agent.report([], { acknowledgements: [requestId] });
+    await admin.call(api.recordings.delete, { keyOrId: id });
+    assert.equal((await recordingOf(copyId)).importStatus, "none");
+    assert.equal(await permit(agent, copy.versionId, hash), "ImportNotComplete");
+    const shown = (await wanted(agent, copy))!;
+    assert.deepEqual([shown.stage, shown.isOver], ["failed", true]);
+    await agent.report([], { acknowledgements: [shown.requestId] });
+    assert.equal(await wanted(agent, copy), undefined);
+    await admin.call(api.recordings.requestImport, { keyOrId: copyId });
+    await deliver(agent, copy, bytes);
+    assert.equal((await untilEnded(copyId)).importStatus, "complete");
+  },
+);
 
-test("a permit for a copy and the deletion of the first at the same moment run one after the other, and end", async () => {
-  for (let round = 0; round < 4; round++) {
-    const { agent, copy, hash, id } = await makeRejected(`race-${round}`);
-    const [answer] = await Promise.all([
-      permit(agent, copy.versionId, hash),
-      admin.call(api.recordings.delete, { keyOrId: id }),
-    ]);
-    assert.ok(["granted", "ImportNotComplete", "NotARecording"].includes(answer), answer);
-  }
-});
+slowTest(
+  "a permit for a copy and the deletion of the first at the same moment run one after the other, and end",
+  async () => {
+    for (let round = 0; round < 4; round++) {
+      const { agent, copy, hash, id } = await makeRejected(`race-${round}`);
+      const [answer] = await Promise.all([
+        permit(agent, copy.versionId, hash),
+        admin.call(api.recordings.delete, { keyOrId: id }),
+      ]);
+      assert.ok(["granted", "ImportNotComplete", "NotARecording"].includes(answer), answer);
+    }
+  },
+);
 
-test("a recording of another device with the same key and content proves nothing for a deletion", async () => {
+slowTest("a recording of another device with the same key and content proves nothing for a deletion", async () => {
   const { bytes, id, copyOf, hash } = await makeOriginal("keyed", "one-key");
   const agent = await startAgent(cloud, "keyed-too");
   const copy = copyOf({ key: "one-key" });

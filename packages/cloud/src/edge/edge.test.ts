@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
@@ -147,7 +148,7 @@ test("after a complete listing absence counts; a listing with a gap changes noth
   );
 });
 
-test("a swapped card with thousands of files removes them all in one report", async () => {
+slowTest("a swapped card with thousands of files removes them all in one report", async () => {
   const agent = await startAgent(cloud, "swapped");
   for (let batch = 0; batch < 5; batch++) await agent.report(Array.from({ length: 500 }, () => recordingItem()));
   assert.equal((await admin.call(api.recordings.list, { deviceId: agent.deviceId, offset: 2000 })).length, 500);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { api, type DeletionReason, type PermitAnswer } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { inPieces, readBlob } from "../store/blobs/testing/pieces.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -93,21 +93,24 @@ test("an imported file stays for as long as the deployment's DELETE_SAFETY requi
   assert.equal(codeOf(await ask(await sayHello(cloud, agent), "imported", file)), "granted");
 });
 
-test("an imported file stays while its object is not in the store with its size, whatever its row says", async () => {
-  const { agent, file, id } = await makeImported("objectless", 6);
-  const { prisma } = cloud.deps.db;
-  const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id } });
-  const bytes = await readBlob(await cloud.deps.blobs.open(blobKey!));
-  await cloud.deps.blobs.delete(blobKey!);
-  for (const reason of ["imported", "space"] as const)
-    assert.equal(codeOf(await ask(agent, reason, file)), "ImportNotComplete");
-  assert.equal(codeOf(await ask(agent, "prune", file)), "granted", "which needs no import");
-  await cloud.deps.blobs.put(blobKey!, inPieces(bytes.subarray(1)));
-  assert.equal(codeOf(await ask(agent, "imported", file)), "ImportNotComplete");
-  await cloud.deps.blobs.delete(blobKey!);
-  await cloud.deps.blobs.put(blobKey!, inPieces(bytes));
-  assert.equal(codeOf(await ask(agent, "imported", file)), "granted");
-});
+slowTest(
+  "an imported file stays while its object is not in the store with its size, whatever its row says",
+  async () => {
+    const { agent, file, id } = await makeImported("objectless", 6);
+    const { prisma } = cloud.deps.db;
+    const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id } });
+    const bytes = await readBlob(await cloud.deps.blobs.open(blobKey!));
+    await cloud.deps.blobs.delete(blobKey!);
+    for (const reason of ["imported", "space"] as const)
+      assert.equal(codeOf(await ask(agent, reason, file)), "ImportNotComplete");
+    assert.equal(codeOf(await ask(agent, "prune", file)), "granted", "which needs no import");
+    await cloud.deps.blobs.put(blobKey!, inPieces(bytes.subarray(1)));
+    assert.equal(codeOf(await ask(agent, "imported", file)), "ImportNotComplete");
+    await cloud.deps.blobs.delete(blobKey!);
+    await cloud.deps.blobs.put(blobKey!, inPieces(bytes));
+    assert.equal(codeOf(await ask(agent, "imported", file)), "granted");
+  },
+);
 
 test("another hash, no hash, an import that is not complete and a setting that is off are refused, each by its code", async () => {
   const { agent, item, file, id } = await makeImported("doubtful", 2);
@@ -156,16 +159,19 @@ test("of an import request and a permit at the same moment exactly one is grante
   }
 });
 
-test("imported data that is deleted while its edge copy goes removes the recording with it; the file, if it is reported again, is a new one", async () => {
-  const { agent, item, id, file } = await makeImported("both-gone", 3);
-  assert.equal(codeOf(await ask(agent, "imported", file)), "granted");
-  await admin.call(api.recordings.delete, { keyOrId: id });
-  await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refusedWith("NotFound"));
-  assert.equal(codeOf(await ask(agent, "imported", file)), "NotARecording");
-  await agent.report([item]);
-  const [fresh] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
-  assert.equal(fresh!.importStatus, "none");
-});
+slowTest(
+  "imported data that is deleted while its edge copy goes removes the recording with it; the file, if it is reported again, is a new one",
+  async () => {
+    const { agent, item, id, file } = await makeImported("both-gone", 3);
+    assert.equal(codeOf(await ask(agent, "imported", file)), "granted");
+    await admin.call(api.recordings.delete, { keyOrId: id });
+    await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refusedWith("NotFound"));
+    assert.equal(codeOf(await ask(agent, "imported", file)), "NotARecording");
+    await agent.report([item]);
+    const [fresh] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
+    assert.equal(fresh!.importStatus, "none");
+  },
+);
 
 test("retention counts from the end of the recording, and from when it was first reported to a cloud, in server time", async () => {
   const { agent, item, set } = await makeDevice("retaining");

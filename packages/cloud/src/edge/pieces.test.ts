@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { api, type DigestAlgorithm, toDigestFields } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import {
   type CutPiece,
   cutPart,
@@ -86,18 +87,21 @@ test("an agent that does not know which pieces are held gets no grant, and learn
   assert.equal((await grant(opened, pieces.slice(1))).grants.length, 3);
 });
 
-test("pieces that do not make the part are forgotten; a part that is stored with other bytes ends the upload", async () => {
-  const opened = await openUpload("mixer");
-  const { agent, at } = opened;
-  await send(opened, cutPieces(1, randomBytes(bytes.byteLength)));
-  await assert.rejects(agent.call(api.edge.composePart, { ...at, ...part }), refusedWith("DigestMismatch"));
-  assert.deepEqual(await reopen(opened), []);
-  await send(opened, pieces);
-  await agent.call(api.edge.composePart, { ...at, ...part });
-  const other = { ...part, ...toDigestFields(cutPart(1, randomBytes(9)).plan.digest) };
-  await assert.rejects(agent.call(api.edge.composePart, { ...at, ...other }), refusedWith("UploadClosed"));
-  assert.notEqual((await agent.call(api.edge.openUpload, opened.version)).uploadId, at.uploadId);
-});
+slowTest(
+  "pieces that do not make the part are forgotten; a part that is stored with other bytes ends the upload",
+  async () => {
+    const opened = await openUpload("mixer");
+    const { agent, at } = opened;
+    await send(opened, cutPieces(1, randomBytes(bytes.byteLength)));
+    await assert.rejects(agent.call(api.edge.composePart, { ...at, ...part }), refusedWith("DigestMismatch"));
+    assert.deepEqual(await reopen(opened), []);
+    await send(opened, pieces);
+    await agent.call(api.edge.composePart, { ...at, ...part });
+    const other = { ...part, ...toDigestFields(cutPart(1, randomBytes(9)).plan.digest) };
+    await assert.rejects(agent.call(api.edge.composePart, { ...at, ...other }), refusedWith("UploadClosed"));
+    assert.notEqual((await agent.call(api.edge.openUpload, opened.version)).uploadId, at.uploadId);
+  },
+);
 
 test("a hostile agent gets no target for pieces that are too short, outside of the part, or of no part", async () => {
   const opened = await openUpload("hostile");

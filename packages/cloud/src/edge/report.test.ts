@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import type { AgentCtx } from "../calls/context/context.ts";
 import { untilLockWaits } from "../testing/lock-waits.ts";
 import { refusedWith } from "../testing/refused-with.ts";
@@ -126,7 +127,7 @@ test("when a requested file is gone its request fails, takes no more bytes, and 
   assert.deepEqual(more, { requestId, code: "EdgeCopyGone", error: "the file is no longer on the device" });
 });
 
-test("the end of a listing that was interrupted during its removals goes on at the repeat", async () => {
+slowTest("the end of a listing that was interrupted during its removals goes on at the repeat", async () => {
   const agent = await startAgent(cloud, "cut");
   for (let batch = 0; batch < 5; batch++) await agent.report(Array.from({ length: 500 }, () => recordingItem()));
   const listing = { id: "listing-1", isLast: true, count: 0 };
@@ -155,23 +156,26 @@ test("the end of a listing does not remove files that were reported after it, ho
   assert.ok(paths.includes("newer"));
 });
 
-test("an import that is requested while an agent that lost its state lists its files is wanted under the new version id", async () => {
-  const agent = await startAgent(cloud, "forgetful");
-  for (let round = 0; round < 20; round++) {
-    const item = recordingItem();
-    await agent.report([item]);
-    const [recording] = await recordingsOf(agent.deviceId);
-    const fresh = { ...item, versionId: randomBytes(12).toString("hex") };
-    await Promise.all([agent.report([fresh]), admin.call(api.recordings.requestImport, { keyOrId: recording!.id })]);
-    const { work } = await agent.call(api.edge.work, {});
-    assert.deepEqual(
-      work.imports.map(({ versionId }) => versionId),
-      [fresh.versionId],
-    );
-    await admin.call(api.recordings.cancelImport, { keyOrId: recording!.id });
-    await agent.report([], { removals: [fresh.versionId] });
-  }
-});
+slowTest(
+  "an import that is requested while an agent that lost its state lists its files is wanted under the new version id",
+  async () => {
+    const agent = await startAgent(cloud, "forgetful");
+    for (let round = 0; round < 20; round++) {
+      const item = recordingItem();
+      await agent.report([item]);
+      const [recording] = await recordingsOf(agent.deviceId);
+      const fresh = { ...item, versionId: randomBytes(12).toString("hex") };
+      await Promise.all([agent.report([fresh]), admin.call(api.recordings.requestImport, { keyOrId: recording!.id })]);
+      const { work } = await agent.call(api.edge.work, {});
+      assert.deepEqual(
+        work.imports.map(({ versionId }) => versionId),
+        [fresh.versionId],
+      );
+      await admin.call(api.recordings.cancelImport, { keyOrId: recording!.id });
+      await agent.report([], { removals: [fresh.versionId] });
+    }
+  },
+);
 
 test("schemas are written in the order of their hashes, whatever the order in the report, so that reports with the same schemas never deadlock", async () => {
   const agent = await startAgent(cloud, "orderly");

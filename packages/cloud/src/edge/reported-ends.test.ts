@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
 import { askForFile, deliver, eventually, recordingItem, sayHello } from "../testing/test-agent.ts";
 
@@ -23,15 +23,18 @@ async function makeImported(name: string) {
   return { ...asked, imports, acknowledge };
 }
 
-test("the agent hears that imported data was deleted until it acknowledges that, even if an earlier acknowledgement is still on its way", async () => {
-  const { requestId, recordingId, imports, acknowledge } = await makeImported("deleted");
-  await admin.call(api.recordings.delete, { keyOrId: recordingId });
-  await acknowledge(requestId); // acknowledges the end that it saw before
-  const [shown, ...others] = await imports();
-  assert.deepEqual([shown!.stage, shown!.isOver, others], ["imported", true, []]);
-  await acknowledge(shown!.requestId);
-  assert.deepEqual(await imports(), []);
-});
+slowTest(
+  "the agent hears that imported data was deleted until it acknowledges that, even if an earlier acknowledgement is still on its way",
+  async () => {
+    const { requestId, recordingId, imports, acknowledge } = await makeImported("deleted");
+    await admin.call(api.recordings.delete, { keyOrId: recordingId });
+    await acknowledge(requestId); // acknowledges the end that it saw before
+    const [shown, ...others] = await imports();
+    assert.deepEqual([shown!.stage, shown!.isOver, others], ["imported", true, []]);
+    await acknowledge(shown!.requestId);
+    assert.deepEqual(await imports(), []);
+  },
+);
 
 test("data that was deleted after its end was acknowledged wakes the poll; if it is requested again, only the new request is listed", async () => {
   const { agent, requestId, recordingId, imports, acknowledge } = await makeImported("woken");

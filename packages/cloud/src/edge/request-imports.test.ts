@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
 
@@ -40,22 +40,25 @@ test("a file that somebody on the device requests is queued once, wakes the agen
   );
 });
 
-test("a failed request is queued again; an imported file stays so, and its request says who requested it", async () => {
-  const agent = await startAgent(cloud, "again");
-  const bytes = await makeMcap({ seed: 1 });
-  const item = recordingItem({ size: bytes.length });
-  await agent.report([item]);
-  await ask(agent, item.versionId);
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  const failure = { requestId, versionId: item.versionId, code: "FileUnreadable", text: "EIO" } as const;
-  await agent.call(api.edge.failImport, failure);
-  assert.equal(await ask(agent, item.versionId), "pending");
-  await deliver(agent, item, bytes);
-  const status = () => ask(agent, item.versionId);
-  await eventually(status, (importStatus) => importStatus === "complete");
-  const [shown] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
-  assert.deepEqual(shown!.requestedBy, { kind: "device", id: agent.deviceId, name: "again" });
-});
+slowTest(
+  "a failed request is queued again; an imported file stays so, and its request says who requested it",
+  async () => {
+    const agent = await startAgent(cloud, "again");
+    const bytes = await makeMcap({ seed: 1 });
+    const item = recordingItem({ size: bytes.length });
+    await agent.report([item]);
+    await ask(agent, item.versionId);
+    const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+    const failure = { requestId, versionId: item.versionId, code: "FileUnreadable", text: "EIO" } as const;
+    await agent.call(api.edge.failImport, failure);
+    assert.equal(await ask(agent, item.versionId), "pending");
+    await deliver(agent, item, bytes);
+    const status = () => ask(agent, item.versionId);
+    await eventually(status, (importStatus) => importStatus === "complete");
+    const [shown] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
+    assert.deepEqual(shown!.requestedBy, { kind: "device", id: agent.deviceId, name: "again" });
+  },
+);
 
 test("a file that waits only because of a glob now waits because somebody requested it", async () => {
   const agent = await startAgent(cloud, "globbed");

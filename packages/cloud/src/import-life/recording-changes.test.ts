@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { ingest } from "../imports/ingest/pipeline.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
@@ -174,46 +174,52 @@ test("deleting a recording that is only requested cancels the request; deleting 
   assert.equal(await statusOf(failing.id), "none");
 });
 
-test("deleting a recording whose file is being processed removes the bytes too, and the running attempt changes nothing", async () => {
-  const idle = await startCloud({ after }, { works: false });
-  const agent = await startAgent(idle, "overtaken");
-  const bytes = await anotherMcap();
-  const { id, item } = await reportTo(agent, bytes, idle.admin);
-  await idle.admin.call(api.recordings.requestImport, { keyOrId: id });
-  const requestId = await deliver(agent, item, bytes);
-  const { importRequest, recording } = idle.deps.db.prisma;
-  const { blobKey } = await importRequest.findUniqueOrThrow({ where: { id: requestId } });
-  await idle.admin.call(api.recordings.delete, { keyOrId: id });
-  await ingest(idle.deps, requestId, new AbortController().signal);
-  const { importStatus, blobKey: held } = await recording.findUniqueOrThrow({ where: { id } });
-  const { state } = await importRequest.findUniqueOrThrow({ where: { id: requestId } });
-  assert.deepEqual([importStatus, held, state], ["none", null, "cancelled"]);
-  const jobs = await idle.deps.db.prisma.$queryRaw<unknown[]>`
-    SELECT id FROM pgboss.job WHERE name = 'remove-object.2' AND data ->> 'blobKey' = ${blobKey}`;
-  assert.equal(jobs.length, 1);
-});
-
-test("when a deletion and the end of an import come at the same moment, the recording is whole or gone, and no object is left over", async () => {
-  const agent = await startAgent(cloud, "raced");
-  for (let round = 0; round < 6; round++) {
+slowTest(
+  "deleting a recording whose file is being processed removes the bytes too, and the running attempt changes nothing",
+  async () => {
+    const idle = await startCloud({ after }, { works: false });
+    const agent = await startAgent(idle, "overtaken");
     const bytes = await anotherMcap();
-    const { id, item } = await reportTo(agent, bytes);
-    await request(id);
+    const { id, item } = await reportTo(agent, bytes, idle.admin);
+    await idle.admin.call(api.recordings.requestImport, { keyOrId: id });
     const requestId = await deliver(agent, item, bytes);
-    const key = (await prisma.upload.findFirstOrThrow({ where: { requestId } })).blobKey;
-    await eventually(
-      () => prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } }),
-      ({ state, attempts }) => attempts > 0 && (round % 2 === 0 || state !== "received"),
-    );
-    await remove(id);
-    const row = await eventually(
-      () => prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } }),
-      ({ state }) => state === "complete" || state === "cancelled",
-    );
-    assert.deepEqual([await statusOf(id), row.blobKey], ["none", null]);
-    await isGone(key);
-  }
-});
+    const { importRequest, recording } = idle.deps.db.prisma;
+    const { blobKey } = await importRequest.findUniqueOrThrow({ where: { id: requestId } });
+    await idle.admin.call(api.recordings.delete, { keyOrId: id });
+    await ingest(idle.deps, requestId, new AbortController().signal);
+    const { importStatus, blobKey: held } = await recording.findUniqueOrThrow({ where: { id } });
+    const { state } = await importRequest.findUniqueOrThrow({ where: { id: requestId } });
+    assert.deepEqual([importStatus, held, state], ["none", null, "cancelled"]);
+    const jobs = await idle.deps.db.prisma.$queryRaw<unknown[]>`
+    SELECT id FROM pgboss.job WHERE name = 'remove-object.2' AND data ->> 'blobKey' = ${blobKey}`;
+    assert.equal(jobs.length, 1);
+  },
+);
+
+slowTest(
+  "when a deletion and the end of an import come at the same moment, the recording is whole or gone, and no object is left over",
+  async () => {
+    const agent = await startAgent(cloud, "raced");
+    for (let round = 0; round < 6; round++) {
+      const bytes = await anotherMcap();
+      const { id, item } = await reportTo(agent, bytes);
+      await request(id);
+      const requestId = await deliver(agent, item, bytes);
+      const key = (await prisma.upload.findFirstOrThrow({ where: { requestId } })).blobKey;
+      await eventually(
+        () => prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } }),
+        ({ state, attempts }) => attempts > 0 && (round % 2 === 0 || state !== "received"),
+      );
+      await remove(id);
+      const row = await eventually(
+        () => prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } }),
+        ({ state }) => state === "complete" || state === "cancelled",
+      );
+      assert.deepEqual([await statusOf(id), row.blobKey], ["none", null]);
+      await isGone(key);
+    }
+  },
+);
 
 test("of two deletions at the same moment one deletes, and the other finds nothing", async () => {
   const { recordingId } = await uploadFile(cloud, await anotherMcap(), { filename: "t.mcap", key: "twice deleted" });
@@ -223,40 +229,46 @@ test("of two deletions at the same moment one deletes, and the other finds nothi
   assert.ok(failures.every(refused(404)));
 });
 
-test("a device is not deleted while it has a recording or a running import, and the refusal says which", async () => {
-  const idle = await startCloud({ after }, { works: false });
-  const { id: deviceId } = await idle.admin.call(api.devices.create, { name: "busy" });
-  const deleteDevice = () => idle.admin.call(api.devices.delete, { nameOrId: deviceId });
-  const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "b.mcap", deviceId });
-  await putFile(link, await anotherMcap());
-  await assert.rejects(deleteDevice(), refused(409, /1 imports under way/));
-  await ingest(idle.deps, requestId, new AbortController().signal);
-  await assert.rejects(deleteDevice(), refused(409, /1 recordings/));
-  const [recording] = await idle.admin.call(api.recordings.list, { deviceId });
-  await idle.admin.call(api.recordings.delete, { keyOrId: recording!.id });
-  assert.deepEqual(await deleteDevice(), { id: deviceId });
-});
+slowTest(
+  "a device is not deleted while it has a recording or a running import, and the refusal says which",
+  async () => {
+    const idle = await startCloud({ after }, { works: false });
+    const { id: deviceId } = await idle.admin.call(api.devices.create, { name: "busy" });
+    const deleteDevice = () => idle.admin.call(api.devices.delete, { nameOrId: deviceId });
+    const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "b.mcap", deviceId });
+    await putFile(link, await anotherMcap());
+    await assert.rejects(deleteDevice(), refused(409, /1 imports under way/));
+    await ingest(idle.deps, requestId, new AbortController().signal);
+    await assert.rejects(deleteDevice(), refused(409, /1 recordings/));
+    const [recording] = await idle.admin.call(api.recordings.list, { deviceId });
+    await idle.admin.call(api.recordings.delete, { keyOrId: recording!.id });
+    assert.deepEqual(await deleteDevice(), { id: deviceId });
+  },
+);
 
-test("an import and an upload show the key that requested them, by its name at that moment, even after the key is gone", async () => {
-  const made = await admin.call(api.apiKeys.create, { name: "night shift", capabilities: ["*"] });
-  const byNight = cloud.withToken(made.token!);
-  const agent = await startAgent(cloud, "asked-by-night");
-  const bytes = await anotherMcap();
-  const { id, item } = await reportTo(agent, bytes);
-  await byNight.call(api.recordings.requestImport, { keyOrId: id });
-  await byNight.call(api.uploads.create, { filename: "night.mcap", deviceId: agent.deviceId });
-  await admin.call(api.apiKeys.update, { id: made.id, name: "day shift" });
-  await admin.call(api.apiKeys.delete, { id: made.id });
-  const requestedBy = { kind: "apiKey", id: made.id, name: "night shift" };
-  for (const source of ["edge", "upload"] as const) {
-    const row = await prisma.importRequest.findFirstOrThrow({ where: { deviceId: agent.deviceId, source } });
-    assert.deepEqual(row.requestedBy, requestedBy, source);
-  }
-  await deliver(agent, item, bytes);
-  await reaches(id, "complete");
-  const [shown] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
-  assert.deepEqual([shown!.requestedBy, shown!.recordingId], [requestedBy, id]);
-});
+slowTest(
+  "an import and an upload show the key that requested them, by its name at that moment, even after the key is gone",
+  async () => {
+    const made = await admin.call(api.apiKeys.create, { name: "night shift", capabilities: ["*"] });
+    const byNight = cloud.withToken(made.token!);
+    const agent = await startAgent(cloud, "asked-by-night");
+    const bytes = await anotherMcap();
+    const { id, item } = await reportTo(agent, bytes);
+    await byNight.call(api.recordings.requestImport, { keyOrId: id });
+    await byNight.call(api.uploads.create, { filename: "night.mcap", deviceId: agent.deviceId });
+    await admin.call(api.apiKeys.update, { id: made.id, name: "day shift" });
+    await admin.call(api.apiKeys.delete, { id: made.id });
+    const requestedBy = { kind: "apiKey", id: made.id, name: "night shift" };
+    for (const source of ["edge", "upload"] as const) {
+      const row = await prisma.importRequest.findFirstOrThrow({ where: { deviceId: agent.deviceId, source } });
+      assert.deepEqual(row.requestedBy, requestedBy, source);
+    }
+    await deliver(agent, item, bytes);
+    await reaches(id, "complete");
+    const [shown] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
+    assert.deepEqual([shown!.requestedBy, shown!.recordingId], [requestedBy, id]);
+  },
+);
 
 test("a failed recording shows the reason until it is requested again; its messages are counted", async () => {
   const agent = await startAgent(cloud, "failing");

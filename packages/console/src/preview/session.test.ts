@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { makeExport } from "../testing/make-export.ts";
 import { startNodeWorker } from "../testing/node-preview-worker.ts";
 import { START_NS, sampleTopics } from "../testing/sample-topics.ts";
@@ -28,7 +29,7 @@ test("a link is opened in a worker, asked about, and closed, which ends the work
   await worker.exited;
 });
 
-test("a worker that works for ever is ended, and what was asked is refused with a sentence", async () => {
+slowTest("a worker that works for ever is ended, and what was asked is refused with a sentence", async () => {
   const messages = [{ logTimeNs: START_NS, data: Buffer.from('{"data": "/9j/"}') }];
   await using server = await serve(await makeExport([{ ...sampleTopics(0)[0]!, messages }]));
   const worker = startNodeWorker("globalThis.atob = () => { for (;;); };");

@@ -10,6 +10,7 @@ import { propertyRuns } from "../testing/property-runs.ts";
 import { readBagChunks, readBagsInOrder, topicOf } from "../testing/read-bag-file.ts";
 import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { requireSoundBag } from "../testing/require-sound-bag.ts";
+import { slowTest } from "../testing/slow-test.ts";
 import { type BagMessage, makeConnection, writeBagMessages } from "../testing/write-bag-messages.ts";
 import { ExportError } from "./plan/export-options.ts";
 
@@ -94,37 +95,40 @@ test("lastPerChannel begins with the latest earlier message of each connection, 
   assert.equal(found.length, inside.length + 2);
 });
 
-test("messages that are too large to be held come whole, between others and alone, as a bag and as an MCAP file", async () => {
-  const [one, other] = [makeConnection("/one"), makeConnection("/other")];
-  const message = (index: number, sizeBytes: number): BagMessage => ({
-    connection: index % 2 === 0 ? one : other,
-    logTimeNs: START_NS + BigInt(index) * STEP_NS,
-    data: Buffer.alloc(sizeBytes, `${index}`),
-  });
-  const large = [message(0, 10), message(2, 17 * MIB), message(3, 18 * MIB), message(5, 10)];
-  const small = [1, 2, 3, 4, 6].map((index) => message(index, 100 + index));
-  for (const [compression, topics, memoryBudgetBytes] of [
-    ["lz4", undefined, undefined],
-    ["", ["/one"], 12 * MIB],
-    ["lz4", ["/other"], undefined],
-  ] as const) {
-    const sources = [await writeBagMessages(large, { compression }), await writeBagMessages(small)];
-    const expected = [...large, ...small]
-      .filter((each) => topics?.some((topic) => topic === topicOf(each)) ?? true)
-      .sort((a, b) => Number(a.logTimeNs - b.logTimeNs));
-    const options = { compression, memoryBudgetBytes, ...(topics && { topics: [...topics] }) };
-    await requireSoundBag(await exportBagBytes(sources, options), expected);
-    const bags = sources.map((bytes) => exportSource(bytes, { fileName: "a.bag" }));
-    const mcap = readMessages(await exportBytes(bags, options));
-    const lineOf = ({ topic, logTimeNs, data }: { topic: string; logTimeNs: bigint; data: Uint8Array }) =>
-      `${topic} ${logTimeNs} ${data.byteLength} ${crc32(data)}`;
-    const lines = expected.map((each) => lineOf({ ...each, topic: topicOf(each) }));
-    assert.deepEqual(
-      mcap.map((each) => lineOf({ ...each, topic: each.topic })),
-      lines,
-    );
-  }
-});
+slowTest(
+  "messages that are too large to be held come whole, between others and alone, as a bag and as an MCAP file",
+  async () => {
+    const [one, other] = [makeConnection("/one"), makeConnection("/other")];
+    const message = (index: number, sizeBytes: number): BagMessage => ({
+      connection: index % 2 === 0 ? one : other,
+      logTimeNs: START_NS + BigInt(index) * STEP_NS,
+      data: Buffer.alloc(sizeBytes, `${index}`),
+    });
+    const large = [message(0, 10), message(2, 17 * MIB), message(3, 18 * MIB), message(5, 10)];
+    const small = [1, 2, 3, 4, 6].map((index) => message(index, 100 + index));
+    for (const [compression, topics, memoryBudgetBytes] of [
+      ["lz4", undefined, undefined],
+      ["", ["/one"], 12 * MIB],
+      ["lz4", ["/other"], undefined],
+    ] as const) {
+      const sources = [await writeBagMessages(large, { compression }), await writeBagMessages(small)];
+      const expected = [...large, ...small]
+        .filter((each) => topics?.some((topic) => topic === topicOf(each)) ?? true)
+        .sort((a, b) => Number(a.logTimeNs - b.logTimeNs));
+      const options = { compression, memoryBudgetBytes, ...(topics && { topics: [...topics] }) };
+      await requireSoundBag(await exportBagBytes(sources, options), expected);
+      const bags = sources.map((bytes) => exportSource(bytes, { fileName: "a.bag" }));
+      const mcap = readMessages(await exportBytes(bags, options));
+      const lineOf = ({ topic, logTimeNs, data }: { topic: string; logTimeNs: bigint; data: Uint8Array }) =>
+        `${topic} ${logTimeNs} ${data.byteLength} ${crc32(data)}`;
+      const lines = expected.map((each) => lineOf({ ...each, topic: topicOf(each) }));
+      assert.deepEqual(
+        mcap.map((each) => lineOf({ ...each, topic: each.topic })),
+        lines,
+      );
+    }
+  },
+);
 
 test("a damaged chunk is left out, and a last message reports it", async () => {
   const [intact, damaged] = [bags[1]!, new Uint8Array(bags[1]!)];

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { bytesSource, type RandomAccessSource, SourceChangedError } from "../sources/source.ts";
 import { exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { readMessages } from "../testing/read-messages.ts";
+import { slowTest } from "../testing/slow-test.ts";
 import { type WrittenFile, writeMessages } from "../testing/write-messages.ts";
 import { exportMcap } from "./export-mcap.ts";
 import type { ExportSource } from "./plan/export-options.ts";
@@ -20,7 +21,7 @@ function timesOf(bytes: Uint8Array): bigint[] {
   return readMessages(bytes).map(({ logTimeNs }) => logTimeNs);
 }
 
-test("many recordings are opened when the stream comes near them, and closed when it has passed", async () => {
+slowTest("many recordings are opened when the stream comes near them, and closed when it has passed", async () => {
   const bytes = await Promise.all(
     Array.from({ length: 500 }, (_, index) => fileOf([BigInt(10 * index), BigInt(10 * index + 5)])),
   );

@@ -8,6 +8,7 @@ import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
 import { compressWith } from "../testing/make-mcap.ts";
 import { type ReadMessage, readMessages } from "../testing/read-messages.ts";
 import { salvage } from "../testing/salvage-bytes.ts";
+import { slowTest } from "../testing/slow-test.ts";
 import { writeMessages } from "../testing/write-messages.ts";
 
 // What stands between chunks, or in a file without chunks, is found as a careful reader of its records finds it.
@@ -168,25 +169,28 @@ test("behind a record that makes no sense, a record of an unknown type hides no 
   }
 });
 
-test("in a file with thousands of damaged places everything between them is found, and little is read for it", async () => {
-  const { whole, loose, contentAt } = await looseMessages();
-  const lying = Buffer.alloc(11); // In a message's data: a channel of 64 KiB seems to begin there.
-  lying[0] = 4;
-  lying.writeUInt32LE(2 ** 16, 1);
-  const [, , messagesAt] = recordsOf(loose, contentAt);
-  const message = Buffer.concat([loose.subarray(messagesAt, messagesAt + 31), lying]);
-  message.writeBigUInt64LE(BigInt(message.byteLength - 9), 1);
-  const damaged = Buffer.from(message).fill(0, 0, 1);
-  const places = Array.from({ length: 2000 }, () => [damaged, message, message]).flat();
-  const bytes = Buffer.concat([loose.subarray(0, messagesAt), ...places, loose.subarray(messagesAt)]);
-  const source = countReads(bytesSource(bytes));
-  const inspection = await inspectRecording(source, { fileName: "run.mcap", salvage: true });
-  assert.ok("salvage" in inspection && inspection.salvage?.messageCount === 4100);
-  assert.ok(source.bytesRead < 4 * bytes.byteLength, `${source.bytesRead} of ${bytes.byteLength}`);
-  const salvaged = contentOf(readMessages(await salvage(bytes, "run.mcap", pool)));
-  assert.equal(salvaged.length, 4100);
-  assert.ok(contentOf(readMessages(whole)).every((content) => salvaged.includes(content)));
-});
+slowTest(
+  "in a file with thousands of damaged places everything between them is found, and little is read for it",
+  async () => {
+    const { whole, loose, contentAt } = await looseMessages();
+    const lying = Buffer.alloc(11); // In a message's data: a channel of 64 KiB seems to begin there.
+    lying[0] = 4;
+    lying.writeUInt32LE(2 ** 16, 1);
+    const [, , messagesAt] = recordsOf(loose, contentAt);
+    const message = Buffer.concat([loose.subarray(messagesAt, messagesAt + 31), lying]);
+    message.writeBigUInt64LE(BigInt(message.byteLength - 9), 1);
+    const damaged = Buffer.from(message).fill(0, 0, 1);
+    const places = Array.from({ length: 2000 }, () => [damaged, message, message]).flat();
+    const bytes = Buffer.concat([loose.subarray(0, messagesAt), ...places, loose.subarray(messagesAt)]);
+    const source = countReads(bytesSource(bytes));
+    const inspection = await inspectRecording(source, { fileName: "run.mcap", salvage: true });
+    assert.ok("salvage" in inspection && inspection.salvage?.messageCount === 4100);
+    assert.ok(source.bytesRead < 4 * bytes.byteLength, `${source.bytesRead} of ${bytes.byteLength}`);
+    const salvaged = contentOf(readMessages(await salvage(bytes, "run.mcap", pool)));
+    assert.equal(salvaged.length, 4100);
+    assert.ok(contentOf(readMessages(whole)).every((content) => salvaged.includes(content)));
+  },
+);
 
 /** Where the first three records from a place on begin. */
 function recordsOf(bytes: Buffer, from: number): [number, number, number] {

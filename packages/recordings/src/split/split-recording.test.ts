@@ -14,6 +14,7 @@ import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { propertyRuns } from "../testing/property-runs.ts";
 import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
+import { slowTest } from "../testing/slow-test.ts";
 import { type WrittenMessage, writeMessages } from "../testing/write-messages.ts";
 import { digestTopics } from "./digest-topics.ts";
 import { splitRecording, type TopicFile } from "./split-recording.ts";
@@ -197,7 +198,7 @@ test("exports by the files of topics hold what exports by the recording hold, me
   await fc.assert(property, { numRuns: propertyRuns(40) });
 });
 
-test("thousands of topics open one file more, which has no name", async () => {
+slowTest("thousands of topics open one file more, which has no name", async () => {
   const topics = Array.from({ length: 3000 }, (_, index) => `/${index}`);
   const data = new Uint8Array(30);
   const messages = [0n, 1n, 2n].flatMap((logTimeNs) => topics.map((topic) => ({ topic, logTimeNs, data })));

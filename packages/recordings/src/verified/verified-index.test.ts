@@ -8,6 +8,7 @@ import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { propertyRuns } from "../testing/property-runs.ts";
 import { readMessages } from "../testing/read-messages.ts";
+import { slowTest } from "../testing/slow-test.ts";
 import { writeMessages } from "../testing/write-messages.ts";
 import { IndexUnreadableError, openVerifiedIndex } from "./read-index.ts";
 
@@ -44,38 +45,41 @@ test("an index is at most 1 % of a file with chunks of 256 KiB and ten channels 
   assert.ok(share <= 0.01, `${(100 * share).toFixed(2)} % of ${bytes.byteLength} bytes`);
 });
 
-test("an index is at most 100 bytes for each pair of chunk and channel, however small the chunks are", async (t) => {
-  const kinds = [1, 3, 40].map((channelCount) => {
-    const topics = Array.from({ length: channelCount }, (_, index) => `/t/${index}`);
-    // Times, sizes and so checksums are random.
-    const messages = Array.from({ length: 30_000 }, (_, index) => ({
-      topic: topics[(index * 7) % channelCount]!,
-      logTimeNs: BigInt(index) * 1_000_003n + BigInt((index * index) % 99_991),
-      data: createHash("sha256")
-        .update(`${index}`)
-        .digest()
-        .subarray(0, index % 32),
-    }));
-    return { topics, messages };
-  });
-  for (const { topics, messages } of kinds) {
-    const bytes = await writeMessages({
-      topics,
-      messages,
-      schema: "one",
-      compression: "",
-      chunkBytes: 300,
-      isIndexed: true,
+slowTest(
+  "an index is at most 100 bytes for each pair of chunk and channel, however small the chunks are",
+  async (t) => {
+    const kinds = [1, 3, 40].map((channelCount) => {
+      const topics = Array.from({ length: channelCount }, (_, index) => `/t/${index}`);
+      // Times, sizes and so checksums are random.
+      const messages = Array.from({ length: 30_000 }, (_, index) => ({
+        topic: topics[(index * 7) % channelCount]!,
+        logTimeNs: BigInt(index) * 1_000_003n + BigInt((index * index) % 99_991),
+        data: createHash("sha256")
+          .update(`${index}`)
+          .digest()
+          .subarray(0, index % 32),
+      }));
+      return { topics, messages };
     });
-    const index = await makeIndex(bytesSource(bytes));
-    const pairs = (await pagesOf(index)).reduce((sum, page) => sum + page.channels.channels.length, 0);
-    const most = 100 * pairs + 64 * 1024; // 64 KiB for what stands beside the pages: channels, schemas, head
-    t.diagnostic(`${topics.length} channels: ${(index.byteLength / pairs).toFixed(1)} bytes a pair`);
-    assert.ok(index.byteLength <= most, `${index.byteLength} bytes for ${pairs} pairs`);
-  }
-});
+    for (const { topics, messages } of kinds) {
+      const bytes = await writeMessages({
+        topics,
+        messages,
+        schema: "one",
+        compression: "",
+        chunkBytes: 300,
+        isIndexed: true,
+      });
+      const index = await makeIndex(bytesSource(bytes));
+      const pairs = (await pagesOf(index)).reduce((sum, page) => sum + page.channels.channels.length, 0);
+      const most = 100 * pairs + 64 * 1024; // 64 KiB for what stands beside the pages: channels, schemas, head
+      t.diagnostic(`${topics.length} channels: ${(index.byteLength / pairs).toFixed(1)} bytes a pair`);
+      assert.ok(index.byteLength <= most, `${index.byteLength} bytes for ${pairs} pairs`);
+    }
+  },
+);
 
-test("a window of a large file needs a part of its index", async () => {
+slowTest("a window of a large file needs a part of its index", async () => {
   const messages = Array.from({ length: 60_000 }, (_, index) => {
     return { topic: "/a", logTimeNs: BigInt(index) * 1000n + BigInt((index * index) % 997), data: new Uint8Array(8) };
   });

@@ -12,6 +12,7 @@ import {
   makeBag,
   makeMcap,
   readMessages,
+  slowTest,
   writeLargeFile,
 } from "@downlink/recordings/testing";
 import { LARGE_FILE_BYTES } from "../jobs/large-file.ts";
@@ -74,7 +75,7 @@ test("a thread finds in a file the same as reading it here does, with the SHA-25
   }
 });
 
-test("a file that needs more memory than it may have is too heavy, and the next one is read", async () => {
+slowTest("a file that needs more memory than it may have is too heavy, and the next one is read", async () => {
   await using indexer = openFileIndexer({ limits: { threads: 1, heapMegabytes: 40 } });
   const entries = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`key ${index}`, "value"]));
   const metadata = Array.from({ length: 8 }, (_, index) => ({ name: `record ${index}`, metadata: entries }));
@@ -87,38 +88,41 @@ test("a file that needs more memory than it may have is too heavy, and the next 
   assert("summary" in (await inspect(light)));
 });
 
-test("the index of a file that can be imported is stored whole, that of another file not at all, and a failure of the store is thrown", async () => {
-  await using indexer = openFileIndexer();
-  const bytes = await makeMcap();
-  const kept: Uint8Array[] = [];
-  let isEnded = false;
-  const store = async (pieces: AsyncIterable<Uint8Array>) => {
-    for await (const piece of pieces) kept.push(piece);
-    isEnded = true;
-  };
-  const file = { fileName: "a.mcap", signal: never, store };
-  await indexer.index(bytesSource(bytes), file);
-  assert.equal(isEnded, true);
-  const openIndex = async () => ({ ...bytesSource(Buffer.concat(kept)), [Symbol.asyncDispose]: async () => {} });
-  const exported = await exportBytes([exportSource(bytes, { openIndex })]);
-  assert.equal(readMessages(exported).length, readMessages(bytes).length);
+slowTest(
+  "the index of a file that can be imported is stored whole, that of another file not at all, and a failure of the store is thrown",
+  async () => {
+    await using indexer = openFileIndexer();
+    const bytes = await makeMcap();
+    const kept: Uint8Array[] = [];
+    let isEnded = false;
+    const store = async (pieces: AsyncIterable<Uint8Array>) => {
+      for await (const piece of pieces) kept.push(piece);
+      isEnded = true;
+    };
+    const file = { fileName: "a.mcap", signal: never, store };
+    await indexer.index(bytesSource(bytes), file);
+    assert.equal(isEnded, true);
+    const openIndex = async () => ({ ...bytesSource(Buffer.concat(kept)), [Symbol.asyncDispose]: async () => {} });
+    const exported = await exportBytes([exportSource(bytes, { openIndex })]);
+    assert.equal(readMessages(exported).length, readMessages(bytes).length);
 
-  const damaged = new Uint8Array(bytes).fill(7, 500, 600);
-  let wasBroken = false;
-  const watch = async (pieces: AsyncIterable<Uint8Array>) => {
-    try {
-      for await (const _ of pieces);
-    } catch (error) {
-      wasBroken = true;
-      throw error;
-    }
-  };
-  const { verdict } = await indexer.index(bytesSource(damaged), { ...file, store: watch });
-  assert.ok("refusal" in verdict && wasBroken);
+    const damaged = new Uint8Array(bytes).fill(7, 500, 600);
+    let wasBroken = false;
+    const watch = async (pieces: AsyncIterable<Uint8Array>) => {
+      try {
+        for await (const _ of pieces);
+      } catch (error) {
+        wasBroken = true;
+        throw error;
+      }
+    };
+    const { verdict } = await indexer.index(bytesSource(damaged), { ...file, store: watch });
+    assert.ok("refusal" in verdict && wasBroken);
 
-  const full = () => Promise.reject(new Error("no room"));
-  await assert.rejects(indexer.index(bytesSource(bytes), { ...file, store: full }), /no room/);
-});
+    const full = () => Promise.reject(new Error("no room"));
+    await assert.rejects(indexer.index(bytesSource(bytes), { ...file, store: full }), /no room/);
+  },
+);
 
 test("a thread that fills its heap in one step ends alone", async () => {
   await using indexer = openMisbehaving();
@@ -126,7 +130,7 @@ test("a thread that fills its heap in one step ends alone", async () => {
   assert.ok(await indexer.act("succeed"));
 });
 
-test("the next file is not blamed for what a thread keeps of earlier files", async () => {
+slowTest("the next file is not blamed for what a thread keeps of earlier files", async () => {
   await using indexer = openMisbehaving();
   for (let count = 0; count < 6; count++) assert.ok(await indexer.act("keep"));
 });
@@ -249,52 +253,58 @@ test("a file of which nothing can be salvaged is refused with a code and a sente
   assert.ok((await salvage(await makeMcap())).length > 0);
 });
 
-test("a salvage whose thread ends, throws or fails only fails itself; one that nobody reads any more, or that is aborted, gives back its turn", async () => {
-  await using indexer = openFileIndexer({ main, limits: { threads: 1, heapCeilingMegabytes: 64 } });
-  const salvage = (fileName: string, signal = never) => indexer.salvage(nothing, { fileName, record, signal });
-  for (const fileName of ["exit", "throwLater", "fail"])
-    await assert.rejects(Array.fromAsync(salvage(fileName)), ThreadFailedError, fileName);
-  await assert.rejects(Array.fromAsync(salvage("hoard")), ThreadOutOfMemoryError);
-  for await (const piece of salvage("giveForEver")) {
-    assert.equal(piece.byteLength, 3);
-    break;
-  }
-  const stopping = new AbortController();
-  const spinning = Array.fromAsync(salvage("spin", stopping.signal));
-  stopping.abort(new Error("told to stop"));
-  await assert.rejects(spinning, /told to stop/);
-  assert.ok(await indexer.index(nothing, { fileName: "succeed", signal: never, store: drop }));
-});
+slowTest(
+  "a salvage whose thread ends, throws or fails only fails itself; one that nobody reads any more, or that is aborted, gives back its turn",
+  async () => {
+    await using indexer = openFileIndexer({ main, limits: { threads: 1, heapCeilingMegabytes: 64 } });
+    const salvage = (fileName: string, signal = never) => indexer.salvage(nothing, { fileName, record, signal });
+    for (const fileName of ["exit", "throwLater", "fail"])
+      await assert.rejects(Array.fromAsync(salvage(fileName)), ThreadFailedError, fileName);
+    await assert.rejects(Array.fromAsync(salvage("hoard")), ThreadOutOfMemoryError);
+    for await (const piece of salvage("giveForEver")) {
+      assert.equal(piece.byteLength, 3);
+      break;
+    }
+    const stopping = new AbortController();
+    const spinning = Array.fromAsync(salvage("spin", stopping.signal));
+    stopping.abort(new Error("told to stop"));
+    await assert.rejects(spinning, /told to stop/);
+    assert.ok(await indexer.index(nothing, { fileName: "succeed", signal: never, store: drop }));
+  },
+);
 
-test("a file that needs much memory waits alone for the exports that hold it, and an abort ends its waiting", async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), "indexer-"));
-  t.after(() => rm(directory, { recursive: true }));
-  const path = join(directory, "wide.mcap");
-  const spec = { compression: "zstd", messageBytes: 100_000, chunkBytes: 40_000_000, startNs: 1n } as const;
-  await writeLargeFile(path, { ...spec, windowLog: 24 });
-  await using wide = await FileSource.open(path);
-  await using indexer = openFileIndexer({ limits: { threads: 2, readMs: 1000, tickMs: 10 } });
-  const small = bytesSource(await makeMcap());
-  const index = (source: RandomAccessSource, signal = never) =>
-    indexer.index(source, { fileName: "a.mcap", signal, store: drop });
-  const all = await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined);
-  let isDone = false;
-  const ended = new AbortController();
-  const given = index(wide, ended.signal);
-  const waiting = given.finally(() => {
-    isDone = true;
-  });
-  waiting.catch(() => undefined);
-  for (let count = 0; count < 10; count += 1) assert("summary" in (await index(small)).verdict);
-  assert.equal(isDone, false);
-  ended.abort(new Error("nobody waits any more"));
-  await assert.rejects(given, /nobody waits any more/);
-  const next = index(wide);
-  await index(small);
-  all[Symbol.dispose]();
-  assert("summary" in (await next).verdict);
-  (await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined))[Symbol.dispose](); // everything was given back
-});
+slowTest(
+  "a file that needs much memory waits alone for the exports that hold it, and an abort ends its waiting",
+  async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), "indexer-"));
+    t.after(() => rm(directory, { recursive: true }));
+    const path = join(directory, "wide.mcap");
+    const spec = { compression: "zstd", messageBytes: 100_000, chunkBytes: 40_000_000, startNs: 1n } as const;
+    await writeLargeFile(path, { ...spec, windowLog: 24 });
+    await using wide = await FileSource.open(path);
+    await using indexer = openFileIndexer({ limits: { threads: 2, readMs: 1000, tickMs: 10 } });
+    const small = bytesSource(await makeMcap());
+    const index = (source: RandomAccessSource, signal = never) =>
+      indexer.index(source, { fileName: "a.mcap", signal, store: drop });
+    const all = await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined);
+    let isDone = false;
+    const ended = new AbortController();
+    const given = index(wide, ended.signal);
+    const waiting = given.finally(() => {
+      isDone = true;
+    });
+    waiting.catch(() => undefined);
+    for (let count = 0; count < 10; count += 1) assert("summary" in (await index(small)).verdict);
+    assert.equal(isDone, false);
+    ended.abort(new Error("nobody waits any more"));
+    await assert.rejects(given, /nobody waits any more/);
+    const next = index(wide);
+    await index(small);
+    all[Symbol.dispose]();
+    assert("summary" in (await next).verdict);
+    (await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined))[Symbol.dispose](); // everything was given back
+  },
+);
 
 test("the memory that a thread holds is given back when the thread ends", async () => {
   await using indexer = openMisbehaving();

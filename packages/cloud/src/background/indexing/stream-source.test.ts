@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { bytesSource } from "@downlink/recordings";
-import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { openFileIndexer } from "./file-indexer.ts";
 import { type StreamedReader, streamSource } from "./stream-source.ts";
@@ -80,7 +80,7 @@ test("what is read in order with small gaps is one request, and no other is open
   assert.ok(counted.requests[0]!.sentBytes < 5_000_000);
 });
 
-test("a file is indexed by one streamed request and at most four others, whatever its format", async () => {
+slowTest("a file is indexed by one streamed request and at most four others, whatever its format", async () => {
   await using indexer = openFileIndexer();
   const attachments = [{ name: "map.bin", data: randomBytes(3_000_000) }];
   const files = {

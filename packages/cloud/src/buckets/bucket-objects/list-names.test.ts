@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { readUsage } from "../../calls/quotas/require-room.ts";
 import { setQuotas } from "../../calls/quotas/set-quotas.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -36,7 +37,7 @@ test("a listing looks at what is new, changed or gone, once, and at nothing else
   );
 });
 
-test("a bucket that lists its names in another order hides none of them, also after an interruption", async () => {
+slowTest("a bucket that lists its names in another order hides none of them, also after an interruption", async () => {
   const { stub, scan, shown } = await openStubSite(cloud, 2);
   stub.order = (one, other) => Buffer.compare(other, one);
   const names = ["a", "b", "c", "d", "e"];
@@ -63,39 +64,42 @@ test("a bucket that lists its names in another order hides none of them, also af
   );
 });
 
-test("a policy decides by its first rule that fits; of what the former one ignored, another one is applied to what it wants", async () => {
-  const { stub, scan, shown, requests, save } = await openStubSite(cloud);
-  for (const name of ["tmp/x.mcap", "robots/r1/a.mcap", "robots/bad name/b.mcap", "else", "robots/"])
-    stub.objects.set(name, anObject(name.endsWith("/") ? { sizeBytes: 0n } : {}));
-  await save([
-    { pattern: "tmp/**", action: { type: "ignore" } },
-    { pattern: "robots/r*/**", action: { type: "import", nameTemplate: "robot-{1}" } },
-  ]);
-  await scan();
-  assert.deepEqual(await shown(), [
-    ["else", "ignored"],
-    ["robots/", "ignored"],
-    ["robots/bad name/b.mcap", "ignored"],
-    ["robots/r1/a.mcap", "requested"],
-    ["tmp/x.mcap", "ignored"],
-  ]);
-  assert.deepEqual(
-    (await requests()).map(({ filename, deviceName, source }) => [filename, deviceName, source]),
-    [["robots/r1/a.mcap", "robot-1", "bucket"]],
-  );
-  await save([{ pattern: "else", action: { type: "import", nameTemplate: "constant" } }]);
-  stub.looks.length = 0;
-  await scan();
-  await scan();
-  assert.deepEqual(stub.looks, ["else"], "what both policies ignore needs no look");
-  assert.deepEqual(
-    (await requests()).map(({ filename, deviceName }) => [filename, deviceName]),
-    [
-      ["robots/r1/a.mcap", "robot-1"],
-      ["else", "constant"],
-    ],
-  );
-});
+slowTest(
+  "a policy decides by its first rule that fits; of what the former one ignored, another one is applied to what it wants",
+  async () => {
+    const { stub, scan, shown, requests, save } = await openStubSite(cloud);
+    for (const name of ["tmp/x.mcap", "robots/r1/a.mcap", "robots/bad name/b.mcap", "else", "robots/"])
+      stub.objects.set(name, anObject(name.endsWith("/") ? { sizeBytes: 0n } : {}));
+    await save([
+      { pattern: "tmp/**", action: { type: "ignore" } },
+      { pattern: "robots/r*/**", action: { type: "import", nameTemplate: "robot-{1}" } },
+    ]);
+    await scan();
+    assert.deepEqual(await shown(), [
+      ["else", "ignored"],
+      ["robots/", "ignored"],
+      ["robots/bad name/b.mcap", "ignored"],
+      ["robots/r1/a.mcap", "requested"],
+      ["tmp/x.mcap", "ignored"],
+    ]);
+    assert.deepEqual(
+      (await requests()).map(({ filename, deviceName, source }) => [filename, deviceName, source]),
+      [["robots/r1/a.mcap", "robot-1", "bucket"]],
+    );
+    await save([{ pattern: "else", action: { type: "import", nameTemplate: "constant" } }]);
+    stub.looks.length = 0;
+    await scan();
+    await scan();
+    assert.deepEqual(stub.looks, ["else"], "what both policies ignore needs no look");
+    assert.deepEqual(
+      (await requests()).map(({ filename, deviceName }) => [filename, deviceName]),
+      [
+        ["robots/r1/a.mcap", "robot-1"],
+        ["else", "constant"],
+      ],
+    );
+  },
+);
 
 test("of looks at the same moment the one that began last counts, whatever the others come back with", async () => {
   const { stub, look, shown, requests } = await openStubSite(cloud);
@@ -151,7 +155,7 @@ async function queuedVisits(siteId: string): Promise<number> {
   return (await db.pool.query(text, [siteId])).rows[0].n;
 }
 
-test("the first listing waits for a policy, but not longer than the time between listings", async () => {
+slowTest("the first listing waits for a policy, but not longer than the time between listings", async () => {
   const { stub, siteId, deps, save, shown } = await openStubSite(cloud);
   stub.objects.set("a", anObject());
   const hourly = { ...deps, listBucketsSeconds: 3600 };
@@ -194,26 +198,29 @@ test("a bucket that answers again is visited for what was due, and a visit that 
   assert.equal((await db.prisma.siteBucket.findUniqueOrThrow({ where: { siteId } })).problem, null);
 });
 
-test("objects beyond the number of recordings that an organization may have wait until a listing finds room", async () => {
-  const { prisma } = cloud.deps.db;
-  const site = await openStubSite(cloud);
-  for (const name of ["a", "b", "c", "d", "e"]) site.stub.objects.set(name, anObject());
-  const allow = (maxRecordings: number | null) =>
-    setQuotas(cloud.deps, site.orgId, { maxStoredBytes: 0n, maxRecordings, maxExports: null });
-  const others = Number((await readUsage(prisma, site.orgId)).recordings) + (await countWaiting());
-  await allow(others + 2);
-  await site.scan();
-  assert.equal((await site.requests()).length, 2);
-  await site.scan();
-  assert.equal((await site.requests()).length, 2);
-  await allow(others + 4);
-  await site.scan();
-  assert.equal((await site.requests()).length, 4);
-  await allow(null);
-  await site.scan();
-  const states = (await site.rows()).map(({ state }) => state);
-  assert.deepEqual(new Set(states), new Set(["requested"]));
-  assert.equal((await site.requests()).length, 5);
-});
+slowTest(
+  "objects beyond the number of recordings that an organization may have wait until a listing finds room",
+  async () => {
+    const { prisma } = cloud.deps.db;
+    const site = await openStubSite(cloud);
+    for (const name of ["a", "b", "c", "d", "e"]) site.stub.objects.set(name, anObject());
+    const allow = (maxRecordings: number | null) =>
+      setQuotas(cloud.deps, site.orgId, { maxStoredBytes: 0n, maxRecordings, maxExports: null });
+    const others = Number((await readUsage(prisma, site.orgId)).recordings) + (await countWaiting());
+    await allow(others + 2);
+    await site.scan();
+    assert.equal((await site.requests()).length, 2);
+    await site.scan();
+    assert.equal((await site.requests()).length, 2);
+    await allow(others + 4);
+    await site.scan();
+    assert.equal((await site.requests()).length, 4);
+    await allow(null);
+    await site.scan();
+    const states = (await site.rows()).map(({ state }) => state);
+    assert.deepEqual(new Set(states), new Set(["requested"]));
+    assert.equal((await site.requests()).length, 5);
+  },
+);
 
 const countWaiting = () => cloud.deps.db.prisma.importRequest.count({ where: { source: "bucket", state: "received" } });

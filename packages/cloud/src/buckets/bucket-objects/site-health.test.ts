@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type IngestPathRule, MAX_TRIED_NAMES } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { BucketUnavailableError } from "../../store/blobs/buckets/bucket-unavailable.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { checkBucket } from "./check-bucket.ts";
@@ -16,26 +17,29 @@ const { admin } = cloud;
 const siteOf = async (siteId: string) => (await findSiteWithPolicy(cloud.deps.db, siteId))!;
 const healthOf = async (id: string) => (await admin.call(api.sites.get, { id })).health!;
 
-test("a site says whether its bucket could be read at the last visit, why not and since when, and is well by itself", async () => {
-  const { siteId, stub, scan } = await openStubSite(cloud);
-  assert.deepEqual(await healthOf(siteId), { state: "unknown" });
-  await scan();
-  const well = await healthOf(siteId);
-  assert.deepEqual([well.state, well.problem], ["readable", undefined]);
-  assert.ok(well.lastListedAt! > 0n);
-  stub.fail = refuse;
-  await scan();
-  const ill = await healthOf(siteId);
-  assert.deepEqual([ill.state, ill.problem], ["unreadable", "the bucket refuses it (403)"]);
-  assert.ok(ill.problemSince! > 0n);
-  const [listed] = (await admin.call(api.sites.list, {})).filter(({ id }) => id === siteId);
-  assert.deepEqual(listed!.health, ill);
-  const metrics = await (await fetch(`${cloud.url}/metrics`)).text();
-  assert.match(metrics, /^downlink_customer_buckets\{state="unreadable"\} 1$/m);
-  stub.fail = () => {};
-  await scan();
-  assert.equal((await healthOf(siteId)).state, "readable");
-});
+slowTest(
+  "a site says whether its bucket could be read at the last visit, why not and since when, and is well by itself",
+  async () => {
+    const { siteId, stub, scan } = await openStubSite(cloud);
+    assert.deepEqual(await healthOf(siteId), { state: "unknown" });
+    await scan();
+    const well = await healthOf(siteId);
+    assert.deepEqual([well.state, well.problem], ["readable", undefined]);
+    assert.ok(well.lastListedAt! > 0n);
+    stub.fail = refuse;
+    await scan();
+    const ill = await healthOf(siteId);
+    assert.deepEqual([ill.state, ill.problem], ["unreadable", "the bucket refuses it (403)"]);
+    assert.ok(ill.problemSince! > 0n);
+    const [listed] = (await admin.call(api.sites.list, {})).filter(({ id }) => id === siteId);
+    assert.deepEqual(listed!.health, ill);
+    const metrics = await (await fetch(`${cloud.url}/metrics`)).text();
+    assert.match(metrics, /^downlink_customer_buckets\{state="unreadable"\} 1$/m);
+    stub.fail = () => {};
+    await scan();
+    assert.equal((await healthOf(siteId)).state, "readable");
+  },
+);
 
 test("a policy is tried on the first names of the bucket: which rule meets which, what it becomes, and that nothing is stored", async () => {
   const { siteId, stub, deps, rows } = await openStubSite(cloud);
@@ -68,14 +72,17 @@ test("no more names are tried than the limit, and the answer says that there are
   assert.deepEqual([(await tryAll()).objects.length, (await tryAll()).isComplete], [MAX_TRIED_NAMES, false]);
 });
 
-test("over HTTP, a bucket that cannot be reached is 503, a wrong rule 400, and a site without a bucket 404", async () => {
-  const { id } = await storeBucketSite(cloud, { endpoint: "http://127.0.0.1:9", region: "us-east-1" });
-  await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id }), { status: 503, code: "Unavailable" });
-  const rules = [{ pattern: "[", action: { type: "ignore" as const } }];
-  await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id, rules }), { status: 400 });
-  const { id: edge } = await admin.call(api.sites.create, { name: "edge", type: "edge" });
-  await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id: edge }), { status: 404 });
-});
+slowTest(
+  "over HTTP, a bucket that cannot be reached is 503, a wrong rule 400, and a site without a bucket 404",
+  async () => {
+    const { id } = await storeBucketSite(cloud, { endpoint: "http://127.0.0.1:9", region: "us-east-1" });
+    await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id }), { status: 503, code: "Unavailable" });
+    const rules = [{ pattern: "[", action: { type: "ignore" as const } }];
+    await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id, rules }), { status: 400 });
+    const { id: edge } = await admin.call(api.sites.create, { name: "edge", type: "edge" });
+    await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id: edge }), { status: 404 });
+  },
+);
 
 test("a check tries to list, to look and to read, and names the permission that is missing", async () => {
   const { siteId, stub, deps } = await openStubSite(cloud);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { newId } from "../../db/ids.ts";
 import { PublicFetchError } from "../../process/outgoing/allowed-address.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
@@ -318,7 +319,7 @@ test("Event Grid: both handshakes are answered, and events of the site's account
   assert.deepEqual(await known(azure), ["mine"]);
 });
 
-test("1,000 notifications in a burst, each sent twice, are one look for each object", async () => {
+slowTest("1,000 notifications in a burst, each sent twice, are one look for each object", async () => {
   const burst = await makeBucket({}, "burst");
   const by = await makeToken(burst);
   const before = await looks();

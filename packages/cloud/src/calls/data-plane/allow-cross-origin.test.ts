@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { readConfig } from "../../config.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { putFile, uploadFile } from "../../testing/upload-file.ts";
@@ -59,7 +59,7 @@ test("an invalid origin is refused at the start", () => {
   assert.deepEqual(readConfig({ DOWNLINK_LINK_ORIGINS: "*" }).linkOrigins, ["*"]);
 });
 
-test("pages can read until when a link is valid, and the file name of an export", async () => {
+slowTest("pages can read until when a link is valid, and the file name of an export", async () => {
   const dayNs = 86_400_000_000_000n;
   const beforeNs = BigInt(Date.now()) * 1_000_000n;
   const upload = await newLink(cloud);

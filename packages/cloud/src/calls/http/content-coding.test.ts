@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { api } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { storeRecordings } from "../../testing/stored-recordings.ts";
@@ -70,7 +71,7 @@ test("a client that has a list already gets 304 without a body until the list ch
   assert.deepEqual([changed.statusCode, changed.headers["cache-control"]], [200, "private, no-cache"]);
 });
 
-test("a list of megabytes is encoded while it is streamed", async () => {
+slowTest("a list of megabytes is encoded while it is streamed", async () => {
   const { prisma } = cloud.deps.db;
   const [like] = await prisma.recording.findMany({ take: 1 });
   const metadata = [{ name: "long", metadata: { text: "abc".repeat(1000) } }];

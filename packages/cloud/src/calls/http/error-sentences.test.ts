@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, ErrorBody, type Operation } from "@downlink/protocol";
-import { propertyRuns } from "@downlink/recordings/testing";
+import { propertyRuns, slowTest } from "@downlink/recordings/testing";
 import { readExamples } from "../../testing/example-bodies.ts";
 import { makeOneOfEach } from "../../testing/one-of-each.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -49,7 +49,7 @@ async function send({ method, path }: Operation, { query, body }: { query: strin
   return { status: response.status, text: await response.text() };
 }
 
-test("the errors of a request are sentences: each names the place, and what it must be", async () => {
+slowTest("the errors of a request are sentences: each names the place, and what it must be", async () => {
   const seen = new Set<string>();
   for (const [name, operation] of operations.filter(([, { method }]) => method !== "delete"))
     for (const call of wrongCalls(operation)) {

@@ -3,7 +3,7 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { api, ErrorBody } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { readConfig } from "../../config.ts";
 import { startHealthServer } from "../../server.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -80,7 +80,7 @@ test("each answer is counted by its operation and status, with its duration and 
   assert.ok((await read("downlink_http_connections")) > 0);
 });
 
-test("bytes of a body count while they arrive, and an import and an export count by their ends", async () => {
+slowTest("bytes of a body count while they arrive, and an import and an export count by their ends", async () => {
   const file = await makeMcap();
   const before = await read("downlink_http_received_bytes_total");
   const { recordingId } = await uploadFile(cloud, file, { filename: "a.mcap", deviceName: "counted-2" });
@@ -134,49 +134,55 @@ test("the metrics of the deployment's work and agents are read from its database
   assert.equal(value("downlink_database_up"), 1);
 });
 
-test("webhooks that fail or were disabled by themselves, and self-hosted sites that are away, are counted", async (t) => {
-  const idle = await startCloud(t, { works: false });
-  const { admin, deps } = idle;
-  const { prisma } = deps.db;
-  const make = (name: string) =>
-    admin.call(api.webhooks.create, { name, url: "https://example.org", eventTypes: ["device.created"] });
-  const [failing, dead, off] = [await make("failing"), await make("dead"), await make("off"), await make("well")];
-  const change = (id: string, data: object) => prisma.webhook.update({ where: { id }, data });
-  await change(failing.id, { failingSinceNs: 1n });
-  await change(dead.id, { enabled: false, failingSinceNs: 1n, disabledReason: "it failed for five days" });
-  await change(off.id, { enabled: false });
-  const leases = { here: deps.clock.nowNs() + 3_600_000_000_000n, away: 0n };
-  for (const [name, leaseExpiresAtNs] of Object.entries(leases)) {
-    const { id: siteId } = await admin.call(api.sites.create, { name, type: "self-hosted" });
-    const process = { leaseNumber: 1n, leaseInstanceId: name, leaseExpiresAtNs, lastSeenAtNs: 1n };
-    const store = { storeKind: "file", storeId: name, storeStarts: 1n, programVersion: "1" } as const;
-    await prisma.siteProcess.create({ data: { siteId, ...process, ...store } });
-  }
-  await admin.call(api.sites.create, { name: "never served", type: "self-hosted" });
-  const body = await (await fetch(`${idle.url}/metrics`)).text();
-  const counted = (metric: string, states: readonly string[]) =>
-    states.map((state) => valueIn(body, `downlink_${metric}{state="${state}"}`));
-  assert.deepEqual(counted("webhooks", ["delivering", "failing", "disabled"]), [1, 1, 1]);
-  assert.deepEqual(counted("self_hosted_sites", ["online", "away"]), [1, 1]);
-});
+slowTest(
+  "webhooks that fail or were disabled by themselves, and self-hosted sites that are away, are counted",
+  async (t) => {
+    const idle = await startCloud(t, { works: false });
+    const { admin, deps } = idle;
+    const { prisma } = deps.db;
+    const make = (name: string) =>
+      admin.call(api.webhooks.create, { name, url: "https://example.org", eventTypes: ["device.created"] });
+    const [failing, dead, off] = [await make("failing"), await make("dead"), await make("off"), await make("well")];
+    const change = (id: string, data: object) => prisma.webhook.update({ where: { id }, data });
+    await change(failing.id, { failingSinceNs: 1n });
+    await change(dead.id, { enabled: false, failingSinceNs: 1n, disabledReason: "it failed for five days" });
+    await change(off.id, { enabled: false });
+    const leases = { here: deps.clock.nowNs() + 3_600_000_000_000n, away: 0n };
+    for (const [name, leaseExpiresAtNs] of Object.entries(leases)) {
+      const { id: siteId } = await admin.call(api.sites.create, { name, type: "self-hosted" });
+      const process = { leaseNumber: 1n, leaseInstanceId: name, leaseExpiresAtNs, lastSeenAtNs: 1n };
+      const store = { storeKind: "file", storeId: name, storeStarts: 1n, programVersion: "1" } as const;
+      await prisma.siteProcess.create({ data: { siteId, ...process, ...store } });
+    }
+    await admin.call(api.sites.create, { name: "never served", type: "self-hosted" });
+    const body = await (await fetch(`${idle.url}/metrics`)).text();
+    const counted = (metric: string, states: readonly string[]) =>
+      states.map((state) => valueIn(body, `downlink_${metric}{state="${state}"}`));
+    assert.deepEqual(counted("webhooks", ["delivering", "failing", "disabled"]), [1, 1, 1]);
+    assert.deepEqual(counted("self_hosted_sites", ["online", "away"]), [1, 1]);
+  },
+);
 
-test("a process that only works on jobs answers for its health at the configured port, and serves nothing else", async (t) => {
-  const works = await startCloud(t, { environment: { DOWNLINK_METRICS_TOKEN: "0123456789abcdef" } });
-  const config = readConfig({ DOWNLINK_PORT: "0", DOWNLINK_WORK_PORT: "0" });
-  await using health = await startHealthServer({ ...config, workPort: config.workPort! }, works.deps);
-  const from = (path: string, headers = {}) => fetch(`${health.url}${path}`, { headers });
-  assert.deepEqual([(await from("/livez")).status, (await from("/readyz")).status], [200, 200]);
-  assert.equal((await from("/metrics")).status, 401);
-  const metrics = await (await from("/metrics", { authorization: "Bearer 0123456789abcdef" })).text();
-  assert.match(metrics, /^# TYPE downlink_job_seconds histogram$/m);
-  const authorization = `Bearer ${works.adminKey}`;
-  for (const path of ["/v1/devices", "/docs", "/v1/openapi.json", "/data-plane/exports"]) {
-    const answer = await from(path, { authorization });
-    assert.deepEqual([answer.status, ErrorBody.parse(await answer.json()).code], [404, "NotFound"], path);
-  }
-  works.deps.beginStopping();
-  assert.deepEqual([(await from("/livez")).status, (await from("/readyz")).status], [200, 503]);
-});
+slowTest(
+  "a process that only works on jobs answers for its health at the configured port, and serves nothing else",
+  async (t) => {
+    const works = await startCloud(t, { environment: { DOWNLINK_METRICS_TOKEN: "0123456789abcdef" } });
+    const config = readConfig({ DOWNLINK_PORT: "0", DOWNLINK_WORK_PORT: "0" });
+    await using health = await startHealthServer({ ...config, workPort: config.workPort! }, works.deps);
+    const from = (path: string, headers = {}) => fetch(`${health.url}${path}`, { headers });
+    assert.deepEqual([(await from("/livez")).status, (await from("/readyz")).status], [200, 200]);
+    assert.equal((await from("/metrics")).status, 401);
+    const metrics = await (await from("/metrics", { authorization: "Bearer 0123456789abcdef" })).text();
+    assert.match(metrics, /^# TYPE downlink_job_seconds histogram$/m);
+    const authorization = `Bearer ${works.adminKey}`;
+    for (const path of ["/v1/devices", "/docs", "/v1/openapi.json", "/data-plane/exports"]) {
+      const answer = await from(path, { authorization });
+      assert.deepEqual([answer.status, ErrorBody.parse(await answer.json()).code], [404, "NotFound"], path);
+    }
+    works.deps.beginStopping();
+    assert.deepEqual([(await from("/livez")).status, (await from("/readyz")).status], [200, 503]);
+  },
+);
 
 test("no metric names anything of a tenant", async () => {
   const { id, name } = await cloud.admin.call(api.devices.create, { name: "secret-robot" });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type Operation, pathParameters, sessionRoutes } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { defaultLimits } from "../../process/limits/limits.ts";
 import { readExamples } from "../../testing/example-bodies.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -52,7 +53,7 @@ for (const [resource, operations] of Object.entries(api))
     });
   }
 
-test("every call with a key waits for its turn among calls, and who signs in does not", async (t) => {
+slowTest("every call with a key waits for its turn among calls, and who signs in does not", async (t) => {
   const turns = { ...defaultLimits.turns, calls: oneAtOnce };
   const { url, adminKey, deps } = await startCloud(t, { works: false, limits: { turns } });
   using _held = await deps.turns.calls.take({ owner: "another" }, never);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough, Readable } from "node:stream";
 import { after, beforeEach, test } from "node:test";
 import { api, MAX_EXTENSION_BYTES } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { makeZip } from "../../organization/extensions/testing/make-zip.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -58,21 +59,24 @@ test("a file of unknown length is refused once it has more bytes than there is r
   assert.equal(await storedBytes(), before + 250_000n);
 });
 
-test("the bytes of such a file that have arrived count for others, and a file of known length counts from its beginning", async () => {
-  const [first, second, third] = [await newLink(), await newLink(), await newLink()];
-  const before = await storedBytes();
-  await limitTo(before + 1000n);
-  const slow = new PassThrough();
-  const sent = send(first.link, slow);
-  slow.write(Buffer.alloc(600));
-  await eventually(storedBytes, (bytes) => bytes === before + 600n);
-  assert.equal((await send(second.link, Readable.from(pieces(1, 401)))).code, "QuotaReached");
-  assert.equal((await send(second.link, Buffer.alloc(400))).status, 200);
-  assert.equal((await send(third.link, Buffer.alloc(1))).code, "QuotaReached");
-  slow.end(Buffer.alloc(1)); // an upload that was granted before goes on
-  assert.equal((await sent).status, 200);
-  assert.equal(await storedBytes(), before + 1001n);
-});
+slowTest(
+  "the bytes of such a file that have arrived count for others, and a file of known length counts from its beginning",
+  async () => {
+    const [first, second, third] = [await newLink(), await newLink(), await newLink()];
+    const before = await storedBytes();
+    await limitTo(before + 1000n);
+    const slow = new PassThrough();
+    const sent = send(first.link, slow);
+    slow.write(Buffer.alloc(600));
+    await eventually(storedBytes, (bytes) => bytes === before + 600n);
+    assert.equal((await send(second.link, Readable.from(pieces(1, 401)))).code, "QuotaReached");
+    assert.equal((await send(second.link, Buffer.alloc(400))).status, 200);
+    assert.equal((await send(third.link, Buffer.alloc(1))).code, "QuotaReached");
+    slow.end(Buffer.alloc(1)); // an upload that was granted before goes on
+    assert.equal((await sent).status, 200);
+    assert.equal(await storedBytes(), before + 1001n);
+  },
+);
 
 test("extension packages count, and one that does not fit leaves nothing, whether its length was declared or not", async () => {
   const publish = (body: Buffer | Readable) => send(`${cloud.url}/v1/extension-upload`, body, { method: "POST" });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type ErrorCode } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { newId } from "../../db/ids.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { askForFile } from "../../testing/test-agent.ts";
@@ -41,7 +42,7 @@ test("an upload is refused if the organization stores as much as it may: 507 wit
   await upload("b.mcap");
 });
 
-test("an agent's upload is refused before its first byte, and one that is open goes on", async () => {
+slowTest("an agent's upload is refused before its first byte, and one that is open goes on", async () => {
   await allow({});
   const [first, second] = [await askForFile(cloud, "first"), await askForFile(cloud, "second")];
   const opened = await first.agent.call(api.edge.openUpload, first.version);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { sayHello, startAgent } from "../../testing/test-agent.ts";
@@ -102,7 +103,7 @@ test("a transaction that holds the deployment's row ends before another incarnat
   await end();
 });
 
-test("a new incarnation can be opened while an agent is served", async () => {
+slowTest("a new incarnation can be opened while an agent is served", async () => {
   const agents = await Promise.all([1, 2, 3].map((at) => startAgent(cloud, `busy-${at}`)));
   const ask = { items: [{ versionId: "0".repeat(24), reason: "imported" as const }] };
   const calls = agents.flatMap((agent) => Array.from({ length: 5 }, () => agent.call(api.edge.askPermits, ask)));

@@ -3,6 +3,7 @@ import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { createLinkSigner } from "../../core/signed-link.ts";
 import { openDatabase } from "../../db/client.ts";
 import { isDatabaseAway } from "../../db/sql-state.ts";
@@ -84,25 +85,28 @@ test("the first mark makes it safe to destroy, and each further round confirms a
   assert.equal(newest!.postgres, (await mark()).postgres);
 });
 
-test("the next round of a running process notices that the database was set back, and opens another incarnation", async (t) => {
-  const { round, hold, row, copy, url } = await openDeployment(t);
-  const before = await row();
-  const backup = await copy();
-  for (let at = 0; at < 3; at++) await round();
-  await restoreDatabase(url, backup);
-  assert.match((await hold()).danger!, /Postgres/, "nor is anything destroyed until then");
-  await round();
-  const after = await row();
-  assert.notEqual(after.incarnation, before.incarnation);
-  assert.deepEqual(after.ancestors, [before.incarnation]);
-  assert.match(after.recoveringReason!, /older than the object store/);
-  assert.ok((await hold()).isRecovering);
-  for (let at = 0; at < 3; at++) await round();
-  assert.equal((await row()).incarnation, after.incarnation, "once is enough");
-  assert.equal((await row()).conflict, null);
-});
+slowTest(
+  "the next round of a running process notices that the database was set back, and opens another incarnation",
+  async (t) => {
+    const { round, hold, row, copy, url } = await openDeployment(t);
+    const before = await row();
+    const backup = await copy();
+    for (let at = 0; at < 3; at++) await round();
+    await restoreDatabase(url, backup);
+    assert.match((await hold()).danger!, /Postgres/, "nor is anything destroyed until then");
+    await round();
+    const after = await row();
+    assert.notEqual(after.incarnation, before.incarnation);
+    assert.deepEqual(after.ancestors, [before.incarnation]);
+    assert.match(after.recoveringReason!, /older than the object store/);
+    assert.ok((await hold()).isRecovering);
+    for (let at = 0; at < 3; at++) await round();
+    assert.equal((await row()).incarnation, after.incarnation, "once is enough");
+    assert.equal((await row()).conflict, null);
+  },
+);
 
-test("a database that is set back again and again to the same backup gets an incarnation each time", async (t) => {
+slowTest("a database that is set back again and again to the same backup gets an incarnation each time", async (t) => {
   const { round, row, copy, url } = await openDeployment(t);
   const backup = await copy();
   const seen = new Set([(await row()).incarnation]);
@@ -199,7 +203,7 @@ test("if a copy of the database is started with the live store, neither destroys
   assert.equal((await original.hold()).danger, undefined);
 });
 
-test("if one of two databases is chosen while the other still runs, the conflict is reported again", async (t) => {
+slowTest("if one of two databases is chosen while the other still runs, the conflict is reported again", async (t) => {
   const original = await openDeployment(t);
   const copy = original.beside(await original.copy());
   for (let minute = 0; minute < 4; minute++) {
@@ -222,7 +226,7 @@ test("a store with another deployment's marks is refused", async (t) => {
 });
 
 for (const step of ["listNotes", "putNote"] as const)
-  test(`a process that was suspended in ${step} during a restore does no harm when it continues`, async (t) => {
+  slowTest(`a process that was suspended in ${step} during a restore does no harm when it continues`, async (t) => {
     const { round, row, copy, url, blobs, mark, hold } = await openDeployment(t);
     const backup = await copy();
     const { promise: stopped, resolve: goOn } = Promise.withResolvers<void>();
@@ -256,7 +260,7 @@ for (const step of ["listNotes", "putNote"] as const)
     assert.ok((await mark()).confirmedAtNs! > confirmedAtNs! && (await hold()).isRecovering);
   });
 
-test("processes that compare at the same time do not disturb each other", async (t) => {
+slowTest("processes that compare at the same time do not disturb each other", async (t) => {
   const { row, mark, hold, beside, deps } = await openDeployment(t);
   const { incarnation } = await row();
   const processes = [beside(), beside(), beside()];
@@ -267,7 +271,7 @@ test("processes that compare at the same time do not disturb each other", async 
   assert.deepEqual([marks.length, marks[0]!.name], [16, (await mark()).confirmed]);
 });
 
-test("only the newest hundred marks are kept", async (t) => {
+slowTest("only the newest hundred marks are kept", async (t) => {
   const { db, round, deps } = await openDeployment(t);
   await db.prisma.deploymentMark.updateMany({ data: { sequence: 110n } });
   const [{ sequence: _, name: __, ...content }] = (await deps.marks.list()) as [Mark];

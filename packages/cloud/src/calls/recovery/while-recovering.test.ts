@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, afterEach, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import type { UploadModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -123,7 +123,7 @@ test("a device deletes nothing while the cloud recovers, nor by its rules before
   assert.deepEqual(await ask(again, file), ["granted", "granted", "granted"]);
 });
 
-test("after a day nobody needs to confirm, but an agent that has not listed its files gets no permit", async () => {
+slowTest("after a day nobody needs to confirm, but an agent that has not listed its files gets no permit", async () => {
   const { agent, item, sha256 } = await makeImported("waits");
   const file = { versionId: item.versionId, sha256 };
   await begin();
@@ -135,7 +135,7 @@ test("after a day nobody needs to confirm, but an agent that has not listed its 
   assert.deepEqual(await ask(again, file), ["granted", "granted", "granted"]);
 });
 
-test("no permit is given while the store has not confirmed a mark for two minutes", async () => {
+slowTest("no permit is given while the store has not confirmed a mark for two minutes", async () => {
   const { agent, item, sha256 } = await makeImported("unconfirmed");
   await prisma.$executeRaw`UPDATE "DeploymentMark" SET "confirmedAtNs" = "confirmedAtNs" - ${121n * SECOND}`;
   const file = { versionId: item.versionId, sha256 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput, type RecordingAttachment } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, sha256, startAgent } from "../../testing/test-agent.ts";
@@ -114,30 +114,33 @@ test("the list is filtered by recording, site, device, session and project, and 
     await assert.rejects(list(query), refusedWith(404), JSON.stringify(query));
 });
 
-test("an edge recording's attachments appear when it is imported, go with its data, and come back with them", async () => {
-  const agent = await startAgent(cloud, "edge-robot");
-  const data = Buffer.from("the agent reads no attachment");
-  const bytes = await makeMcap({ startNs: START + 99n * SECOND, attachments: [{ name: "notes.txt", data }] });
-  const shown = { name: "notes.txt", mediaType: "text/plain", crc: 1, dataOffset: 8, size: data.length };
-  const item = recordingItem({
-    size: bytes.length,
-    attachments: [{ ...shown, logTime: START, createTime: START }],
-  });
-  await agent.report([item]);
-  const [recording] = await admin.call(api.recordings.list, { path: item.path });
-  const ofRecording = () => list({ recordingId: recording!.id });
-  assert.deepEqual(await ofRecording(), []);
-  for (let time = 0; time < 2; time++) {
-    await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+slowTest(
+  "an edge recording's attachments appear when it is imported, go with its data, and come back with them",
+  async () => {
+    const agent = await startAgent(cloud, "edge-robot");
+    const data = Buffer.from("the agent reads no attachment");
+    const bytes = await makeMcap({ startNs: START + 99n * SECOND, attachments: [{ name: "notes.txt", data }] });
+    const shown = { name: "notes.txt", mediaType: "text/plain", crc: 1, dataOffset: 8, size: data.length };
+    const item = recordingItem({
+      size: bytes.length,
+      attachments: [{ ...shown, logTime: START, createTime: START }],
+    });
+    await agent.report([item]);
+    const [recording] = await admin.call(api.recordings.list, { path: item.path });
+    const ofRecording = () => list({ recordingId: recording!.id });
     assert.deepEqual(await ofRecording(), []);
-    await deliver(agent, item, bytes);
-    const [found] = await eventually(ofRecording, ({ length }) => length === 1);
-    assert.equal(found!.fingerprint, `sha256:${sha256(data)}`);
-    await admin.call(api.recordings.delete, { keyOrId: recording!.id });
-    assert.deepEqual(await ofRecording(), []);
-    await assert.rejects(admin.call(api.attachments.get, { id: found!.id }), refusedWith(404));
-  }
-});
+    for (let time = 0; time < 2; time++) {
+      await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+      assert.deepEqual(await ofRecording(), []);
+      await deliver(agent, item, bytes);
+      const [found] = await eventually(ofRecording, ({ length }) => length === 1);
+      assert.equal(found!.fingerprint, `sha256:${sha256(data)}`);
+      await admin.call(api.recordings.delete, { keyOrId: recording!.id });
+      assert.deepEqual(await ofRecording(), []);
+      await assert.rejects(admin.call(api.attachments.get, { id: found!.id }), refusedWith(404));
+    }
+  },
+);
 
 test("a deleted recording's attachments are gone", async () => {
   const { recordingId } = await record("short-lived", { deviceName: "robot" }, [params]);

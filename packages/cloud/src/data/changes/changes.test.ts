@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput, type Changes, MAX_CHANGES, MAX_WAITING_CHANGES } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { writeEvent } from "../../background/outbox/outbox.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -102,7 +103,7 @@ test("who waits hears of a change at whatever process it is made, each thing onc
   assert.deepEqual(idsOf(await ask({ since: await now() })), []);
 });
 
-test("a change that commits late is heard of by who has heard of later ones", async () => {
+slowTest("a change that commits late is heard of by who has heard of later ones", async () => {
   const since = await now();
   const begun = Promise.withResolvers<void>();
   const ending = Promise.withResolvers<void>();
@@ -158,7 +159,7 @@ test("an event about what no change is listed for, such as a webhook of the proj
   assert.deepEqual((await hear(since, { count: 1 })).ids, [`event ${event.id}`]);
 });
 
-test("a page's stream resumes where it was cut, by a cookie; a member who was removed hears no more", async () => {
+slowTest("a page's stream resumes where it was cut, by a cookie; a member who was removed hears no more", async () => {
   const { link } = await admin.call(api.invitations.create, { email: "ann@example.org", role: "user" });
   const browser = new Browser(cloud);
   await browser.accept(link!);
@@ -196,19 +197,22 @@ test("a caller has a limited number of calls that wait, and has its places again
   assert.equal(status, 200);
 });
 
-test("who asks from a place of another database, or has missed too many changes, is told to read again", async () => {
-  for (const since of ["nonsense", "1.1.elsewhere", `999999999999.${Math.floor(Date.now() / 1000)}.x`])
-    assert.equal((await ask({ since })).isMissed, true, since);
-  const since = await now();
-  const { orgId } = await cloud.deps.db.prisma.project.findUniqueOrThrow({ where: { id: projectId } });
-  const row = { orgId, projectId, type: "event.created", occurredAtNs: 0n };
-  const data = Array.from({ length: MAX_CHANGES + 1 }, (_, n) => ({
-    ...row,
-    id: newId("whev"),
-    payload: { event: { id: `evt_${n}` } },
-  }));
-  await cloud.deps.db.prisma.outboxEvent.createMany({ data });
-  const answer = await ask({ since, waitSeconds: WAIT });
-  assert.deepEqual([answer.isMissed, answer.changes], [true, []]);
-  assert.equal((await ask({ since: answer.next })).isMissed, false);
-});
+slowTest(
+  "who asks from a place of another database, or has missed too many changes, is told to read again",
+  async () => {
+    for (const since of ["nonsense", "1.1.elsewhere", `999999999999.${Math.floor(Date.now() / 1000)}.x`])
+      assert.equal((await ask({ since })).isMissed, true, since);
+    const since = await now();
+    const { orgId } = await cloud.deps.db.prisma.project.findUniqueOrThrow({ where: { id: projectId } });
+    const row = { orgId, projectId, type: "event.created", occurredAtNs: 0n };
+    const data = Array.from({ length: MAX_CHANGES + 1 }, (_, n) => ({
+      ...row,
+      id: newId("whev"),
+      payload: { event: { id: `evt_${n}` } },
+    }));
+    await cloud.deps.db.prisma.outboxEvent.createMany({ data });
+    const answer = await ask({ since, waitSeconds: WAIT });
+    assert.deepEqual([answer.isMissed, answer.changes], [true, []]);
+    assert.equal((await ask({ since: answer.next })).isMissed, false);
+  },
+);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import type { Prisma } from "../../db/generated/client.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -220,7 +221,7 @@ test("both ends of the window are required, and it must not end before it starts
   assert.equal(await statusOf({ start: "2026-01-02", end: "2026-01-02" }), 200);
 });
 
-test("more than 100,000 ranges are 400 instead of an answer that fills the memory", async () => {
+slowTest("more than 100,000 ranges are 400 instead of an answer that fills the memory", async () => {
   const { deviceId } = await deviceWith("restless", [[0, 1]]);
   const { pool } = cloud.deps.db;
   const { rows } = await pool.query<{ name: string }>(

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { untilLockWaits } from "../../testing/lock-waits.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
@@ -62,24 +63,27 @@ test("of callers who add the same episodes at the same moment one adds each, and
   await assertCounted(id);
 });
 
-test("when commits run beside adds and removals, each change is in the version whose commit followed it, and none is lost", async () => {
-  const id = await start();
-  const edits = ids.map((episode, at) => edit(id, [episode], at >= 15 ? [ids[at - 15]!] : []));
-  const commits = Array.from({ length: 8 }, () => commit(id).catch((error: unknown) => assert.ok(isConflict(error))));
-  await Promise.all([...edits, ...commits]);
-  await commit(id).catch((error: unknown) => assert.ok(isConflict(error)));
-  await assertCounted(id);
-  const { versions } = await admin.call(api.datasetVersions.list, { id });
-  const added = versions.reduce((sum, { addedEpisodeCount }) => sum + addedEpisodeCount, 0);
-  const last = versions.at(-1)!;
-  assert.ok(added <= ids.length && last.addedEpisodeCount + last.removedEpisodeCount === 0);
-  assert.equal(
-    await prisma.datasetMember.count({ where: { datasetId: id, removedIn: 2 ** 31 - 1 } }),
-    last.episodeCount,
-  );
-});
+slowTest(
+  "when commits run beside adds and removals, each change is in the version whose commit followed it, and none is lost",
+  async () => {
+    const id = await start();
+    const edits = ids.map((episode, at) => edit(id, [episode], at >= 15 ? [ids[at - 15]!] : []));
+    const commits = Array.from({ length: 8 }, () => commit(id).catch((error: unknown) => assert.ok(isConflict(error))));
+    await Promise.all([...edits, ...commits]);
+    await commit(id).catch((error: unknown) => assert.ok(isConflict(error)));
+    await assertCounted(id);
+    const { versions } = await admin.call(api.datasetVersions.list, { id });
+    const added = versions.reduce((sum, { addedEpisodeCount }) => sum + addedEpisodeCount, 0);
+    const last = versions.at(-1)!;
+    assert.ok(added <= ids.length && last.addedEpisodeCount + last.removedEpisodeCount === 0);
+    assert.equal(
+      await prisma.datasetMember.count({ where: { datasetId: id, removedIn: 2 ** 31 - 1 } }),
+      last.episodeCount,
+    );
+  },
+);
 
-test("edits, discards, restores and commits at the same moment leave correct counts", async () => {
+slowTest("edits, discards, restores and commits at the same moment leave correct counts", async () => {
   const id = await start(ids.slice(0, 10));
   await commit(id);
   const work = ids.flatMap((episode, at) => [

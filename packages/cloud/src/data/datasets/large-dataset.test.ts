@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -103,7 +104,7 @@ for (const [versionNumber, what] of [
   [2, "all of them"],
   [3, "those that are left, behind the removed ones in the order of starts"],
 ] as const)
-  test(`a version with ${what} lists its own members, in every order`, async () => {
+  slowTest(`a version with ${what} lists its own members, in every order`, async () => {
     for (const sortBy of ["addedAt", "createdAt", "startTime", "endTime"] as const)
       for (const sortOrder of ["asc", "desc"] as const) {
         const seen = await firstPages({ id, versionNumber, sortBy, sortOrder, limit: 400 }, 2);
@@ -125,27 +126,30 @@ test("a filter that matches often is served from the order's first rows, and ano
     }
 });
 
-test("a comparison with more changes than are sorted lists them in order, page by page, with their counts", async () => {
-  for (const [base, target] of [
-    [1, 2],
-    [2, 1],
-    [2, 3],
-    [3, 1],
-  ] as const) {
-    const [before, after] = [new Set(membersOf(base)), new Set(membersOf(target))];
-    const come = [...after].filter((member) => !before.has(member));
-    const gone = [...before].filter((member) => !after.has(member));
-    const expected = inOrder([...gone, ...come], "startTime", "asc").slice(0, 800);
-    const compare = (cursor?: string) =>
-      admin.call(api.datasetVersions.compare, { id, versionNumber: target, version: base, limit: 400, cursor });
-    const first = await compare();
-    const second = await compare(first.nextCursor!);
-    for (const { addedCount, removedCount } of [first, second])
-      assert.deepEqual([addedCount, removedCount], [come.length, gone.length]);
-    const seen = [...first.changes, ...second.changes].map(({ episode }) => episode.id);
-    assert.deepEqual(seen, expected, `${base} to ${target}`);
-  }
-});
+slowTest(
+  "a comparison with more changes than are sorted lists them in order, page by page, with their counts",
+  async () => {
+    for (const [base, target] of [
+      [1, 2],
+      [2, 1],
+      [2, 3],
+      [3, 1],
+    ] as const) {
+      const [before, after] = [new Set(membersOf(base)), new Set(membersOf(target))];
+      const come = [...after].filter((member) => !before.has(member));
+      const gone = [...before].filter((member) => !after.has(member));
+      const expected = inOrder([...gone, ...come], "startTime", "asc").slice(0, 800);
+      const compare = (cursor?: string) =>
+        admin.call(api.datasetVersions.compare, { id, versionNumber: target, version: base, limit: 400, cursor });
+      const first = await compare();
+      const second = await compare(first.nextCursor!);
+      for (const { addedCount, removedCount } of [first, second])
+        assert.deepEqual([addedCount, removedCount], [come.length, gone.length]);
+      const seen = [...first.changes, ...second.changes].map(({ episode }) => episode.id);
+      assert.deepEqual(seen, expected, `${base} to ${target}`);
+    }
+  },
+);
 
 test("a restore stages only the difference, and leaves every other row as it is", async () => {
   const countOf = () => prisma.datasetMember.count({ where: { datasetId: id } });

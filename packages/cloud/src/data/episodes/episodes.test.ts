@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { countLockWaits } from "../../testing/lock-waits.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
@@ -85,7 +85,7 @@ test("an edge recording's episode misses it until it is imported and after its d
   assert.deepEqual(await stateOf(id), [false, "here, known"]);
 });
 
-test("an uploaded recording that is deleted is gone: the episode keeps its id, path and span", async () => {
+slowTest("an uploaded recording that is deleted is gone: the episode keeps its id, path and span", async () => {
   const [kept, gone] = [await upload(), await upload()];
   const id = await episodeOf(kept, gone);
   assert.deepEqual(await stateOf(id), [false, "here, known", "here, known"]);
@@ -108,7 +108,7 @@ test("an edge recording whose file goes away is gone; one that fails or is pendi
   assert.deepEqual(await stateOf(id), [true, "not here, gone", "not here, known"]);
 });
 
-test("an episode of several recordings misses some until the last of them is imported", async () => {
+slowTest("an episode of several recordings misses some until the last of them is imported", async () => {
   const recordings = [await recordAtEdge(), await recordAtEdge()];
   const [one, two] = recordings.map((recording) => recording.id) as [string, string];
   const [both, first] = [await episodeOf(one, two), await episodeOf(one)];
@@ -167,16 +167,19 @@ test("another organization's episode is 404", async () => {
   assert.equal((await get(id)).id, id);
 });
 
-test("an episode in a version of a dataset, committed or staged, cannot be deleted: 409 names the dataset", async () => {
-  const [staged, kept] = [await episodeOf(await upload()), await episodeOf(await upload())];
-  const { id } = await admin.call(api.datasets.create, { projectId, name: "curated", episodeIds: [kept] });
-  await admin.call(api.datasetVersions.commit, { id });
-  await admin.call(api.datasets.changeEpisodes, { id, add: [staged], remove: [kept] });
-  const isRefused = (error: ApiCallError) => error.status === 409 && error.message.includes(`"curated" (${id})`);
-  for (const episode of [staged, kept])
-    await assert.rejects(admin.call(api.episodes.delete, { id: episode }), isRefused);
-  await admin.call(api.datasetVersions.discard, { id });
-  await admin.call(api.episodes.delete, { id: staged });
-  await admin.call(api.datasets.delete, { id });
-  await admin.call(api.episodes.delete, { id: kept });
-});
+slowTest(
+  "an episode in a version of a dataset, committed or staged, cannot be deleted: 409 names the dataset",
+  async () => {
+    const [staged, kept] = [await episodeOf(await upload()), await episodeOf(await upload())];
+    const { id } = await admin.call(api.datasets.create, { projectId, name: "curated", episodeIds: [kept] });
+    await admin.call(api.datasetVersions.commit, { id });
+    await admin.call(api.datasets.changeEpisodes, { id, add: [staged], remove: [kept] });
+    const isRefused = (error: ApiCallError) => error.status === 409 && error.message.includes(`"curated" (${id})`);
+    for (const episode of [staged, kept])
+      await assert.rejects(admin.call(api.episodes.delete, { id: episode }), isRefused);
+    await admin.call(api.datasetVersions.discard, { id });
+    await admin.call(api.episodes.delete, { id: staged });
+    await admin.call(api.datasets.delete, { id });
+    await admin.call(api.episodes.delete, { id: kept });
+  },
+);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { type EpisodeItem, SECOND, startEpisodes } from "./testing/start-episodes.ts";
@@ -104,17 +105,21 @@ test("an event without an imported recording in its range is 400, which names ea
   assert.equal(await prisma.episode.count(), count);
 });
 
-test("all distinct event inputs of a request may resolve to 10,000 recordings and no more; an event that is repeated counts once", async () => {
-  const agent = await startAgent(cloud, "busy");
-  const start = later(1_000_000n * SECOND);
-  const { id } = await recordOne({ agent });
-  await prisma.$executeRaw`
+slowTest(
+  "all distinct event inputs of a request may resolve to 10,000 recordings and no more; an event that is repeated counts once",
+  async () => {
+    const agent = await startAgent(cloud, "busy");
+    const start = later(1_000_000n * SECOND);
+    const { id } = await recordOne({ agent });
+    await prisma.$executeRaw`
     INSERT INTO "Recording" SELECT (jsonb_populate_record(r, jsonb_build_object(
       'id', 'rec_busy_' || i, 'startNs', ${start}::bigint + i, 'endNs', ${start + 10n * SECOND}::bigint))).*
     FROM "Recording" r, generate_series(1, 5000) i WHERE r.id = ${id}`;
-  const events = [];
-  for (const at of [1n, 2n, 3n]) events.push(await mark(start + 5n * SECOND, start + 6n * SECOND + at, agent.deviceId));
-  const [one, two, three] = events.map(({ id }) => ({ eventId: id })) as [EpisodeItem, EpisodeItem, EpisodeItem];
-  assert.equal((await ask(one, two, one, two)).filter(({ created }) => created).length, 2);
-  await assert.rejects(ask(one, two, three), refusedWith("InvalidRequest", "10000 recordings"));
-});
+    const events = [];
+    for (const at of [1n, 2n, 3n])
+      events.push(await mark(start + 5n * SECOND, start + 6n * SECOND + at, agent.deviceId));
+    const [one, two, three] = events.map(({ id }) => ({ eventId: id })) as [EpisodeItem, EpisodeItem, EpisodeItem];
+    assert.equal((await ask(one, two, one, two)).filter(({ created }) => created).length, 2);
+    await assert.rejects(ask(one, two, three), refusedWith("InvalidRequest", "10000 recordings"));
+  },
+);

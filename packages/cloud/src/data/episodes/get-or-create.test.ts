@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startAgent } from "../../testing/test-agent.ts";
 import { startEpisodes } from "./testing/start-episodes.ts";
@@ -82,7 +83,7 @@ test("the same episode twice in one request is one episode, `created` once, in t
   assert.deepEqual((await get(answered[0]!.id)).metadata, { take: 1 });
 });
 
-test("the same episodes, requested at the same moment in any order, are created once each", async () => {
+slowTest("the same episodes, requested at the same moment in any order, are created once each", async () => {
   const ids = (await record(40)).map(({ id }) => id);
   const items = ids.map((id, at) => ({ recordings: [id, ids[(at + 1) % ids.length]!] }));
   const orders = [items, [...items].reverse(), items.slice(20).concat(items.slice(0, 20))];

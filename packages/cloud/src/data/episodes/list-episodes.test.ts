@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError, Client } from "@downlink/client";
 import { api, type CallInput, type Episode, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "@downlink/protocol";
-import { propertyRuns } from "@downlink/recordings/testing";
+import { propertyRuns, slowTest } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { matchTerms, type Searchable } from "../../calls/search/match-terms.ts";
 import { parseQuery } from "../../calls/search/terms.ts";
@@ -298,7 +298,7 @@ test("`include` is comma-separated or repeated; anything else in it is 400", asy
   assert.equal(await ask("include=topics"), 400);
 });
 
-test("pages are right if a filter matches often, seldom or hardly ever, and if it matches late", async () => {
+slowTest("pages are right if a filter matches often, seldom or hardly ever, and if it matches late", async () => {
   const { id: projectId } = await admin.call(api.projects.create, { name: "large" });
   const count = 4000;
   const times = [3, 40, 1900].map((every) => [`every${every}:yes`, (at: number) => at % every === every - 1] as const);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { exportFileName } from "./export-file-name.ts";
 
@@ -19,13 +20,16 @@ test("an export is named by its device, its beginning and its topic, if there is
   assert.equal(exportFileName({ ...one, deviceNames: ["a", "b"], startNs: undefined, topics: [] }), "recordings.mcap");
 });
 
-test("whatever names robots use, the file name has no character that a file system or a shell treats specially", () => {
-  const texts = fc.array(fc.string({ unit: "binary" }), { maxLength: 2 });
-  const startNs = fc.option(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), { nil: undefined });
-  fc.assert(
-    fc.property(texts, texts, startNs, (deviceNames, topics, at) => {
-      const name = exportFileName({ deviceNames, topics, startNs: at, format: "mcap" });
-      assert.match(name, /^(?![.-])[A-Za-z0-9._-]{1,200}\.mcap$/);
-    }),
-  );
-});
+slowTest(
+  "whatever names robots use, the file name has no character that a file system or a shell treats specially",
+  () => {
+    const texts = fc.array(fc.string({ unit: "binary" }), { maxLength: 2 });
+    const startNs = fc.option(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), { nil: undefined });
+    fc.assert(
+      fc.property(texts, texts, startNs, (deviceNames, topics, at) => {
+        const name = exportFileName({ deviceNames, topics, startNs: at, format: "mcap" });
+        assert.match(name, /^(?![.-])[A-Za-z0-9._-]{1,200}\.mcap$/);
+      }),
+    );
+  },
+);

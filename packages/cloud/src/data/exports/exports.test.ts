@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ErrorBody } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
+import { makeMcap, readIndexedMessages, readMessages, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
@@ -86,7 +86,7 @@ test("a recording that is not imported has nothing to stream: 404; so has one th
     );
 });
 
-test("a client that goes away ends the work: the recording is closed, and most of it was not read", async (t) => {
+slowTest("a client that goes away ends the work: the recording is closed, and most of it was not read", async (t) => {
   const topics = [{ topic: "/camera", kind: "blob" as const, rateHz: 10, sizeBytes: 500_000 }];
   // Up to 32 MB of an object in a bucket are fetched ahead: the file is three times as large.
   const large = await makeMcap({ startNs: START, durationSeconds: 20, topics, compression: "" });

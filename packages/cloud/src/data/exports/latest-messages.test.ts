@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
-import { readMessages, writeMessages } from "@downlink/recordings/testing";
+import { readMessages, slowTest, writeMessages } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
@@ -115,7 +115,7 @@ test("the latest message of each channel comes from the file of the drive that h
   }
 });
 
-test("the same holds if it is not stored which channels the recordings have", async () => {
+slowTest("the same holds if it is not stored which channels the recordings have", async () => {
   const sessionKey = await importDrive("older");
   await cloud.deps.db.prisma.recordingTopic.updateMany({ data: { channelsKey: null } });
   for (const window of windows) assert.deepEqual(await found({ sessionKey }, window), expected(window));

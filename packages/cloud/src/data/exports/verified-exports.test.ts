@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput, DAMAGE_HEADER, DataDamage, ErrorBody, MISSING_HEADER } from "@downlink/protocol";
-import { makeMcap, readMessages } from "@downlink/recordings/testing";
+import { makeMcap, readMessages, slowTest } from "@downlink/recordings/testing";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { reindex } from "../../imports/ingest/reindex.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -52,7 +52,7 @@ test("an import stores a verified index beside the object, named in its row, and
     );
 });
 
-test("a file that is refused, or is a duplicate, leaves no index", async () => {
+slowTest("a file that is refused, or is a duplicate, leaves no index", async () => {
   const bytes = await makeFile();
   const first = await importFile(bytes);
   const before = (await keys()).length;
@@ -91,7 +91,7 @@ test("damage is reported with the recording, with the link and with the stream, 
   assert.deepEqual([sound.answer.damage, sound.response.headers.get(DAMAGE_HEADER)], [undefined, null]);
 });
 
-test("the damage of several recordings is summed up", async () => {
+slowTest("the damage of several recordings is summed up", async () => {
   const deviceName = "robot-of-two";
   for (const bytes of [await makeDamaged(), await makeDamaged()])
     await uploadFile(cloud, bytes, { filename: "a.mcap", deviceName });

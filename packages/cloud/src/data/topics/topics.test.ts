@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Topic } from "@downlink/protocol";
-import { type McapSpec, makeMcap } from "@downlink/recordings/testing";
+import { type McapSpec, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
@@ -181,7 +181,7 @@ test("options, paging and the project of a key select no recordings, so they hid
   assert.deepEqual(names(await list({ recordingKey: "at-edge", ...options })), ["/edge"]);
 });
 
-test("topics leave the lists with the imported data, and are back with the next import", async () => {
+slowTest("topics leave the lists with the imported data, and are back with the next import", async () => {
   const bytes = await makeMcap({ startNs: START + 50n * SECOND, durationSeconds: 1, topics: [topic("/again", "log")] });
   const item = recordingItem({ key: "again", size: bytes.length, start: START + 50n * SECOND });
   await agent.report([item]);

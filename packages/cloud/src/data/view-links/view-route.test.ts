@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { api, ErrorBody } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
+import { makeMcap, readIndexedMessages, readMessages, slowTest } from "@downlink/recordings/testing";
 import { setQuotas } from "../../calls/quotas/set-quotas.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { eventually } from "../../testing/test-agent.ts";
@@ -73,7 +73,7 @@ test("a view link counts among the simultaneous exports of an organization", asy
   assert.equal((await fetch(link, { method: "HEAD" })).status, 200);
 });
 
-test("a running stream is cut when its link ends, and one of another link goes on", async () => {
+slowTest("a running stream is cut when its link ends, and one of another link goes on", async () => {
   const topics = [{ topic: "/camera", kind: "blob" as const, rateHz: 10, sizeBytes: 500_000 }];
   const large = await makeMcap({ startNs: START, durationSeconds: 12, topics, compression: "" });
   const upload = await uploadFile(cloud, large, { filename: "large.mcap", deviceName: "robot" });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, edgeLimits, type QueuedImport } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { askForFile, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
@@ -70,7 +71,7 @@ test("waiting files are listed in the order in which their agent gets them, with
   assert.deepEqual(await list({ deviceName: "ordered", limit: 2, offset: 3 }), queue.slice(3));
 });
 
-test("an upload shows the bytes that are durable, and the rate that its agent reports", async () => {
+slowTest("an upload shows the bytes that are durable, and the rate that its agent reports", async () => {
   const size = edgeLimits.minPartBytes + 1;
   const { agent, requestId, recordingId, version } = await askForFile(cloud, "sending", recordingItem({ size }));
   const upload = await agent.call(api.edge.openUpload, version);
@@ -89,7 +90,7 @@ test("an upload shows the bytes that are durable, and the rate that its agent re
   assert.deepEqual([idle.state, idle.bytesReceived], ["waiting", edgeLimits.minPartBytes], "what is durable stays");
 });
 
-test("each state of an agent and its device shows what a file waits for", async () => {
+slowTest("each state of an agent and its device shows what a file waits for", async () => {
   const { agent } = await askForFile(cloud, "troubled");
   const query = { deviceId: agent.deviceId };
   const until = clock.nowNs() + 3_600_000_000_000n;

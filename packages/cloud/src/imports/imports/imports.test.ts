@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
-import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import type { ImportUncheckedCreateInput } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -181,26 +181,29 @@ test("deviceId, which was once needed, is checked if it is given", async () => {
   assert.deepEqual(await admin.call(api.imports.delete, { importId: importId!, deviceId: robot.id }), { id: importId });
 });
 
-test("many imports are deleted by ids in the query, in the body or both; each id is answered success or notFound, in the given order", async () => {
-  const [a, b, c] = [await upload(), await upload(), await upload()].map(({ importId }) => importId!);
-  const results = async (response: Promise<Response>) => {
-    const { deletionResults } = (await (await response).json()) as { deletionResults: object[] };
-    return deletionResults;
-  };
-  assert.deepEqual(await results(deleteMany(`?id=${b}&id=imp_unknown`, { id: [a] })), [
-    { importId: a, result: "success" },
-    { importId: b, result: "success" },
-    { importId: "imp_unknown", result: "notFound" },
-  ]);
-  assert.deepEqual(await results(deleteMany("", { id: [c, a, c] })), [
-    { importId: c, result: "success" },
-    { importId: a, result: "notFound" },
-  ]);
-  assert.deepEqual(await results(deleteMany(`?id/0=${b}&id/1=${c}`)), [
-    { importId: b, result: "notFound" },
-    { importId: c, result: "notFound" },
-  ]);
-});
+slowTest(
+  "many imports are deleted by ids in the query, in the body or both; each id is answered success or notFound, in the given order",
+  async () => {
+    const [a, b, c] = [await upload(), await upload(), await upload()].map(({ importId }) => importId!);
+    const results = async (response: Promise<Response>) => {
+      const { deletionResults } = (await (await response).json()) as { deletionResults: object[] };
+      return deletionResults;
+    };
+    assert.deepEqual(await results(deleteMany(`?id=${b}&id=imp_unknown`, { id: [a] })), [
+      { importId: a, result: "success" },
+      { importId: b, result: "success" },
+      { importId: "imp_unknown", result: "notFound" },
+    ]);
+    assert.deepEqual(await results(deleteMany("", { id: [c, a, c] })), [
+      { importId: c, result: "success" },
+      { importId: a, result: "notFound" },
+    ]);
+    assert.deepEqual(await results(deleteMany(`?id/0=${b}&id/1=${c}`)), [
+      { importId: b, result: "notFound" },
+      { importId: c, result: "notFound" },
+    ]);
+  },
+);
 
 test("another organization's import is notFound, and stays", async () => {
   const other = await cloud.otherOrganization();
@@ -235,7 +238,7 @@ test("if any import belongs to a different site than the others, the whole reque
   assert.deepEqual([await statusOf(here.recordingId!), await statusOf(there.recordingId!)], ["complete", "complete"]);
 });
 
-test("deletions of the same imports at the same time, in different orders, delete each once", async () => {
+slowTest("deletions of the same imports at the same time, in different orders, delete each once", async () => {
   const ids = await Promise.all(Array.from({ length: 6 }, async () => (await upload()).importId!));
   const orders = [ids, [...ids].reverse(), ids.slice(2), ids.slice(0, 4)];
   const answers = await Promise.all(orders.map((id) => admin.call(api.imports.deleteMany, { id })));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type Recording } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud, type TestCloud } from "../../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
@@ -61,31 +61,40 @@ test("each explicit API field overrides the file's own metadata", async () => {
   assert.equal(await prisma.session.count({ where: { key: "session of own-3" } }), 0);
 });
 
-test("of the metadata records named downlink or foxglove the last one counts as a whole; others have no effect", async () => {
-  const metadata: Metadata = [
-    { name: "downlink", metadata: { deviceName: "first-record", key: "first-record" } },
-    { name: "foxglove", metadata: { deviceName: "last-record" } },
-    { name: "other", metadata: { deviceName: "no-record", key: "no-record" } },
-  ];
-  const { recordingId } = await uploadFile(cloud, await anotherMcap(metadata), { filename: "m.mcap", key: "m" });
-  assert.equal((await recordingOf(recordingId)).device!.name, "last-record");
-  const named = metadata.slice(0, 1);
-  await uploadFile(cloud, await anotherMcap(named), { filename: "m.mcap", deviceName: "last-record" });
-  assert.equal((await recordingOf("first-record")).device!.name, "last-record");
-  assert.equal(await devicesNamed("no-record"), 0);
-});
+slowTest(
+  "of the metadata records named downlink or foxglove the last one counts as a whole; others have no effect",
+  async () => {
+    const metadata: Metadata = [
+      { name: "downlink", metadata: { deviceName: "first-record", key: "first-record" } },
+      { name: "foxglove", metadata: { deviceName: "last-record" } },
+      { name: "other", metadata: { deviceName: "no-record", key: "no-record" } },
+    ];
+    const { recordingId } = await uploadFile(cloud, await anotherMcap(metadata), { filename: "m.mcap", key: "m" });
+    assert.equal((await recordingOf(recordingId)).device!.name, "last-record");
+    const named = metadata.slice(0, 1);
+    await uploadFile(cloud, await anotherMcap(named), { filename: "m.mcap", deviceName: "last-record" });
+    assert.equal((await recordingOf("first-record")).device!.name, "last-record");
+    assert.equal(await devicesNamed("no-record"), 0);
+  },
+);
 
-test("deviceId must exist, else the import fails with Device not found, also for a device of another organization", async () => {
-  const other = await cloud.otherOrganization();
-  const theirs = await other.call(api.devices.create, { name: "theirs" });
-  for (const deviceId of ["dev_unknown", theirs.id]) {
-    const ended = await uploadFile(cloud, await anotherMcap(saysOfItself({ deviceId })), {
-      filename: "x.mcap",
-      key: "x",
-    });
-    assert.deepEqual([ended.status, ended.error, ended.recordingId], ["error", `Device not found: ${deviceId}`, null]);
-  }
-});
+slowTest(
+  "deviceId must exist, else the import fails with Device not found, also for a device of another organization",
+  async () => {
+    const other = await cloud.otherOrganization();
+    const theirs = await other.call(api.devices.create, { name: "theirs" });
+    for (const deviceId of ["dev_unknown", theirs.id]) {
+      const ended = await uploadFile(cloud, await anotherMcap(saysOfItself({ deviceId })), {
+        filename: "x.mcap",
+        key: "x",
+      });
+      assert.deepEqual(
+        [ended.status, ended.error, ended.recordingId],
+        ["error", `Device not found: ${deviceId}`, null],
+      );
+    }
+  },
+);
 
 test("a device that was deleted between the link and the import is not found, and the file is filed under no device", async () => {
   const { id: deviceId } = await device("short-lived");
@@ -184,7 +193,7 @@ test("nothing is shared between organizations: the same file under the same key 
   assert.equal(new Set(rows.map(({ blobKey }) => blobKey)).size, 2, "stored objects are never shared");
 });
 
-test("of concurrent uploads of different files under one key one is kept, and the others fail", async () => {
+slowTest("of concurrent uploads of different files under one key one is kept, and the others fail", async () => {
   const files = [await anotherMcap(), await anotherMcap(), await anotherMcap()];
   const body = { filename: "c.mcap", deviceName: "contender", key: "contended" };
   const ended = await Promise.all(files.map((bytes) => uploadFile(cloud, bytes, body)));
@@ -209,19 +218,22 @@ test("a copy at the edge is a recording of its own, and importing it fails with 
   }
 });
 
-test("an edge recording whose key belongs to other content fails, and names the recording with that key", async () => {
-  const agent = await startAgent(cloud, "key-thief");
-  const first = await uploadFile(cloud, await anotherMcap(), {
-    filename: "t.mcap",
-    key: "stolen",
-    deviceName: "owner",
-  });
-  const failed = await importFromEdge(agent, await anotherMcap(), "stolen");
-  const { failureCode, failureText } = await failureOf(failed.id);
-  assert.deepEqual([failed.importStatus, failureCode], ["failed", "KeyTaken"]);
-  assert.ok(failureText!.includes(first.recordingId!));
-  assert.equal((await recordingOf("stolen")).id, first.recordingId, "by the key the imported one is meant");
-});
+slowTest(
+  "an edge recording whose key belongs to other content fails, and names the recording with that key",
+  async () => {
+    const agent = await startAgent(cloud, "key-thief");
+    const first = await uploadFile(cloud, await anotherMcap(), {
+      filename: "t.mcap",
+      key: "stolen",
+      deviceName: "owner",
+    });
+    const failed = await importFromEdge(agent, await anotherMcap(), "stolen");
+    const { failureCode, failureText } = await failureOf(failed.id);
+    assert.deepEqual([failed.importStatus, failureCode], ["failed", "KeyTaken"]);
+    assert.ok(failureText!.includes(first.recordingId!));
+    assert.equal((await recordingOf("stolen")).id, first.recordingId, "by the key the imported one is meant");
+  },
+);
 
 test("an agent's files belong to its own device, whatever device the file names", async () => {
   const agent = await startAgent(cloud, "carrier");
@@ -246,7 +258,7 @@ test("events about a recording have the one shape of the specification", async (
   assert.equal(recording.site!.indexingStrategy, "whole-files");
 });
 
-test("a failed import publishes its request, and the recording too if there is one", async () => {
+slowTest("a failed import publishes its request, and the recording too if there is one", async () => {
   const ended = await uploadFile(cloud, Buffer.from("rubbish"), { filename: "f.mcap", deviceName: "stated" });
   const rows = await prisma.outboxEvent.findMany({ where: { type: "recording.importFailed" } });
   const payloads = rows.map(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
 import { ingest } from "./pipeline.ts";
@@ -32,7 +32,7 @@ test("while the store fails the import is tried again with a growing delay that 
   assert.deepEqual([ended.status, ended.attempts, ended.nextAttemptAt], ["complete", 4, undefined]);
 });
 
-test("a transaction that the database refuses once is repeated without anybody asking", async (t) => {
+slowTest("a transaction that the database refuses once is repeated without anybody asking", async (t) => {
   const { link, requestId } = await admin.call(api.uploads.create, { filename: "b.mcap", deviceId: robot.id });
   await deps.db.pool.query(`
     CREATE SEQUENCE refusals;

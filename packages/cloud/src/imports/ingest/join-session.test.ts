@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
 import { lockRecording } from "../../import-life/lock-recording.ts";
 import { untilLockWaits } from "../../testing/lock-waits.ts";
@@ -58,7 +58,7 @@ test("a repeated upload puts a recording that is in no session into the one that
   assert.equal((await other.again({ sessionKey: "named later" })).pipelineStage, "Complete", "it is there");
 });
 
-test("a recording stays in the session that it has, and the import says so", async () => {
+slowTest("a recording stays in the session that it has, and the import says so", async () => {
   const { recordingId, again } = await uploadOne({ deviceId, sessionKey: "the first" });
   const first = await sessionOf(recordingId);
   const second = await createSession("the second");
@@ -71,52 +71,64 @@ test("a recording stays in the session that it has, and the import says so", asy
   assert.deepEqual((await admin.call(api.sessions.get, { keyOrId: second })).recordings, []);
 });
 
-test("of repeats that name different sessions at the same moment, one gets the recording, and the others name that session", async () => {
-  const { recordingId, again } = await uploadOne();
-  const keys = ["a", "b", "c", "d"].map((letter) => `contender ${letter}`);
-  const ended = await Promise.all(keys.map((sessionKey) => again({ sessionKey })));
-  const sessionId = await sessionOf(recordingId);
-  const key = await keyOf(sessionId);
-  const stages = ended.map(({ pipelineStage }) => pipelineStage);
-  assert.deepEqual(
-    stages,
-    keys.map((own) => (own === key ? "Complete" : `Complete; the recording is in session ${sessionId} already`)),
-  );
-});
+slowTest(
+  "of repeats that name different sessions at the same moment, one gets the recording, and the others name that session",
+  async () => {
+    const { recordingId, again } = await uploadOne();
+    const keys = ["a", "b", "c", "d"].map((letter) => `contender ${letter}`);
+    const ended = await Promise.all(keys.map((sessionKey) => again({ sessionKey })));
+    const sessionId = await sessionOf(recordingId);
+    const key = await keyOf(sessionId);
+    const stages = ended.map(({ pipelineStage }) => pipelineStage);
+    assert.deepEqual(
+      stages,
+      keys.map((own) => (own === key ? "Complete" : `Complete; the recording is in session ${sessionId} already`)),
+    );
+  },
+);
 
-test("if a session was deleted since the link was made, its key creates another one, and its id is named", async () => {
-  const one = await uploadOne();
-  const deleted = await createSession("deleted");
-  const [byKey, byId] = [{ sessionKey: "deleted" }, { sessionId: deleted }];
-  const ask = (named: Body) => admin.call(api.uploads.create, { filename: "again.mcap", deviceId, ...named });
-  const links = [await ask(byId), await ask(byKey)];
-  await remove(deleted);
-  const stages: string[] = [];
-  for (const { link, requestId } of links) {
-    assert.equal((await putFile(link, one.bytes)).status, 200);
-    stages.push((await endOfImport(cloud, requestId)).pipelineStage);
-  }
-  assert.deepEqual(stages, [`Complete; the recording is in no session, because ${deleted} was deleted`, "Complete"]);
-  const next = await admin.call(api.sessions.get, { keyOrId: "deleted" });
-  assert.deepEqual([await sessionOf(one.recordingId), await timesPublished(next.id)], [next.id, 1]);
-});
+slowTest(
+  "if a session was deleted since the link was made, its key creates another one, and its id is named",
+  async () => {
+    const one = await uploadOne();
+    const deleted = await createSession("deleted");
+    const [byKey, byId] = [{ sessionKey: "deleted" }, { sessionId: deleted }];
+    const ask = (named: Body) => admin.call(api.uploads.create, { filename: "again.mcap", deviceId, ...named });
+    const links = [await ask(byId), await ask(byKey)];
+    await remove(deleted);
+    const stages: string[] = [];
+    for (const { link, requestId } of links) {
+      assert.equal((await putFile(link, one.bytes)).status, 200);
+      stages.push((await endOfImport(cloud, requestId)).pipelineStage);
+    }
+    assert.deepEqual(stages, [`Complete; the recording is in no session, because ${deleted} was deleted`, "Complete"]);
+    const next = await admin.call(api.sessions.get, { keyOrId: "deleted" });
+    assert.deepEqual([await sessionOf(one.recordingId), await timesPublished(next.id)], [next.id, 1]);
+  },
+);
 
-test("without a device in the upload, the session is created for the recording's device; a recording of no device joins none", async () => {
-  const { projectId } = await admin.call(api.devices.get, { nameOrId: deviceId });
-  const key = "of the file's device";
-  const one = await uploadOne({ key, projectId }, { deviceId });
-  assert.equal((await one.again({ sessionKey: key })).pipelineStage, "Complete");
-  const session = await admin.call(api.sessions.get, { keyOrId: key });
-  assert.deepEqual([session.device.id, session.recordings.length, await timesPublished(session.id)], [deviceId, 1, 1]);
+slowTest(
+  "without a device in the upload, the session is created for the recording's device; a recording of no device joins none",
+  async () => {
+    const { projectId } = await admin.call(api.devices.get, { nameOrId: deviceId });
+    const key = "of the file's device";
+    const one = await uploadOne({ key, projectId }, { deviceId });
+    assert.equal((await one.again({ sessionKey: key })).pipelineStage, "Complete");
+    const session = await admin.call(api.sessions.get, { keyOrId: key });
+    assert.deepEqual(
+      [session.device.id, session.recordings.length, await timesPublished(session.id)],
+      [deviceId, 1, 1],
+    );
 
-  const alone = await uploadOne({ key: "deviceless", projectId });
-  const ended = await alone.again({ sessionKey: "deviceless" });
-  const reason = "Complete; the recording is in no session, because it is of no device";
-  assert.deepEqual([ended.status, ended.pipelineStage], ["complete", reason]);
-  assert.equal(await prisma.session.count({ where: { key: "deviceless" } }), 0);
-});
+    const alone = await uploadOne({ key: "deviceless", projectId });
+    const ended = await alone.again({ sessionKey: "deviceless" });
+    const reason = "Complete; the recording is in no session, because it is of no device";
+    assert.deepEqual([ended.status, ended.pipelineStage], ["complete", reason]);
+    assert.equal(await prisma.session.count({ where: { key: "deviceless" } }), 0);
+  },
+);
 
-test("a recording joins no session of another device", async () => {
+slowTest("a recording joins no session of another device", async () => {
   const one = await uploadOne({ deviceId, key: "of two" });
   const { requestId, link } = await admin.call(api.uploads.create, {
     filename: "again.mcap",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
-import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { ThreadFailedError, TooHeavyError } from "../../background/indexing/indexing-errors.ts";
 import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -141,7 +141,7 @@ test("with no device and different keys both are kept", async () => {
   assert.deepEqual(without.map(({ key }) => key).sort(), ["deviceless-1", "deviceless-2"]);
 });
 
-test("many uploads of one file at the same moment end as one recording", async () => {
+slowTest("many uploads of one file at the same moment end as one recording", async () => {
   const bytes = await anotherMcap();
   const ended = await Promise.all(
     Array.from({ length: 6 }, () => upload(bytes, { filename: "race.mcap", deviceName: "racer" })),
@@ -192,7 +192,7 @@ test("an edge recording is imported on request; its data can be deleted and impo
   );
 });
 
-test("importing a copy at the edge fails with DuplicateContent, naming the first", async () => {
+slowTest("importing a copy at the edge fails with DuplicateContent, naming the first", async () => {
   const agent = await startAgent(cloud, "copier");
   const bytes = await anotherMcap();
   const items = [recordingItem({ size: bytes.length }), recordingItem({ size: bytes.length })];
@@ -253,34 +253,37 @@ async function startIdle(bytes: Uint8Array) {
   return { ...idle, requestId, find };
 }
 
-test("a second job of a request does not disturb the one at work, and takes over once that shows no sign of life", async (t) => {
-  const { deps, requestId, find } = await startIdle(await anotherMcap());
-  const [entered, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const index: typeof deps.indexer.index = async (source, file) => {
-    entered.resolve();
-    await held.promise;
-    return deps.indexer.index(source, { ...file, signal: never });
-  };
-  t.after(() => held.resolve());
-  const never = new AbortController().signal;
-  const first = ingest({ ...deps, indexer: { ...deps.indexer, index } }, requestId, never);
-  await entered.promise;
-  await ingest(deps, requestId, never);
-  assert.deepEqual([(await find()).state, (await find()).attempts], ["processing", 1]);
-  const later = await deps.db.prisma.$queryRaw<object[]>`
+slowTest(
+  "a second job of a request does not disturb the one at work, and takes over once that shows no sign of life",
+  async (t) => {
+    const { deps, requestId, find } = await startIdle(await anotherMcap());
+    const [entered, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const index: typeof deps.indexer.index = async (source, file) => {
+      entered.resolve();
+      await held.promise;
+      return deps.indexer.index(source, { ...file, signal: never });
+    };
+    t.after(() => held.resolve());
+    const never = new AbortController().signal;
+    const first = ingest({ ...deps, indexer: { ...deps.indexer, index } }, requestId, never);
+    await entered.promise;
+    await ingest(deps, requestId, never);
+    assert.deepEqual([(await find()).state, (await find()).attempts], ["processing", 1]);
+    const later = await deps.db.prisma.$queryRaw<object[]>`
     SELECT id FROM pgboss.job WHERE name = 'ingest' AND start_after > created_on + interval '2 seconds'`;
-  assert.equal(later.length, 1, "it looks again later");
+    assert.equal(later.length, 1, "it looks again later");
 
-  await deps.db.prisma.importRequest.update({ where: { id: requestId }, data: { updatedAtNs: 0n } });
-  await ingest(deps, requestId, never);
-  const taken = await find();
-  assert.deepEqual([taken.state, taken.attempts], ["complete", 2]);
-  held.resolve();
-  await first;
-  assert.deepEqual(await find(), taken);
-});
+    await deps.db.prisma.importRequest.update({ where: { id: requestId }, data: { updatedAtNs: 0n } });
+    await ingest(deps, requestId, never);
+    const taken = await find();
+    assert.deepEqual([taken.state, taken.attempts], ["complete", 2]);
+    held.resolve();
+    await first;
+    assert.deepEqual(await find(), taken);
+  },
+);
 
-test("a worker that is told to stop releases its import at once: the next one need not wait", async () => {
+slowTest("a worker that is told to stop releases its import at once: the next one need not wait", async () => {
   const { deps, requestId, find } = await startIdle(await anotherMcap());
   const stopping = new AbortController();
   const index: typeof deps.indexer.index = (_source, { signal }) => {
@@ -295,29 +298,32 @@ test("a worker that is told to stop releases its import at once: the next one ne
   assert.equal((await find()).state, "complete");
 });
 
-test("a failure of the indexer is permanent at once if the file is at fault, and after half an hour if it may not be", async () => {
-  const { deps, requestId, find } = await startIdle(await anotherMcap());
-  const { prisma } = deps.db;
-  const process = (error: Error, blobs = deps.blobs) =>
-    ingest({ ...deps, blobs, indexer: { ...deps.indexer, index: () => Promise.reject(error) } }, requestId, never);
-  const never = new AbortController().signal;
-  const again = (attempts: number) =>
-    prisma.importRequest.update({ where: { id: requestId }, data: { state: "received", errorCode: null, attempts } });
+slowTest(
+  "a failure of the indexer is permanent at once if the file is at fault, and after half an hour if it may not be",
+  async () => {
+    const { deps, requestId, find } = await startIdle(await anotherMcap());
+    const { prisma } = deps.db;
+    const process = (error: Error, blobs = deps.blobs) =>
+      ingest({ ...deps, blobs, indexer: { ...deps.indexer, index: () => Promise.reject(error) } }, requestId, never);
+    const never = new AbortController().signal;
+    const again = (attempts: number) =>
+      prisma.importRequest.update({ where: { id: requestId }, data: { state: "received", errorCode: null, attempts } });
 
-  await process(new TooHeavyError("it is too heavy"));
-  assert.deepEqual([(await find()).errorCode, (await find()).errorText], ["TooHeavy", "it is too heavy"]);
-  for (const [code, error, open] of [
-    ["IndexingFailed", new ThreadFailedError("it ended"), deps.blobs.open],
-    ["ObjectMissing", new Error("not reached"), (key: string) => Promise.reject(new BlobNotFoundError(key))],
-  ] as const) {
-    for (const [attempts, expected] of [
-      [3, ["processing", null]],
-      [11, ["error", code]],
+    await process(new TooHeavyError("it is too heavy"));
+    assert.deepEqual([(await find()).errorCode, (await find()).errorText], ["TooHeavy", "it is too heavy"]);
+    for (const [code, error, open] of [
+      ["IndexingFailed", new ThreadFailedError("it ended"), deps.blobs.open],
+      ["ObjectMissing", new Error("not reached"), (key: string) => Promise.reject(new BlobNotFoundError(key))],
     ] as const) {
-      await again(attempts);
-      await process(error, { ...deps.blobs, open });
-      const { state, errorCode } = await find();
-      assert.deepEqual([state, errorCode], expected, `${code} after ${attempts} attempts`);
+      for (const [attempts, expected] of [
+        [3, ["processing", null]],
+        [11, ["error", code]],
+      ] as const) {
+        await again(attempts);
+        await process(error, { ...deps.blobs, open });
+        const { state, errorCode } = await find();
+        assert.deepEqual([state, errorCode], expected, `${code} after ${attempts} attempts`);
+      }
     }
-  }
-});
+  },
+);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ErrorBody } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
 
@@ -193,7 +193,7 @@ test("a session of another device or project is refused before anything is uploa
   assert.ok(await create({ key: "k", projectId, sessionId: session.id }), "the file may name the device");
 });
 
-test("a new session is created for the given device if none has the key; the next upload joins it", async () => {
+slowTest("a new session is created for the given device if none has the key; the next upload joins it", async () => {
   const body = { filename: "s.mcap", deviceId: robot.id, sessionKey: "night shift" };
   const first = await uploadFile(cloud, await anotherMcap(), body);
   const session = await admin.call(api.sessions.get, { keyOrId: "night shift", projectId: robot.projectId });
@@ -212,7 +212,7 @@ test("_quarantine/ is a prefix that uploads may not use", async () => {
     assert.ok(await create({ key: "k", projectId: robot.projectId, filename }));
 });
 
-test("a file name is kept as it was given, whatever characters it has", async () => {
+slowTest("a file name is kept as it was given, whatever characters it has", async () => {
   const long = Array.from({ length: 4096 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7919) % 20_000))).join("");
   const names = ["Fahrt über die Brücke 🚗.mcap", "a%2Fb?c#d.mcap", "../../etc/passwd", "C:\\data\\a.mcap", long];
   for (const filename of names) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { api, ErrorBody } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
@@ -84,28 +84,31 @@ test("a link is valid for 15 minutes, for GET, and for the one file that it name
   assert.equal((await get(location)).status, 403);
 });
 
-test("links exist in every state in which the bytes are stored; a complete request has them as long as its recording", async () => {
-  const bytes = await makeMcap({ durationSeconds: 1 });
-  const { requestId, link } = await admin.call(api.uploads.create, { filename: "c.mcap", deviceName: "robot" });
-  assert.match(await whyNot(requestId), /has not come yet/);
-  await putFile(link, Buffer.from("PK"));
-  const { state } = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
-  assert.notEqual(state, "awaiting");
-  assert.equal((await get((await askFor(requestId)).location)).body.toString(), "PK");
-  for (const working of ["received", "processing", "ready for indexing"] as const) {
-    await prisma.importRequest.update({ where: { id: failed.requestId }, data: { state: working } });
-    assert.equal((await askFor(failed.requestId)).status, 302, working);
-  }
-  await prisma.importRequest.update({ where: { id: failed.requestId }, data: { state: "error" } });
+slowTest(
+  "links exist in every state in which the bytes are stored; a complete request has them as long as its recording",
+  async () => {
+    const bytes = await makeMcap({ durationSeconds: 1 });
+    const { requestId, link } = await admin.call(api.uploads.create, { filename: "c.mcap", deviceName: "robot" });
+    assert.match(await whyNot(requestId), /has not come yet/);
+    await putFile(link, Buffer.from("PK"));
+    const { state } = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
+    assert.notEqual(state, "awaiting");
+    assert.equal((await get((await askFor(requestId)).location)).body.toString(), "PK");
+    for (const working of ["received", "processing", "ready for indexing"] as const) {
+      await prisma.importRequest.update({ where: { id: failed.requestId }, data: { state: working } });
+      assert.equal((await askFor(failed.requestId)).status, 302, working);
+    }
+    await prisma.importRequest.update({ where: { id: failed.requestId }, data: { state: "error" } });
 
-  const done = await uploadFile(cloud, bytes, { filename: "d.mcap", deviceName: "robot", key: "done" });
-  const repeat = await uploadFile(cloud, bytes, { filename: "d.mcap", deviceName: "robot", key: "done" });
-  assert.ok(repeat.existing);
-  for (const one of [done, repeat])
-    assert.ok(Buffer.from(bytes).equals((await get((await askFor(one.requestId)).location)).body));
-  await admin.call(api.recordings.delete, { keyOrId: "done" });
-  for (const one of [done, repeat]) assert.match(await whyNot(one.requestId), /was deleted, or is another import's/);
-});
+    const done = await uploadFile(cloud, bytes, { filename: "d.mcap", deviceName: "robot", key: "done" });
+    const repeat = await uploadFile(cloud, bytes, { filename: "d.mcap", deviceName: "robot", key: "done" });
+    assert.ok(repeat.existing);
+    for (const one of [done, repeat])
+      assert.ok(Buffer.from(bytes).equals((await get((await askFor(one.requestId)).location)).body));
+    await admin.call(api.recordings.delete, { keyOrId: "done" });
+    for (const one of [done, repeat]) assert.match(await whyNot(one.requestId), /was deleted, or is another import's/);
+  },
+);
 
 test("a link ends with its object", async () => {
   const gone = await uploadFile(cloud, randomBytes(10), { filename: "g.mcap", deviceName: "robot" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, sha256, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
@@ -93,7 +93,7 @@ test("the retry of an upload whose object is gone is 409 and asks for the file a
   assert.equal((await requestOf(requestId)).state, "error");
 });
 
-test("an edge import is processed again from its kept object, and the agent hears how it ended", async () => {
+slowTest("an edge import is processed again from its kept object, and the agent hears how it ended", async () => {
   const agent = await startAgent(cloud, "kept");
   const bytes = await anotherMcap();
   const key = "taken-for-a-while";
@@ -131,7 +131,7 @@ test("a file that is no longer stored is requested from the device again, with t
   assert.equal((await endOfRecording(recordingId)).importStatus, "complete");
 });
 
-test("a file whose object was lost is requested from the device again, as another object", async () => {
+slowTest("a file whose object was lost is requested from the device again, as another object", async () => {
   const agent = await startAgent(cloud, "lost-object");
   const { item, recordingId } = await requestFromEdge(agent, Buffer.from("rubbish"));
   const requestId = await deliver(agent, item, Buffer.from("rubbish"));
@@ -144,7 +144,7 @@ test("a file whose object was lost is requested from the device again, as anothe
   assert.notEqual((await requestOf(requestId)).blobKey, blobKey);
 });
 
-test("bytes that differed three times are requested from the device again, three more times", async () => {
+slowTest("bytes that differed three times are requested from the device again, three more times", async () => {
   const agent = await startAgent(cloud, "differing");
   const bytes = await anotherMcap();
   const { item, recordingId } = await requestFromEdge(agent, bytes);
@@ -223,7 +223,7 @@ async function failWithoutWorker(attempts: number) {
   return { ...idle, requestId };
 }
 
-test("many retries at the same moment are one", async () => {
+slowTest("many retries at the same moment are one", async () => {
   const idle = await failWithoutWorker(1);
   const { requestId } = idle;
   const retries = Array.from({ length: 5 }, () => idle.admin.call(api.pendingImports.retry, { requestId }));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { api, type DeletionReason, type PermitAnswer } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { contextOf } from "../../background/jobs/transaction-context.ts";
 import { readConfig } from "../../config.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -92,7 +92,7 @@ test("once there is a backup, an imported file stays on its device until a backu
   assert.equal(await second.ask(), "granted");
 });
 
-test("a backup that began within a minute after the import does not count, because clocks differ", async (t) => {
+slowTest("a backup that began within a minute after the import does not count, because clocks differ", async (t) => {
   const { passSeconds, backUp, makeImported } = await start(t, "backup");
   const { ask } = await makeImported();
   passSeconds(50n);
@@ -103,7 +103,7 @@ test("a backup that began within a minute after the import does not count, becau
   assert.equal(await ask(), "granted");
 });
 
-test("a backup that broke off, or that lacks something, does not count", async (t) => {
+slowTest("a backup that broke off, or that lacks something, does not count", async (t) => {
   const { cloud, passSeconds, backUp, makeImported } = await start(t, "backup");
   const [lost, kept] = [await makeImported(), await makeImported()];
   passSeconds(CLOCKS_DIFFER_S);
@@ -122,24 +122,27 @@ test("a backup that broke off, or that lacks something, does not count", async (
   assert.equal(await kept.ask(), "granted");
 });
 
-test("a duration, also none, is what the operator wants, whatever backups there are", async (t) => {
+slowTest("a duration, also none, is what the operator wants, whatever backups there are", async (t) => {
   const { passSeconds, backUp, makeImported } = await start(t, "0");
   await backUp();
   passSeconds(CLOCKS_DIFFER_S);
   assert.equal(await (await makeImported()).ask(), "granted");
 });
 
-test("a backup holds what every organization imported before, and nothing that another imported since", async (t) => {
-  const { cloud, passSeconds, backUp, makeImported } = await start(t);
-  const other = await cloud.otherOrganization();
-  const before = [await makeImported(), await makeImported(other)];
-  passSeconds(CLOCKS_DIFFER_S);
-  await backUp();
-  for (const { ask } of before) assert.equal(await ask(), "granted");
-  assert.equal(await (await makeImported(other)).ask(), WAITS);
-});
+slowTest(
+  "a backup holds what every organization imported before, and nothing that another imported since",
+  async (t) => {
+    const { cloud, passSeconds, backUp, makeImported } = await start(t);
+    const other = await cloud.otherOrganization();
+    const before = [await makeImported(), await makeImported(other)];
+    passSeconds(CLOCKS_DIFFER_S);
+    await backUp();
+    for (const { ask } of before) assert.equal(await ask(), "granted");
+    assert.equal(await (await makeImported(other)).ask(), WAITS);
+  },
+);
 
-test("a database of before the first backup learns of it from the object store", async (t) => {
+slowTest("a database of before the first backup learns of it from the object store", async (t) => {
   const { cloud, passSeconds, backUp, makeImported } = await start(t);
   const before = await makeImported();
   passSeconds(CLOCKS_DIFFER_S);
@@ -154,23 +157,26 @@ test("a database of before the first backup learns of it from the object store",
   assert.equal(await before.ask(), "granted");
 });
 
-test("data that was lost and is found again waits for another backup, because the last one was made without it", async (t) => {
-  const { cloud, passSeconds, backUp, makeImported } = await start(t);
-  const { id, ask } = await makeImported();
-  passSeconds(CLOCKS_DIFFER_S);
-  await backUp();
-  assert.equal(await ask(), "granted");
-  await withTransaction(cloud.deps.db, async (tx) => {
-    const context = contextOf(tx, cloud.deps);
-    const { blobKey } = await lockRecording(tx, id);
-    assert.ok(await loseData(context, { recordingId: id, blobKey: blobKey! }));
-    await findDataAgain(context, await lockRecording(tx, id));
-  });
-  assert.equal(await ask(), WAITS);
-  passSeconds(CLOCKS_DIFFER_S);
-  await backUp();
-  assert.equal(await ask(), "granted");
-});
+slowTest(
+  "data that was lost and is found again waits for another backup, because the last one was made without it",
+  async (t) => {
+    const { cloud, passSeconds, backUp, makeImported } = await start(t);
+    const { id, ask } = await makeImported();
+    passSeconds(CLOCKS_DIFFER_S);
+    await backUp();
+    assert.equal(await ask(), "granted");
+    await withTransaction(cloud.deps.db, async (tx) => {
+      const context = contextOf(tx, cloud.deps);
+      const { blobKey } = await lockRecording(tx, id);
+      assert.ok(await loseData(context, { recordingId: id, blobKey: blobKey! }));
+      await findDataAgain(context, await lockRecording(tx, id));
+    });
+    assert.equal(await ask(), WAITS);
+    passSeconds(CLOCKS_DIFFER_S);
+    await backUp();
+    assert.equal(await ask(), "granted");
+  },
+);
 
 test("a setting that is neither a duration nor backup is refused with what it may be", () => {
   const read = (text: string) => readConfig({ DOWNLINK_DELETE_SAFETY: text }).deleteSafety;

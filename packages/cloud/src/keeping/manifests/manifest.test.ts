@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { type Begun, type Imported, ManifestError, manifestKey, parseManifest, writeText } from "./manifest.ts";
 
@@ -26,7 +27,7 @@ const imported: Imported = {
   importedAtNs: 3n,
 };
 
-test("a manifest is read as it was written, whatever texts a device has given", () => {
+slowTest("a manifest is read as it was written, whatever texts a device has given", () => {
   assert.deepEqual(parseManifest("org_1/upl_1", "begun", writeText(begun)), begun);
   assert.deepEqual(parseManifest("org_1/upl_1", "import", writeText(imported)), imported);
   const said = fc.record({ filename: fc.string({ unit: "binary" }), key: fc.string(), sessionKey: fc.string() });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type PropertyResourceType } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { newId } from "../../db/ids.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -186,7 +187,7 @@ for (const resourceType of ["event", "session"] as const)
   });
 
 for (const resourceType of ["event", "session"] as const)
-  test(`a value that only the oldest of many ${resourceType}s has counts as associated data`, async () => {
+  slowTest(`a value that only the oldest of many ${resourceType}s has counts as associated data`, async () => {
     const { id, key } = await create({ resourceType, key: `oldest_${resourceType}` });
     await addValue(resourceType, key);
     const { orgId, projectId, id: deviceId } = await admin.call(api.devices.create, { name: `busy-${resourceType}` });

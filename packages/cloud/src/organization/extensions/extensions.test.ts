@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import type { Client } from "@downlink/client";
 import { api, capabilities, type Extension, MAX_EXTENSION_BYTES } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -161,7 +162,7 @@ test("a refused package leaves nothing stored", async () => {
   assert.equal((await storedKeys()).length, before.length + 1);
 });
 
-test("a package of 64 MiB is accepted, a larger one is 413, with its length declared or not", async () => {
+slowTest("a package of 64 MiB is accepted, a larger one is 413, with its length declared or not", async () => {
   const before = await storedKeys();
   const overhead = foxe({ name: "large" }, { name: "filler", content: "", isStored: true }).length;
   const filler = (more: number) => ({

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import type { Client } from "@downlink/client";
 import { api, ErrorBody } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createStoppedClock } from "../../testing/test-clock.ts";
@@ -61,18 +62,21 @@ for (const [what, data] of opaque)
     await admin.call(api.layouts.delete, { id });
   });
 
-test("a layout of nearly 4 MiB is stored, a larger one is 413, and a list of large ones arrives whole", async () => {
-  const org = await cloud.otherOrganization();
-  const data = { text: "x".repeat(4 * 1024 * 1024 - 200) };
-  for (let count = 0; count < 4; count++) await org.call(api.layouts.create, { ...shared, data });
-  const listed = await org.call(api.layouts.list, {});
-  assert.deepEqual(
-    listed.map((layout) => (layout.data as typeof data).text.length),
-    Array.from({ length: 4 }, () => data.text.length),
-  );
-  const tooLarge = { ...shared, data: { text: "x".repeat(4 * 1024 * 1024) } };
-  await assert.rejects(org.call(api.layouts.create, tooLarge), refusedWith("BodyTooLarge"));
-});
+slowTest(
+  "a layout of nearly 4 MiB is stored, a larger one is 413, and a list of large ones arrives whole",
+  async () => {
+    const org = await cloud.otherOrganization();
+    const data = { text: "x".repeat(4 * 1024 * 1024 - 200) };
+    for (let count = 0; count < 4; count++) await org.call(api.layouts.create, { ...shared, data });
+    const listed = await org.call(api.layouts.list, {});
+    assert.deepEqual(
+      listed.map((layout) => (layout.data as typeof data).text.length),
+      Array.from({ length: 4 }, () => data.text.length),
+    );
+    const tooLarge = { ...shared, data: { text: "x".repeat(4 * 1024 * 1024) } };
+    await assert.rejects(org.call(api.layouts.create, tooLarge), refusedWith("BodyTooLarge"));
+  },
+);
 
 test("data that is nested too deep for other readers of the list is refused: 413", async () => {
   const deep = `{"a":${"[".repeat(199)}${"]".repeat(199)}}`;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type Capability, capabilities, type Operation, userCapabilities } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { describeLimits, setQuotas } from "../../calls/quotas/set-quotas.ts";
 import { makeOneOfEach } from "../../testing/one-of-each.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -22,7 +23,7 @@ async function newMember(role: "admin" | "user") {
 const first = await newMember("admin");
 const user = await newMember("user");
 
-test("a user may do all that concerns data, and nothing of people, keys, tokens, sites and projects", async () => {
+slowTest("a user may do all that concerns data, and nothing of people, keys, tokens, sites and projects", async () => {
   const operations = Object.values(api).flatMap((contract) => Object.values(contract) as Operation[]);
   const refused = new Set<Capability>();
   for (const { method, path, access } of operations) {

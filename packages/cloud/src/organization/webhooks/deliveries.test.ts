@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
 import { api, type CallInput } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -112,7 +113,7 @@ test("the history has the beginning of the receiver's answer, and how long it to
   await admin.call(api.webhooks.delete, { id });
 });
 
-test("all that failed since a time is sent again by one call", async (t) => {
+slowTest("all that failed since a time is sent again by one call", async (t) => {
   let status = 410;
   const receiver = await startReceiver(t, (response) => void response.writeHead(status).end());
   const { id } = await register(receiver.url);
@@ -176,7 +177,7 @@ test("a redirect is not followed", async (t) => {
   await admin.call(api.webhooks.delete, { id });
 });
 
-test("receivers that never answer delay no other one", async (t) => {
+slowTest("receivers that never answer delay no other one", async (t) => {
   const silent = await Promise.all(Array.from({ length: 5 }, () => startReceiver(t, () => {})));
   const receiver = await startReceiver(t);
   const dead = await Promise.all(silent.map(({ url }) => register(url)));
@@ -343,7 +344,7 @@ test("another organization, and a key of another project, neither see nor change
   assert.equal((await admin.call(api.webhooks.get, { id })).name, "receiver");
 });
 
-test("an address that may not be requested is refused when it is registered", async () => {
+slowTest("an address that may not be requested is refused when it is registered", async () => {
   const { admin: strict } = await startCloud({ after }, { works: false });
   for (const url of [
     "https://127.0.0.1/",

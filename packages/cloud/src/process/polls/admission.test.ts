@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as untilIdle } from "node:timers/promises";
+import { slowTest } from "@downlink/recordings/testing";
 import { ApiError } from "../../core/errors.ts";
 import { Admission } from "./admission.ts";
 
@@ -64,21 +65,24 @@ function storm(count: number, waitMs = obeys): Agent[] {
   return Array.from({ length: count }, (_, n) => ({ owner: `dev_${n}`, comesAtMs: Math.random() * 1000, waitMs }));
 }
 
-test("a storm is served at the rate that the server can take, and nobody is asked to come back more than a few times", async () => {
-  const { served, most } = await serveAll(storm(3000));
-  assert.equal(most, AT_ONCE);
-  const lastMs = Math.max(...served.map(({ servedAtMs }) => servedAtMs));
-  const idealMs = (3000 * WORK_MS) / AT_ONCE;
-  assert.ok(lastMs < 2 * idealMs, `it took ${lastMs} ms, without a pause it would take ${idealMs}`);
-  assert.ok(Math.max(...served.map(({ refusals }) => refusals)) <= 5);
-});
+slowTest(
+  "a storm is served at the rate that the server can take, and nobody is asked to come back more than a few times",
+  async () => {
+    const { served, most } = await serveAll(storm(3000));
+    assert.equal(most, AT_ONCE);
+    const lastMs = Math.max(...served.map(({ servedAtMs }) => servedAtMs));
+    const idealMs = (3000 * WORK_MS) / AT_ONCE;
+    assert.ok(lastMs < 2 * idealMs, `it took ${lastMs} ms, without a pause it would take ${idealMs}`);
+    assert.ok(Math.max(...served.map(({ refusals }) => refusals)) <= 5);
+  },
+);
 
 test("a few agents are served at once", async () => {
   const { served } = await serveAll(storm(100));
   assert.ok(served.every(({ refusals }) => refusals === 0));
 });
 
-test("an agent that does not wait as advised is not served before those that do", async () => {
+slowTest("an agent that does not wait as advised is not served before those that do", async () => {
   const [obedient, hasty] = [
     storm(1500),
     storm(100, () => 200).map((one) => ({ ...one, owner: `hasty_${one.owner}` })),
@@ -89,7 +93,7 @@ test("an agent that does not wait as advised is not served before those that do"
   assert.ok(hastyOnes > 0.7 * theirs, `served at ${hastyOnes} ms on average, the others at ${theirs}`);
 });
 
-test("an agent that comes for the first time goes behind those that were asked to come back", async () => {
+slowTest("an agent that comes for the first time goes behind those that were asked to come back", async () => {
   const late = { owner: "late", comesAtMs: 2000, waitMs: obeys };
   const { served } = await serveAll([...storm(2000), late]);
   const before = served.slice(0, 2000).filter(({ servedAtMs }) => servedAtMs < served[2000]!.servedAtMs).length;

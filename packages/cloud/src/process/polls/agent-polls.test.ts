@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from "node:http";
 import { after, test } from "node:test";
 import { api, INCARNATION_HEADER, LEASE_HEADER } from "@downlink/protocol";
+import { slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { seedFleet } from "../../testing/seed-fleet.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -53,7 +54,7 @@ test("waiting agents cost no query of their own, and neither does the answer tha
   assert.ok(counted.connections < fleet.length / 4, `${counted.connections} times the database was asked`);
 });
 
-test("a poll renews the lease at its beginning, without a report or a heartbeat", async () => {
+slowTest("a poll renews the lease at its beginning, without a report or a heartbeat", async () => {
   const agent = await startAgent(cloud, "renewed-by-poll");
   const { etag } = await agent.call(api.edge.work, {});
   await prisma.agent.update({ where: { deviceId: agent.deviceId }, data: { leaseExpiresAtNs: 1n, isOnline: false } });
@@ -68,15 +69,18 @@ test("a poll renews the lease at its beginning, without a report or a heartbeat"
   await answered;
 });
 
-test("a poll under a lease that another process has got is refused, even if nothing is known to have changed", async () => {
-  const agent = await startAgent(cloud, "ousted");
-  const { etag } = await agent.call(api.edge.work, {});
-  await sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "the-process-that-took-over" });
-  assert.ok(polls.works.of(agent.deviceId), "the work is known");
-  await assert.rejects(agent.call(api.edge.work, { wait: 30, etag }), refusedWith("LeaseLost"));
-});
+slowTest(
+  "a poll under a lease that another process has got is refused, even if nothing is known to have changed",
+  async () => {
+    const agent = await startAgent(cloud, "ousted");
+    const { etag } = await agent.call(api.edge.work, {});
+    await sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "the-process-that-took-over" });
+    assert.ok(polls.works.of(agent.deviceId), "the work is known");
+    await assert.rejects(agent.call(api.edge.work, { wait: 30, etag }), refusedWith("LeaseLost"));
+  },
+);
 
-test("a change that comes while the work is being read is not missed", async () => {
+slowTest("a change that comes while the work is being read is not missed", async () => {
   const asked = await askForFile(cloud, "raced");
   const { agent, requestId } = asked;
   for (let priority = 1; priority <= 20; priority++) {
@@ -89,25 +93,28 @@ test("a change that comes while the work is being read is not missed", async () 
   }
 });
 
-test("an answer after the wait has the headers of every answer, names the incarnation, and its connection stays usable", async () => {
-  const agent = await startAgent(cloud, "bare");
-  const { etag } = await agent.call(api.edge.work, {});
-  const id = randomUUID();
-  const get = async (query: string) => {
-    const headers = { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: agent.hello.lease, "x-request-id": id };
-    const sent = request(`${cloud.url}/v1/edge/work?${query}`, { headers, agent: sockets }).end();
-    const [response] = (await once(sent, "response")) as [IncomingMessage];
-    const body = JSON.parse((await response.toArray()).join("")) as { etag: string };
-    return { response, body, port: sent.socket!.localPort };
-  };
-  const [atOnce, waited] = [await get("wait=0"), await get(`wait=1&etag=${etag}`)];
-  assert.deepEqual(waited.body, atOnce.body);
-  assert.equal(waited.port, atOnce.port, "a waiting agent holds one socket");
-  const shown = ({ headers }: IncomingMessage) =>
-    Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "date"));
-  assert.deepEqual(shown(waited.response), shown(atOnce.response));
-  assert.equal(waited.response.headers[INCARNATION_HEADER], agent.hello.incarnation);
-});
+slowTest(
+  "an answer after the wait has the headers of every answer, names the incarnation, and its connection stays usable",
+  async () => {
+    const agent = await startAgent(cloud, "bare");
+    const { etag } = await agent.call(api.edge.work, {});
+    const id = randomUUID();
+    const get = async (query: string) => {
+      const headers = { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: agent.hello.lease, "x-request-id": id };
+      const sent = request(`${cloud.url}/v1/edge/work?${query}`, { headers, agent: sockets }).end();
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      const body = JSON.parse((await response.toArray()).join("")) as { etag: string };
+      return { response, body, port: sent.socket!.localPort };
+    };
+    const [atOnce, waited] = [await get("wait=0"), await get(`wait=1&etag=${etag}`)];
+    assert.deepEqual(waited.body, atOnce.body);
+    assert.equal(waited.port, atOnce.port, "a waiting agent holds one socket");
+    const shown = ({ headers }: IncomingMessage) =>
+      Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "date"));
+    assert.deepEqual(shown(waited.response), shown(atOnce.response));
+    assert.equal(waited.response.headers[INCARNATION_HEADER], agent.hello.incarnation);
+  },
+);
 
 test("a poll whose caller went away is forgotten", async () => {
   const { agent, open } = await startPolls("gone");
@@ -131,28 +138,31 @@ test("an agent's new poll ends its oldest one, which a cut network may have left
   await untilWaiting(agent.deviceId, 0);
 });
 
-test("of 500 polls of one token at once few wait, and all others are refused without a turn and without a query", async (t) => {
-  const { agent, open } = await startPolls("crowd");
-  const first = Array.from({ length: 4 }, open);
-  await untilWaiting(agent.deviceId, 4);
-  const queried = t.mock.method(pool, "query");
-  const connected = t.mock.method(pool, "connect");
-  const retryAfter: (string | undefined)[] = [];
-  const note = ({ statusCode, headers }: IncomingMessage) => {
-    if (statusCode === 429) retryAfter.push(headers["retry-after"]);
-  };
-  const more = Array.from({ length: 500 }, () => open().on("response", note));
-  await eventually(
-    async () => retryAfter.length,
-    (refused) => refused >= 470, // one more is let in each second
-  );
-  assert.ok(retryAfter.every((seconds) => seconds === "5"));
-  const asked = queried.mock.callCount() + connected.mock.callCount();
-  assert.ok(asked < 100, `${asked} queries for 500 polls`);
-  assert.equal(cloud.deps.turns.agents.countOf(`Bearer ${agent.token}`), 0);
-  for (const one of [...first, ...more]) one.destroy();
-  await untilWaiting(agent.deviceId, 0);
-});
+slowTest(
+  "of 500 polls of one token at once few wait, and all others are refused without a turn and without a query",
+  async (t) => {
+    const { agent, open } = await startPolls("crowd");
+    const first = Array.from({ length: 4 }, open);
+    await untilWaiting(agent.deviceId, 4);
+    const queried = t.mock.method(pool, "query");
+    const connected = t.mock.method(pool, "connect");
+    const retryAfter: (string | undefined)[] = [];
+    const note = ({ statusCode, headers }: IncomingMessage) => {
+      if (statusCode === 429) retryAfter.push(headers["retry-after"]);
+    };
+    const more = Array.from({ length: 500 }, () => open().on("response", note));
+    await eventually(
+      async () => retryAfter.length,
+      (refused) => refused >= 470, // one more is let in each second
+    );
+    assert.ok(retryAfter.every((seconds) => seconds === "5"));
+    const asked = queried.mock.callCount() + connected.mock.callCount();
+    assert.ok(asked < 100, `${asked} queries for 500 polls`);
+    assert.equal(cloud.deps.turns.agents.countOf(`Bearer ${agent.token}`), 0);
+    for (const one of [...first, ...more]) one.destroy();
+    await untilWaiting(agent.deviceId, 0);
+  },
+);
 
 /** Starts polls of one agent for 30 s, with nothing new to answer, each over a connection of its own. */
 async function startPolls(name: string) {

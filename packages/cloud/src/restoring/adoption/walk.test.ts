@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { openIncarnation } from "../../calls/recovery/incarnations.ts";
 import { postgresNow, postgresStanding } from "../../calls/recovery/postgres-sql.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -123,7 +123,7 @@ test("if the database has lost everything, each recording of the store is comple
   assert.deepEqual(importIds.sort(), before.map(({ importId }) => importId!).sort());
 });
 
-test("if the database has lost some recordings, the rows that it has keep what users changed in them", async () => {
+slowTest("if the database has lost some recordings, the rows that it has keep what users changed in them", async () => {
   const bytes = await anotherMcap();
   const asked = await askForFile(cloud, "edge", recordingItem({ size: bytes.length }));
   const early = await importFile(await anotherMcap(), { key: "early" });
@@ -178,53 +178,56 @@ test("no file on a device may be deleted because of an adopted recording whose b
 });
 
 for (const isListedFirst of [true, false])
-  test(`a file is one recording if ${isListedFirst ? "its agent lists it before the walk" : "the walk comes first"}`, async () => {
-    const agent = await startAgent(cloud, "edge");
-    const enrolled = await copyDatabase(deps.db);
-    const bytes = await anotherMcap();
-    const items = [recordingItem({ size: bytes.length }), recordingItem({ size: 1000 })];
-    await agent.report(items);
-    for (const { path } of items) {
-      const [found] = await admin.call(api.recordings.list, { path });
-      await admin.call(api.recordings.requestImport, { keyOrId: found!.id });
-    }
-    const [whole, partial] = await Promise.all(
-      items.map((item) => prisma.importRequest.findFirstOrThrow({ where: { versionId: item.versionId } })),
-    );
-    const [item, other] = items as [(typeof items)[0], (typeof items)[0]];
-    const version = { requestId: whole!.id, versionId: item.versionId, size: item.size, modifiedAt: item.modifiedAt };
-    const asked = { agent, item, recordingId: whole!.recordingId!, requestId: whole!.id, version };
-    await deliverAll(asked, bytes);
-    await ingest(deps, whole!.id, never);
-    const begun = { requestId: partial!.id, versionId: other.versionId, size: 1000, modifiedAt: other.modifiedAt };
-    const { uploadId } = await agent.call(api.edge.openUpload, begun);
-    const expected = [
-      { id: whole!.recordingId!, importStatus: "complete", path: item.path },
-      { id: partial!.recordingId!, importStatus: "pending", path: other.path },
-    ];
+  slowTest(
+    `a file is one recording if ${isListedFirst ? "its agent lists it before the walk" : "the walk comes first"}`,
+    async () => {
+      const agent = await startAgent(cloud, "edge");
+      const enrolled = await copyDatabase(deps.db);
+      const bytes = await anotherMcap();
+      const items = [recordingItem({ size: bytes.length }), recordingItem({ size: 1000 })];
+      await agent.report(items);
+      for (const { path } of items) {
+        const [found] = await admin.call(api.recordings.list, { path });
+        await admin.call(api.recordings.requestImport, { keyOrId: found!.id });
+      }
+      const [whole, partial] = await Promise.all(
+        items.map((item) => prisma.importRequest.findFirstOrThrow({ where: { versionId: item.versionId } })),
+      );
+      const [item, other] = items as [(typeof items)[0], (typeof items)[0]];
+      const version = { requestId: whole!.id, versionId: item.versionId, size: item.size, modifiedAt: item.modifiedAt };
+      const asked = { agent, item, recordingId: whole!.recordingId!, requestId: whole!.id, version };
+      await deliverAll(asked, bytes);
+      await ingest(deps, whole!.id, never);
+      const begun = { requestId: partial!.id, versionId: other.versionId, size: 1000, modifiedAt: other.modifiedAt };
+      const { uploadId } = await agent.call(api.edge.openUpload, begun);
+      const expected = [
+        { id: whole!.recordingId!, importStatus: "complete", path: item.path },
+        { id: partial!.recordingId!, importStatus: "pending", path: other.path },
+      ];
 
-    await enrolled();
-    await recover();
-    const again = await sayHello(cloud, agent);
-    if (isListedFirst) await again.report(items);
-    await walk();
-    if (!isListedFirst) await again.report(items);
-    await workOff();
-    const now = (await shownRecordings()).map(({ id, importStatus, path }) => ({ id, importStatus, path }));
-    assert.deepEqual(
-      now,
-      expected.sort((a, b) => (a.id < b.id ? -1 : 1)),
-      `listed first: ${isListedFirst}`,
-    );
-    const files = await prisma.edgeFile.findMany({ include: { recording: true } });
-    assert.deepEqual(files.map(({ recordingId }) => recordingId).sort(), expected.map(({ id }) => id).sort());
-    const resumed = await again.call(api.edge.openUpload, begun);
-    assert.equal(resumed.uploadId, uploadId, "it goes on where it was");
-    const { startNs } = await prisma.recording.findUniqueOrThrow({ where: { id: partial!.recordingId! } });
-    assert.equal(startNs, other.start, "its agent has said what it is");
-  });
+      await enrolled();
+      await recover();
+      const again = await sayHello(cloud, agent);
+      if (isListedFirst) await again.report(items);
+      await walk();
+      if (!isListedFirst) await again.report(items);
+      await workOff();
+      const now = (await shownRecordings()).map(({ id, importStatus, path }) => ({ id, importStatus, path }));
+      assert.deepEqual(
+        now,
+        expected.sort((a, b) => (a.id < b.id ? -1 : 1)),
+        `listed first: ${isListedFirst}`,
+      );
+      const files = await prisma.edgeFile.findMany({ include: { recording: true } });
+      assert.deepEqual(files.map(({ recordingId }) => recordingId).sort(), expected.map(({ id }) => id).sort());
+      const resumed = await again.call(api.edge.openUpload, begun);
+      assert.equal(resumed.uploadId, uploadId, "it goes on where it was");
+      const { startNs } = await prisma.recording.findUniqueOrThrow({ where: { id: partial!.recordingId! } });
+      assert.equal(startNs, other.start, "its agent has said what it is");
+    },
+  );
 
-test("a file is one recording if its agent lists it while the walk finds its unfinished upload", async () => {
+slowTest("a file is one recording if its agent lists it while the walk finds its unfinished upload", async () => {
   const agent = await startAgent(cloud, "edge");
   const enrolled = await copyDatabase(deps.db);
   const item = recordingItem({ size: 1000 });
@@ -249,7 +252,7 @@ test("a file is one recording if its agent lists it while the walk finds its unf
   assert.deepEqual(ids, [found!.id]);
 });
 
-test("a file that was acknowledged and not indexed is a pending import again", async () => {
+slowTest("a file that was acknowledged and not indexed is a pending import again", async () => {
   const bytes = await anotherMcap();
   const asked = await askForFile(cloud, "edge", recordingItem({ size: bytes.length }));
   await deliverAll(asked, bytes);
@@ -266,21 +269,26 @@ test("a file that was acknowledged and not indexed is a pending import again", a
   assert.equal(await prisma.recording.count({ where: { id: asked.recordingId, importStatus: "complete" } }), 1);
 });
 
-test("nothing is indexed before all imports are known again, so that a copy does not come before its original", async () => {
-  const bytes = await anotherMcap();
-  const original = await importFile(bytes);
-  await emptyDatabase();
-  await recover();
-  const requestId = await send(bytes);
-  await ingest(deps, requestId, never);
-  assert.equal((await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } })).state, "received");
-  await walk();
-  await workOff();
-  const { state, isExisting, recordingId } = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
-  assert.deepEqual([state, isExisting, recordingId], ["complete", true, original]);
-});
+slowTest(
+  "nothing is indexed before all imports are known again, so that a copy does not come before its original",
+  async () => {
+    const bytes = await anotherMcap();
+    const original = await importFile(bytes);
+    await emptyDatabase();
+    await recover();
+    const requestId = await send(bytes);
+    await ingest(deps, requestId, never);
+    assert.equal((await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } })).state, "received");
+    await walk();
+    await workOff();
+    const { state, isExisting, recordingId } = await prisma.importRequest.findUniqueOrThrow({
+      where: { id: requestId },
+    });
+    assert.deepEqual([state, isExisting, recordingId], ["complete", true, original]);
+  },
+);
 
-test("what the database knows as deleted or abandoned stays so", async () => {
+slowTest("what the database knows as deleted or abandoned stays so", async () => {
   const id = await importFile(await anotherMcap());
   const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id } });
   await admin.call(api.recordings.delete, { keyOrId: id }); // its object is removed later
@@ -292,28 +300,31 @@ test("what the database knows as deleted or abandoned stays so", async () => {
   assert.deepEqual(await shownRecordings(), []);
 });
 
-test("by the ledger, recordings and devices that were deleted after the backup stay deleted, even if an object still exists", async () => {
-  const kept = await importFile(await anotherMcap());
-  const setBack = await copyDatabase(deps.db);
-  const deleted = await importFile(await anotherMcap(), { deviceName: "sold" });
-  const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: deleted } });
-  await send(Buffer.from("no recording"), { deviceName: "sold" });
-  await workOff(); // the import fails, and its file is kept
-  await admin.call(api.recordings.delete, { keyOrId: deleted });
-  const { id: deviceId } = await prisma.device.findFirstOrThrow({ where: { name: "sold" } });
-  await admin.call(api.devices.delete, { nameOrId: deviceId });
-  await noteEntries(deps);
-  await setBack();
-  await recover();
-  await walk({ replayLedger: (signal) => replayOf(deps, signal) });
-  await workOff();
-  assert(await deps.blobs.stat(blobKey!));
-  assert.deepEqual(
-    (await shownRecordings()).map(({ id }) => id),
-    [kept],
-  );
-  assert.equal(await prisma.device.count({ where: { name: "sold" } }), 0);
-});
+slowTest(
+  "by the ledger, recordings and devices that were deleted after the backup stay deleted, even if an object still exists",
+  async () => {
+    const kept = await importFile(await anotherMcap());
+    const setBack = await copyDatabase(deps.db);
+    const deleted = await importFile(await anotherMcap(), { deviceName: "sold" });
+    const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: deleted } });
+    await send(Buffer.from("no recording"), { deviceName: "sold" });
+    await workOff(); // the import fails, and its file is kept
+    await admin.call(api.recordings.delete, { keyOrId: deleted });
+    const { id: deviceId } = await prisma.device.findFirstOrThrow({ where: { name: "sold" } });
+    await admin.call(api.devices.delete, { nameOrId: deviceId });
+    await noteEntries(deps);
+    await setBack();
+    await recover();
+    await walk({ replayLedger: (signal) => replayOf(deps, signal) });
+    await workOff();
+    assert(await deps.blobs.stat(blobKey!));
+    assert.deepEqual(
+      (await shownRecordings()).map(({ id }) => id),
+      [kept],
+    );
+    assert.equal(await prisma.device.count({ where: { name: "sold" } }), 0);
+  },
+);
 
 test("a recording whose object is missing says so, is requested from the edge at the end, and is complete once the object is back", async () => {
   const bytes = await anotherMcap();
@@ -347,7 +358,7 @@ test("a recording whose object is missing says so, is requested from the edge at
   assert.equal(await prisma.importRequest.count({ where: { state: "awaiting" } }), 0);
 });
 
-test("if too many objects are missing, nothing is marked as missing before an admin has answered", async () => {
+slowTest("if too many objects are missing, nothing is marked as missing before an admin has answered", async () => {
   const ids: string[] = [];
   for (let n = 0; n < 11; n++) ids.push(await importFile(await anotherMcap()));
   for (const { blobKey } of await prisma.recording.findMany()) await deps.blobs.delete(blobKey!);
@@ -364,7 +375,7 @@ test("if too many objects are missing, nothing is marked as missing before an ad
   assert.equal(await acceptMissing(deps), false);
 });
 
-test("while the store does not answer, the walk waits, and marks nothing as missing", async () => {
+slowTest("while the store does not answer, the walk waits, and marks nothing as missing", async () => {
   const id = await importFile(await anotherMcap());
   await recover();
   const failing = { ...deps.blobs, stat: () => Promise.reject(new Error("503 SlowDown")) };
@@ -377,7 +388,7 @@ test("while the store does not answer, the walk waits, and marks nothing as miss
   assert.equal(await isRecovering(), false);
 });
 
-test("a manifest that is not understood, or whose object differs, does not block the others", async () => {
+slowTest("a manifest that is not understood, or whose object differs, does not block the others", async () => {
   const [first, second] = [await importFile(await anotherMcap()), await importFile(await anotherMcap())];
   const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: first } });
   await deps.blobs.removeNote(manifestKey(blobKey!, "import"));
@@ -392,30 +403,33 @@ test("a manifest that is not understood, or whose object differs, does not block
   assert.equal((await prisma.adoption.findFirstOrThrow()).doubtful, 1);
 });
 
-test("a copy that arrives while the data of its original is lost becomes that data, or a recording of its own if an agent sends it", async () => {
-  const bytes = await anotherMcap();
-  const uploaded = await importFile(bytes, { key: "kept" });
-  const edgeBytes = await anotherMcap();
-  const first = await askForFile(cloud, "edge", recordingItem({ size: edgeBytes.length }));
-  await deliverAll(first, edgeBytes);
-  await ingest(deps, first.requestId, never);
-  for (const { blobKey } of await prisma.recording.findMany()) await deps.blobs.delete(blobKey!);
+slowTest(
+  "a copy that arrives while the data of its original is lost becomes that data, or a recording of its own if an agent sends it",
+  async () => {
+    const bytes = await anotherMcap();
+    const uploaded = await importFile(bytes, { key: "kept" });
+    const edgeBytes = await anotherMcap();
+    const first = await askForFile(cloud, "edge", recordingItem({ size: edgeBytes.length }));
+    await deliverAll(first, edgeBytes);
+    await ingest(deps, first.requestId, never);
+    for (const { blobKey } of await prisma.recording.findMany()) await deps.blobs.delete(blobKey!);
 
-  assert.equal(await importFile(bytes), uploaded);
-  const [again] = (await shownRecordings()).filter(({ id }) => id === uploaded);
-  assert.deepEqual([again!.importStatus, again!.sha256, again!.key], ["complete", sha256(bytes), "kept"]);
-  assert(await deps.blobs.stat(again!.blobKey!));
+    assert.equal(await importFile(bytes), uploaded);
+    const [again] = (await shownRecordings()).filter(({ id }) => id === uploaded);
+    assert.deepEqual([again!.importStatus, again!.sha256, again!.key], ["complete", sha256(bytes), "kept"]);
+    assert(await deps.blobs.stat(again!.blobKey!));
 
-  const { agent } = first;
-  const item = recordingItem({ size: edgeBytes.length });
-  await agent.report([item]);
-  const [copy] = await admin.call(api.recordings.list, { path: item.path });
-  await admin.call(api.recordings.requestImport, { keyOrId: copy!.id });
-  const { id: requestId } = await prisma.importRequest.findFirstOrThrow({ where: { recordingId: copy!.id } });
-  const { versionId, size, modifiedAt } = item;
-  const version = { requestId, versionId, size, modifiedAt, sha256: sha256(edgeBytes) };
-  await deliverAll({ agent, item, recordingId: copy!.id, requestId, version }, edgeBytes);
-  await ingest(deps, requestId, never);
-  assert.equal((await admin.call(api.recordings.get, { keyOrId: copy!.id })).importStatus, "complete");
-  assert.equal((await admin.call(api.recordings.get, { keyOrId: first.recordingId })).importStatus, "pending");
-});
+    const { agent } = first;
+    const item = recordingItem({ size: edgeBytes.length });
+    await agent.report([item]);
+    const [copy] = await admin.call(api.recordings.list, { path: item.path });
+    await admin.call(api.recordings.requestImport, { keyOrId: copy!.id });
+    const { id: requestId } = await prisma.importRequest.findFirstOrThrow({ where: { recordingId: copy!.id } });
+    const { versionId, size, modifiedAt } = item;
+    const version = { requestId, versionId, size, modifiedAt, sha256: sha256(edgeBytes) };
+    await deliverAll({ agent, item, recordingId: copy!.id, requestId, version }, edgeBytes);
+    await ingest(deps, requestId, never);
+    assert.equal((await admin.call(api.recordings.get, { keyOrId: copy!.id })).importStatus, "complete");
+    assert.equal((await admin.call(api.recordings.get, { keyOrId: first.recordingId })).importStatus, "pending");
+  },
+);

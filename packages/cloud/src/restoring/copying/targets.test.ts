@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { readConfig } from "../../config.ts";
 import { openDatabase } from "../../db/client.ts";
 import { describeMove } from "../../keeping/stores/describe-move.ts";
@@ -81,25 +82,28 @@ test("a folder that cannot be used is named with the reason", async (t) => {
   await assert.rejects(opening, /file:.*no-folder\/objects cannot be used: ENOTDIR/);
 });
 
-test("the command that shows the recovery has one line for a move, which names both stores and what is used", async (t) => {
-  const [source, target] = [file("shown"), file("shown-target")];
-  const { db, begin } = await openMove(t, { source, newTarget: async () => target });
-  const [from, to] = [nameStore(source), nameStore(target)];
-  const next = "(downlink admin blobs copy goes on)";
-  assert.deepEqual(await describeMove(db), []);
-  const { copy } = await begin();
-  assert.deepEqual(await describeMove(db), [
-    `objects are copied from ${from} to ${to}; only the former is used yet ${next}`,
-  ]);
-  await db.prisma.storeMove.updateMany({ data: { state: "both" } });
-  const both = "both are used, and new objects go to the latter";
-  assert.deepEqual(await describeMove(db), [`objects move from ${from} to ${to}; ${both} ${next}`]);
-  await copy();
-  const kept = `${from} is kept as it was and is not used any more`;
-  assert.deepEqual(await describeMove(db), [`objects were moved to ${to}; ${kept} ${next}`]);
-});
+slowTest(
+  "the command that shows the recovery has one line for a move, which names both stores and what is used",
+  async (t) => {
+    const [source, target] = [file("shown"), file("shown-target")];
+    const { db, begin } = await openMove(t, { source, newTarget: async () => target });
+    const [from, to] = [nameStore(source), nameStore(target)];
+    const next = "(downlink admin blobs copy goes on)";
+    assert.deepEqual(await describeMove(db), []);
+    const { copy } = await begin();
+    assert.deepEqual(await describeMove(db), [
+      `objects are copied from ${from} to ${to}; only the former is used yet ${next}`,
+    ]);
+    await db.prisma.storeMove.updateMany({ data: { state: "both" } });
+    const both = "both are used, and new objects go to the latter";
+    assert.deepEqual(await describeMove(db), [`objects move from ${from} to ${to}; ${both} ${next}`]);
+    await copy();
+    const kept = `${from} is kept as it was and is not used any more`;
+    assert.deepEqual(await describeMove(db), [`objects were moved to ${to}; ${kept} ${next}`]);
+  },
+);
 
-test("a move is abandoned before the switch only, and its target need not answer", async (t) => {
+slowTest("a move is abandoned before the switch only, and its target need not answer", async (t) => {
   const { db, blobs, begin, stateNow } = await openMove(t, {
     source: file("moving"),
     newTarget: async () => file("given-up"),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
 import { forgetOldEntries, noteEntries } from "../../store/ledger/note-entries.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
@@ -31,7 +31,7 @@ test("what is created, revoked or deleted is in the store before the answer is s
   assert.deepEqual(await kindsOf(device.id), ["Device.insert", "Device.delete"]);
 });
 
-test("a change is answered even if the store accepts nothing, and is written there later", async (t) => {
+slowTest("a change is answered even if the store accepts nothing, and is written there later", async (t) => {
   const { admin, prisma, deps } = await startRestorable(t);
   const putNote = deps.blobs.putNote;
   deps.blobs.putNote = () => Promise.reject(new Error("EIO"));
@@ -43,42 +43,48 @@ test("a change is answered even if the store accepts nothing, and is written the
   assert.equal(await isNoted(), true);
 });
 
-test("after a restore a token that was revoked stays revoked, and what was created since the backup exists again", async (t) => {
-  const { admin, withToken, backup, restore, replay } = await startRestorable(t);
-  const { token: revoked, id: revokedId } = await admin.call(api.apiKeys.create, { name: "old", capabilities: ["*"] });
-  const limited = await admin.call(api.apiKeys.create, { name: "less", capabilities: ["*"] });
-  const { id: disabledId, token: disabled } = await admin.call(api.apiKeys.create, {
-    name: "off",
-    capabilities: ["*"],
-  });
-  const gone = await admin.call(api.devices.create, { name: "gone" });
-  const copy = await backup();
+slowTest(
+  "after a restore a token that was revoked stays revoked, and what was created since the backup exists again",
+  async (t) => {
+    const { admin, withToken, backup, restore, replay } = await startRestorable(t);
+    const { token: revoked, id: revokedId } = await admin.call(api.apiKeys.create, {
+      name: "old",
+      capabilities: ["*"],
+    });
+    const limited = await admin.call(api.apiKeys.create, { name: "less", capabilities: ["*"] });
+    const { id: disabledId, token: disabled } = await admin.call(api.apiKeys.create, {
+      name: "off",
+      capabilities: ["*"],
+    });
+    const gone = await admin.call(api.devices.create, { name: "gone" });
+    const copy = await backup();
 
-  await admin.call(api.apiKeys.delete, { id: revokedId });
-  await admin.call(api.apiKeys.update, { id: disabledId, enabled: false });
-  await admin.call(api.apiKeys.update, { id: limited.id, capabilities: ["devices.list"] });
-  await admin.call(api.devices.delete, { nameOrId: gone.id });
-  const made = await admin.call(api.devices.create, { name: "made" });
-  const { token: enrolled } = await admin.call(api.deviceTokens.create, { deviceId: made.id });
-  const brief = await admin.call(api.devices.create, { name: "brief" });
-  await admin.call(api.devices.delete, { nameOrId: brief.id });
-  const key = await admin.call(api.apiKeys.create, { name: "new", capabilities: ["devices.list"] });
-  const project = await admin.call(api.projects.create, { name: "new" });
+    await admin.call(api.apiKeys.delete, { id: revokedId });
+    await admin.call(api.apiKeys.update, { id: disabledId, enabled: false });
+    await admin.call(api.apiKeys.update, { id: limited.id, capabilities: ["devices.list"] });
+    await admin.call(api.devices.delete, { nameOrId: gone.id });
+    const made = await admin.call(api.devices.create, { name: "made" });
+    const { token: enrolled } = await admin.call(api.deviceTokens.create, { deviceId: made.id });
+    const brief = await admin.call(api.devices.create, { name: "brief" });
+    await admin.call(api.devices.delete, { nameOrId: brief.id });
+    const key = await admin.call(api.apiKeys.create, { name: "new", capabilities: ["devices.list"] });
+    const project = await admin.call(api.projects.create, { name: "new" });
 
-  await restore(copy);
-  await replay();
-  for (const token of [revoked!, disabled!])
-    await assert.rejects(withToken(token).call(api.devices.list, {}), refusedWith("Unauthenticated"));
-  await assert.rejects(withToken(limited.token!).call(api.apiKeys.list, {}), refusedWith("MissingCapability"));
-  const names = (await withToken(key.token!).call(api.devices.list, {})).map(({ name }) => name);
-  assert.deepEqual(names, ["made"]);
-  assert.ok((await admin.call(api.projects.list, {})).some(({ id }) => id === project.id));
-  const { device } = await withToken(enrolled!).call(api.edge.hello, helloBody());
-  assert.equal(device?.id, made.id);
-  const before = await admin.call(api.devices.get, { nameOrId: made.id });
-  await replay();
-  assert.deepEqual(await admin.call(api.devices.get, { nameOrId: made.id }), before, "once is enough");
-});
+    await restore(copy);
+    await replay();
+    for (const token of [revoked!, disabled!])
+      await assert.rejects(withToken(token).call(api.devices.list, {}), refusedWith("Unauthenticated"));
+    await assert.rejects(withToken(limited.token!).call(api.apiKeys.list, {}), refusedWith("MissingCapability"));
+    const names = (await withToken(key.token!).call(api.devices.list, {})).map(({ name }) => name);
+    assert.deepEqual(names, ["made"]);
+    assert.ok((await admin.call(api.projects.list, {})).some(({ id }) => id === project.id));
+    const { device } = await withToken(enrolled!).call(api.edge.hello, helloBody());
+    assert.equal(device?.id, made.id);
+    const before = await admin.call(api.devices.get, { nameOrId: made.id });
+    await replay();
+    assert.deepEqual(await admin.call(api.devices.get, { nameOrId: made.id }), before, "once is enough");
+  },
+);
 
 test("data that was deleted stays deleted after a restore, and its object does not become a recording again", async (t) => {
   const cloud = await startRestorable(t);
@@ -101,7 +107,7 @@ test("data that was deleted stays deleted after a restore, and its object does n
   assert.deepEqual(found, [], "the walk through the store does not list it as lost");
 });
 
-test("a recording that was requested before the backup and deleted after it is not requested again", async (t) => {
+slowTest("a recording that was requested before the backup and deleted after it is not requested again", async (t) => {
   const cloud = await startRestorable(t);
   const { admin, prisma, backup, restore, replay } = cloud;
   const { recordingId, requestId } = await askForFile(cloud, "robot");

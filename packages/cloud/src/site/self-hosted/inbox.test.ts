@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { openInboxFolder } from "./inbox-folder.ts";
 import { recoverFiles } from "./received-files.ts";
 import { dyingAt, dyingStore, lookTwice, openInboxScene, silent, textsOf } from "./testing/inbox-scene.ts";
@@ -107,26 +108,29 @@ test("names of every kind are imported", async () => {
   assert.deepEqual(await textsOf(store), names.toSorted());
 });
 
-test("killed at each durable step, the next process imports the file once, and removes it from the inbox", async () => {
-  for (let step = 0; step < 9; step++)
-    for (const end of ["complete", "error"] as const) {
-      const { store, states, write, left, start } = await open();
-      await write("a.mcap");
-      const dying = start(dyingStore(store, dyingAt(step)));
-      await lookTwice(dying).catch(() => {});
-      if ((await textsOf(store)).length > 0) states.set("a.mcap", end);
-      await dying.look().catch(() => {});
-      await recoverFiles(store);
-      const next = start();
-      await lookTwice(next);
-      states.set("a.mcap", end);
-      await next.look();
-      assert.deepEqual(await textsOf(store), ["a.mcap"], `step ${step}`);
-      const rest = end === "complete" ? [] : ["_quarantine/a.mcap", "_quarantine/a.mcap.reason.txt"];
-      assert.deepEqual(await left(), rest, `step ${step}`);
-      assert.deepEqual(await Array.fromAsync(store.listNotes("inbox/")), []);
-    }
-});
+slowTest(
+  "killed at each durable step, the next process imports the file once, and removes it from the inbox",
+  async () => {
+    for (let step = 0; step < 9; step++)
+      for (const end of ["complete", "error"] as const) {
+        const { store, states, write, left, start } = await open();
+        await write("a.mcap");
+        const dying = start(dyingStore(store, dyingAt(step)));
+        await lookTwice(dying).catch(() => {});
+        if ((await textsOf(store)).length > 0) states.set("a.mcap", end);
+        await dying.look().catch(() => {});
+        await recoverFiles(store);
+        const next = start();
+        await lookTwice(next);
+        states.set("a.mcap", end);
+        await next.look();
+        assert.deepEqual(await textsOf(store), ["a.mcap"], `step ${step}`);
+        const rest = end === "complete" ? [] : ["_quarantine/a.mcap", "_quarantine/a.mcap.reason.txt"];
+        assert.deepEqual(await left(), rest, `step ${step}`);
+        assert.deepEqual(await Array.fromAsync(store.listNotes("inbox/")), []);
+      }
+  },
+);
 
 test("a file that is as it was is still, whatever its time says", async () => {
   const { root, store, write, start } = await open();

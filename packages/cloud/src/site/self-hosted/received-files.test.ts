@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import { createLinkSigner } from "../../core/signed-link.ts";
 import { type FileStore, openFileStore } from "../../store/blobs/file-store.ts";
 import { createStoppedClock } from "../../testing/test-clock.ts";
@@ -98,7 +99,7 @@ test("killed at each durable step, a site that starts again has the whole file a
   assert.deepEqual(outcomes, ["nothing", "nothing", "nothing", "whole", "whole", "whole"]);
 });
 
-test("killed at each step of the recovery, the next one ends it", async () => {
+slowTest("killed at each step of the recovery, the next one ends it", async () => {
   for (let upTo = 0; upTo < 6; upTo++)
     for (let step = 0; step < 4; step++) {
       const store = await openStore();

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { deflateRawSync } from "node:zlib";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, LEASE_HEADER } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { makeMcap, slowTest } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
 import { reconcile } from "../../imports/ingest/reconcile.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -141,7 +141,7 @@ test("while the deployment recovers, nothing is removed at a site", async () => 
   await site.report({ removed: [key] });
 });
 
-test("what is no finding of the file ends its import with a reason, and changes nothing else", async () => {
+slowTest("what is no finding of the file ends its import with a reason, and changes nothing else", async () => {
   const bomb = deflateRawSync(Buffer.alloc(300 * 1024 * 1024));
   const wrong = [Buffer.from("not packed"), deflateRawSync("{}"), deflateRawSync("[]"), bomb];
   for (const data of wrong) {
@@ -205,27 +205,30 @@ test("one process at a time works for a site; one that lost its lease changes no
   await restarted.report({});
 });
 
-test("a call for work whose process has gone renews its lease no more, so that the next one need not wait", async () => {
-  const leaving = await startTestSite(cloud, "leaving");
-  const { siteId, token, hello } = leaving;
-  const { etag } = await leaving.call(api.site.work, {});
-  const going = new AbortController();
-  const url = `${cloud.url}${api.site.work.path}?wait=20&etag=${etag}`;
-  const headers = { authorization: `Bearer ${token}`, [LEASE_HEADER]: String(hello.lease) };
-  const { siteProcess } = deps.db.prisma;
-  const where = { siteId };
-  const readLease = async () => (await siteProcess.findUniqueOrThrow({ where })).leaseExpiresAtNs;
-  const endLease = () => siteProcess.update({ where, data: { leaseExpiresAtNs: 0n } });
-  await endLease();
-  const waiting = fetch(url, { headers, signal: going.signal });
-  await eventually(readLease, (untilNs) => untilNs > 0n); // it has looked once, and looks again after a second
-  going.abort();
-  await assert.rejects(waiting);
-  await delay(500); // the server has seen that
-  await endLease();
-  await delay(1500);
-  assert.equal(await readLease(), 0n);
-});
+slowTest(
+  "a call for work whose process has gone renews its lease no more, so that the next one need not wait",
+  async () => {
+    const leaving = await startTestSite(cloud, "leaving");
+    const { siteId, token, hello } = leaving;
+    const { etag } = await leaving.call(api.site.work, {});
+    const going = new AbortController();
+    const url = `${cloud.url}${api.site.work.path}?wait=20&etag=${etag}`;
+    const headers = { authorization: `Bearer ${token}`, [LEASE_HEADER]: String(hello.lease) };
+    const { siteProcess } = deps.db.prisma;
+    const where = { siteId };
+    const readLease = async () => (await siteProcess.findUniqueOrThrow({ where })).leaseExpiresAtNs;
+    const endLease = () => siteProcess.update({ where, data: { leaseExpiresAtNs: 0n } });
+    await endLease();
+    const waiting = fetch(url, { headers, signal: going.signal });
+    await eventually(readLease, (untilNs) => untilNs > 0n); // it has looked once, and looks again after a second
+    going.abort();
+    await assert.rejects(waiting);
+    await delay(500); // the server has seen that
+    await endLease();
+    await delay(1500);
+    assert.equal(await readLease(), 0n);
+  },
+);
 
 test("a process over another store is refused while the site has files in the first one", async () => {
   const plant = await startTestSite(cloud, "moved");

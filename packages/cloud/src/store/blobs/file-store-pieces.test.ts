@@ -4,6 +4,7 @@ import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, stat, truncate, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { DigestMismatchError, PieceConflictError, UploadClosedError } from "./blob-errors.ts";
 import { filesOf, pieceJournalFile } from "./file-layout.ts";
@@ -22,26 +23,29 @@ const directory = await mkdtemp(join(tmpdir(), "file-store-pieces-"));
 const store = await openFileStore({ directory, signer: testSigner, clock: testClock, publicUrl: () => "" });
 after(() => rm(directory, { recursive: true }));
 
-test("a journal of pieces torn at any byte loses at most its last ones, and what is sent after it counts", async () => {
-  const { key, journal } = await openUpload(3);
-  const whole = await readFile(journal);
-  const tears = fc.tuple(fc.integer({ min: 0, max: whole.byteLength }), fc.uint8Array({ maxLength: 30 }));
-  await fc.assert(
-    fc.asyncProperty(tears, async ([keptBytes, garbage]) => {
-      await writeFile(journal, Buffer.concat([whole.subarray(0, keptBytes), garbage]));
-      const survivors = await store.listPieces(key);
-      assert.deepEqual(
-        survivors,
-        pieces.slice(0, survivors.length).map((piece) => piece.plan),
-      );
-      if (keptBytes === whole.byteLength) assert.equal(survivors.length, 3);
-      await receive(key, pieces.slice(survivors.length, survivors.length + 1));
-      assert.equal((await store.listPieces(key)).length, survivors.length + 1);
-    }),
-    { numRuns: 60 },
-  );
-  await finish(key);
-});
+slowTest(
+  "a journal of pieces torn at any byte loses at most its last ones, and what is sent after it counts",
+  async () => {
+    const { key, journal } = await openUpload(3);
+    const whole = await readFile(journal);
+    const tears = fc.tuple(fc.integer({ min: 0, max: whole.byteLength }), fc.uint8Array({ maxLength: 30 }));
+    await fc.assert(
+      fc.asyncProperty(tears, async ([keptBytes, garbage]) => {
+        await writeFile(journal, Buffer.concat([whole.subarray(0, keptBytes), garbage]));
+        const survivors = await store.listPieces(key);
+        assert.deepEqual(
+          survivors,
+          pieces.slice(0, survivors.length).map((piece) => piece.plan),
+        );
+        if (keptBytes === whole.byteLength) assert.equal(survivors.length, 3);
+        await receive(key, pieces.slice(survivors.length, survivors.length + 1));
+        assert.equal((await store.listPieces(key)).length, survivors.length + 1);
+      }),
+      { numRuns: 60 },
+    );
+    await finish(key);
+  },
+);
 
 test("bytes that were written without their line do not count, are sent again, and are removed with the upload", async () => {
   const { key, files, journal, names } = await openUpload(2);

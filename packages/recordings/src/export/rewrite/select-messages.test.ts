@@ -4,6 +4,7 @@ import { inspectRecording } from "../../inspect/inspect.ts";
 import { bytesSource, SourceChangedError } from "../../sources/source.ts";
 import { exportBytes, exportSource, indexedSource } from "../../testing/export-bytes.ts";
 import { readMessages, readRecords } from "../../testing/read-messages.ts";
+import { slowTest } from "../../testing/slow-test.ts";
 import { writeMessages } from "../../testing/write-messages.ts";
 
 /** Among each four messages two large ones stand side by side. */
@@ -37,7 +38,7 @@ test("uncompressed chunks are rewritten with true checksums, whether parts were 
   }
 });
 
-test("whichever byte of an uncompressed chunk has changed, the export ends, and says so", async () => {
+slowTest("whichever byte of an uncompressed chunk has changed, the export ends, and says so", async () => {
   const sound = new Uint8Array(await writeMessages({ ...file, messages }));
   const { openIndex } = await indexedSource(sound);
   const chunk = readRecords(sound).records.find((record) => record.type === "ChunkIndex")!;

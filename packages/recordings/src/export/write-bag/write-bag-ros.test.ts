@@ -9,6 +9,7 @@ import { readBagsInOrder, topicOf } from "../../testing/read-bag-file.ts";
 import { requireSoundBag } from "../../testing/require-sound-bag.ts";
 import { type BagVerdict, digestTopics, judgeBags, runRosbag, skipWithoutRosbag } from "../../testing/rosbag-judge.ts";
 import { listSharedFiles, realFolder, skipWithout } from "../../testing/shared-data.ts";
+import { slowTest } from "../../testing/slow-test.ts";
 import { type BagMessage, makeBagMessages, writeBagMessages } from "../../testing/write-bag-messages.ts";
 import type { BagCompression } from "./write-bag.ts";
 
@@ -73,7 +74,7 @@ test("`rosbag check`, `rosbag info` and `rosbag reindex` accept what was written
   assert.match(await runRosbag("info", full), /messages: +100\n(.*\n)*.*\/status +100 msgs/);
 });
 
-test("real bags are exported with all they hold", { skip: skipWithout(realFolder) }, async (t) => {
+slowTest("real bags are exported with all they hold", { skip: skipWithout(realFolder) }, async (t) => {
   const paths: string[] = [];
   const expected: BagVerdict[] = [];
   for (const path of listSharedFiles(realFolder, ".bag")) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slowTest } from "@downlink/recordings/testing";
 import type { ListedObject } from "../blob-store.ts";
 import { listBucket } from "../buckets/list-bucket.ts";
 import { connectBucket } from "./bucket.ts";
@@ -74,28 +75,31 @@ async function listAll(stub: Stub): Promise<ListedObject[]> {
   return Array.fromAsync(listBucket(openStub(stub).bucket, ""));
 }
 
-test("100,000 objects and unfinished uploads are each listed once, with only some thousands in memory", async () => {
-  const objects = Array.from({ length: 80_000 }, (_, index) => keyAt(2 * index));
-  // Every tenth upload has an object that exists already.
-  const uploads = Array.from({ length: 20_000 }, (_, index) => keyAt(8 * index + (index % 10 === 0 ? 0 : 1)));
-  const { bucket, returned } = openStub({ objects, uploads });
-  let whole = 0;
-  let unfinished = 0;
-  let both = 0;
-  let lastKey = "";
-  for await (const { key, isWhole, sizeBytes, modifiedAtMs } of listBucket(bucket, "")) {
-    assert.ok(key > lastKey, `${key} after ${lastKey}`);
-    lastKey = key;
-    assert.equal(sizeBytes, isWhole ? 1 : 7);
-    if (!isWhole) unfinished += 1;
-    else whole += 1;
-    if (isWhole && modifiedAtMs === LATE_MS) both += 1;
-    const heldCount = returned.uploads - unfinished - both + returned.objects - whole;
-    assert.ok(heldCount <= 5000 + 3 * PAGE, `${heldCount} are held`);
-  }
-  assert.deepEqual([whole, unfinished, both], [80_000, 18_000, 2000]);
-  assert.equal(returned.looks, 0);
-});
+slowTest(
+  "100,000 objects and unfinished uploads are each listed once, with only some thousands in memory",
+  async () => {
+    const objects = Array.from({ length: 80_000 }, (_, index) => keyAt(2 * index));
+    // Every tenth upload has an object that exists already.
+    const uploads = Array.from({ length: 20_000 }, (_, index) => keyAt(8 * index + (index % 10 === 0 ? 0 : 1)));
+    const { bucket, returned } = openStub({ objects, uploads });
+    let whole = 0;
+    let unfinished = 0;
+    let both = 0;
+    let lastKey = "";
+    for await (const { key, isWhole, sizeBytes, modifiedAtMs } of listBucket(bucket, "")) {
+      assert.ok(key > lastKey, `${key} after ${lastKey}`);
+      lastKey = key;
+      assert.equal(sizeBytes, isWhole ? 1 : 7);
+      if (!isWhole) unfinished += 1;
+      else whole += 1;
+      if (isWhole && modifiedAtMs === LATE_MS) both += 1;
+      const heldCount = returned.uploads - unfinished - both + returned.objects - whole;
+      assert.ok(heldCount <= 5000 + 3 * PAGE, `${heldCount} are held`);
+    }
+    assert.deepEqual([whole, unfinished, both], [80_000, 18_000, 2000]);
+    assert.equal(returned.looks, 0);
+  },
+);
 
 test("pieces count for the upload that they belong to, and neither they nor notes are objects", async () => {
   const objects = [

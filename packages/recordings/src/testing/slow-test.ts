@@ -1,0 +1,19 @@
+import { type TestFn, type TestOptions, test } from "node:test";
+
+/** The run of all tests sets it, that of the slow ones too. */
+export const SLOW_TESTS_VARIABLE = "DOWNLINK_SLOW_TESTS";
+
+export function runsSlowTests(): boolean {
+  return process.env[SLOW_TESTS_VARIABLE] !== undefined;
+}
+
+type Declared = [act: TestFn] | [options: TestOptions, act: TestFn];
+
+/**
+ * Makes a test that runs with `npm test -- --slow` and not with `npm test`: it takes more than a second, and a test beside it shows the
+ * promise more cheaply, or the promise is that of a rare case. A file all of whose tests are of this kind is a `*.slow.ts`.
+ */
+export function slowTest(title: string, ...declared: Declared): void {
+  const [options, act] = declared.length === 1 ? [{}, declared[0]] : declared;
+  if (runsSlowTests()) void test(title, options, act);
+}
