@@ -24,13 +24,14 @@ function trackIn(root: string): { storage: { root: string; device: bigint }; fil
 /** An inventory that knows a hash, whatever it proves. */
 const inventory = { hash: () => sha256 };
 
-/** Makes a clock whose time since the start the test moves. */
+/** Makes a clock whose time since the start moves only by the test. */
 function makeClock(skewNs = 0n) {
+  const startedMs = systemClock.uptimeMs();
   let passedMs = 0;
   const clock: Clock = {
     ...systemClock,
     nowNs: () => systemClock.nowNs() + skewNs,
-    uptimeMs: () => systemClock.uptimeMs() + passedMs,
+    uptimeMs: () => startedMs + passedMs,
   };
   const pass = (ms: number) => {
     passedMs += ms;
