@@ -17,8 +17,7 @@ import { runAzurite, whyNoAzurite } from "../packages/cloud/src/store/bucket-upl
 import { runCeph, whyNoCeph } from "../packages/cloud/src/store/bucket-uploads/testing/run-ceph.ts";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../packages/cloud/src/testing/test-database.ts";
 import { TEST_BUCKET_VARIABLE } from "../packages/cloud/src/testing/test-store.ts";
-import { propertyRuns } from "../packages/recordings/src/testing/property-runs.ts";
-import { SLOW_TESTS_VARIABLE, slowTest } from "../packages/recordings/src/testing/slow-test.ts";
+import { SLOW_TESTS_VARIABLE } from "../packages/recordings/src/testing/slow-test.ts";
 import { endSilent, REPORTING } from "./end-silent.ts";
 import { type FailedTest, filesToRunAgain, findFlaky, logFlaky, noteFailures } from "./failed-files.ts";
 import { groupTests } from "./group-tests.ts";
@@ -38,6 +37,8 @@ const FLAKY_LOG = join(CACHE, "flaky.log");
 const TIMEOUT_MS = 600_000;
 /** None of the tests that a build has time for takes as long as this. */
 const SILENCE_MS = process.env.CI ? 400_000 : TIMEOUT_MS + 30_000;
+/** What does more, or something at all, only with `--slow`. */
+const SLOW_PARTS = /\b(?:propertyRuns|slowTest)\(/;
 /** With the usual 16 MB an eighth of the processors' time goes into collecting what tests throw away. */
 const YOUNG_MB = 32;
 
@@ -117,8 +118,7 @@ function glob(kind: "slow" | "test"): string[] {
 }
 
 function holdsSlow(path: string): boolean {
-  const text = readFileSync(join(ROOT, path), "utf8");
-  return [propertyRuns, slowTest].some(({ name }) => text.includes(`${name}(`));
+  return SLOW_PARTS.test(readFileSync(join(ROOT, path), "utf8"));
 }
 
 /** What a build has no time for is printed, so that nobody takes it for tested. A path that is no test is a mistake. */

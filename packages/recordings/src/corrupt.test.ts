@@ -54,7 +54,7 @@ async function examine(bytes: Uint8Array, fileName: string): Promise<string> {
 const QUICK: ReadonlySet<string> = new Set(["indexed-lz4.mcap", "lz4.bag"]);
 
 for (const [fileName, bytes] of Object.entries(files)) {
-  const declare: (title: string, act: () => Promise<void>) => void = QUICK.has(fileName) ? test : slowTest;
+  const declare: typeof slowTest = QUICK.has(fileName) ? test : slowTest;
   declare(`every broken variant of ${fileName} ends in a state, and an export throws a damage`, async () => {
     assert.equal(await examine(bytes, fileName), "finished, finished, finished");
     for (const variant of corrupt(bytes, fileName)) {

@@ -7,13 +7,13 @@ export function runsSlowTests(): boolean {
   return process.env[SLOW_TESTS_VARIABLE] !== undefined;
 }
 
-type Declared = [act: TestFn] | [options: TestOptions, act: TestFn];
+interface DeclareTest {
+  (title: string, act: TestFn): unknown;
+  (title: string, options: TestOptions, act: TestFn): unknown;
+}
 
 /**
  * Makes a test that runs with `npm test -- --slow` and not with `npm test`: it takes more than a second, and a test beside it shows the
  * promise more cheaply, or the promise is that of a rare case. A file all of whose tests are of this kind is a `*.slow.ts`.
  */
-export function slowTest(title: string, ...declared: Declared): void {
-  const [options, act] = declared.length === 1 ? [{}, declared[0]] : declared;
-  if (runsSlowTests()) void test(title, options, act);
-}
+export const slowTest: DeclareTest = runsSlowTests() ? test : () => undefined; // `test` itself, which reports the file that calls it
