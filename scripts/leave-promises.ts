@@ -1,6 +1,6 @@
-// Loaded into each process of tests, before `node:test`. The runner of Node follows every promise, to know to which test belongs what is made or
-// thrown later. That costs twenty times as much as the promises themselves. Here it learns the same from `AsyncLocalStorage`, which V8
-// keeps for it at no cost that can be seen.
+// Loaded into each process of tests, before `node:test`. The runner of Node follows every promise, to know to which test belongs what is made
+// or thrown later. That costs twenty times as much as the promises themselves. Here it learns the same from `AsyncLocalStorage`, whose
+// values V8 passes on.
 
 import { AsyncLocalStorage, AsyncResource, type createHook, type HookCallbacks } from "node:async_hooks";
 import { createRequire } from "node:module";
@@ -17,7 +17,7 @@ const { createHook: createWith, executionAsyncId } = hooks;
 /** Holds the id of the innermost test, which is an asynchronous resource to Node. */
 const innermost = new AsyncLocalStorage<number>();
 
-/** The runner calls this once; a thread has no runner. */
+/** The runner calls this once, and nothing else in these tests has hooks. A thread has no runner. */
 function followTests({ init, ...callbacks }: HookCallbacks): ReturnType<typeof createHook> {
   return createWith({
     ...callbacks,

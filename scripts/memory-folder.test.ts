@@ -1,27 +1,43 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { openMemoryFolder } from "./memory-folder.ts";
 
-test("the folder of a run is everybody's, as that of the system, and goes with the run; what a killed run left goes, too", (t) => {
+function makeParent(t: TestContext): string {
   const parent = mkdtempSync(join(tmpdir(), "downlink-memory-"));
   t.after(() => rmSync(parent, { recursive: true }));
-  const ended = spawnSync("/bin/true").pid;
-  const [left, living] = [join(parent, `downlink-tests-${ended}`), join(parent, `downlink-tests-${process.ppid}`)];
-  mkdirSync(join(left, "files"), { recursive: true });
-  mkdirSync(living);
-  const folder = openMemoryFolder(parent);
-  if (!folder) return t.skip("there is no room for 4 GB");
+  return parent;
+}
+
+test("the folder of a run is everybody's, as that of the system, and goes with the run", (t) => {
+  const parent = makeParent(t);
+  const folder = openMemoryFolder({ parent, neededBytes: 0 })!;
   assert.equal(statSync(folder.path).mode & 0o7777, 0o1777);
-  assert.deepEqual([existsSync(left), existsSync(living)], [false, true]);
   mkdirSync(join(folder.path, "files"));
   folder[Symbol.dispose]();
-  assert.equal(existsSync(folder.path), false);
+  assert.deepEqual(readdirSync(parent), []);
 });
 
-test("where there is no such folder, the files are where the system has them", () => {
-  assert.equal(openMemoryFolder("/dev/shm/there/is/none"), undefined);
+test("what a killed run left goes with the next one, also if both have one number; what a living run has stays", (t) => {
+  const parent = makeParent(t);
+  const leave = (pid: number) => {
+    mkdirSync(join(parent, `downlink-tests-${pid}-a`, "files"), { recursive: true });
+    return join(parent, `downlink-tests-${pid}-a`);
+  };
+  const places = [leave(spawnSync("true").pid), leave(process.pid), leave(process.ppid)];
+  using folder = openMemoryFolder({ parent, neededBytes: 0 })!;
+  assert.deepEqual(
+    [...places, folder.path].map((path) => existsSync(path)),
+    [false, false, true, true],
+  );
+});
+
+test("where there is no room, or no such folder, the files are where the system has them", (t) => {
+  const parent = makeParent(t);
+  assert.equal(openMemoryFolder({ parent, neededBytes: Number.POSITIVE_INFINITY }), undefined);
+  assert.equal(openMemoryFolder({ parent: join(parent, "none") }), undefined);
+  assert.deepEqual(readdirSync(parent), []);
 });

@@ -1,39 +1,33 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { hasRoom, IN_MEMORY } from "../packages/cloud/src/testing/memory-room.ts";
 
-const IN_MEMORY = "/dev/shm";
-const NAME = /^downlink-tests-(\d+)$/;
+const NAME = /^downlink-tests-(\d+)-/;
 /** What the quick tests have in their folders at the same moment is a fraction of this. */
 const NEEDED_BYTES = 4 * 1024 ** 3;
 
 /**
  * Makes a folder in memory for the temporary files of a run: to make the 256 folders of an object store takes a tenth of what it takes on a
- * disk, and every control plane of a test has one. Returns undefined where there is no room for it, or programs may not be run from it. Disposing
- * removes it; that of a run that was killed is removed by the next one.
+ * disk, and every control plane of a test has one. Returns undefined where there is no room for it, or programs may not be run from it.
+ * Disposing removes it; that of a run that was killed is removed by the next one of the same user.
  */
-export function openMemoryFolder(parent = IN_MEMORY): (Disposable & { readonly path: string }) | undefined {
-  if (!hasRoom(parent)) return undefined;
+export function openMemoryFolder({
+  parent = IN_MEMORY,
+  neededBytes = NEEDED_BYTES,
+} = {}): (Disposable & { readonly path: string }) | undefined {
+  if (!hasRoom(neededBytes, parent)) return undefined;
   removeLeft(parent);
-  const path = join(parent, `downlink-tests-${process.pid}`);
-  const remove = () => rmSync(path, { recursive: true, force: true });
-  mkdirSync(path);
+  const path = mkdtempSync(join(parent, `downlink-tests-${process.pid}-`));
   chmodSync(path, 0o1777); // as that of the system: some tests run programs of other users
-  if (!canRun(path)) {
-    remove();
-    return undefined;
-  }
-  return { path, [Symbol.dispose]: remove };
+  if (canRun(path)) return { path, [Symbol.dispose]: () => remove(path) };
+  remove(path);
+  return undefined;
 }
 
-function hasRoom(parent: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(parent);
-    return bavail * bsize >= NEEDED_BYTES;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
+/** A process that a test has killed may still write for a moment. */
+function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 5 });
 }
 
 function canRun(folder: string): boolean {
@@ -42,11 +36,13 @@ function canRun(folder: string): boolean {
   return spawnSync(program).status === 0;
 }
 
-/** Removes the folders of runs whose processes have gone. */
+/** Removes the folders of this user's runs whose processes have gone; one with the number of this process is of a former one. */
 function removeLeft(parent: string): void {
   for (const name of readdirSync(parent)) {
-    const pid = Number(NAME.exec(name)?.[1] ?? process.pid);
-    if (pid !== process.pid && !isAlive(pid)) rmSync(join(parent, name), { recursive: true, force: true });
+    const pid = NAME.exec(name)?.[1];
+    const path = join(parent, name);
+    if (pid === undefined || statSync(path, { throwIfNoEntry: false })?.uid !== process.getuid?.()) continue;
+    if (Number(pid) === process.pid || !isAlive(Number(pid))) remove(path);
   }
 }
 

@@ -8,7 +8,7 @@ import { runInNewContext } from "node:vm";
 const MOST_GROWTH = 40;
 /** The factor by which the young generation grows by default. */
 const DEFAULT_YOUNG_GROWTH = 2;
-/** Memory is given back at most once in this time: a process that visits a hundred buckets would else collect for longer than it works. */
+/** Memory is given back at most once in this time: a process that visits many buckets would else collect for each of them. */
 const GIVE_BACK_EVERY_MS = 60_000;
 let givenBackMs = Number.NEGATIVE_INFINITY;
 /** How many works keep the heap small at this moment: the setting is that of the whole process. */
@@ -27,7 +27,8 @@ export function keepHeapSmall(): void {
 
 /**
  * Runs work that walks over everything a store has, and keeps the process small meanwhile. The memory that the process used before is
- * given back first, unless that was done a minute ago, because the young generation never shrinks while garbage is made. Once the work is over, it grows as before.
+ * given back first, unless that was done within the last minute, because the young generation never shrinks while garbage is made. Once
+ * the work is over, it grows as before.
  */
 export async function withSmallHeap<T>(work: () => Promise<T>): Promise<T> {
   works += 1;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, statfsSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -9,12 +9,12 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "../db/embedded-pos
 import { applyMigrations, migrationsDir } from "../db/migrations.ts";
 import { sqlState } from "../db/sql-state.ts";
 import { createMetrics } from "../process/metrics/metrics.ts";
+import { hasRoom, IN_MEMORY } from "./memory-room.ts";
 
 /** The variable that names the test run's server to the processes that it starts. */
 export const TEST_POSTGRES_VARIABLE = "DOWNLINK_TEST_POSTGRES";
 
 const TEMPLATE = "downlink_template";
-const IN_MEMORY = "/dev/shm";
 const NEEDED_BYTES = 2 * 1024 ** 3;
 /** A server that does not answer fails a test instead of holding it up for ever. */
 const LIMIT_MS = 120_000;
@@ -42,7 +42,7 @@ export function createEmptyDatabase(t: Ending): Promise<string> {
 
 /** Starts a server for tests, in memory if there is room, with a migrated template; it leaves nothing behind, even when killed. */
 export function startTestPostgres(): Promise<EmbeddedPostgres> {
-  return startWithTemplate(hasRoom() ? IN_MEMORY : tmpdir(), VOLATILE);
+  return startWithTemplate(hasRoom(NEEDED_BYTES) ? IN_MEMORY : tmpdir(), VOLATILE);
 }
 
 /** Does what {@link startTestPostgres} does, but on the disk and as durable as in production, to measure what that costs. */
@@ -134,14 +134,4 @@ function urlOf(server: string, database: string): string {
   const url = new URL(server);
   url.pathname = `/${database}`;
   return url.href;
-}
-
-function hasRoom(): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(IN_MEMORY);
-    return bavail * bsize >= NEEDED_BYTES;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
 }
