@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
-import { slowTest } from "@downlink/recordings/testing";
+import { runsSlowTests, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -9,7 +9,8 @@ const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 const { projectId, orgId } = await admin.call(api.devices.create, { name: "robot" });
 
-const EPISODES = 60_000;
+/** With either number some versions are read along the index of an order, and others are read whole and sorted. */
+const EPISODES = runsSlowTests() ? 60_000 : 6000;
 const NEVER = 2 ** 31 - 1;
 
 interface Member {
