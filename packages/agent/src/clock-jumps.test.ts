@@ -2,18 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runDaemon } from "./daemon/daemon.ts";
 import { createLog } from "./diagnostics/log.ts";
-import { type Clock, systemClock } from "./system/clock.ts";
 import { FakeCloud } from "./testing/fake-cloud.ts";
 import { writeRecording } from "./testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon, untilStatus } from "./testing/run-daemon.ts";
+import { createRunningClock } from "./testing/test-clock.ts";
 
 const YEAR_NS = 365n * 24n * 3_600_000_000_000n;
 
 test("a clock that jumps by years in both directions makes the agent lose nothing and give up nothing", async (t) => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
-  let skewNs = 0n;
-  const clock: Clock = { ...systemClock, nowNs: () => systemClock.nowNs() + skewNs };
+  const clock = createRunningClock();
   const stop = new AbortController();
   t.after(() => stop.abort());
   const log = createLog({ format: "json", level: "error", out: { write: () => true, on: () => undefined } });
@@ -22,7 +21,7 @@ test("a clock that jumps by years in both directions makes the agent lose nothin
   const delivered = new Map<string, Buffer>();
   const requests: string[] = [];
   for (const [index, years] of [0n, 30n, -40n, 0n].entries()) {
-    skewNs = years * YEAR_NS;
+    clock.skewNs = years * YEAR_NS;
     const path = `${index}.mcap`;
     delivered.set(path, await writeRecording(device, path, { seed: index + 1, sizeBytes: 200_000 }));
     await cloud.until(`${path} is reported at ${years} years`, () => cloud.at(path)?.state === "indexed");
@@ -46,8 +45,7 @@ test("a clock that jumps by years in both directions makes the agent lose nothin
 test("when the clock is set from 1972 to today while the agent runs, the status says so, and all ages stay right", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
-  let skewNs = -54n * YEAR_NS;
-  const clock: Clock = { ...systemClock, nowNs: () => systemClock.nowNs() + skewNs };
+  const clock = createRunningClock({ skewNs: -54n * YEAR_NS });
   await using agent = startDaemon(settingsFor(device, cloud), clock);
   const off = await agent.until("it says so", ({ problems }) => problems.some(({ code }) => code === "ClockSkewed"));
   assert.deepEqual([off.health, off.connection.state], ["degraded", "connected"]);
@@ -55,7 +53,7 @@ test("when the clock is set from 1972 to today while the agent runs, the status 
   assert.ok(Math.abs(off.connection.clockSkewMs! - Number(54n * YEAR_NS) / 1e6) < 10_000);
   const { scans } = off.counters;
   await agent.until("it has scanned again", ({ counters }) => counters.scans > scans);
-  skewNs = 0n;
+  clock.skewNs = 0n;
   const { health, problems, agent: process, connection, storage } = await agent.status();
   assert.deepEqual([health, problems], ["healthy", []]);
   assert.ok(Math.abs(connection.clockSkewMs!) < 10_000);

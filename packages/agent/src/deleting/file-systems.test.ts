@@ -5,9 +5,10 @@ import { test } from "node:test";
 import { TRASH_NAME } from "../files/scan.ts";
 import { identityOf } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import { type Clock, systemClock } from "../system/clock.ts";
+import { systemClock } from "../system/clock.ts";
 import { mountExfat } from "../testing/mount-exfat.ts";
 import { makeDevice } from "../testing/run-daemon.ts";
+import { createRunningClock } from "../testing/test-clock.ts";
 import { createFileSystems } from "./file-systems.ts";
 import { createProofs } from "./proofs.ts";
 
@@ -24,21 +25,6 @@ function trackIn(root: string): { storage: { root: string; device: bigint }; fil
 /** An inventory that knows a hash, whatever it proves. */
 const inventory = { hash: () => sha256 };
 
-/** Makes a clock whose time since the start moves only by the test. */
-function makeClock(skewNs = 0n) {
-  const startedMs = systemClock.uptimeMs();
-  let passedMs = 0;
-  const clock: Clock = {
-    ...systemClock,
-    nowNs: () => systemClock.nowNs() + skewNs,
-    uptimeMs: () => startedMs + passedMs,
-  };
-  const pass = (ms: number) => {
-    passedMs += ms;
-  };
-  return { clock, pass };
-}
-
 test("a file system that sets ctime by this machine's clock shows changes: there a stored hash is a proof", async () => {
   using device = makeDevice();
   using fileSystems = createFileSystems(systemClock);
@@ -54,28 +40,28 @@ test("a file system that sets ctime by this machine's clock shows changes: there
 for (const skewNs of [-2_000_000_000n, 2_000_000_000n])
   test(`a file system whose clock differs by ${skewNs / 1_000_000_000n} s does not: a hash is a proof for ten minutes`, async () => {
     using device = makeDevice();
-    const { clock, pass } = makeClock(skewNs);
+    const clock = createRunningClock({ skewNs, pace: { uptimeMs: 0 } });
     using fileSystems = createFileSystems(clock);
     const { storage, file } = trackIn(device.root);
     const proofs = createProofs({ inventory, fileSystems, clock });
     const seen = await fileSystems.look(storage, file);
     assert.equal(seen.showsChanges, false);
     assert.equal(proofs.hashOf(file), undefined, "what was kept by another process proves nothing");
-    pass(3_600_000); // A large file takes an hour.
+    clock.aheadMs += 3_600_000; // A large file takes an hour.
     proofs.stepFor(file, { sha256, begunNs: 0n }, seen);
     await fileSystems.look(storage, file);
     assert.equal(proofs.hashOf(file), sha256);
     assert.equal(proofs.hashOf({ ...file, identity: { ...file.identity } }), undefined, "it was of another identity");
-    pass(599_000);
+    clock.aheadMs += 599_000;
     await fileSystems.look(storage, file);
     assert.equal(proofs.hashOf(file), sha256);
-    pass(2_000);
+    clock.aheadMs += 2_000;
     assert.equal(proofs.hashOf(file), undefined);
   });
 
 test("a trash that went and came again may be on another mount: earlier proofs do not count any more", async () => {
   using device = makeDevice();
-  const { clock } = makeClock(5_000_000_000n);
+  const clock = createRunningClock({ skewNs: 5_000_000_000n });
   using fileSystems = createFileSystems(clock);
   const { storage, file } = trackIn(device.root);
   const proofs = createProofs({ inventory, fileSystems, clock });
@@ -128,7 +114,7 @@ async function eventuallyUnproven(hashOf: () => string | undefined): Promise<voi
 
 test("facts about a card do not hold for the next one at the same place, though its device has the same number", async () => {
   using device = makeDevice();
-  const { clock } = makeClock(2_000_000_000n);
+  const clock = createRunningClock({ skewNs: 2_000_000_000n });
   using fileSystems = createFileSystems(clock);
   const { storage, file } = trackIn(device.root);
   const proofs = createProofs({ inventory, fileSystems, clock });

@@ -6,7 +6,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { StatusDocument } from "../status/status-schema.ts";
 import { importFile, withDevice } from "../testing/deletion-scene.ts";
 import { writeRecording } from "../testing/recordings.ts";
-import { impatientClock, makeDevice } from "../testing/run-daemon.ts";
+import { makeDevice } from "../testing/run-daemon.ts";
+import { createRunningClock } from "../testing/test-clock.ts";
 
 const NEVER_IMPORTED = /2 were never imported, and DOWNLINK_PRUNE_UNIMPORTED is off/;
 
@@ -114,7 +115,7 @@ function testQuotaWithLimits(): void {
 
   test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes, never a requested file, and the deletion is reported later", async () => {
     // Ten minutes pass in a second, of which 20 seconds count from one look to the next.
-    const clock = { ...impatientClock, uptimeMs: () => impatientClock.monotonicMs() * 600 };
+    const clock = createRunningClock({ pace: { uptimeMs: 600 } });
     const flags = { maxDisk: "60kB", prunesUnimported: "true" };
     await withDevice({ files: [], flags, clock }, async ({ cloud, agent, device, pathOf }) => {
       cloud.gate = ({ name }) => (name === "put" || name === "askPermits" ? new Promise(() => {}) : undefined);

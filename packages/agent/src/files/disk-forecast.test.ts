@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../system/clock.ts";
+import { createStoppedClock } from "../testing/test-clock.ts";
 import { createDiskForecast } from "./disk-forecast.ts";
 
 function forecastOf(freeGigabytes: readonly number[]): number | undefined {
-  let minutes = 0;
-  const forecast = createDiskForecast({ ...systemClock, monotonicMs: () => minutes * 60_000 });
+  const clock = createStoppedClock();
+  const forecast = createDiskForecast(clock);
   for (const gigabytes of freeGigabytes) {
     forecast.note(gigabytes * 1e9);
-    minutes += 5;
+    clock.atMs += 300_000;
   }
   return forecast.secondsUntilFull();
 }

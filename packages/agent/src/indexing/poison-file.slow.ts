@@ -3,19 +3,11 @@ import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { makeMcap } from "@downlink/recordings/testing";
-import { systemClock } from "../system/clock.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
-import {
-  type Device,
-  flagsFor,
-  impatientClock,
-  makeDevice,
-  settingsFor,
-  startDaemon,
-  untilStatus,
-} from "../testing/run-daemon.ts";
+import { type Device, flagsFor, makeDevice, settingsFor, startDaemon, untilStatus } from "../testing/run-daemon.ts";
 import { startAgent } from "../testing/start-agent.ts";
+import { createRunningClock } from "../testing/test-clock.ts";
 
 const HOOK = new URL("../testing/die-examining.ts", import.meta.url).pathname;
 const DAY_MS = 24 * 3_600_000;
@@ -93,7 +85,8 @@ test("kills from outside at random moments condemn no file for ever", async () =
     agent.kill("SIGKILL");
     await agent.exited;
   }
-  const tomorrow = { ...impatientClock, uptimeMs: () => systemClock.uptimeMs() + DAY_MS };
+  const tomorrow = createRunningClock();
+  tomorrow.aheadMs = DAY_MS;
   await using _daemon = startDaemon(settingsFor(device, cloud), tomorrow);
   const indexed = () => [...cloud.files.values()].filter(({ state }) => state === "indexed").length;
   await cloud.until("each file is known a day later", () => indexed() === 150, 20_000);

@@ -7,7 +7,8 @@ import type { Clock } from "../system/clock.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { mountExfat } from "../testing/mount-exfat.ts";
 import { writeRecording } from "../testing/recordings.ts";
-import { type Device, impatientClock, makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+import { type Device, makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+import { createRunningClock } from "../testing/test-clock.ts";
 
 interface Scene {
   readonly device: Device;
@@ -23,11 +24,11 @@ const fileSystems: readonly (readonly [
   (t: TestContext, device: Device) => (Disposable & { remount(): void }) | undefined,
   Clock,
 ])[] = [
-  ["exFAT", (t, device) => mountExfat(t, device.root), impatientClock],
+  ["exFAT", (t, device) => mountExfat(t, device.root), createRunningClock()],
   [
     "a file server with another clock",
     () => ({ remount: () => undefined, [Symbol.dispose]: () => undefined }),
-    { ...impatientClock, nowNs: () => impatientClock.nowNs() + 3_600_000_000_000n },
+    createRunningClock({ skewNs: 3_600_000_000_000n }),
   ],
 ];
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { FileState } from "../inventory/file-state.ts";
 import type { FileIdentity } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import { systemClock } from "../system/clock.ts";
+import { createStoppedClock } from "../testing/test-clock.ts";
 import { createRecheckBoard, recheckMethod } from "./recheck-board.ts";
 
 const was: FileIdentity = { device: 0, inode: 1, sizeBytes: 10, mtimeNs: 1n, ctimeNs: 1n };
@@ -14,25 +14,24 @@ const tracked = (versionId: string, state: FileState = "reported"): TrackedFile 
 });
 
 function makeBoard(hashes: Readonly<Record<string, string>> = {}) {
-  const time = { ms: 0 };
-  const clock = { ...systemClock, monotonicMs: () => time.ms };
+  const clock = createStoppedClock();
   const contentHash = (versionId: string) => hashes[versionId];
   const board = createRecheckBoard({ clock, contentHash, settleTimeMs: 2000, restlessAfterMs: 600_000 });
   const idsDue = (isWholeRead = false) => board.due(isWholeRead).map(({ versionId }) => versionId);
-  return { board, time, idsDue };
+  return { board, clock, idsDue };
 }
 
 test("a file is read once it stood still, and again when it moves on", () => {
-  const { board, time, idsDue } = makeBoard();
+  const { board, clock, idsDue } = makeBoard();
   const file = tracked("a");
   board.sync([{ file, identity: touched(5n) }]);
   assert.deepEqual([board.has("a"), idsDue(), board.nextDueMs(false)], [true, [], 2000]);
-  time.ms = 1900;
+  clock.atMs = 1900;
   board.sync([{ file, identity: touched(6n) }]);
-  time.ms = 2100;
+  clock.atMs = 2100;
   board.sync([{ file, identity: { ...touched(6n) } }]);
   assert.deepEqual(idsDue(), []);
-  time.ms = 3900;
+  clock.atMs = 3900;
   assert.deepEqual(idsDue(), ["a"]);
   board.forget("a");
   assert.deepEqual([board.has("a"), idsDue(), board.nextDueMs(false)], [false, [], undefined]);
@@ -46,21 +45,21 @@ test("a file that the next scan finds unchanged is not read any more", () => {
 });
 
 test("a file that never stands still is another one in the end: a request for it must not wait for ever", () => {
-  const { board, time } = makeBoard();
+  const { board, clock } = makeBoard();
   const file = tracked("a");
-  for (let mtimeNs = 2n; time.ms <= 601_000; mtimeNs += 1n, time.ms += 1000) {
+  for (let mtimeNs = 2n; clock.atMs <= 601_000; mtimeNs += 1n, clock.atMs += 1000) {
     board.sync([{ file, identity: touched(mtimeNs) }]);
-    assert.equal(board.due(false).length, time.ms > 600_000 ? 1 : 0, `after ${time.ms} ms`);
+    assert.equal(board.due(false).length, clock.atMs > 600_000 ? 1 : 0, `after ${clock.atMs} ms`);
   }
   assert.equal(board.due(false)[0]!.isRestless, true);
 });
 
 test("what cannot be read is tried again after longer and longer pauses, five minutes at most", () => {
-  const { board, time, idsDue } = makeBoard();
+  const { board, clock, idsDue } = makeBoard();
   board.sync([{ file: tracked("a"), identity: touched(5n) }]);
   const pauses: number[] = [];
   for (let failures = 1; failures <= 9; failures++) {
-    time.ms += board.nextDueMs(false)!;
+    clock.atMs += board.nextDueMs(false)!;
     assert.deepEqual(idsDue(), ["a"]);
     assert.equal(board.postpone("a"), failures);
     pauses.push(board.nextDueMs(false)!);
@@ -77,8 +76,8 @@ test("a known hash decides, also for a file that was never sent; a file that was
 });
 
 test("files that are read whole wait in a queue of their own", () => {
-  const { board, time, idsDue } = makeBoard({ b: "hash" });
+  const { board, clock, idsDue } = makeBoard({ b: "hash" });
   board.sync(["a", "b"].map((id) => ({ file: tracked(id), identity: touched(5n) })));
-  time.ms = 2000;
+  clock.atMs = 2000;
   assert.deepEqual([idsDue(false), idsDue(true)], [["a"], ["b"]]);
 });

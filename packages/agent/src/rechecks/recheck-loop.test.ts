@@ -6,8 +6,8 @@ import { createProblemBoard } from "../diagnostics/problems.ts";
 import { openInventory } from "../inventory/inventory.ts";
 import { createWakeSignal } from "../loops/wake-signal.ts";
 import { openDatabase } from "../state/database.ts";
-import { systemClock } from "../system/clock.ts";
 import { makeDevice } from "../testing/run-daemon.ts";
+import { createRunningClock } from "../testing/test-clock.ts";
 import { createRecheckBoard } from "./recheck-board.ts";
 import { createRechecks } from "./recheck-loop.ts";
 
@@ -23,7 +23,7 @@ const clearNotes = {
 type Parts = Parameters<typeof createRechecks>[0];
 
 /** Makes a finished file that looks touched, and the loop that compares it. */
-function openScene(path: string, { clock = systemClock, settleTimeMs = 0 } = {}) {
+function openScene(path: string, { clock = createRunningClock(), settleTimeMs = 0 } = {}) {
   const stack = new DisposableStack();
   const device = stack.use(makeDevice());
   mkdirSync(device.stateDir);
@@ -59,7 +59,7 @@ function openScene(path: string, { clock = systemClock, settleTimeMs = 0 } = {})
 }
 
 test("a file that cannot be compared waits, and is another version once somebody waits for it: no request hangs for ever", async () => {
-  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() * 1000 };
+  const clock = createRunningClock({ pace: { monotonicMs: 1000 } });
   using scene = openScene(unreadable, { clock, settleTimeMs: 1 });
   const { inventory, board, problems, versionId, identity } = scene;
   let isWanted = false;

@@ -1,14 +1,8 @@
 import { join } from "node:path";
+import type { Clock } from "../system/clock.ts";
 import { FakeCloud } from "./fake-cloud.ts";
 import { writeRecording } from "./recordings.ts";
-import {
-  type Device,
-  type impatientClock,
-  makeDevice,
-  type RunningDaemon,
-  settingsFor,
-  startDaemon,
-} from "./run-daemon.ts";
+import { type Device, makeDevice, type RunningDaemon, settingsFor, startDaemon } from "./run-daemon.ts";
 
 /** A device with an agent, whose recordings the cloud knows. */
 export interface DeletionScene {
@@ -22,7 +16,7 @@ export interface DeletionScene {
 interface Given {
   readonly files: readonly string[];
   readonly flags?: Parameters<typeof settingsFor>[2];
-  readonly clock?: typeof impatientClock;
+  readonly clock?: Clock;
   readonly settings?: Partial<FakeCloud["settings"]>;
 }
 

@@ -7,8 +7,9 @@ import { createLog, type LogOutput } from "../diagnostics/log.ts";
 import { loadSettings, type SettingName, type Settings } from "../settings/settings.ts";
 import { askStatus } from "../status/socket.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
-import { type Clock, systemClock } from "../system/clock.ts";
+import type { Clock } from "../system/clock.ts";
 import type { FakeCloud } from "./fake-cloud.ts";
+import { createRunningClock } from "./test-clock.ts";
 
 /** Only a failure takes so long. */
 const DEADLINE_MS = 120_000;
@@ -52,14 +53,11 @@ export interface RunningDaemon extends AsyncDisposable {
   until(what: string, isTrue: (status: StatusDocument) => boolean): Promise<StatusDocument>;
 }
 
-/** With this clock, waits after failures are nearly as short as chance can make them. */
-export const impatientClock: Clock = { ...systemClock, random: () => 0.05 };
-
 /** Drops the log, because tests cause failures on purpose. */
 const nowhere: LogOutput = { write: () => true, on: () => undefined };
 
 /** Runs the agent within the test's own process. */
-export function startDaemon(settings: Settings, clock = impatientClock): RunningDaemon {
+export function startDaemon(settings: Settings, clock: Clock = createRunningClock()): RunningDaemon {
   const controller = new AbortController();
   const log = createLog({ format: "json", level: "error", out: nowhere });
   const ended = runDaemon({ settings, log, clock, signal: controller.signal });

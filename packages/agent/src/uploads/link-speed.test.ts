@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../system/clock.ts";
+import { createStoppedClock } from "../testing/test-clock.ts";
 import { createLinkSpeed } from "./link-speed.ts";
 
 test("a link is slow when a part would take over a minute, and quick again only when it is clearly quicker", () => {
-  let nowMs = 0;
-  const link = createLinkSpeed({ ...systemClock, monotonicMs: () => nowMs });
+  const clock = createStoppedClock();
+  const link = createLinkSpeed(clock);
   const run = (seconds: number, bytesPerSecond: number) => {
     for (let second = 0; second < seconds; second++) {
-      nowMs += 1000;
+      clock.atMs += 1000;
       link.note(bytesPerSecond);
     }
   };

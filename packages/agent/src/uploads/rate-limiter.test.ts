@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { systemClock } from "../system/clock.ts";
+import { createStoppedClock } from "../testing/test-clock.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 
 const STEP_MS = 10;
@@ -10,14 +10,13 @@ const never = new AbortController().signal;
 /** Makes a clock that moves only when the test says so, by ten milliseconds at a time. */
 function stoppedClock(t: TestContext) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  let nowMs = 1000;
+  const clock = createStoppedClock(1000);
   return {
-    ...systemClock,
-    monotonicMs: () => nowMs,
+    ...clock,
     async pass(ms: number) {
       for (let passed = 0; passed < ms; passed += STEP_MS) {
         await setImmediate();
-        nowMs += STEP_MS;
+        clock.atMs += STEP_MS;
         t.mock.timers.tick(STEP_MS);
         await setImmediate();
       }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiCallError, NetworkError } from "@downlink/client";
 import { createProblemBoard } from "../diagnostics/problems.ts";
-import { systemClock } from "../system/clock.ts";
+import { createStoppedClock } from "../testing/test-clock.ts";
 import { createSites, SiteRestingError } from "./sites.ts";
 
 const plant = { id: "site_1", name: "plant", address: "http://plant.example" };
@@ -10,8 +10,7 @@ const depot = { id: "site_2", name: "depot", address: "http://depot.example" };
 const down = () => new NetworkError("cannot reach plant.example: refused");
 
 function makeSites() {
-  let nowMs = 0;
-  const clock = { ...systemClock, monotonicMs: () => nowMs, random: () => 0.5 };
+  const clock = createStoppedClock();
   const problems = createProblemBoard(clock);
   const sites = createSites({ clock, problems });
   const fail = (requestId: string, failure: Error = down()) => {
@@ -19,7 +18,7 @@ function makeSites() {
     return sites.noteEnd(requestId, failure);
   };
   const pass = (ms: number) => {
-    nowMs += ms;
+    clock.atMs += ms;
   };
   const shown = () => problems.list().map(({ code, detail }) => `${code}: ${detail}`);
   return { sites, fail, pass, shown };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseUploadRate } from "@downlink/protocol/upload-rate";
-import { systemClock } from "../system/clock.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+import { createStoppedClock } from "../testing/test-clock.ts";
 import { createThrottle } from "./throttle.ts";
 
 test("a rate that the control plane sets to off stops running uploads, and they go on when it says so", async () => {
@@ -75,10 +75,10 @@ test("over an interface that uploads may not take files are only reported", asyn
 });
 
 test("uploads that a timetable pauses are looked at again when it ends, to the minute", () => {
-  let time = new Date(2026, 0, 5, 17, 59, 40);
+  const clock = createStoppedClock(new Date(2026, 0, 5, 17, 59, 40).getTime());
   const throttle = createThrottle({
     pause: { current: () => undefined, msLeft: () => undefined },
-    clock: { ...systemClock, nowNs: () => BigInt(time.getTime()) * 1_000_000n },
+    clock,
     settings: {
       ...{
         apiUrl: undefined,
@@ -95,7 +95,7 @@ test("uploads that a timetable pauses are looked at again when it ends, to the m
   });
   assert.deepEqual([throttle.isPaused(), throttle.msUntilChange()], [true, 20_000]);
   assert.equal(throttle.state().untilNs, BigInt(new Date(2026, 0, 5, 18, 0).getTime()) * 1_000_000n);
-  time = new Date(2026, 0, 5, 18, 0);
+  clock.atMs += 20_000;
   assert.equal(throttle.isPaused(), false);
 });
 

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../system/clock.ts";
+import { createStoppedClock } from "../testing/test-clock.ts";
 import { createTransferMeter } from "./transfers.ts";
 
 const MB = 1_000_000;
 
 function makeMeter() {
-  let nowMs = 0;
-  const meter = createTransferMeter(
-    { recordingId: "rec_1", path: "a.mcap", sizeBytes: 100 * MB },
-    { ...systemClock, monotonicMs: () => nowMs },
-  );
+  const clock = createStoppedClock();
+  const meter = createTransferMeter({ recordingId: "rec_1", path: "a.mcap", sizeBytes: 100 * MB }, clock);
   const wait = (seconds: number) => {
-    nowMs += seconds * 1000;
+    clock.atMs += seconds * 1000;
   };
   return { meter, wait };
 }
