@@ -38,7 +38,7 @@ const TIMEOUT_MS = 600_000;
 /** None of the tests that a build has time for takes as long as this. */
 const SILENCE_MS = process.env.CI ? 400_000 : TIMEOUT_MS + 30_000;
 /** What does more, or something at all, only with `--slow`. */
-const SLOW_PARTS = /\b(?:propertyRuns|runsSlowTests|slowTest)\(/;
+const SLOW_PARTS = /\b(?:firstCases|propertyRuns|runsSlowTests|slowTest)\(/;
 /** With the usual 16 MB an eighth of the processors' time goes into collecting what tests throw away. */
 const YOUNG_MB = 32;
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { propertyRuns } from "@downlink/recordings/testing";
 import { displayWidth } from "@downlink/terminal/display-width";
 import fc from "fast-check";
 import { type ProblemCode, problemTexts } from "../diagnostics/problems.ts";
@@ -152,5 +153,6 @@ test("whatever there is to say fits the columns and 24 lines, and no name of a f
       assert.ok(lines.length <= 24, `${lines.length} lines`);
       for (const line of lines) assert.ok(displayWidth(line) <= columns && !/\p{Cc}/u.test(line), JSON.stringify(line));
     }),
+    { numRuns: propertyRuns(240) },
   );
 });

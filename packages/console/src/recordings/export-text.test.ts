@@ -12,10 +12,12 @@ const PYTHON = "/usr/bin/python3";
 const skip = existsSync(PYTHON) ? false : `there is no ${PYTHON}`;
 
 test("a shell reads what was quoted for it, whatever a robot called its topics", () => {
-  const read = (shell: string, text: string) =>
-    execFileSync(shell, ["-c", `printf %s ${quoteShell(text)}`], { encoding: "utf8" });
-  for (const text of PLAIN) assert.equal(read("sh", text), text);
-  for (const text of NASTY) assert.equal(read("bash", text), text);
+  const read = (shell: string, texts: readonly string[]) => {
+    const program = `printf '%s\\0' ${texts.map(quoteShell).join(" ")}`;
+    return execFileSync(shell, ["-c", program], { encoding: "utf8" }).split("\0").slice(0, -1);
+  };
+  assert.deepEqual(read("sh", PLAIN), PLAIN);
+  assert.deepEqual(read("bash", NASTY), NASTY);
 });
 
 test("no character of a robot does anything to the terminal that a command is pasted into", () => {

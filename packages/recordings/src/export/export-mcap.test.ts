@@ -14,6 +14,7 @@ import { makeMcap } from "../testing/make-mcap.ts";
 import { readBagMessages } from "../testing/read-bag-messages.ts";
 import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
 import type { TopicSpec } from "../testing/sensors.ts";
+import { firstCases } from "../testing/slow-test.ts";
 import { exportMcap } from "./export-mcap.ts";
 
 const MIB = 1024 * 1024;
@@ -29,14 +30,14 @@ function inOrder(messages: readonly ReadMessage[]): ReadMessage[] {
 }
 
 test("an export holds the same messages in order of log time, from any kind of MCAP, in any compression", async () => {
-  for (const variant of [
-    {},
-    { isIndexed: false },
-    { isChunked: false },
-    { disorderNs: 900_000_000n, chunkBytes: 10_000 },
-  ]) {
+  for (const [variant, ...compressions] of [
+    [{}, "lz4", "", "zstd"],
+    [{ isIndexed: false }, "zstd", "", "lz4"],
+    [{ isChunked: false }, "zstd", "", "lz4"],
+    [{ disorderNs: 900_000_000n, chunkBytes: 10_000 }, "", "lz4", "zstd"],
+  ] as const) {
     const bytes = await makeMcap(variant);
-    for (const compression of ["", "lz4", "zstd"] as const) {
+    for (const compression of firstCases(1, compressions)) {
       const exported = await exportBytes(bytes, { compression });
       assert.deepEqual(contentOf(readMessages(exported)), contentOf(inOrder(readMessages(bytes))));
       assert.deepEqual(contentOf(await readIndexedMessages(exported)), contentOf(readMessages(exported)));

@@ -9,6 +9,7 @@ import { compressWith } from "../testing/make-mcap.ts";
 import { type ReadMessage, readMessages, readRecords } from "../testing/read-messages.ts";
 import { salvage } from "../testing/salvage-bytes.ts";
 import { seededRandom } from "../testing/sensors.ts";
+import { firstCases } from "../testing/slow-test.ts";
 import { writeMessages } from "../testing/write-messages.ts";
 
 const pool = new RewritePool({ threadCount: 1 });
@@ -47,7 +48,7 @@ async function requireFirst(bytes: Uint8Array, whole: Uint8Array): Promise<numbe
   return messages.length;
 }
 
-for (const compression of compressions)
+for (const compression of firstCases(2, ["", "zstd", "lz4"] as const))
   test(`a chunk in progress is read as far as it goes, with and without sizes: ${compression || "not compressed"}`, async () => {
     const whole = await largeChunks(compression);
     const places = chunksOf(whole);
@@ -66,7 +67,7 @@ for (const compression of compressions)
   });
 
 test("a chunk whose record length alone is garbage is found by its own sizes and its checksum", async () => {
-  for (const compression of compressions) {
+  for (const compression of firstCases(2, ["", "lz4", "zstd"] as const)) {
     const whole = await hundredChunks(compression);
     const { at } = chunksOf(whole)[4]!;
     for (const length of [0n, 5n, 2n ** 31n, 13_918_078_099_166_753_393n]) {

@@ -24,7 +24,9 @@ async function lookAt(bytes: Uint8Array, fileName: string): Promise<[code: strin
 }
 
 function flip(bytes: Uint8Array, at: number, bit: number): Uint8Array {
-  return new Uint8Array(bytes).map((byte, index) => (index === at ? byte ^ (1 << bit) : byte));
+  const flipped = new Uint8Array(bytes);
+  flipped[at]! ^= 1 << bit;
+  return flipped;
 }
 
 test("one flipped bit anywhere in the magic costs no message, in either format", async () => {

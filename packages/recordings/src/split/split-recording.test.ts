@@ -14,7 +14,7 @@ import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { propertyRuns } from "../testing/property-runs.ts";
 import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
-import { slowTest } from "../testing/slow-test.ts";
+import { firstCases, slowTest } from "../testing/slow-test.ts";
 import { type WrittenMessage, writeMessages } from "../testing/write-messages.ts";
 import { digestTopics } from "./digest-topics.ts";
 import { splitRecording, type TopicFile } from "./split-recording.ts";
@@ -54,14 +54,14 @@ function byTopic(messages: readonly ReadMessage[]): Record<string, object[]> {
 }
 
 test("each topic of any kind of MCAP gets an indexed file with its messages, which an independent reader reads", async () => {
-  for (const variant of [
+  for (const variant of firstCases(3, [
     {},
-    { compression: "lz4" as const },
-    { compression: "" as const },
-    { isIndexed: false },
     { isChunked: false },
     { disorderNs: 900_000_000n, chunkBytes: 10_000 },
-  ]) {
+    { isIndexed: false },
+    { compression: "lz4" as const },
+    { compression: "" as const },
+  ])) {
     const bytes = await makeMcap(variant);
     const original = readMessages(bytes);
     const files = await split(bytes);

@@ -9,6 +9,7 @@ import { makeMcap, writeMcapFile } from "./make-mcap.ts";
 import { readBagMessages } from "./read-bag-messages.ts";
 import { readMessages } from "./read-messages.ts";
 import { PYTHON, skipWithoutRosbag } from "./rosbag-judge.ts";
+import { slowTest } from "./slow-test.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "recordings-"));
 after(() => rm(folder, { recursive: true }));
@@ -35,7 +36,7 @@ test("a made bag is read by an independent library", async () => {
   }
 });
 
-test("a made bag is read by ROS itself", { skip: skipWithoutRosbag("sensor_msgs") }, async () => {
+slowTest("a made bag is read by ROS itself", { skip: skipWithoutRosbag("sensor_msgs") }, async () => {
   for (const spec of [{}, { compression: "none" as const }, { isReversed: true, chunkBytes: 4000 }]) {
     const path = join(folder, "a.bag");
     await writeFile(path, await makeBag(spec));

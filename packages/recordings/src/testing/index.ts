@@ -17,7 +17,7 @@ export { readBagMessages } from "./read-bag-messages.ts";
 export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
 export { demoTopics, type SensorKind, seededRandom, type TopicSpec } from "./sensors.ts";
 export { fieldFolder, listSharedFiles, skipWithout } from "./shared-data.ts";
-export { runsSlowTests, SLOW_TESTS_VARIABLE, slowTest } from "./slow-test.ts";
+export { firstCases, runsSlowTests, SLOW_TESTS_VARIABLE, slowTest } from "./slow-test.ts";
 export { DRIVE_START_NS, type DriveSpec, writeDrive } from "./write-drive.ts";
 export { type WrittenFile, writeMessages } from "./write-messages.ts";
 export { makeZeroMcap, type ZeroMcap } from "./zero-mcap.ts";

@@ -7,6 +7,11 @@ export function runsSlowTests(): boolean {
   return process.env[SLOW_TESTS_VARIABLE] !== undefined;
 }
 
+/** Returns all cases with `--slow`, and the first ones in `npm test`: of many that differ little, those that differ most come first. */
+export function firstCases<T>(count: number, cases: readonly T[]): readonly T[] {
+  return runsSlowTests() ? cases : cases.slice(0, count);
+}
+
 interface DeclareTest {
   (title: string, act: TestFn): unknown;
   (title: string, options: TestOptions, act: TestFn): unknown;

@@ -8,7 +8,7 @@ import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { propertyRuns } from "../testing/property-runs.ts";
 import { readMessages } from "../testing/read-messages.ts";
-import { slowTest } from "../testing/slow-test.ts";
+import { firstCases, slowTest } from "../testing/slow-test.ts";
 import { writeMessages } from "../testing/write-messages.ts";
 import { IndexUnreadableError, openVerifiedIndex } from "./read-index.ts";
 
@@ -169,7 +169,7 @@ test("a file is read once and in order, and little more", async () => {
   assert.ok(offsets.length <= bytes.byteLength / 2 ** 21 + 5, `${offsets.length} reads`);
 });
 
-for (const compression of ["", "lz4", "zstd"] as const) {
+for (const compression of firstCases(2, ["", "zstd", "lz4"] as const)) {
   test(`a chunk in pieces, whose blocks are larger than what is held of a file, is read whole, "${compression}"`, async () => {
     const messages = Array.from({ length: 24 }, (_, index) => {
       return { topic: "/a", logTimeNs: BigInt(index), data: new Uint8Array(randomBytes(1_000_000)) };

@@ -26,7 +26,7 @@ function verdictOn(messages: readonly BagMessage[], compression: BagCompression)
   return { messageCount: messages.length, compressions: compressionNames, topics: digestTopics(read) };
 }
 
-test("ROS reads what was written: the same counts and contents for each topic", { skip }, async () => {
+slowTest("ROS reads what was written: the same counts and contents for each topic", { skip }, async () => {
   const messages = await readBagsInOrder(
     await makeBag({ isReversed: true, chunkBytes: 3000, durationSeconds: 20 }),
     await makeBag({ compression: "none" }),
@@ -49,7 +49,7 @@ test("ROS reads what was written: the same counts and contents for each topic", 
   assert.deepEqual(await judgeBags(paths), expected);
 });
 
-test("ROS reads the export of a topic and a window from bags that overlap", { skip }, async () => {
+slowTest("ROS reads the export of a topic and a window from bags that overlap", { skip }, async () => {
   const bags = await Promise.all([makeBag({ isReversed: true, chunkBytes: 3000 }), makeBag({ compression: "none" })]);
   const [startNs, endNs] = [1_767_323_045_500_000_000n, 1_767_323_046_000_000_000n];
   const selected = (await readBagsInOrder(...bags)).filter(
