@@ -171,18 +171,19 @@ interface LaneResult {
 }
 
 /**
- * Slow tests of agents and of whole programs wait, for leases, links and ends. Other slow tests compute, and some measure that, so that few
- * of them run at once. Both run beside each other: the former leave the processors to the latter.
+ * Slow files of agents and of whole programs wait, for leases, links and ends. Other slow files compute, and some measure that, so that few
+ * of them run at once. Both run beside each other: the former leave the processors to the latter. Slow parts of quick files, which come in
+ * groups, measure nothing, and are run as many at once as the former.
  */
 function lanesOf(paths: readonly string[]): Lane[] {
   const grouped = groupTests(paths, { root: ROOT, directory: GROUPS });
   if (!values.slow) return [{ files: grouped, concurrency }];
-  const { waiting = [], computing = [] } = Object.groupBy(grouped, (path) =>
-    /\/packages\/(agent|e2e)\//.test(path) ? "waiting" : "computing",
+  const { computing = [], others = [] } = Object.groupBy(grouped, (path) =>
+    /\.test\.mjs$|\/packages\/(agent|e2e)\//.test(path) ? "others" : "computing",
   );
   const computes = Math.floor(concurrency / 2);
   return [
-    { files: waiting, concurrency: concurrency - computes },
+    { files: others, concurrency: concurrency - computes },
     { files: computing, concurrency: computes },
   ].filter((lane) => lane.files.length > 0);
 }
