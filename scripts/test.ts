@@ -172,8 +172,8 @@ interface LaneResult {
 
 /**
  * Slow files of agents and of whole programs wait, for leases, links and ends. Other slow files compute, and some measure that, so that few
- * of them run at once. Both run beside each other: the former leave the processors to the latter. Slow parts of quick files, which come in
- * groups, measure nothing, and are run as many at once as the former.
+ * of them run at once. Both run beside each other: the former leave the processors to the latter. Groups of quick files run beside each
+ * other in any run, and here with the former.
  */
 function lanesOf(paths: readonly string[]): Lane[] {
   const grouped = groupTests(paths, { root: ROOT, directory: GROUPS });

@@ -209,7 +209,7 @@ interface Kinds {
   readonly promises?: readonly string[];
 }
 
-/** The names of the tests, in the order of what each risks. */
+/** The names of the tests, in their order: the last ones lose nothing if they fail. */
 export const copyPromises: readonly string[] = Object.keys(tests);
 
 /** The tests of a move between stores of two kinds. */

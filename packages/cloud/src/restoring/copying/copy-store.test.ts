@@ -11,5 +11,5 @@ const newFolder = async () => ({ kind: "file", directory: await mkdtemp(join(roo
 
 describeCopy("from files to files", {
   openPlaces: async () => ({ source: await newFolder(), newTarget: newFolder }),
-  promises: firstCases(5, copyPromises),
+  promises: firstCases(6, copyPromises),
 });

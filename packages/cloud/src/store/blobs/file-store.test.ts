@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { test } from "node:test";
-import { runsSlowTests } from "@downlink/recordings/testing";
+import { firstCases } from "@downlink/recordings/testing";
 import { describeBlobStore } from "./blob-store.suite.ts";
 import { filesOf } from "./file-layout.ts";
 import { serveFileStore } from "./testing/open-file-store.ts";
 import { inPieces, newKey } from "./testing/pieces.ts";
 
-describeBlobStore("file store", () => serveFileStore());
-if (runsSlowTests())
-  describeBlobStore("file store without memory for parts", () => serveFileStore({ partMemoryBytes: 0 }));
+for (const [name, limits] of firstCases(1, [
+  ["file store", {}],
+  ["file store without memory for parts", { partMemoryBytes: 0 }],
+] as const))
+  describeBlobStore(name, () => serveFileStore(limits));
 
 test("blocks of zeros take no room", async () => {
   await using tested = await serveFileStore();

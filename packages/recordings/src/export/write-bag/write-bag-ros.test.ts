@@ -26,7 +26,7 @@ function verdictOn(messages: readonly BagMessage[], compression: BagCompression)
   return { messageCount: messages.length, compressions: compressionNames, topics: digestTopics(read) };
 }
 
-slowTest("ROS reads what was written: the same counts and contents for each topic", { skip }, async () => {
+test("ROS reads what was written: the same counts and contents for each topic", { skip }, async () => {
   const messages = await readBagsInOrder(
     await makeBag({ isReversed: true, chunkBytes: 3000, durationSeconds: 20 }),
     await makeBag({ compression: "none" }),
@@ -62,7 +62,7 @@ slowTest("ROS reads the export of a topic and a window from bags that overlap", 
   }
 });
 
-test("`rosbag check`, `rosbag info` and `rosbag reindex` accept what was written", { skip }, async () => {
+slowTest("`rosbag check`, `rosbag info` and `rosbag reindex` accept what was written", { skip }, async () => {
   const topics = [{ topic: "/status", type: "std_msgs/String" as const, rateHz: 50 }];
   const messages = await readBagsInOrder(await makeBag({ topics }));
   const [full, empty] = [join(folder, "full.bag"), join(folder, "empty.bag")];
