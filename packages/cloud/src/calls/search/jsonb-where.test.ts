@@ -37,9 +37,10 @@ const object = Prisma.sql`"thing"."object"`;
 const other = Prisma.sql`"thing"."other"`;
 const records = Prisma.sql`"thing"."records"`;
 
+/** Leaves nothing of the rows before: dead ones in an index would change what Postgres expects of it. */
 async function store(things: readonly Thing[]) {
   const rows = JSON.stringify(things.map((thing, id) => ({ id, ...thing })));
-  await prisma.$executeRaw`DELETE FROM thing`;
+  await prisma.$executeRaw`TRUNCATE thing`;
   await prisma.$executeRaw`INSERT INTO thing SELECT * FROM jsonb_populate_recordset(NULL::thing, ${rows}::jsonb)`;
 }
 
@@ -167,6 +168,7 @@ for (const [scan, narrowing] of ways)
   });
 
 test("every form of term is answered by an index", async () => {
+  await store([]);
   await prisma.$executeRawUnsafe("SET enable_seqscan = off");
   const plan = (query: string) => planOf(jsonbWhere(object, parseQuery(query)));
   for (const query of ["a:b", "a:b,2,true", "a:-1"])
