@@ -7,7 +7,7 @@ import type { RecordingSummary } from "./survey/summary.ts";
 import { exportBytes } from "./testing/export-bytes.ts";
 import { readMessages } from "./testing/read-messages.ts";
 import { conformanceFolder, listSharedFiles, skipWithout } from "./testing/shared-data.ts";
-import { slowTest } from "./testing/slow-test.ts";
+import { firstCases, slowTest } from "./testing/slow-test.ts";
 
 const skip = skipWithout(conformanceFolder);
 
@@ -16,7 +16,8 @@ test("every conformance file is summarized as its description says, by index or 
 }, async () => {
   const paths = listSharedFiles(conformanceFolder, ".mcap");
   assert.equal(paths.length, 416);
-  for (const path of paths) {
+  const inSteps = paths.map((_, index) => paths[(5 * index) % paths.length]!);
+  for (const path of firstCases(84, inSteps)) {
     const expected = expectationOf(JSON.parse(await readFile(path.replace(/mcap$/, "json"), "utf8")));
     for (const verifyChunks of [false, true]) {
       const inspection = await inspectRecording(bytesSource(await readFile(path)), { fileName: path, verifyChunks });

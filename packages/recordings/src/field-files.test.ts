@@ -10,6 +10,7 @@ import {
   parseExpectations,
 } from "./testing/look-at-field-file.ts";
 import { fieldFolder, listSharedFiles, skipWithout } from "./testing/shared-data.ts";
+import { slowTest } from "./testing/slow-test.ts";
 
 const skip = skipWithout(fieldFolder);
 const pool = new RewritePool({ threadCount: 1 });
@@ -48,14 +49,28 @@ const moreThanExpected: Record<string, number> = {
   "j_loose_length_short.mcap": 140,
 };
 
+/** These take as long as all others. */
+const LARGEST: ReadonlySet<string> = new Set([
+  "01-rollover",
+  "10-power-loss",
+  "16-reindexed-by-rosbag",
+  "17-chunk-in-progress",
+  "22-one-chunk-then-cut",
+]);
+
 for (const list of listSharedFiles(fieldFolder, "expected.json")) {
   const folder = dirname(list);
-  test(`survey and salvage find what a careful scan of the files in ${basename(folder)} finds`, { skip }, async () => {
-    for (const [name, expected] of Object.entries(parseExpectations(await readFile(list, "utf8")))) {
-      const look = await lookAtFieldFile(await readFile(join(folder, name)), name, pool);
-      requireFound(look, expected, name);
-    }
-  });
+  const declare = LARGEST.has(basename(folder)) ? slowTest : test;
+  declare(
+    `survey and salvage find what a careful scan of the files in ${basename(folder)} finds`,
+    { skip },
+    async () => {
+      for (const [name, expected] of Object.entries(parseExpectations(await readFile(list, "utf8")))) {
+        const look = await lookAtFieldFile(await readFile(join(folder, name)), name, pool);
+        requireFound(look, expected, name);
+      }
+    },
+  );
 }
 
 function requireFound({ surveyed, salvaged, state }: FieldLook, expected: FieldExpectation, name: string): void {

@@ -11,19 +11,21 @@ import { collect } from "../testing/collect.ts";
 import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
+import { propertyRuns } from "../testing/property-runs.ts";
 import { readBagMessages } from "../testing/read-bag-messages.ts";
-import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
+import {
+  contentOf,
+  type ReadMessage,
+  readIndexedMessages,
+  readMessages,
+  readRecords,
+} from "../testing/read-messages.ts";
 import type { TopicSpec } from "../testing/sensors.ts";
 import { firstCases } from "../testing/slow-test.ts";
 import { exportMcap } from "./export-mcap.ts";
 
 const MIB = 1024 * 1024;
 const START_NS = 1_767_323_045_000_000_000n;
-
-/** What a message is, whatever its channel's number. Equal times keep their order. */
-function contentOf(messages: readonly ReadMessage[]): object[] {
-  return messages.map(({ channelId, data, schema, ...rest }) => ({ ...rest, data: [...data], schema: [...schema] }));
-}
 
 function inOrder(messages: readonly ReadMessage[]): ReadMessage[] {
   return messages.toSorted((a, b) => Number(a.logTimeNs - b.logTimeNs));
@@ -122,11 +124,11 @@ test("chunks are at most 4 MiB large, or hold one message", async () => {
   const exported = await exportBytes(await makeMcap({ topics, durationSeconds: 1, compression: "" }), {
     compression: "",
   });
-  const indexes = readRecords(exported).records.filter((record) => record.type === "ChunkIndex");
+  const { records } = readRecords(exported);
+  const indexes = records.filter((record) => record.type === "ChunkIndex");
   assert.ok(indexes.length >= 4);
   for (const index of indexes) {
     if (index.uncompressedSize <= 4n * BigInt(MIB)) continue;
-    const { records } = readRecords(exported);
     const chunk = records.findIndex(
       (record) => record.type === "Chunk" && record.uncompressedSize === index.uncompressedSize,
     );
@@ -210,7 +212,7 @@ test("an export of an export is the same", async () => {
       const once = await exportBytes(bytes, { topics: names });
       assert.deepEqual(await exportBytes(once), once);
     }),
-    { numRuns: 15 },
+    { numRuns: propertyRuns(120) },
   );
 });
 

@@ -8,6 +8,7 @@ import { makeBag } from "../testing/make-bag.ts";
 import { readBagMessages } from "../testing/read-bag-messages.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { salvage } from "../testing/salvage-bytes.ts";
+import { firstCases } from "../testing/slow-test.ts";
 
 const pool = new RewritePool({ threadCount: 1 });
 after(() => pool[Symbol.asyncDispose]());
@@ -34,7 +35,7 @@ function recordEnd(bytes: Uint8Array, at: number): number {
   return headerEnd + 4 + view.getUint32(headerEnd, true);
 }
 
-for (const compression of ["none", "lz4"] as const) {
+for (const compression of firstCases(1, ["none", "lz4"] as const)) {
   test(`the last whole chunk of a bag counts, whatever stands behind it, also if it is the only one: ${compression}`, async () => {
     const whole = await makeBag({ compression, chunkBytes: 8000 });
     const chunks = bagChunksOf(whole);
@@ -102,7 +103,7 @@ test("heads of chunks that all reach to the end of a bag are not read again and 
   const [first] = bagChunksOf(whole);
   const head = Buffer.from(whole.subarray(first!.at, first!.dataAt));
   head.writeUInt32LE(2 ** 32 - 1, head.byteLength - 4);
-  const many = Buffer.concat([whole.subarray(0, first!.indexesEnd), ...Array.from({ length: 20_000 }, () => head)]);
+  const many = Buffer.concat([whole.subarray(0, first!.indexesEnd), ...Array.from({ length: 5000 }, () => head)]);
   assert.equal(readMessages(await salvage(many, "run.bag", pool)).length, first!.messageCount);
 });
 

@@ -9,6 +9,7 @@ import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { salvage } from "../testing/salvage-bytes.ts";
+import { firstCases } from "../testing/slow-test.ts";
 import { writeMessages } from "../testing/write-messages.ts";
 
 const pool = new RewritePool({ threadCount: 1 });
@@ -31,11 +32,11 @@ function flip(bytes: Uint8Array, at: number, bit: number): Uint8Array {
 
 test("one flipped bit anywhere in the magic costs no message, in either format", async () => {
   const mcap = await hundredChunks("lz4");
-  for (let at = 0; at < 8; at += 1)
+  for (const at of firstCases(2, [0, 7, 1, 2, 3, 4, 5, 6]))
     assert.deepEqual(await lookAt(flip(mcap, at, at % 8), "run.mcap"), ["BadMagic", 1000, ["/a"]], `byte ${at}`);
   const bag = await makeBag({ chunkBytes: 8000, durationSeconds: 0.5 });
   const count = bagChunksOf(bag).reduce((sum, { messageCount }) => sum + messageCount, 0);
-  for (let at = 0; at < 13; at += 1)
+  for (const at of firstCases(2, [12, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]))
     assert.deepEqual((await lookAt(flip(bag, at, at % 8), "run.bag")).slice(0, 2), ["BadMagic", count], `byte ${at}`);
 });
 
@@ -43,7 +44,7 @@ test("first bytes that are zero or garbage cost what they held, and nothing behi
   const mcap = await hundredChunks("zstd");
   const bag = await makeBag({ chunkBytes: 8000 });
   const bagChunks = bagChunksOf(bag);
-  for (const lostBytes of [8, 20, 512, 4096])
+  for (const lostBytes of firstCases(2, [4096, 8, 20, 512]))
     for (const fill of [0, 0xa5]) {
       const places = chunksOf(mcap).filter(({ at }) => at >= lostBytes);
       const left = places.reduce((sum, { messageCount }) => sum + messageCount, 0);

@@ -13,7 +13,13 @@ import { exportBytes, exportSource, indexedSource } from "../testing/export-byte
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { propertyRuns } from "../testing/property-runs.ts";
-import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
+import {
+  contentOf,
+  type ReadMessage,
+  readIndexedMessages,
+  readMessages,
+  readRecords,
+} from "../testing/read-messages.ts";
 import { firstCases, slowTest } from "../testing/slow-test.ts";
 import { type WrittenMessage, writeMessages } from "../testing/write-messages.ts";
 import { digestTopics } from "./digest-topics.ts";
@@ -33,11 +39,6 @@ async function split(source: Uint8Array | ExportSource): Promise<Split[]> {
   await using whole = await splitRecording(from, { spillPath });
   for (const { open, ...about } of whole.topics) files.push({ ...about, bytes: await collect(open()) });
   return files;
-}
-
-/** What a message is, whatever its channel's number. */
-function contentOf(messages: readonly ReadMessage[]): object[] {
-  return messages.map(({ channelId, data, schema, ...rest }) => ({ ...rest, data: [...data], schema: [...schema] }));
 }
 
 /** The messages of a topic, in order of time; those of one time in their order. */

@@ -37,6 +37,16 @@ export async function readIndexedMessages(bytes: Uint8Array): Promise<ReadMessag
   return messages;
 }
 
+/** What each message is, whatever its channel's number. Bytes are texts, because arrays take long to compare. */
+export function contentOf(messages: readonly ReadMessage[]): object[] {
+  const asText = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+  return messages.map(({ channelId, data, schema, ...rest }) => ({
+    ...rest,
+    data: asText(data),
+    schema: asText(schema),
+  }));
+}
+
 export interface ReadRecords {
   readonly schemas: Map<number, McapTypes.Schema>;
   readonly channels: Map<number, McapTypes.Channel>;

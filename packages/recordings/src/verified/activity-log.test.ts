@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { indexRecording } from "../inspect/index-recording.ts";
 import { bytesSource } from "../sources/source.ts";
 import { makeBag, makeMcap, readMessages, writeMessages } from "../testing/index.ts";
+import { propertyRuns } from "../testing/property-runs.ts";
 import { ACTIVITY_PARTS, ActivityLog } from "./activity-log.ts";
 import type { RunChannel, VerifiedRun } from "./verified-run.ts";
 
@@ -44,7 +45,7 @@ test("the parts with messages are those in which there are some, to one part on 
     for (const part of parts) assert.ok([part - 1, part, part + 1].some((near) => (activity![near] ?? 0) > 0));
     assert.equal(Math.max(...activity!), 255);
   });
-  fc.assert(agrees, { numRuns: 2000 });
+  fc.assert(agrees, { numRuns: propertyRuns(2000) });
 });
 
 test("the longest gap is that between two messages; if they are not in order, it is unknown", () => {
@@ -56,7 +57,7 @@ test("the longest gap is that between two messages; if they are not in order, it
     const isInOrder = times.every((ns, at) => at === 0 || ns >= times[at - 1]!);
     if (!isInOrder) assert.equal(logOf(times).maxGapNs, undefined);
   });
-  fc.assert(agrees, { numRuns: 200 });
+  fc.assert(agrees, { numRuns: propertyRuns(200) });
   assert.equal(logOf([5n]).maxGapNs, undefined);
 });
 

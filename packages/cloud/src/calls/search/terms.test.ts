@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { ApiError } from "../../core/errors.ts";
 import { parseQuery, printQuery, type QuerySyntax, type Term } from "./terms.ts";
@@ -117,7 +118,7 @@ test("printed terms are read as the same terms", () => {
     fc.property(fc.array(term, { maxLength: 12 }), fc.constantFrom("", "properties."), (terms, prefix) => {
       assert.deepEqual(parseQuery(printQuery(terms, { prefix }), { prefix }), terms);
     }),
-    { numRuns: 1000 },
+    { numRuns: propertyRuns(1000) },
   );
 });
 
@@ -133,7 +134,7 @@ test("any text is either read, and printed and read again as the same, or refuse
       if (typeof outcome !== "number") assert.deepEqual(parseQuery(printQuery(outcome)), outcome);
       else assert.ok(outcome >= 1 && outcome <= [...raw].length + 1);
     }),
-    { numRuns: 2000 },
+    { numRuns: propertyRuns(2000) },
   );
 });
 

@@ -6,6 +6,7 @@ import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
 } from "@bufbuild/protobuf/wkt";
+import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { sampleTopics } from "../../testing/sample-topics.ts";
 import { makeDecode } from "./decode.ts";
@@ -112,7 +113,7 @@ test("any bytes, and any change of a sound message or schema, end in a value or 
       for (const data of [noise, changed, sound.subarray(0, at % sound.length)]) endsWell({ ...topic }, data);
       endsWell({ ...topic, schema }, sound);
     }),
-    { numRuns: 2000 },
+    { numRuns: propertyRuns(2000) },
   );
 });
 
