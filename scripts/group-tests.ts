@@ -6,9 +6,9 @@ const FILES_PER_PROCESS = 40;
 /** The name says that a test changes its process or measures it, so that it runs alone. A slow test would block those behind it. */
 const ALONE = /\.(alone\.test|slow)\.ts$/;
 
-/** These tests take minutes each. They begin first, because otherwise the last of them would run alone at the end. */
+/** These tests take minutes each, or wait. They begin first, because otherwise the last of them would run alone at the end. */
 const LONGEST =
-  /\/(continued-backup|damaged-backup|distant-backup|large-exports|odd-files|races|lease-races|lost-state|cut-link|scenarios)\.slow\.ts$/;
+  /\/(continued-backup|damaged-backup|distant-backup|large-exports|odd-files|races|lease-races|lost-state|cut-link|scenarios)\.slow\.ts$|\/end-silent\.alone\.test\.ts$/;
 
 interface Place {
   /** The root of the checkout. */
@@ -20,25 +20,29 @@ interface Place {
 /**
  * Returns the files to run, each in a process of its own, for tests that are given by their paths below the root. Most tests take less time
  * than loading the code, so that some of them share a process. They share nothing else: each has its own database, folder and port. The
- * packages take turns, so that tests that wait run beside tests that compute. The longest come first.
+ * packages take turns, so that tests that wait run beside tests that compute. The longest come first, and short ones fill the end.
  */
 export function groupTests(paths: readonly string[], { root, directory }: Place): string[] {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
-  const packages = Map.groupBy(paths, (path) => path.split("/").slice(0, 2).join("-"));
-  const inTurns = takeTurns([...packages].map(([name, inPackage]) => groupPackage(name, inPackage)));
+  const { sharing = [], alone = [] } = Object.groupBy(paths, (path) => (ALONE.test(path) ? "alone" : "sharing"));
+  const groups = packagesOf(sharing).map(([name, inPackage]) => groupPackage(name, inPackage));
+  const single = packagesOf(alone).map(([, inPackage]) => inPackage.map((path) => join(root, path)));
+  const inTurns = takeTurns([...groups, ...single]);
   const { longest = [], others = [] } = Object.groupBy(inTurns, (path) => (LONGEST.test(path) ? "longest" : "others"));
   return [...longest, ...others];
 
   function groupPackage(name: string, inPackage: readonly string[]): string[] {
-    const { sharing = [], alone = [] } = Object.groupBy(inPackage, (path) => (ALONE.test(path) ? "alone" : "sharing"));
-    const groups = chunk(sharing, FILES_PER_PROCESS).map((group, index) => {
+    return chunk(inPackage, FILES_PER_PROCESS).map((group, index) => {
       const entry = join(directory, `${name}-${index + 1}.test.mjs`);
       writeFileSync(entry, loadAll(group.map((path) => ({ path, url: pathToFileURL(join(root, path)).href }))));
       return entry;
     });
-    return [...groups, ...alone.map((path) => join(root, path))];
   }
+}
+
+function packagesOf(paths: readonly string[]): [string, string[]][] {
+  return [...Map.groupBy(paths, (path) => path.split("/").slice(0, 2).join("-"))];
 }
 
 /**
@@ -59,8 +63,11 @@ function chunk<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
 }
 
-/** Returns the first item of each list, then the second of each, and so on. */
+/** Spreads the items of each list over the whole, so that a long list does not remain when the others have ended. */
 function takeTurns<T>(lists: readonly (readonly T[])[]): T[] {
-  const longest = Math.max(...lists.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();
+  const longestFirst = lists.toSorted((a, b) => b.length - a.length);
+  const placed = longestFirst.flatMap((list) =>
+    list.map((item, index) => ({ item, place: (index + 1) / list.length })),
+  );
+  return placed.sort((a, b) => a.place - b.place).map(({ item }) => item);
 }
