@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { propertyRuns, slowTest } from "@downlink/recordings/testing";
+import { slowTest } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { type DeletionSituation, type DeletionStep, type PlannedFile, planDeletions } from "./plan-deletions.ts";
@@ -223,7 +223,7 @@ test("whatever files and settings there are, no deletion is planned that the rul
       const situation = { ...given, isWorthTrying, isLinked };
       assert.deepEqual(complaints(situation, planDeletions(situation).steps), []);
     }),
-    { numRuns: propertyRuns(5000) },
+    { numRuns: 5000 },
   );
 });
 
@@ -239,7 +239,7 @@ test("a quota is met whenever the rules leave enough to delete", () => {
       const isNothingLeft = kept.every(({ state }) => !["imported", "reported", "failed"].includes(state));
       assert.ok(missingBytes === 0 || isNothingLeft);
     }),
-    { numRuns: propertyRuns(1000) },
+    { numRuns: 1000 },
   );
 });
 

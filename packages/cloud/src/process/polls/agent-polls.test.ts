@@ -35,7 +35,7 @@ async function untilWaiting(deviceId: string, count: number): Promise<void> {
 }
 
 test("waiting agents cost no query of their own, and neither does the answer that nothing changed", async () => {
-  const fleet = await seedFleet(pool, 20);
+  const fleet = await seedFleet(pool, 40);
   const agents = await Promise.all(fleet.map((device) => sayHello(cloud, device)));
   const etags = await Promise.all(agents.map(async ({ call }) => (await call(api.edge.work, {})).etag));
   const counted = { connections: 0 };
