@@ -55,7 +55,7 @@ test("a salvage has no key: the recording, should it be finished later, keeps it
 });
 
 test("a file that was cut in the message index behind its only chunk keeps the chunk", async () => {
-  for (const compression of firstCases(1, ["zstd", ""] as const)) {
+  for (const compression of ["", "zstd"] as const) {
     const whole = await makeMcap({ chunkBytes: 50_000_000, compression });
     const [only] = chunksOf(whole);
     const cut = whole.slice(0, only!.at + only!.bytes + 20);
@@ -70,7 +70,7 @@ test("a file that was cut in the message index behind its only chunk keeps the c
 test("a chunk that lies about its size does not end the salvage", async () => {
   const whole = await hundredChunks("zstd");
   const { at, messageCount } = chunksOf(whole)[4]!;
-  for (const size of firstCases(1, [2n ** 62n, 2n ** 20n, 2n ** 28n, 2n ** 34n])) {
+  for (const size of firstCases(2, [2n ** 20n, 2n ** 62n, 2n ** 28n, 2n ** 34n])) {
     const lying = Buffer.from(whole);
     lying.writeBigUInt64LE(size, at + 25);
     assert.ok(readMessages(await salvage(lying)).length >= 1000 - messageCount, `${size}`);
@@ -78,7 +78,7 @@ test("a chunk that lies about its size does not end the salvage", async () => {
 });
 
 test("behind a hole the next chunk is found, by the summary or without one", async () => {
-  for (const compression of firstCases(1, ["", "zstd", "lz4"] as const)) {
+  for (const compression of firstCases(2, ["", "zstd", "lz4"] as const)) {
     const whole = await hundredChunks(compression);
     const places = chunksOf(whole);
     const holed = new Uint8Array(whole).fill(0, places[20]!.at + 3, places[30]!.at + 50);
