@@ -151,22 +151,19 @@ test("a key for that project still imports its files: the agent gets the request
 test("a report in progress when its site is made to serve fewer projects has ended before that call is answered", async () => {
   const { id, agent, isFor, recordings } = await startSite("raced", [first, second]);
   const { id: deviceId } = await admin.call(api.devices.create, { name: "racer", projectId: first });
-  const { prisma } = cloud.deps.db;
-  const isHeld = Promise.withResolvers<void>();
-  const held = prisma.$transaction(async (tx) => {
-    await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${deviceId} FOR UPDATE`;
-    await isHeld.promise;
-  });
-  const reported = agent.report([recordingItem({ device: { id: deviceId } })]);
-  await untilLockWaits(cloud.deps.db);
   let seen: number | undefined;
-  const changed = isFor(second).then(async () => (seen = (await recordings()).length));
-  await eventually(
-    () => countLockWaits(cloud.deps.db),
-    (count) => seen !== undefined || count > 1,
-  );
-  isHeld.resolve();
-  await Promise.all([held, reported, changed]);
+  const { reported, changed } = await cloud.deps.db.prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${deviceId} FOR UPDATE`;
+    const reported = agent.report([recordingItem({ device: { id: deviceId } })]);
+    await untilLockWaits(cloud.deps.db);
+    const changed = isFor(second).then(async () => (seen = (await recordings()).length));
+    await eventually(
+      () => countLockWaits(cloud.deps.db),
+      (count) => seen !== undefined || count > 1,
+    );
+    return { reported, changed };
+  });
+  await Promise.all([reported, changed]);
   assert.equal(seen, 1, `site ${id} changed before its agent's report had ended`);
 });
 
