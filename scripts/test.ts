@@ -1,8 +1,8 @@
 // Runs the tests:
 //
-//   node scripts/test.ts [--slow] [--verbose] [--load N] [--without path]… [--store s3|azure] [--shard i/n] [part of a path …]
+//   node scripts/test.ts [--slow] [--verbose] [--again] [--load N] [--without path]… [--store s3|azure] [--shard i/n] [part of a path …]
 //
-// --verbose names every test. --load keeps so many processes busy beside, to find what depends on the speed of the machine.
+// --verbose names every test. --again runs a file that failed once more, alone, as a build does. --load keeps so many processes busy beside, to find what depends on the speed of the machine.
 // With --store s3 the control planes of the tests keep their objects in a bucket of a Ceph that is run for them, with --store azure in a
 // container of an Azurite.
 import { spawn } from "node:child_process";
@@ -44,6 +44,7 @@ const YOUNG_MB = 32;
 
 const { values, positionals } = parseArgs({
   options: {
+    again: { type: "boolean", default: Boolean(process.env.CI) },
     load: { type: "string", default: "0" },
     shard: { type: "string" },
     slow: { type: "boolean", default: false },
@@ -203,7 +204,7 @@ async function runTests(lane: Lane, signal: AbortSignal): Promise<LaneResult> {
     ],
   };
   const events = run(options);
-  watchSilence(events, SILENCE_MS, (files) => {
+  using _watching = watchSilence(events, SILENCE_MS, (files) => {
     console.error(`NOTHING WAS HEARD OF for ${SILENCE_MS / 1000} s; this is ended: ${files.join(" ")}`);
     endSilent(files).then((waits) => {
       for (const wait of waits) console.error(wait);
@@ -222,13 +223,13 @@ async function runTests(lane: Lane, signal: AbortSignal): Promise<LaneResult> {
 }
 
 /**
- * Resolves to whether the tests passed. In a build, files that failed are run once more, one after the other; a test that then passes is
+ * Resolves to whether the tests passed. With `--again`, files that failed are run once more, one after the other; a test that then passes is
  * printed and logged as flaky, because either the product or the test has a race, and somebody has to find out which.
  */
 async function endGreen(lanes: readonly LaneResult[]): Promise<boolean> {
   if (lanes.every(({ isGreen }) => isGreen)) return true;
   const failed = lanes.flatMap((lane) => lane.failed);
-  const again = process.env.CI && !interrupted.signal.aborted ? filesToRunAgain(failed) : [];
+  const again = values.again && !interrupted.signal.aborted ? filesToRunAgain(failed) : [];
   if (again.length === 0) return false;
   console.error(`RUN AGAIN, alone: ${again.map((file) => relative(ROOT, file)).join(" ")}`);
   const second = await runTests({ files: again, concurrency: 1 }, interrupted.signal);

@@ -18,10 +18,19 @@ test("a file that has not ended is named once the run was silent for too long", 
   assert.deepEqual(silent, [["b.ts"]]);
 });
 
+test("a run that has ended is not watched any more", (t) => {
+  const { events, silent, watching } = watch(t);
+  events.emit("test:dequeue", { name: "a.ts", file: "a.ts" });
+  events.emit("test:complete", { name: "a.ts", file: "a.ts" });
+  watching[Symbol.dispose]();
+  t.mock.timers.tick(SILENCE_MS);
+  assert.deepEqual(silent, []);
+});
+
 function watch(t: TestContext) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const events = new EventEmitter();
   const silent: (readonly string[])[] = [];
-  watchSilence(events, SILENCE_MS, (files) => silent.push(files));
-  return { events, silent };
+  const watching = watchSilence(events, SILENCE_MS, (files) => silent.push(files));
+  return { events, silent, watching };
 }

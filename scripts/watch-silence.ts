@@ -9,12 +9,13 @@ interface RunnerEvent {
 /**
  * Calls `onSilence` with the files that have not ended whenever no test of a run began or ended for so many milliseconds, which is more than
  * any single test may take. Then something never answers, or all tests have ended and something was left open, and Node would wait for ever.
+ * A run that has ended is silent too, so that whoever watches it disposes of this.
  */
 export function watchSilence(
   events: EventEmitter,
   silenceMs: number,
   onSilence: (files: readonly string[]) => void,
-): void {
+): Disposable {
   const running = new Set<string>();
   let silence = startSilence();
   events.on("test:dequeue", ({ name, file }: RunnerEvent) => {
@@ -25,6 +26,7 @@ export function watchSilence(
     if (name === file) running.delete(name);
     hear();
   });
+  return { [Symbol.dispose]: () => clearTimeout(silence) };
 
   function hear(): void {
     clearTimeout(silence);
