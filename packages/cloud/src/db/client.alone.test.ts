@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { type TestContext, test } from "node:test";
@@ -17,6 +17,12 @@ import { SequentialClient } from "./sequential-client.ts";
 const BIG = 9_007_199_254_740_993n;
 const ODD_METADATA = [{ ü: [null, 1.5, "\u{1f680}"] }];
 const ODD_PATH = 'a\u2028\\"b';
+/** AuthenticationOk, ReadyForQuery, and the end of a server that is being stopped. */
+const WELCOME_AND_END = Buffer.concat([
+  toMessage("R", "\0\0\0\0"),
+  toMessage("Z", "I"),
+  toMessage("E", "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"),
+]);
 
 test("Prisma, prepared statements and composed ones read a BIGINT as the same bigint, whichever reads first", async (t) => {
   const { db } = await openTestDatabase(t);
@@ -127,21 +133,45 @@ test("one statement reads a row and its relations, so all of one moment, and no 
 });
 
 test("a server that refuses connections is asked again, so that a restart costs a wait and no failure", async (t) => {
-  const url = new URL(await createTestDatabase(t));
-  const socketPath = join(url.searchParams.get("host")!, `.s.PGSQL.${url.port}`);
-  const server = createServer((near) => void pipeline(near, connect(socketPath), near, () => {}));
-  t.after(() => server.close());
   const port = await freePort();
-  url.searchParams.delete("host");
-  await using db = openDatabase(Object.assign(url, { host: `127.0.0.1:${port}` }).href, {
-    maxConnections: 1,
-    log: { warn() {} },
-  });
+  const { db, lead } = await openByPort(t, port);
+  const server = createServer(lead);
+  t.after(() => server.close());
   const asked = db.prisma.$queryRaw`SELECT 1 AS one`;
   await assert.rejects(once(connect(port, "127.0.0.1"), "connect"), { code: "ECONNREFUSED" });
   server.listen(port, "127.0.0.1");
   assert.deepEqual(await asked, [{ one: 1 }]);
 });
+
+test("a connection that the server ends in the packet that accepts it is opened again, and the process goes on", async (t) => {
+  let accepted = 0;
+  const server = createServer((near) =>
+    accepted++ < 2 ? void near.once("data", () => near.end(WELCOME_AND_END)) : lead(near),
+  );
+  t.after(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { db, lead } = await openByPort(t, (server.address() as AddressInfo).port);
+  assert.deepEqual(await db.prisma.$queryRaw`SELECT 1 AS one`, [{ one: 1 }]);
+  assert.equal(accepted, 3);
+});
+
+/** Opens a test's database at a port of the machine; `lead` leads a connection there to it. */
+async function openByPort(t: TestContext, port: number): Promise<{ db: Database; lead(near: Socket): void }> {
+  const url = new URL(await createTestDatabase(t));
+  const socketPath = join(url.searchParams.get("host")!, `.s.PGSQL.${url.port}`);
+  url.searchParams.delete("host");
+  const { href } = Object.assign(url, { host: `127.0.0.1:${port}` });
+  const db = openDatabase(href, { maxConnections: 1, log: { warn() {} } });
+  t.after(() => db[Symbol.asyncDispose]());
+  return { db, lead: (near) => void pipeline(near, connect(socketPath), near, () => {}) };
+}
+
+/** Encodes a message of Postgres' protocol: its type, its length, and its content. */
+function toMessage(type: string, content: string): Buffer {
+  const head = Buffer.alloc(5, type);
+  head.writeInt32BE(content.length + 4, 1);
+  return Buffer.concat([head, Buffer.from(content)]);
+}
 
 async function untilWaiting(read: ReadSql, count: number): Promise<void> {
   const waits = Prisma.sql`SELECT count(*) FROM pg_locks

@@ -23,6 +23,8 @@ interface Parameter {
 export class SequentialClient extends pg.Client {
   #answered: Promise<unknown> = Promise.resolve();
   #isStandby = false;
+  /** The error by which the connection was lost before a pool listened to it: without a listener, it would end the process. */
+  #lost: Error | undefined;
 
   override connect(): Promise<pg.Client>;
   override connect(callback: (error: Error) => void): void;
@@ -30,6 +32,9 @@ export class SequentialClient extends pg.Client {
     const { connection } = this as unknown as { readonly connection: EventEmitter };
     connection.on("parameterStatus", ({ parameterName, parameterValue }: Parameter) => {
       if (parameterName === "in_hot_standby") this.#isStandby = parameterValue === "on";
+    });
+    this.on("error", (error) => {
+      this.#lost ??= error;
     });
     const connecting = this.#connectToPrimary();
     if (!callback) return connecting;
@@ -39,6 +44,7 @@ export class SequentialClient extends pg.Client {
   /** A connection to a standby would stay one, and fail each change, when the primary is elsewhere. */
   async #connectToPrimary(): Promise<pg.Client> {
     await super.connect();
+    if (this.#lost) throw this.#lost; // in the same packet as the server's welcome
     if (!this.#isStandby) return this;
     await this.end();
     throw new StandbyError();

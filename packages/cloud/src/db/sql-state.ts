@@ -12,8 +12,8 @@ const MAX_DEPTH = 6;
 const AWAY = /^(08|57P|53|25006$|40001$|40P01$)/;
 /** The messages of pg and its pool that have no code: a connection was lost, is closed, or did not become free in time. */
 const AWAY_TEXTS = /Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired/;
-/** No server listens, or it is starting or shutting down. */
-const REFUSED = new Set(["ECONNREFUSED", "ENOENT", "57P03"]);
+/** No server listens, or it is starting or shutting down; or it ended a connection that it had just accepted. */
+const REFUSED = new Set(["ECONNREFUSED", "ENOENT", "57P01", "57P03"]);
 const AWAY_CODES = new Set([
   "EAI_AGAIN",
   "ECONNREFUSED",
