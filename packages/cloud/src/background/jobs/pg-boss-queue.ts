@@ -1,15 +1,14 @@
 import { noTracing, type Tracing } from "@downlink/tracing";
 import { fromPrisma, type Job, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
-import { SequentialClient } from "../../db/sequential-client.ts";
 import type { Metrics } from "../../process/metrics/metrics.ts";
 import { nextPriority } from "./fair-order.ts";
+import { openJobConnections } from "./job-connections.ts";
 import { indexJobs } from "./job-indexes.ts";
 import type { JobData, JobHandlers, JobName, JobQueue } from "./queue.ts";
 import { formerQueuesOf, jobNames, queueOf } from "./queue-names.ts";
 
 const CONNECTIONS = 4;
-const CONNECT_TIMEOUT_MS = 10_000;
 const HEARTBEAT_SECONDS = 10;
 /** One process in all looks that often for jobs whose worker died: with the heartbeat they are taken over within 20 s. */
 const LOOK_FOR_DEAD_SECONDS = 10;
@@ -66,6 +65,7 @@ interface QueueOptions extends JobLook {
 /** Jobs in the control plane's own Postgres. `startWorking` may be called in any number of processes. */
 export class PgBossQueue implements JobQueue, AsyncDisposable {
   readonly #boss: PgBoss;
+  readonly #connections: AsyncDisposable;
   readonly #log: Logger;
   readonly #metrics: Metrics;
   readonly #tracing: Tracing;
@@ -75,9 +75,11 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
 
   private constructor(
     boss: PgBoss,
+    connections: AsyncDisposable,
     { log, metrics, tracing = noTracing, removalDelaySeconds = 0, lookSeconds = LOOK_SECONDS }: QueueOptions,
   ) {
     this.#boss = boss;
+    this.#connections = connections;
     this.#log = log;
     this.#metrics = metrics;
     this.#tracing = tracing;
@@ -87,16 +89,12 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
 
   static async start({ url, connections = CONNECTIONS, ...options }: StartOptions): Promise<PgBossQueue> {
     const { log } = options;
-    // Its own pool takes what a pool of pg takes, although its types do not say so.
-    const ofPool: object = { Client: SequentialClient, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
+    const db = openJobConnections({ url, log, connections });
     const boss = new PgBoss({
-      ...ofPool,
-      connectionString: url,
-      max: connections,
+      db,
       useListenNotify: true,
       superviseIntervalSeconds: LOOK_FOR_DEAD_SECONDS / 2,
       monitorIntervalSeconds: LOOK_FOR_DEAD_SECONDS,
-      application_name: "downlink-jobs",
     });
     boss.on("error", (error) => log.warn({ err: error }, "job queue error"));
     await boss.start();
@@ -112,8 +110,8 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
         retryBackoff: true,
         retryDelayMax: 300,
       });
-    await indexJobs(boss.getDb());
-    return new PgBossQueue(boss, options);
+    await indexJobs(db);
+    return new PgBossQueue(boss, db, options);
   }
 
   enqueue: JobQueue["enqueue"] = async (tx, { name, data, delaySeconds = this.#delayOf(name) }) => {
@@ -222,6 +220,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     // pg-boss itself would hand over a job first and stop it then, when the next worker has already found it busy.
     await this.#boss.stop({ graceful: true, timeout: STOP_MS });
     clearTimeout(finishing);
+    await this.#connections[Symbol.asyncDispose]();
   }
 }
 
