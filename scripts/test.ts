@@ -2,7 +2,8 @@
 //
 //   node scripts/test.ts [--slow] [--verbose] [--again] [--load N] [--without path]… [--store s3|azure] [--shard i/n] [part of a path …]
 //
-// --verbose names every test. --again runs a file that failed once more, alone, as a build does. --load keeps so many processes busy beside, to find what depends on the speed of the machine.
+// --verbose names every test. --again runs a file that failed once more, alone, as a build does. --load keeps so many processes busy beside,
+// to find what depends on the speed of the machine.
 // With --store s3 the control planes of the tests keep their objects in a bucket of a Ceph that is run for them, with --store azure in a
 // container of an Azurite.
 import { spawn } from "node:child_process";

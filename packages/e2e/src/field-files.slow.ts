@@ -70,15 +70,28 @@ async function salvageOnDevice({ cloud, recordings }: Scenario, files: readonly 
   const before = (await recordings()).length;
   const wanted = files.filter(({ salvage }) => salvage !== undefined);
   for (const { id } of wanted) await admin.call(api.edgeFiles.salvage, { id });
-  await eventually(recordings, (all) => all.length >= before + wanted.length);
+  await untilEach(wanted.length, recordings, (all) => all.length - before);
 }
 
 /** Requests all recordings, also those that the device salvaged. */
 async function importAll({ cloud, recordings }: Scenario): Promise<void> {
   const recordingIds = (await recordings()).map(({ id }) => id);
   await cloud().admin.call(api.importRequests.create, { recordingIds });
-  const isOver = ({ importStatus }: Recording) => importStatus === "complete" || importStatus === "failed";
-  await eventually(recordings, (all) => all.every(isOver));
+  const isOver = ({ id, importStatus }: Recording) =>
+    recordingIds.includes(id) && (importStatus === "complete" || importStatus === "failed");
+  await untilEach(recordingIds.length, recordings, (all) => all.filter(isOver).length);
+}
+
+/** Waits until so many have come, each for as long as one may take: all of them together take minutes on a busy machine. */
+async function untilEach(
+  count: number,
+  recordings: Scenario["recordings"],
+  countCome: (all: readonly Recording[]) => number,
+): Promise<void> {
+  for (let come = 0; come < count; ) {
+    const all = await eventually(recordings, (now) => countCome(now) > come);
+    come = countCome(all);
+  }
 }
 
 /** Salvages files from their stored bytes if only their import found the damage. */

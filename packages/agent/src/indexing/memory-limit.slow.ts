@@ -41,7 +41,8 @@ function startLimited(t: TestContext, device: Device, cloud: FakeCloud) {
       t.diagnostic(
         `at most ${(peakBytes() / 1e6).toFixed(0)} MB of RSS; the unit allows ${(limitBytes / 1e6).toFixed(0)} MB`,
       );
-      assert.ok(peakBytes() < limitBytes);
+      // With a group the kernel has judged. RSS also counts pages of files, which it takes back when it needs them.
+      if (!group) assert.ok(peakBytes() < limitBytes);
     },
     async [Symbol.asyncDispose]() {
       await agent[Symbol.asyncDispose]();

@@ -212,6 +212,8 @@ async function setShared(cloud: TestCloud): Promise<Scene> {
   const layout = await admin.call(api.layouts.create, { name: "shared", permission, data: {} });
   const [project] = await admin.call(api.projects.list, {});
   const key = await admin.call(api.apiKeys.create, { name: "spare", capabilities: ["devices.list"] });
+  // An organization may have 100 webhooks, and more scenes than that are set, each with one.
+  for (const { id } of await admin.call(api.webhooks.list, {})) await admin.call(api.webhooks.delete, { id });
   const url = "https://example.org/hooks";
   const webhook = await admin.call(api.webhooks.create, { name: "shared", url, eventTypes: ["dataset.committed"] });
   const ping = await admin.call(api.webhooks.ping, { id: webhook.id });
