@@ -52,12 +52,10 @@ export function openDatabase(url: string, { maxConnections, log }: DatabaseOptio
     // A pool ends before its connections do, and a server that stops meanwhile still tells them so.
     if (!pool.ending) log.warn({ reason: message }, "an idle database connection was lost");
   });
-  // The pool handles errors of idle connections only; without a listener, losing one in use would end the process. Its query fails in any
-  // case.
   const connections = new Set<pg.PoolClient>();
   pool.on("connect", (client) => {
     connections.add(client);
-    client.on("error", () => {}).once("end", () => connections.delete(client));
+    client.once("end", () => connections.delete(client));
   });
   // Prisma's own limit of five seconds is shorter than a statement of a transaction may take; `db/transaction.ts` gives others.
   const prisma = new PrismaClient({

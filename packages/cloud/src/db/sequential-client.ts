@@ -23,7 +23,7 @@ interface Parameter {
 export class SequentialClient extends pg.Client {
   #answered: Promise<unknown> = Promise.resolve();
   #isStandby = false;
-  /** The error by which the connection was lost before a pool listened to it: without a listener, it would end the process. */
+  /** The error by which the connection was lost first. */
   #lost: Error | undefined;
 
   override connect(): Promise<pg.Client>;
@@ -33,6 +33,7 @@ export class SequentialClient extends pg.Client {
     connection.on("parameterStatus", ({ parameterName, parameterValue }: Parameter) => {
       if (parameterName === "in_hot_standby") this.#isStandby = parameterValue === "on";
     });
+    // A pool listens to idle connections only. Without a listener, losing another one would end the process; its query fails in any case.
     this.on("error", (error) => {
       this.#lost ??= error;
     });

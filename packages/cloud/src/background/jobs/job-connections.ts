@@ -28,7 +28,9 @@ export function openJobConnections({ url, log, connections }: JobConnectionsOpti
     application_name: "downlink-jobs",
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  pool.on("error", (error) => log.warn({ err: error }, "job queue error"));
+  pool.on("error", (error) => {
+    if (!pool.ending) log.warn({ err: error }, "job queue error");
+  });
   return {
     executeSql: (text, values) => pool.query(text, values),
     async listen(channel, onMessage, onGap) {

@@ -89,7 +89,8 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
 
   static async start({ url, connections = CONNECTIONS, ...options }: StartOptions): Promise<PgBossQueue> {
     const { log } = options;
-    const db = openJobConnections({ url, log, connections });
+    await using opened = new AsyncDisposableStack();
+    const db = opened.use(openJobConnections({ url, log, connections }));
     const boss = new PgBoss({
       db,
       useListenNotify: true,
@@ -111,7 +112,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
         retryDelayMax: 300,
       });
     await indexJobs(db);
-    return new PgBossQueue(boss, db, options);
+    return new PgBossQueue(boss, opened.move(), options);
   }
 
   enqueue: JobQueue["enqueue"] = async (tx, { name, data, delaySeconds = this.#delayOf(name) }) => {
@@ -215,12 +216,12 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await using _connections = this.#connections; // closed last, also if stopping fails
     const stop = () => this.#stopping.abort(new Error("this process stops"));
     const finishing = setTimeout(stop, FINISH_MS);
     // pg-boss itself would hand over a job first and stop it then, when the next worker has already found it busy.
     await this.#boss.stop({ graceful: true, timeout: STOP_MS });
     clearTimeout(finishing);
-    await this.#connections[Symbol.asyncDispose]();
   }
 }
 
