@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, type TestContext, test } from "node:test";
 import { api, LEASE_HEADER } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import pg from "pg";
 import { hashToken } from "./process/credentials/mint.ts";
 import { turnLimits } from "./process/limits/turns.ts";
 import { startCloud } from "./testing/start-cloud.ts";
-import { eventually, startAgent } from "./testing/test-agent.ts";
+import { startAgent } from "./testing/test-agent.ts";
 import { uploadFile } from "./testing/upload-file.ts";
 
 // A tenant that asks for much and never takes it, or never gets it, keeps nothing from another tenant. Each test lets such calls wait on

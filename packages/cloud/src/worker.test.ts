@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { newId } from "./db/ids.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { ingest } from "./imports/ingest/pipeline.ts";
 import { reconcile } from "./imports/ingest/reconcile.ts";
 import { inPieces } from "./store/blobs/testing/pieces.ts";
 import { startCloud } from "./testing/start-cloud.ts";
-import { eventually } from "./testing/test-agent.ts";
 import { startWorker } from "./worker.ts";
 
 const cloud = await startCloud({ after }, { works: false });

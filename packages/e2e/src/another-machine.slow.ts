@@ -7,11 +7,10 @@ import { createClient } from "@downlink/client";
 import { undiciTransport } from "@downlink/client/node";
 import { createTestDatabase } from "@downlink/cloud/testing";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { requireNetwork } from "./faults/require-network.ts";
 import { startControlPlane } from "./processes/control-plane.ts";
 import { startEdgeAgent } from "./processes/edge-agent.ts";
-import { eventually } from "./processes/eventually.ts";
 
 test("a robot in another network uploads to a control plane that was given no public address, and people there get their links", async (t) => {
   await using network = await requireNetwork(t);

@@ -6,8 +6,7 @@ import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { runCeph, whyNoCeph } from "@downlink/cloud/testing/run-ceph";
 import type { Recording } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
-import { eventually } from "./processes/eventually.ts";
+import { eventually, makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
 import { type Checkout, commandsBelow, openCheckout } from "./processes/page-commands.ts";
 
 const skip = whyNoCeph();

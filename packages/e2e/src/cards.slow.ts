@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { runAgentCommand } from "./processes/edge-agent.ts";
-import { eventually } from "./processes/eventually.ts";
 import { startScenario } from "./processes/scenario.ts";
 
 test("cards are swapped, the agent is killed and loses its state: no recording is lost or doubled, and the request is served", async (t) => {

@@ -1,5 +1,6 @@
 // All objects move from files into a bucket by the real programs, with two of them side by side while one is restarted with the new
 // settings, and with the command killed on its way.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,9 +9,9 @@ import { after, type TestContext, test } from "node:test";
 import { createTestDatabase } from "@downlink/cloud/testing";
 import { runCeph, whyNoCeph } from "@downlink/cloud/testing/run-ceph";
 import { api, type Recording } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { type ControlPlane, startControlPlane } from "./processes/control-plane.ts";
-import { eventually } from "./processes/eventually.ts";
 import { startProgram } from "./processes/program.ts";
 import { uploadAnother } from "./processes/upload-another.ts";
 

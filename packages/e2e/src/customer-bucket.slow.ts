@@ -5,8 +5,7 @@ import { after, test } from "node:test";
 import { createTestDatabase } from "@downlink/cloud/testing";
 import { type Ceph, runCeph, whyNoCeph } from "@downlink/cloud/testing/run-ceph";
 import { api } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
-import { eventually } from "./processes/eventually.ts";
+import { eventually, makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
 import { openPlant } from "./processes/plant.ts";
 import { whyNotInCi } from "./replicas/why-not-in-ci.ts";
 

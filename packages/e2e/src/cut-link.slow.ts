@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "@downlink/recordings/testing";
 import { addRecording, askFor, makeBad } from "./processes/bad-link.ts";
-import { eventually } from "./processes/eventually.ts";
 import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
 
 /** The bytes that were in flight when the agent was killed, and those of reports, polls and the headers of each piece. */

@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { api, formatTimestamp } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
-import { eventually } from "./processes/eventually.ts";
+import { eventually, makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
 import { startScenario } from "./processes/scenario.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));

@@ -6,9 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { startControlPlane } from "./processes/control-plane.ts";
-import { eventually } from "./processes/eventually.ts";
 import { holdPoll } from "./scenarios/held-poll.ts";
 
 test("a process that is told to stop reports it at once, ends waiting polls, takes calls for the set time, finishes an upload, and closes", async (t) => {

@@ -3,9 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { runAgentCommand, startEdgeAgent } from "./processes/edge-agent.ts";
-import { eventually } from "./processes/eventually.ts";
 import { startScenario } from "./processes/scenario.ts";
 
 test("a robot with a token that can only create a device enrols by itself, waits for approval, and delivers", async (t) => {

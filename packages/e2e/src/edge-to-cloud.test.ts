@@ -3,8 +3,7 @@ import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
-import { eventually } from "./processes/eventually.ts";
+import { eventually, makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startScenario } from "./processes/scenario.ts";
 import { goTheWholeWay } from "./scenarios/whole-way.ts";
 

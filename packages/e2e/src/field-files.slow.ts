@@ -4,13 +4,13 @@ import { basename, dirname } from "node:path";
 import { test } from "node:test";
 import { api, type EdgeFile, type Recording, SALVAGE_RECORD_NAME } from "@downlink/protocol";
 import {
+  eventually,
   type FieldExpectation,
   fieldFolder,
   listSharedFiles,
   parseExpectations,
   skipWithout,
 } from "@downlink/recordings/testing";
-import { eventually } from "./processes/eventually.ts";
 import { type Scenario, startScenario } from "./processes/scenario.ts";
 
 /**

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
-import { eventually } from "./processes/eventually.ts";
+import { eventually, makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
 import { commandsBelow, openCheckout } from "./processes/page-commands.ts";
 
 const PORT_OF_PAGE = "8080";

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { eventually } from "@downlink/recordings/testing";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 const foldersOf = (prefix: string) => readdirSync("/dev/shm").filter((name) => name.startsWith(prefix));
@@ -21,7 +22,7 @@ for (const [script, args, prefix] of commands)
       stdio: "ignore",
     });
     const ended = once(program, "exit");
-    while (left().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(left, ({ length }) => length > 0);
     program.kill("SIGTERM");
     const [code] = await ended;
     assert.notEqual(code, 0);

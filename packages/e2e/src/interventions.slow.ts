@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { runAgentCommand } from "./processes/edge-agent.ts";
-import { eventually } from "./processes/eventually.ts";
 import { PART_BYTES, writeLargeFile } from "./processes/large-file.ts";
 import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
 

@@ -3,8 +3,8 @@ import { copyFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { runAgentCommand } from "./processes/edge-agent.ts";
-import { eventually } from "./processes/eventually.ts";
 import { writeLargeFile } from "./processes/large-file.ts";
 import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
 

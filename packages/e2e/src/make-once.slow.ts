@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import pg from "pg";
 import { type ControlPlane, startControlPlane } from "./processes/control-plane.ts";
-import { eventually } from "./processes/eventually.ts";
 
 const KILLS = 4;
 

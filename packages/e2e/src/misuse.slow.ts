@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { runAgentCommand, startEdgeAgent } from "./processes/edge-agent.ts";
-import { eventually } from "./processes/eventually.ts";
 import { startScenario } from "./processes/scenario.ts";
 
 interface StatusAnswer {

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { eventually } from "./processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const CTRL_C = "\x03";

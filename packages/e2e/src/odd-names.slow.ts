@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
-import { eventually } from "./processes/eventually.ts";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { startScenario } from "./processes/scenario.ts";
 
 test("files whose names are not UTF-8, look like an escape, or hold a line break are listed, imported and deleted like any others", async (t) => {

@@ -3,9 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { runAgentCommand } from "./processes/edge-agent.ts";
-import { eventually } from "./processes/eventually.ts";
 import { startScenario } from "./processes/scenario.ts";
 
 test("the settings that an operator makes for a device's agent apply: first it is paused, then matching files are imported once without a request", async (t) => {

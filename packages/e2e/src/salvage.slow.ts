@@ -3,9 +3,8 @@ import { readdir, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api, type EdgeFile } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages, readMessages, writeMcapFile } from "@downlink/recordings/testing";
+import { eventually, makeMcap, readIndexedMessages, readMessages, writeMcapFile } from "@downlink/recordings/testing";
 import { request } from "undici";
-import { eventually } from "./processes/eventually.ts";
 import { type Scenario, startScenario } from "./processes/scenario.ts";
 
 async function onlyIncomplete(scenario: Scenario): Promise<EdgeFile> {

@@ -11,7 +11,7 @@ import { type Client, createClient } from "@downlink/client";
 import { undiciTransport } from "@downlink/client/node";
 import { storeSettings } from "@downlink/cloud/testing";
 import { api } from "@downlink/protocol";
-import { eventually } from "./processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import { startExternalPostgres } from "./processes/external-postgres.ts";
 import { startReplica } from "./replicas/replica.ts";
 import { whyNotInCi } from "./replicas/why-not-in-ci.ts";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { eventually } from "@downlink/recordings/testing";
 import { TRASH_NAME } from "../files/scan.ts";
 import { identityOf } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
@@ -98,19 +99,13 @@ test("exFAT shows no changes, and proofs on it do not outlive its mount, for whi
   proofs.stepFor(file, { sha256, begunNs: 0n }, seen);
   assert.equal(proofs.hashOf(file), sha256);
   card.remount();
-  await eventuallyUnproven(() => proofs.hashOf(file));
+  await eventually(
+    () => proofs.hashOf(file),
+    (hash) => hash === undefined,
+  );
   assert.equal((await fileSystems.look(storage, file)).showsChanges, false);
   assert.equal(proofs.hashOf(file), undefined);
 });
-
-/** Waits, because the kernel's notification comes with the next turn of the event loop. */
-async function eventuallyUnproven(hashOf: () => string | undefined): Promise<void> {
-  const deadline = AbortSignal.timeout(5000);
-  while (hashOf() !== undefined) {
-    deadline.throwIfAborted();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 test("facts about a card do not hold for the next one at the same place, though its device has the same number", async () => {
   using device = makeDevice();

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { eventually } from "@downlink/recordings/testing";
 import { actOnFiles } from "../commands/act.ts";
 import { explainFile } from "../commands/explain.ts";
 import { listFiles } from "../commands/ls.ts";
@@ -79,8 +80,8 @@ test("a swap is noticed at once although nothing else happens, and explain says 
   await cloud.until("the agent has polled for it", () => cloud.calls.filter(({ name }) => name === "work").length > 1);
   const card = bed.markerOf("A").trim().slice(-6);
   await agent.until("it is asked for", ({ connection }) => connection.state === "connected");
-  let why = "";
-  while (!why.includes("asked for")) ({ why } = await explainFile(settings, "a.mcap"));
+  const explain = () => explainFile(settings, "a.mcap");
+  const { why } = await eventually(explain, (answer) => answer.why.includes("asked for"));
   assert.match(
     why,
     new RegExp(`^It is on the card …${card}, which was taken out at 2\\S+Z\\. Its import was asked for, and waits`),

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { bytesSource, inspectRecording, SourceChangedError } from "@downlink/recordings";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { FileMovedError, lookAt } from "../files/open-tracked.ts";
 import { SALVAGE_DIRECTORY, salvagePathOf } from "../files/salvage-path.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
@@ -39,7 +39,7 @@ slowTest("a file that changes while it is salvaged leaves no salvage", async () 
     writeSalvage(job),
     (error) => error instanceof FileMovedError || error instanceof SourceChangedError,
   );
-  while (!existsSync(`${target}.partial`)) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => existsSync(`${target}.partial`), Boolean);
   appendFileSync(join(device.root, "a.mcap"), "more");
   await written;
   assert.deepEqual(readdirSync(dirname(target)), []);

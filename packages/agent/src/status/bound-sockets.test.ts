@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { eventually } from "@downlink/recordings/testing";
 import { askControl, serveControl } from "../control/control-socket.ts";
 import { serveMetrics } from "../metrics/serve-metrics.ts";
 import { healthyStatus } from "../testing/sample-status.ts";
@@ -36,11 +36,6 @@ async function openMany(t: TestContext, path: string, count = MANY) {
   return { sockets, ended };
 }
 
-/** Waits for a condition by turns of the event loop. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await setImmediate();
-}
-
 test("a user who opens many connections for the status holds few, and locks nobody out", async (t) => {
   const stateDir = makeDirectory(t);
   await using _server = await serveStatus(stateDir, async () => healthyStatus);
@@ -48,7 +43,10 @@ test("a user who opens many connections for the status holds few, and locks nobo
   for (const socket of sockets) socket.write("x".repeat(MEBIBYTE / 4)); // The server expects no input.
   assert.deepEqual(await askStatus(stateDir), healthyStatus);
   for (const socket of sockets) socket.resume();
-  await until(() => ended.size >= MANY - MOST);
+  await eventually(
+    () => ended.size,
+    (count) => count >= MANY - MOST,
+  );
 });
 
 test("a user who begins many requests for actions holds few, and little memory, and locks nobody out", async (t) => {
@@ -56,7 +54,10 @@ test("a user who begins many requests for actions holds few, and little memory, 
   await using _server = await serveControl(stateDir, async (request) => request);
   const { sockets, ended } = await openMany(t, join(stateDir, "control.sock"));
   for (const socket of sockets) socket.resume().write(`"${"x".repeat(MEBIBYTE)}`); // Together, 32 of them are above the budget.
-  await until(() => ended.size >= MANY - MOST);
+  await eventually(
+    () => ended.size,
+    (count) => count >= MANY - MOST,
+  );
   assert.equal(await askControl(stateDir, { action: "resume" }).then(JSON.stringify), '{"action":"resume"}');
 });
 
@@ -82,7 +83,7 @@ test("a connection is ended when its time is over, whichever side is silent", as
   boundSockets(server, { most: 10, lifeMs: 20 });
   await openMany(t, path, 5);
   const connections = () => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
-  while ((await connections()) > 0) await setImmediate();
+  await eventually(connections, (count) => count === 0);
 });
 
 test("a request that is no URL is 404 for the metrics, and no end of the agent", async (t) => {

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@downlink/recordings/testing";
 import { askControl } from "../control/control-socket.ts";
 import { runDaemon } from "../daemon/daemon.ts";
 import { createLog, type LogOutput } from "../diagnostics/log.ts";
@@ -12,7 +13,6 @@ import type { FakeCloud } from "./fake-cloud.ts";
 import { createRunningClock } from "./test-clock.ts";
 
 /** Only a failure takes so long. */
-const DEADLINE_MS = 120_000;
 
 /** A device for one test: a root and a state directory, which are removed at the end. */
 export interface Device extends Disposable {
@@ -49,7 +49,7 @@ export interface RunningDaemon extends AsyncDisposable {
   status(): Promise<StatusDocument>;
   /** Waits until deletions for a new disk limit are shown, and confirms them. */
   confirm(): Promise<StatusDocument>;
-  /** Waits for a condition on the status; fails after ten seconds and says what it waited for. */
+  /** Waits for a condition on the status; fails after a long time and says what it waited for. */
   until(what: string, isTrue: (status: StatusDocument) => boolean): Promise<StatusDocument>;
 }
 
@@ -93,11 +93,10 @@ export async function untilStatus(
   what: string,
   isTrue: (status: StatusDocument) => boolean,
 ): Promise<StatusDocument> {
-  const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const status = await askStatus(stateDir);
-    if (status && isTrue(status)) return status;
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}; last: ${JSON.stringify(status)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  const ask = () => askStatus(stateDir);
+  try {
+    return (await eventually(ask, (status) => status !== undefined && isTrue(status)))!;
+  } catch (cause) {
+    throw new Error(`waited in vain until ${what}`, { cause });
   }
 }

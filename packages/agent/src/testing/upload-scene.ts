@@ -59,7 +59,8 @@ export const isPart =
   ({ name, path }: FakeRequest) =>
     name === "put" && path.endsWith(`/${number}`);
 
-export async function untilStored({ cloud, versionId, bytes }: UploadScene): Promise<void> {
+export async function untilStored(scene: Pick<UploadScene, "cloud" | "versionId" | "bytes">): Promise<void> {
+  const { cloud, versionId, bytes } = scene;
   await cloud.until("it is stored", () => cloud.uploads.stored.has(versionId));
   assert.ok(cloud.uploads.stored.get(versionId)?.equals(bytes));
 }

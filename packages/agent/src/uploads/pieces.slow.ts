@@ -6,6 +6,7 @@ import { FakeCloud } from "../testing/fake-cloud.ts";
 import type { FakeRequest, Fault } from "../testing/fake-http.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, type RunningDaemon, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+import { untilStored } from "../testing/upload-scene.ts";
 
 const MIN = 64 * 1024;
 /** A rate that is slow enough for pieces, and fast enough for a test. */
@@ -33,11 +34,6 @@ async function withUpload(work: (scene: Scene) => Promise<void>, flags = SLOW, p
   await cloud.until("the file is reported", () => cloud.at("a.mcap") !== undefined);
   const { versionId } = cloud.at("a.mcap")!;
   await work({ cloud, bytes, agent, start, path: join(device.root, "a.mcap"), versionId });
-}
-
-async function untilStored({ cloud, versionId, bytes }: Scene): Promise<void> {
-  await cloud.until("it is stored", () => cloud.uploads.stored.has(versionId));
-  assert.ok(cloud.uploads.stored.get(versionId)?.equals(bytes));
 }
 
 /** Holds back pieces that begin at this byte of their part or behind it, until they are released. */

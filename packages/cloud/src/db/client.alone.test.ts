@@ -4,8 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
-import { slowTest } from "@downlink/recordings/testing";
+import { eventually, slowTest } from "@downlink/recordings/testing";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { type Database, openDatabase } from "./client.ts";
 import { Prisma } from "./generated/client.ts";
@@ -176,7 +175,10 @@ function toMessage(type: string, content: string): Buffer {
 async function untilWaiting(read: ReadSql, count: number): Promise<void> {
   const waits = Prisma.sql`SELECT count(*) FROM pg_locks
     WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND NOT granted`;
-  while ((await read<{ count: bigint }>(waits))[0]!.count < count) await delay(20);
+  await eventually(
+    () => read<{ count: bigint }>(waits),
+    ([row]) => row!.count >= count,
+  );
 }
 
 async function freePort(): Promise<number> {

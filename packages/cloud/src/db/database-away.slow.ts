@@ -8,10 +8,10 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import pg from "pg";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
-import { eventually, startAgent } from "../testing/test-agent.ts";
+import { startAgent } from "../testing/test-agent.ts";
 import { uploadFile } from "../testing/upload-file.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 

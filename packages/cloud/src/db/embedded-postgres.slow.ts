@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "@downlink/recordings/testing";
 import pg from "pg";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 
@@ -69,7 +69,10 @@ test("after kill -9 of the process that started it, the server ends and its temp
   const holder = await holdPostgres(t, { dir, isTemporary: true });
   const pid = readPostmasterPid(dir);
   holder.child.kill("SIGKILL");
-  await until(() => !existsSync(dir) && !existsSync(`/proc/${pid}`));
+  await eventually(
+    () => existsSync(dir) || existsSync(`/proc/${pid}`),
+    (isThere) => !isThere,
+  );
 });
 
 test("a server that is killed comes back at the same address with all committed rows", async (t) => {
@@ -78,11 +81,8 @@ test("a server that is killed comes back at the same address with all committed 
   await query(server.url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)");
   const killed = readPostmasterPid(dir);
   process.kill(killed, "SIGKILL");
-  await until(
-    async () =>
-      (await readOne(server.url, "SELECT n FROM kept").catch(() => undefined)) === 7 &&
-      readPostmasterPid(dir) !== killed,
-  );
+  const rows = () => readOne(server.url, "SELECT n FROM kept").catch(() => undefined);
+  await eventually(rows, (n) => n === 7 && readPostmasterPid(dir) !== killed);
 });
 
 test("a cluster that another process serves is refused and left running", async (t) => {
@@ -105,7 +105,8 @@ test("a process that got the pid of a dead server is left alone", async (t) => {
 test("an initdb that was killed half-way is started again", async (t) => {
   const dir = makeFolder(t);
   const holder = spawnHolder({ dir });
-  await until(() => existsSync(dir) && readdirSync(dir).some((name) => name.startsWith("initdb-")));
+  const hasBegun = () => existsSync(dir) && readdirSync(dir).some((name) => name.startsWith("initdb-"));
+  await eventually(hasBegun, Boolean);
   holder.kill("SIGKILL");
   await once(holder, "exit");
   assert.ok(!existsSync(join(dir, "data")));
@@ -224,12 +225,4 @@ async function query(url: string, sql: string): Promise<pg.QueryResult> {
 
 async function readOne(url: string, sql: string): Promise<unknown> {
   return Object.values((await query(url, sql)).rows[0])[0];
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, "it did not happen within a minute");
-    await delay(10);
-  }
 }

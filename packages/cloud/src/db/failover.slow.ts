@@ -8,10 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import pg from "pg";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
-import { eventually } from "../testing/test-agent.ts";
 import { uploadFile } from "../testing/upload-file.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "@downlink/recordings/testing";
 import pg from "pg";
 import { createEmptyDatabase } from "../testing/test-database.ts";
 import { applyMigrations, migrationsDir, pendingMigrations } from "./migrations.ts";
@@ -58,7 +58,10 @@ test("a migration and a call that wait for each other's tables both succeed", as
   const both = "ALTER TABLE a ADD COLUMN m int; ALTER TABLE b ADD COLUMN m int;";
   const applying = applyMigrations({ url, dir: writeMigrations(t, { ...tables, "2_both": both }), log: silent });
   const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE a%'";
-  while ((await query(url, waiting)).length === 0) await delay(20);
+  await eventually(
+    () => query(url, waiting),
+    ({ length }) => length > 0,
+  );
   await call.query("INSERT INTO a VALUES (1); COMMIT");
   assert.deepEqual(await applying, ["2_both"]);
   assert.deepEqual(await query(url, "SELECT a.n, a.m, b.m AS of_b FROM a, b"), [{ n: 1, m: null, of_b: null }]);
@@ -79,7 +82,10 @@ test("while a migration needs a table that a call holds for long, other calls go
     applied = names;
   });
   const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE a%'";
-  while ((await query(url, waiting)).length === 0) await delay(20);
+  await eventually(
+    () => query(url, waiting),
+    ({ length }) => length > 0,
+  );
   await other.query("SET statement_timeout = '30s'"); // it fails, and does not hang, if it has to wait for the call
   await other.query("SELECT n FROM a; SELECT n FROM b");
   assert.equal(applied, undefined);

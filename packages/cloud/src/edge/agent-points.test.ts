@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { slowTest } from "@downlink/recordings/testing";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { sayHello, startAgent } from "../testing/test-agent.ts";
 import { createStoppedClock } from "../testing/test-clock.ts";
@@ -72,11 +72,11 @@ slowTest("an edge site's agent has its history too, for keys of the whole organi
   assert.deepEqual(await ofSite(admin, { offset: 1 }), []);
   const { projectId } = await admin.call(api.devices.get, { nameOrId: "robot" });
   const limited = cloud.withToken(await cloud.addKey(["sites.list"], [projectId]));
-  await assert.rejects(ofSite(limited), (error: ApiCallError) => error.code === "ProjectLimited");
-  await assert.rejects(ofSite(await cloud.otherOrganization()), (error: ApiCallError) => error.status === 404);
+  await assert.rejects(ofSite(limited), refusedWith("ProjectLimited"));
+  await assert.rejects(ofSite(await cloud.otherOrganization()), refusedWith(404));
 });
 
 test("another organization's devices have no history here", async () => {
   const refused = (await cloud.otherOrganization()).call(api.devices.listAgentHistory, { nameOrId: agent.deviceId });
-  await assert.rejects(refused, (error: ApiCallError) => error.status === 404);
+  await assert.rejects(refused, refusedWith(404));
 });

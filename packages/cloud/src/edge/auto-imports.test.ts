@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import { eventually, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
+import { recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { partSizeFor } from "./part-plans.ts";
 
 const cloud = await startCloud({ after });
@@ -89,8 +91,8 @@ test("settings for a device's agent are pushed to it, and never to one of anothe
   assert.deepEqual({ ...answer.work.settings, ...settings }, answer.work.settings);
   assert.deepEqual(await admin.call(api.agentSettings.put, { nameOrId }), {});
   const other = await cloud.otherOrganization();
-  await assert.rejects(other.call(api.agentSettings.get, { nameOrId }), { status: 404 });
-  await assert.rejects(other.call(api.agentSettings.put, { nameOrId, ...settings }), { status: 404 });
+  await assert.rejects(other.call(api.agentSettings.get, { nameOrId }), refusedWith(404));
+  await assert.rejects(other.call(api.agentSettings.put, { nameOrId, ...settings }), refusedWith(404));
   await assert.rejects(admin.call(api.agentSettings.put, { nameOrId, uploadRate: "fast" }), /no rate/);
 });
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { slowTest } from "@downlink/recordings/testing";
+import { eventually, slowTest } from "@downlink/recordings/testing";
 import { reconcile } from "../imports/ingest/reconcile.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import { askForFile, deliver, eventually, sha256 } from "../testing/test-agent.ts";
+import { askForFile, deliver, sha256 } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeRecordingItem, type Recording } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { IngestError } from "../imports/ingest/ingest-failure.ts";
 import { quarantineImport } from "../imports/ingest/ingest-outcomes.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
+import { deliver, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
 
 const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
@@ -87,7 +86,7 @@ test("content that is stored already is recognized before a byte is sent: the re
   assert.deepEqual([opened.wantsSha256, opened.isStored, opened.parts], [true, false, []]);
   await assert.rejects(
     agent.call(api.edge.openUpload, { ...open, sha256: hash }),
-    (error: ApiCallError) => error.code === "RequestSuperseded" && error.message.includes(id),
+    refusedWith("RequestSuperseded", id),
   );
   const reason = {
     code: "DuplicateContent",

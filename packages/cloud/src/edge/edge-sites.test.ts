@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import { brokenItem, deliver, eventually, recordingItem, sayHello, startAgent } from "../testing/test-agent.ts";
+import { brokenItem, deliver, recordingItem, sayHello, startAgent } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;

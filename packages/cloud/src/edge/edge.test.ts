@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { slowTest } from "@downlink/recordings/testing";
+import { eventually, slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
   askForFile,
   brokenItem,
-  eventually,
   helloBody,
   recordingItem,
   sayHello,

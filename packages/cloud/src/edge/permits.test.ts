@@ -2,19 +2,11 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { api, type DeletionReason, type PermitAnswer } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { inPieces, readBlob } from "../store/blobs/testing/pieces.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import {
-  deliver,
-  eventually,
-  recordingItem,
-  sayHello,
-  sha256,
-  startAgent,
-  type TestAgent,
-} from "../testing/test-agent.ts";
+import { deliver, recordingItem, sayHello, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { createRunningClock } from "../testing/test-clock.ts";
 
 const SECOND = 1_000_000_000n;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeItem } from "@downlink/protocol";
 import { untilLockWaits } from "../testing/lock-waits.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { brokenItem, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { fileColumns } from "./edge-rows.ts";
@@ -92,10 +92,7 @@ test("a report of known files renews the lease and has its place in the order of
     [leaseExpiresAtNs > lastSeenAtNs, lastSeenAtNs > 0n, isOnline, reportSequence],
     [true, true, true, 3n],
   );
-  await assert.rejects(
-    agent.call(api.edge.report, { sequence: 2, upserts }),
-    (error: ApiCallError) => error.code === "ReportSuperseded",
-  );
+  await assert.rejects(agent.call(api.edge.report, { sequence: 2, upserts }), refusedWith("ReportSuperseded"));
 });
 
 test("a new listing marks known files as named by it, and hears what became of them", async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
-import { askForFile, deliver, eventually, recordingItem, sayHello } from "../testing/test-agent.ts";
+import { askForFile, deliver, recordingItem, sayHello } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
+import { deliver, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { api, type CallInput } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { setProof } from "../site/site-work/proof-command.ts";
 import {
   readFindings,
@@ -14,14 +14,7 @@ import {
   type TestSite,
 } from "../site/site-work/testing/test-site.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import {
-  eventually,
-  sayHello as greetAgain,
-  recordingItem,
-  sha256,
-  startAgent,
-  type TestAgent,
-} from "../testing/test-agent.ts";
+import { sayHello as greetAgain, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { createRunningClock } from "../testing/test-clock.ts";
 
 const SECOND = 1_000_000_000n;

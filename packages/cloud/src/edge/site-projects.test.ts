@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type EdgeItem } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { countLockWaits, untilLockWaits } from "../testing/lock-waits.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import { brokenItem, eventually, recordingItem, sayHello, type TestAgent } from "../testing/test-agent.ts";
+import { brokenItem, recordingItem, sayHello, type TestAgent } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { api, INCARNATION_HEADER, LEASE_HEADER } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
-import { eventually, helloBody, recordingItem, sayHello, startAgent, type TestAgent } from "../testing/test-agent.ts";
+import { helloBody, recordingItem, sayHello, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 
 const DATABASE_URL = await createTestDatabase({ after });

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { ingest } from "../imports/ingest/pipeline.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
+import { deliver, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { putFile, uploadFile } from "../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
@@ -35,10 +36,6 @@ const request = (keyOrId: string) => admin.call(api.recordings.requestImport, { 
 const cancel = (keyOrId: string) => admin.call(api.recordings.cancelImport, { keyOrId });
 const remove = (keyOrId: string) => admin.call(api.recordings.delete, { keyOrId });
 const statusOf = async (keyOrId: string) => (await admin.call(api.recordings.get, { keyOrId })).importStatus;
-const refused =
-  (status: number, text = /./) =>
-  (error: ApiCallError) =>
-    error.status === status && text.test(error.message);
 const reaches = (id: string, wanted: Recording["importStatus"]) =>
   eventually(
     () => statusOf(id),
@@ -80,7 +77,7 @@ test("many requests for one recording at the same moment queue one import", asyn
 });
 
 test("requesting an import returns 404 when the recording is not found or its edge copy is deleted", async () => {
-  await assert.rejects(request("rec_unknown"), refused(404));
+  await assert.rejects(request("rec_unknown"), refusedWith(404));
   const agent = await startAgent(cloud, "emptied");
   const { id, item } = await reportTo(agent, await anotherMcap());
   await request(id);
@@ -88,7 +85,7 @@ test("requesting an import returns 404 when the recording is not found or its ed
   const { importStatus, failure } = await admin.call(api.recordings.get, { keyOrId: id });
   assert.deepEqual([importStatus, failure!.code], ["failed", "EdgeCopyGone"]);
   assert.match(failure!.text, /edge copy|device/i);
-  await assert.rejects(request(id), refused(404, /edge copy/));
+  await assert.rejects(request(id), refusedWith(404, /edge copy/));
 });
 
 test("requesting an import returns 404 when the recording's edge site is deleted", async () => {
@@ -97,7 +94,7 @@ test("requesting an import returns 404 when the recording's edge site is deleted
   const site = await admin.call(api.sites.create, { name: "depot", type: "edge" });
   await prisma.recording.update({ where: { id }, data: { edgeSiteId: site.id } });
   await admin.call(api.sites.delete, { id: site.id });
-  await assert.rejects(request(id), refused(404, /edge copy/));
+  await assert.rejects(request(id), refusedWith(404, /edge copy/));
 });
 
 test("a request that the edge has not delivered can be cancelled: the recording is as before; later that is 409", async () => {
@@ -111,7 +108,7 @@ test("a request that the edge has not delivered can be cancelled: the recording 
   await request(id);
   await deliver(agent, item, bytes);
   await reaches(id, "complete");
-  await assert.rejects(cancel(id), refused(409, /complete/));
+  await assert.rejects(cancel(id), refusedWith(409, /complete/));
 });
 
 test("deleting an imported edge recording removes only imported data: the edge copy, the recording and its session stay", async () => {
@@ -134,7 +131,7 @@ test("deleting a recording by its key removes the row, its topics and attachment
   const { recordingId, requestId } = await uploadFile(cloud, await anotherMcap(), body);
   const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
   assert.deepEqual(await remove("to be deleted"), { recordingId, hasEdgeCopy: false });
-  await assert.rejects(admin.call(api.recordings.get, { keyOrId: recordingId! }), refused(404));
+  await assert.rejects(admin.call(api.recordings.get, { keyOrId: recordingId! }), refusedWith(404));
   const left = { where: { recordingId: recordingId! } };
   assert.deepEqual([await prisma.recordingTopic.count(left), await prisma.recordingAttachment.count(left)], [0, 0]);
   await isGone(blobKey!);
@@ -152,7 +149,7 @@ test("a recording without an edge copy is removed with its data", async () => {
   await agent.report([], { removals: [item.versionId] });
   assert.equal(await statusOf(id), "complete");
   await remove(id);
-  await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refused(404));
+  await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refusedWith(404));
   await isGone(blobKey);
 });
 
@@ -226,7 +223,7 @@ test("of two deletions at the same moment one deletes, and the other finds nothi
   const answers = await Promise.allSettled([remove(recordingId!), remove(recordingId!), remove(recordingId!)]);
   assert.deepEqual(answers.map(({ status }) => status).sort(), ["fulfilled", "rejected", "rejected"]);
   const failures = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as ApiCallError] : []));
-  assert.ok(failures.every(refused(404)));
+  assert.ok(failures.every(refusedWith(404)));
 });
 
 slowTest(
@@ -237,9 +234,9 @@ slowTest(
     const deleteDevice = () => idle.admin.call(api.devices.delete, { nameOrId: deviceId });
     const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "b.mcap", deviceId });
     await putFile(link, await anotherMcap());
-    await assert.rejects(deleteDevice(), refused(409, /1 imports under way/));
+    await assert.rejects(deleteDevice(), refusedWith(409, /1 imports under way/));
     await ingest(idle.deps, requestId, new AbortController().signal);
-    await assert.rejects(deleteDevice(), refused(409, /1 recordings/));
+    await assert.rejects(deleteDevice(), refusedWith(409, /1 recordings/));
     const [recording] = await idle.admin.call(api.recordings.list, { deviceId });
     await idle.admin.call(api.recordings.delete, { keyOrId: recording!.id });
     assert.deepEqual(await deleteDevice(), { id: deviceId });

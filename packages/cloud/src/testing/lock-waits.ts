@@ -1,6 +1,6 @@
+import { eventually } from "@downlink/recordings/testing";
 import type { Database } from "../db/client.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { eventually } from "./test-agent.ts";
 
 /**
  * Counts the connections to this database that wait for a lock of another one. The pool is asked, and not a transaction of the test: within

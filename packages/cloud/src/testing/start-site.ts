@@ -2,12 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { pino } from "pino";
 import { readSiteConfig } from "../config.ts";
 import { serveApp } from "../server.ts";
 import { type OpenSite, openSite } from "../site/self-hosted/open-site.ts";
 import type { TestCloud } from "./start-cloud.ts";
-import { eventually } from "./test-agent.ts";
 
 /** The process of a self-hosted site, beside a control plane. */
 export interface RunningSite extends AsyncDisposable {

@@ -169,19 +169,3 @@ export function brokenItem(more: Partial<EdgeOtherItem> = {}): EdgeOtherItem {
   const facts = { versionId, path, size, modifiedAt, headTailSha256 };
   return { ...facts, state: "damaged", reason: { code: "BadChunk", text: "chunk at 8 is broken" }, ...more };
 }
-
-/** Asks again until the condition holds; fails after two minutes with the last answer. */
-export async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const deadlineMs = performance.now() + 120_000;
-  for (;;) {
-    const value = await ask();
-    if (holds(value)) return value;
-    if (performance.now() > deadlineMs)
-      throw new Error(`it did not come about; last seen: ${JSON.stringify(value, bigintText)}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}
-
-function bigintText(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? value.toString() : value;
-}

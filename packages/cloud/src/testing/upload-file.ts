@@ -1,6 +1,6 @@
 import { api, type CallInput, type PendingImport } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import type { TestCloud } from "./start-cloud.ts";
-import { eventually } from "./test-agent.ts";
 
 /** The end of an upload. */
 export interface EndedUpload extends Omit<PendingImport, "recordingId" | "errorCode"> {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { api, type Recording } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { type ControlPlane, startControlPlane } from "../processes/control-plane.ts";
-import { eventually } from "../processes/eventually.ts";
 import { startProgram } from "../processes/program.ts";
 import { uploadAnother } from "../processes/upload-another.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import type { Page } from "playwright-core";
-import { eventually } from "../processes/eventually.ts";
 import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
 import { type ConsoleScenario, startConsole } from "./testing/start-console.ts";

@@ -3,9 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api, type Recording } from "@downlink/protocol";
-import { demoTopics, makeMcap } from "@downlink/recordings/testing";
+import { demoTopics, eventually, makeMcap } from "@downlink/recordings/testing";
 import type { Page } from "playwright-core";
-import { eventually } from "../processes/eventually.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
 import { startConsole } from "./testing/start-console.ts";
 

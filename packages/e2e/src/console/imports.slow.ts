@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { agentSettings, importQueue, importRequests, recordings } from "@downlink/protocol";
-import { eventually } from "../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
 import { cutRecording, uploadFile } from "./testing/failed-uploads.ts";

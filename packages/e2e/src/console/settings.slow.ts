@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import type { Page } from "playwright-core";
-import { eventually } from "../processes/eventually.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
 import { keptSecrets } from "./testing/kept-secrets.ts";
 import { startReceiver } from "./testing/receiver.ts";

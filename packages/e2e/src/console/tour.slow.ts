@@ -1,8 +1,9 @@
 // One short path of each page, in one browser: what CI runs where Chromium is installed. The files beside this one try each page whole.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "@downlink/recordings/testing";
 import type { Page } from "playwright-core";
-import { eventually } from "../processes/eventually.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
 import { startConsole } from "./testing/start-console.ts";
 

@@ -1,9 +1,8 @@
 import type { Client } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
-import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeBag, makeMcap } from "@downlink/recordings/testing";
 import { request } from "undici";
 import type { ControlPlane } from "../processes/control-plane.ts";
-import { eventually } from "../processes/eventually.ts";
 import { reportYears } from "./report-year.ts";
 
 const SECOND_NS = 1_000_000_000n;

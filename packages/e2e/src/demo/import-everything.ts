@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import type { Client } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { MultiBar, Presets } from "cli-progress";
-import { eventually } from "../processes/eventually.ts";
 import { say } from "./say.ts";
 
 /** Requests every import and follows them to their ends: it shows how far each recording has come, and the stored bytes. */

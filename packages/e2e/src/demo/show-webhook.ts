@@ -1,6 +1,6 @@
 import type { Client } from "@downlink/client";
 import { api, type WebhookDelivery, webhookEventTypes } from "@downlink/protocol";
-import { eventually } from "../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import { say, sayStep } from "./say.ts";
 
 /** The setting that allows the control plane to send to this machine. */

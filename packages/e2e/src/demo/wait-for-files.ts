@@ -1,6 +1,6 @@
 import type { Client } from "@downlink/client";
 import { api, type EdgeFile, type Recording } from "@downlink/protocol";
-import { eventually } from "../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import type { Program } from "../processes/program.ts";
 
 export interface Found {

@@ -1,6 +1,6 @@
 import { edgeLimits } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { type EdgeAgentOptions, runAgentCommand } from "../processes/edge-agent.ts";
-import { eventually } from "../processes/eventually.ts";
 import type { Robot } from "./robot.ts";
 
 interface Status {

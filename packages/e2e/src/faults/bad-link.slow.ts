@@ -3,8 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
-import { eventually } from "../processes/eventually.ts";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { type Scenario, sha256Of, startScenario } from "../processes/scenario.ts";
 
 const CHATTER_BYTES = 50_000;

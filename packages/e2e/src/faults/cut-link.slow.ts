@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "@downlink/recordings/testing";
 import { addRecording, askFor, type BadLink, makeBad } from "../processes/bad-link.ts";
-import { eventually } from "../processes/eventually.ts";
 import { sha256Of, startScenario } from "../processes/scenario.ts";
 
 const PATIENCE_MS = 200_000;

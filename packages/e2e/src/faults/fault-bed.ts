@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ApiCallError, type Client, NetworkError } from "@downlink/client";
 import { readStoredObjects } from "@downlink/cloud/testing";
+import { eventually } from "@downlink/recordings/testing";
 import { type ControlPlane, startControlPlane } from "../processes/control-plane.ts";
-import { eventually } from "../processes/eventually.ts";
 import { makeFolderUntilExit } from "../processes/folder-until-exit.ts";
 import { startTcpProxy, type TcpProxy } from "../processes/tcp-proxy.ts";
 

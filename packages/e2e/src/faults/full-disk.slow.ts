@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startCloud } from "@downlink/cloud/testing";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { runAgentCommand, startEdgeAgent } from "../processes/edge-agent.ts";
-import { eventually } from "../processes/eventually.ts";
 
 const DEGRADED = 3;
 

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startCloud } from "@downlink/cloud/testing";
 import { api, MAX_LIMIT } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { startEdgeAgent } from "../processes/edge-agent.ts";
-import { eventually } from "../processes/eventually.ts";
 
 const FILES = 1500;
 const PER_DIRECTORY = 100;

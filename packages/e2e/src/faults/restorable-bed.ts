@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ApiCallError, type Client } from "@downlink/client";
 import { copyDatabase, readStoredObjects, restoreDatabase } from "@downlink/cloud/testing";
 import { api } from "@downlink/protocol";
-import { eventually } from "../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import { type ExternalPostgres, startExternalPostgres } from "../processes/external-postgres.ts";
 import { type FaultBed, makeFolder, openFaultBed, untilAnswered } from "./fault-bed.ts";
 import type { Losses } from "./invariants.ts";

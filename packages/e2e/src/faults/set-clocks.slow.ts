@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { eventually } from "../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import { askStatus } from "./ask-status.ts";
 import { openFaultBed } from "./fault-bed.ts";
 import { assertInvariants } from "./invariants.ts";

@@ -1,4 +1,4 @@
-import { eventually } from "../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import type { TcpProxy } from "../processes/tcp-proxy.ts";
 import type { FaultBed } from "./fault-bed.ts";
 

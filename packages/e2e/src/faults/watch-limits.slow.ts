@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { startCloud } from "@downlink/cloud/testing";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { type EdgeAgentOptions, startEdgeAgent } from "../processes/edge-agent.ts";
-import { eventually } from "../processes/eventually.ts";
 import { askStatus } from "./ask-status.ts";
 
 const isLinux = process.platform === "linux";

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { eventually } from "../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import { writeLargeFile } from "../processes/large-file.ts";
 import { type Plant, plantControlPlane } from "./control-plane.ts";
 import { bring, type Machine, runWell, startMachine, whyNoMachine } from "./machine.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { eventually } from "../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import { bring, type Machine, runWell, startMachine, whyNoMachine } from "./machine.ts";
 import { packageFile } from "./packages.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 
 /** A Debian with a real systemd and the network of this machine. */
 export interface Machine extends AsyncDisposable {

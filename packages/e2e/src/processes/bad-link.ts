@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
-import { eventually } from "./eventually.ts";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import type { Scenario } from "./scenario.ts";
 import type { TcpProxy } from "./tcp-proxy.ts";
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "@downlink/cloud/testing";
+import { eventually } from "@downlink/recordings/testing";
 import pg from "pg";
-import { eventually } from "./eventually.ts";
 
 export interface ExternalPostgres extends AsyncDisposable {
   readonly url: string;

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { api } from "@downlink/protocol";
-import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeBag, makeMcap } from "@downlink/recordings/testing";
 import { assertExportedExactly } from "./compare-export.ts";
-import { eventually } from "./eventually.ts";
 import { writeLargeFile } from "./large-file.ts";
 import { type Scenario, sha256Of } from "./scenario.ts";
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { eventually } from "./eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 

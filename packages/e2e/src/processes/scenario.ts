@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, readStoredObjects } from "@downlink/cloud/testing";
 import { api, type Recording } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { type ControlPlane, startControlPlane } from "./control-plane.ts";
 import { type EdgeAgentOptions, startEdgeAgent } from "./edge-agent.ts";
-import { eventually } from "./eventually.ts";
 import type { Program } from "./program.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 

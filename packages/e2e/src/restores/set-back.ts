@@ -5,10 +5,9 @@ import type { TestContext } from "node:test";
 import { ApiCallError, NetworkError } from "@downlink/client";
 import { copyDatabase, dropDatabase } from "@downlink/cloud/testing";
 import { api, type Recording } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import pg from "pg";
 import { assertExportedExactly } from "../processes/compare-export.ts";
-import { eventually } from "../processes/eventually.ts";
 import type { Scenario } from "../processes/scenario.ts";
 
 /** The marks are compared once a minute, and an agent that could not reach the cloud waits before it tries again. */

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { startEdgeAgent } from "../processes/edge-agent.ts";
-import { eventually } from "../processes/eventually.ts";
 import { type Scenario, sha256Of } from "../processes/scenario.ts";
 
 /** An imported file is deleted on the device by a permit if the settings say so, and stays complete in the cloud. */

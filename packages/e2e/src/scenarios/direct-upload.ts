@@ -3,9 +3,9 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { assertExportedExactly } from "../processes/compare-export.ts";
-import { eventually } from "../processes/eventually.ts";
 import { writeLargeFile } from "../processes/large-file.ts";
 import { type Scenario, sha256Of } from "../processes/scenario.ts";
 

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { api } from "@downlink/protocol";
-import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeBag, makeMcap } from "@downlink/recordings/testing";
 import { assertExportedExactly } from "../processes/compare-export.ts";
-import { eventually } from "../processes/eventually.ts";
 import { type Scenario, sha256Of } from "../processes/scenario.ts";
 
 const MINUTE_NS = 60_000_000_000n;

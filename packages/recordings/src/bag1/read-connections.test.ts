@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RecordingError } from "../faults/reasons.ts";
 import { createReadContext } from "../reading/read-context.ts";
 import { bytesSource } from "../sources/source.ts";
 import { makeBag } from "../testing/make-bag.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { readConnections } from "./read-connections.ts";
-
-function refused(code: string) {
-  return (error: unknown) => error instanceof RecordingError && error.reason.code === code;
-}
 
 test("connections are read byte for byte from the index, by channel id", async () => {
   const bytes = await makeBag({ isReversed: true });
@@ -28,7 +24,7 @@ test("connections are read byte for byte from the index, by channel id", async (
 
 test("a bag without an index and connections beyond the limit are refused", async () => {
   const active = createReadContext(bytesSource(await makeBag({ isFinished: false })));
-  await assert.rejects(readConnections(active), refused("ActiveBag"));
+  await assert.rejects(readConnections(active), refusedWith("ActiveBag"));
   const bounded = createReadContext(bytesSource(await makeBag()), { limits: { maxHeldBytes: 500 } });
-  await assert.rejects(readConnections(bounded), refused("TooManyRecords"));
+  await assert.rejects(readConnections(bounded), refusedWith("TooManyRecords"));
 });

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
 import { compressFrameSync } from "lz4-napi";
-import { RecordingError } from "../faults/reasons.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { compress } from "./compress.ts";
 import { Decompressor } from "./decompress.ts";
 import { isOneFrame } from "./decompress-frames.ts";
@@ -12,10 +12,6 @@ import { findLz4Frames } from "./lz4-frames.ts";
 const plain = Buffer.from("imu imu imu gps ".repeat(20_000));
 /** "hello hello hello hello\n" by bzip2. */
 const bzip2Hello = Buffer.from("QlpoOTFBWSZTWW9PEPMAAAXRAAAQQAACRKAAMMACqDRxDa2HDxdyRThQkG9PEPM=", "base64");
-
-function refused(code: string) {
-  return (error: unknown) => error instanceof RecordingError && error.reason.code === code;
-}
 
 test("what was compressed comes back, and nothing but the promised size is accepted", async () => {
   const decompress = new Decompressor();
@@ -26,7 +22,7 @@ test("what was compressed comes back, and nothing but the promised size is accep
     for (const uncompressedBytes of [1, plain.byteLength - 1, plain.byteLength + 1]) {
       await assert.rejects(
         decompress.whole({ ...input, uncompressedBytes }),
-        refused("BadChunk"),
+        refusedWith("BadChunk"),
         `${compression} ${uncompressedBytes}`,
       );
     }
@@ -34,7 +30,7 @@ test("what was compressed comes back, and nothing but the promised size is accep
     const cut = bytes.subarray(0, bytes.byteLength - 20);
     await assert.rejects(
       decompress.whole({ ...input, bytes: cut, uncompressedBytes: plain.byteLength }),
-      refused("BadChunk"),
+      refusedWith("BadChunk"),
     );
     assert.equal(
       (await decompress.whole({ ...input, uncompressedBytes: plain.byteLength })).byteLength,
@@ -45,18 +41,21 @@ test("what was compressed comes back, and nothing but the promised size is accep
 
 test("an unknown compression is named", async () => {
   const input = { compression: "xz", bytes: plain, uncompressedBytes: 5, place: "the chunk at byte 1" };
-  await assert.rejects(new Decompressor().whole(input), refused("UnknownCompression"));
+  await assert.rejects(new Decompressor().whole(input), refusedWith("UnknownCompression"));
 });
 
 test("rubbish instead of bzip2 is a bad chunk, also after a good one", async () => {
   const decompress = new Decompressor();
   const input = { compression: "bz2", uncompressedBytes: 24, place: "the chunk at byte 1" };
   for (const bytes of [Buffer.from("BZh9 and then nothing"), Buffer.alloc(0), bzip2Hello.subarray(0, 20)]) {
-    await assert.rejects(decompress.whole({ ...input, bytes }), refused("BadChunk"));
+    await assert.rejects(decompress.whole({ ...input, bytes }), refusedWith("BadChunk"));
     const hello = await decompress.whole({ ...input, bytes: bzip2Hello });
     assert.equal(Buffer.from(hello).toString(), "hello hello hello hello\n");
   }
-  await assert.rejects(decompress.whole({ ...input, bytes: bzip2Hello, uncompressedBytes: 23 }), refused("BadChunk"));
+  await assert.rejects(
+    decompress.whole({ ...input, bytes: bzip2Hello, uncompressedBytes: 23 }),
+    refusedWith("BadChunk"),
+  );
 });
 
 test("reading bzip2 leaves no listeners on the process", async () => {
@@ -98,7 +97,7 @@ test("several frames, frames to skip and what follows them are read to the promi
     assert.deepEqual(Buffer.from(await new Decompressor({ isBlocking: true }).whole(input)), content);
     assert.deepEqual(Buffer.concat(await Array.fromAsync(new Decompressor().inPieces(input))), content);
     const lying = { ...input, uncompressedBytes: content.byteLength - 1 };
-    await assert.rejects(Array.fromAsync(new Decompressor().inPieces(lying)), refused("BadChunk"));
+    await assert.rejects(Array.fromAsync(new Decompressor().inPieces(lying)), refusedWith("BadChunk"));
     assert.equal(isOneFrame(compression, frames[0]!), true);
     for (const odd of [bytes, bytes.subarray(skippable.byteLength), Buffer.concat([frames[0]!, frames[1]!])]) {
       assert.equal(isOneFrame(compression, odd), false);

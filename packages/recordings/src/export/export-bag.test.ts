@@ -9,10 +9,10 @@ import { makeMcap } from "../testing/make-mcap.ts";
 import { propertyRuns } from "../testing/property-runs.ts";
 import { readBagChunks, readBagsInOrder, topicOf } from "../testing/read-bag-file.ts";
 import { readMessages, readRecords } from "../testing/read-messages.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { requireSoundBag } from "../testing/require-sound-bag.ts";
 import { slowTest } from "../testing/slow-test.ts";
 import { type BagMessage, makeConnection, writeBagMessages } from "../testing/write-bag-messages.ts";
-import { ExportError } from "./plan/export-options.ts";
 
 const START_NS = 1_767_323_045_000_000_000n;
 const STEP_NS = 10_000_000n;
@@ -154,7 +154,7 @@ test("a damaged chunk is left out, and a last message reports it", async () => {
 
 test("a recording that is no bag is refused, also as one of several", async () => {
   const mcap = exportSource(await makeMcap({}), { fileName: "a.mcap" });
-  const isRefusal = (error: unknown) => error instanceof ExportError && error.code === "NotABag";
+  const isRefusal = refusedWith("NotABag");
   await assert.rejects(exportBagBytes([mcap]), isRefusal);
   await assert.rejects(exportBagBytes([bags[0]!, mcap]), isRefusal);
 });

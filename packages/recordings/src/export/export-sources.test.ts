@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { bytesSource, type RandomAccessSource, SourceChangedError } from "../sources/source.ts";
 import { exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { readMessages } from "../testing/read-messages.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { slowTest } from "../testing/slow-test.ts";
 import { type WrittenFile, writeMessages } from "../testing/write-messages.ts";
 import { exportMcap } from "./export-mcap.ts";
 import type { ExportSource } from "./plan/export-options.ts";
-import { ExportError } from "./plan/export-options.ts";
 
 const plain = { topics: ["/a"], schema: "one", compression: "", chunkBytes: 500, isIndexed: true } as const;
 
@@ -117,10 +117,6 @@ test("times at both ends of what can be stored are exported", async () => {
     assert.deepEqual(timesOf(await exportBytes(bytes, { compression, startNs: -5n, endNs: 0n })), [0n]);
   }
 });
-
-function refusedWith(code: string) {
-  return (error: unknown) => error instanceof ExportError && error.code === code;
-}
 
 test("what cannot be put in order in bounded memory is refused", async () => {
   const spread = Array.from({ length: 300 }, (_, index) => BigInt(index % 2 === 0 ? index : 1000 - index));

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { readMessages } from "../testing/read-messages.ts";
+import { refusedWith } from "../testing/refused-with.ts";
 import { writeMessages } from "../testing/write-messages.ts";
-import { ExportError } from "./plan/export-options.ts";
 
 const plain = { schema: "one", compression: "", chunkBytes: 1_000_000, isIndexed: true } as const;
 
@@ -18,8 +18,5 @@ test("more channels than ids are refused", async () => {
     }),
   );
   assert.equal(readMessages(await exportBytes(sources.slice(0, 1))).length, perFile);
-  await assert.rejects(
-    exportBytes(sources),
-    (error) => error instanceof ExportError && error.code === "TooManyChannels",
-  );
+  await assert.rejects(exportBytes(sources), refusedWith("TooManyChannels"));
 });

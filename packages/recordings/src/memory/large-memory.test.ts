@@ -7,6 +7,7 @@ import { exportMcap } from "../export/export-mcap.ts";
 import { indexRecording } from "../inspect/index-recording.ts";
 import { FileSource } from "../sources/file-source.ts";
 import { collect } from "../testing/collect.ts";
+import { eventually } from "../testing/eventually.ts";
 import { exportSource } from "../testing/export-bytes.ts";
 import { writeLargeFile } from "../testing/large/write-large-file.ts";
 import { createLargeMemory } from "./large-memory.ts";
@@ -37,7 +38,10 @@ function openGate() {
 }
 
 async function untilAsked({ asked }: { asked: number[] }, count: number): Promise<void> {
-  while (asked.length < count) await new Promise(setImmediate);
+  await eventually(
+    () => asked.length,
+    (length) => length >= count,
+  );
 }
 
 test("indexing waits for its turn before a decoder holds a large window, and gives it back", async () => {

@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { createBlockMemory } from "../memory/block-memory.ts";
 import { createLargeMemory } from "../memory/large-memory.ts";
+import { eventually } from "../testing/eventually.ts";
 import { coalesce } from "./coalesce.ts";
 import { type DistantSource, fetchAhead } from "./fetch-ahead.ts";
 
@@ -145,7 +146,7 @@ test("a reader that needs the memory gets it at once, and what was given up for 
   await setImmediate();
   assert.equal(countUnderWay(), 3);
   using _turn = await memory.take(3000, undefined);
-  while (countUnderWay() > 0) await setImmediate();
+  await eventually(countUnderWay, (count) => count === 0);
   assert.ok(data.subarray(0, 3000).equals(await source.read(0, 3000)));
   assert.deepEqual(
     requests.slice(3).map(({ start, end }) => [start, end]),
@@ -182,6 +183,6 @@ test("a failure is thrown to the reader of the range that failed, and closing en
   assert.ok(data.subarray(0, 1000).equals(await source.read(0, 1000)));
   await assert.rejects(source.read(900, 300), /bucket is gone/);
   source[Symbol.dispose]();
-  while (countUnderWay() > 0) await setImmediate();
+  await eventually(countUnderWay, (count) => count === 0);
   await assert.rejects(source.read(19_999, 2), RangeError);
 });

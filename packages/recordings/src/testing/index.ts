@@ -1,5 +1,6 @@
 export { type CorruptFile, corrupt } from "./corrupt.ts";
 export { digestMessages, type TopicDigest } from "./digest-messages.ts";
+export { eventually } from "./eventually.ts";
 export { exportByLibrary, type LibraryExport } from "./export-by-library.ts";
 export { exportBytes, exportSource, makeIndex } from "./export-bytes.ts";
 export { type HostileFile, hostileFiles } from "./hostile.ts";

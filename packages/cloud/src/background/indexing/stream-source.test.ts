@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { bytesSource } from "@downlink/recordings";
-import { makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { openFileIndexer } from "./file-indexer.ts";
 import { type StreamedReader, streamSource } from "./stream-source.ts";
@@ -76,7 +76,7 @@ test("what is read in order with small gaps is one request, and no other is open
     [["stream", 0]],
   );
   source[Symbol.dispose]();
-  while (!counted.requests[0]!.isOver) await setImmediate();
+  await eventually(() => counted.requests[0]!.isOver, Boolean);
   assert.ok(counted.requests[0]!.sentBytes < 5_000_000);
 });
 
@@ -104,6 +104,6 @@ slowTest("a file is indexed by one streamed request and at most four others, wha
     assert.ok(counted.requests.length - streams.length <= 4, `${fileName}: ${counted.requests.length} requests`);
     const sentBytes = counted.requests.reduce((sum, request) => sum + request.sentBytes, 0);
     assert.ok(sentBytes <= bytes.byteLength + 2 * 1024 * KiB, `${fileName}: ${sentBytes} of ${bytes.byteLength} bytes`);
-    while (streams.some(({ isOver }) => !isOver)) await setImmediate();
+    await eventually(() => streams.every(({ isOver }) => isOver), Boolean);
   }
 });

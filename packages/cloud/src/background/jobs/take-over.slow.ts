@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "@downlink/recordings/testing";
 import { pino } from "pino";
 import { openDatabase } from "../../db/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { createMetrics } from "../../process/metrics/metrics.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import { PgBossQueue } from "./pg-boss-queue.ts";
 import type { JobHandlers } from "./queue.ts";

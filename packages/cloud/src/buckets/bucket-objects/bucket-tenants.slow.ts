@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError, Client } from "@downlink/client";
+import type { Client } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { whyNoCeph } from "../../store/bucket-uploads/testing/run-ceph.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import type { OwnerHints } from "./note-object.ts";
 import { anotherMcap, type Customer, type CustomerSite, startCustomer } from "./testing/start-customer.ts";
 
@@ -188,7 +189,7 @@ test("who sees one project of a site for all sees, reads and exports only what i
     assert.equal(await statusOf(token, `/v1/data/pending-imports/${request!.requestId}/file`), 404);
     await assert.rejects(caller.call(api.recordings.delete, { keyOrId: foreign!.id }), isNotFound);
   }
-  const limited = (error: ApiCallError) => error.code === "ProjectLimited";
+  const limited = refusedWith("ProjectLimited");
   const { siteId: id } = site;
   await assert.rejects(client.call(api.ingestPathPolicies.get, { id }), limited);
   await assert.rejects(client.call(api.ingestPathPolicies.save, { id, schemaVersion: 1, rules: [] }), limited);
@@ -250,7 +251,7 @@ test("Ceph's log knows of not one write or delete", { skip }, async () => {
   assert.ok(calls.length > 0);
 });
 
-const isNotFound = ({ status }: ApiCallError) => status === 404;
+const isNotFound = refusedWith(404);
 
 async function textOf(token: string, path: string): Promise<string> {
   const response = await fetch(`${cloud.url}${path}`, { headers: { authorization: `Bearer ${token}` } });

@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { api, type IngestPathRule, MAX_TRIED_NAMES } from "@downlink/protocol";
 import { slowTest } from "@downlink/recordings/testing";
 import { BucketUnavailableError } from "../../store/blobs/buckets/bucket-unavailable.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { checkBucket } from "./check-bucket.ts";
 import { judgeBy } from "./judge-name.ts";
@@ -78,9 +79,9 @@ slowTest(
     const { id } = await storeBucketSite(cloud, { endpoint: "http://127.0.0.1:9", region: "us-east-1" });
     await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id }), { status: 503, code: "Unavailable" });
     const rules = [{ pattern: "[", action: { type: "ignore" as const } }];
-    await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id, rules }), { status: 400 });
+    await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id, rules }), refusedWith(400));
     const { id: edge } = await admin.call(api.sites.create, { name: "edge", type: "edge" });
-    await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id: edge }), { status: 404 });
+    await assert.rejects(admin.call(api.ingestPathPolicies.tryOut, { id: edge }), refusedWith(404));
   },
 );
 

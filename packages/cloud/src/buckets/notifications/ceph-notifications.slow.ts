@@ -4,9 +4,8 @@ import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { PutBucketNotificationConfigurationCommand, S3Client } from "@aws-sdk/client-s3";
 import { api } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { whyNoCeph } from "../../store/bucket-uploads/testing/run-ceph.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { type Customer, startCustomer } from "../bucket-objects/testing/start-customer.ts";
 
 const skip = whyNoCeph();

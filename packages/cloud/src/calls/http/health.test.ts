@@ -3,11 +3,11 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { api, ErrorBody } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { readConfig } from "../../config.ts";
 import { startHealthServer } from "../../server.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually, startAgent } from "../../testing/test-agent.ts";
+import { startAgent } from "../../testing/test-agent.ts";
 import { skipInBucket } from "../../testing/test-store.ts";
 import { putFile, uploadFile } from "../../testing/upload-file.ts";
 

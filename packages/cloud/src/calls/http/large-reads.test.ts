@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type Operation, pathParameters, sessionRoutes } from "@downlink/protocol";
-import { slowTest } from "@downlink/recordings/testing";
+import { eventually, slowTest } from "@downlink/recordings/testing";
 import { defaultLimits } from "../../process/limits/limits.ts";
 import { readExamples } from "../../testing/example-bodies.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { yieldInSteps } from "./yield-in-steps.ts";
 
 const oneAtOnce = { atOnce: 1, perOwner: 1, waiting: 0, waitMs: 30_000 };

@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { PassThrough, Readable } from "node:stream";
 import { after, beforeEach, test } from "node:test";
 import { api, MAX_EXTENSION_BYTES } from "@downlink/protocol";
-import { slowTest } from "@downlink/recordings/testing";
+import { eventually, slowTest } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { makeZip } from "../../organization/extensions/testing/make-zip.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { readUsage } from "./require-room.ts";
 import { setQuotas } from "./set-quotas.ts";
 

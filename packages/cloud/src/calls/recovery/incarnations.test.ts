@@ -4,6 +4,7 @@ import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { slowTest } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { sayHello, startAgent } from "../../testing/test-agent.ts";
 import { holdDeployment, isRecovering, NotSafeError, requireSafeToDestroy } from "./held-deployment.ts";
@@ -53,7 +54,7 @@ test("a new incarnation knows those before it, recovers until the recovery is en
 test("each agent's lease ends and its number rises by a million, so that its next call leads to a hello", async () => {
   const agent = await startAgent(cloud, "robot");
   await open("a test");
-  await assert.rejects(agent.report([]), (error: ApiCallError) => error.code === "LeaseLost");
+  await assert.rejects(agent.report([]), refusedWith("LeaseLost"));
   const again = await sayHello(cloud, agent);
   assert.equal(again.hello.lease, agent.hello.lease + 1_000_001);
   assert.notEqual(again.hello.incarnation, agent.hello.incarnation);

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, afterEach, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import type { UploadModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -14,16 +13,9 @@ import { sweepBySchedule } from "../../keeping/sweep/scheduled-sweep.ts";
 import { sweep } from "../../keeping/sweep/sweep.ts";
 import { inPieces } from "../../store/blobs/testing/pieces.ts";
 import { untilLockWaits } from "../../testing/lock-waits.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import {
-  deliver,
-  eventually,
-  recordingItem,
-  sayHello,
-  sha256,
-  startAgent,
-  type TestAgent,
-} from "../../testing/test-agent.ts";
+import { deliver, recordingItem, sayHello, sha256, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
 import { NotSafeError } from "./held-deployment.ts";
 import { endRecovery, openIncarnation } from "./incarnations.ts";
@@ -113,7 +105,7 @@ test("a device deletes nothing while the cloud recovers, nor by its rules before
   const file = { versionId: item.versionId, sha256 };
   assert.deepEqual(await ask(agent, file), ["granted", "granted", "granted"]);
   await begin();
-  await assert.rejects(ask(agent, file), (error: ApiCallError) => error.code === "LeaseLost");
+  await assert.rejects(ask(agent, file), refusedWith("LeaseLost"));
   const again = await sayHello(cloud, agent);
   await relist(again, item);
   assert.deepEqual(await ask(again, file), ["Suspended", "Suspended", "Suspended"], "the walk is not over");

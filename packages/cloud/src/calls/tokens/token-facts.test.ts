@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError, Client } from "@downlink/client";
+import type { Client } from "@downlink/client";
 import { api, LEASE_HEADER } from "@downlink/protocol";
 import { NotedTokenUses } from "../../process/credentials/token-uses.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { helloBody, sha256 } from "../../testing/test-agent.ts";
 import { createStoppedClock } from "../../testing/test-clock.ts";
@@ -11,7 +12,6 @@ const MINUTE_NS = 60_000_000_000n;
 const clock = createStoppedClock(1_800_000_000_000_000_000n);
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin, deps } = cloud;
-const isRefused = (status: number) => (error: ApiCallError) => error.status === status;
 const me = (await admin.call(api.apiKeys.list, {}))[0]!;
 const device = await admin.call(api.devices.create, { name: "robot" });
 const edgeSite = await admin.call(api.sites.create, { name: "depot", type: "edge" });
@@ -61,7 +61,7 @@ for (const [name, kind] of Object.entries(kinds)) {
   test(`${name} may end at a time in the future; what is made by a key that ends, ends no later`, async () => {
     const expiresAt = clock.atNs + 10n * MINUTE_NS;
     assert.equal((await kind.make(expiresAt)).expiresAt, expiresAt);
-    await assert.rejects(kind.make(clock.atNs), isRefused(400));
+    await assert.rejects(kind.make(clock.atNs), refusedWith(400));
     const ending = await admin.call(api.apiKeys.create, { name: "ending", capabilities: ["*"], expiresAt });
     const byEnding = cloud.withToken(ending.token!);
     assert.equal((await kind.make(undefined, byEnding)).expiresAt, expiresAt);
@@ -80,16 +80,16 @@ test("a key is refused from its end on, and so is an agent's token", async () =>
   const headers = { [LEASE_HEADER]: String(lease) };
   await agent.call(api.edge.status, { files: {}, problems: [] }, { headers });
   clock.atNs = expiresAt;
-  await assert.rejects(agent.call(api.edge.status, { files: {}, problems: [] }, { headers }), isRefused(401));
-  await assert.rejects(key.call(api.devices.list, {}), isRefused(401));
-  await assert.rejects(agent.call(api.edge.hello, helloBody()), isRefused(401));
+  await assert.rejects(agent.call(api.edge.status, { files: {}, problems: [] }, { headers }), refusedWith(401));
+  await assert.rejects(key.call(api.devices.list, {}), refusedWith(401));
+  await assert.rejects(agent.call(api.edge.hello, helloBody()), refusedWith(401));
 });
 
 test("the last key that may do everything cannot be replaced by one that ends", async () => {
   const other = await cloud.otherOrganization();
   const [own] = await other.call(api.apiKeys.list, {});
   await other.call(api.apiKeys.create, { name: "ends", capabilities: ["*"], expiresAt: clock.atNs + MINUTE_NS });
-  await assert.rejects(other.call(api.apiKeys.delete, { id: own!.id }), isRefused(409));
+  await assert.rejects(other.call(api.apiKeys.delete, { id: own!.id }), refusedWith(409));
   await other.call(api.apiKeys.create, { name: "stays", capabilities: ["*"] });
   await other.call(api.apiKeys.delete, { id: own!.id });
 });
@@ -101,7 +101,7 @@ test("the last use of a token is stored to the minute; calls write nothing, and 
   const regularFlush = t.mock.method(deps.tokenUses, "flush", async () => {}); // the regular write must not fall between the calls
   clock.atNs += 61_000_000_000n - (clock.atNs % MINUTE_NS);
   for (let call = 0; call < 20; call++) await client.call(api.devices.list, {});
-  await assert.rejects(client.call(api.projects.list, {}), isRefused(403));
+  await assert.rejects(client.call(api.projects.list, {}), refusedWith(403));
   assert.equal(((await listed(kind, made)) as typeof made).lastUsedAt, undefined, "nothing is written with a call");
   regularFlush.mock.restore();
   await deps.tokenUses.flush();

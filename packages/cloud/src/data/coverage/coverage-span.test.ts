@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type CoverageSpan } from "@downlink/protocol";
 import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { newId } from "../../db/ids.ts";
 import { maybe } from "../../testing/list-oracle.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const DAY_NS = 86_400_000_000_000n;
@@ -100,10 +100,10 @@ test("a robot whose clock said 1970 widens the whole span, and not the usual one
 });
 
 test("a window that ends before it starts is 400; another organization's span is empty, and its devices are 404", async () => {
-  await assert.rejects(span({ start: 2n, end: 1n }), (error: ApiCallError) => error.status === 400);
+  await assert.rejects(span({ start: 2n, end: 1n }), refusedWith(400));
   const other = await cloud.otherOrganization();
   assert.deepEqual(await span({ start: 1n, end: 2n }, other), {});
-  await assert.rejects(span({ deviceId: devices[0]!.id }, other), (error: ApiCallError) => error.status === 404);
+  await assert.rejects(span({ deviceId: devices[0]!.id }, other), refusedWith(404));
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
   const limited = cloud.withToken(await cloud.addKey(["data.coverage.list"], [elsewhere.id]));
   assert.deepEqual(await span({}, limited), {});

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "@downlink/protocol";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -109,7 +108,7 @@ test('"`limit` 0 returns no changes and no cursor but still returns counts"', as
 
 test('"Cursors are tied to the dataset, the compared versions and the project scope": else CursorRejected', async () => {
   const cursor = (await compare(1, 2, { limit: 1 })).output.nextCursor!;
-  const isRejected = (error: ApiCallError) => error.status === 400 && error.code === "CursorRejected";
+  const isRejected = refusedWith("CursorRejected");
   await assert.rejects(compare(1, 3, { cursor }), isRejected);
   await assert.rejects(compare(3, 2, { cursor }), isRejected);
   await assert.rejects(compare(2, 1, { cursor }), isRejected);

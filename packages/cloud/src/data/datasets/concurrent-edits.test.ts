@@ -4,6 +4,7 @@ import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { slowTest } from "@downlink/recordings/testing";
 import { untilLockWaits } from "../../testing/lock-waits.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
@@ -115,7 +116,7 @@ test("an add of an episode that is being deleted waits, and is 404 once it is go
     await untilLockWaits(cloud.deps.db);
   });
   await deletion.promise;
-  await assert.rejects(edit(id, [doomed]), (error: ApiCallError) => error.status === 404);
+  await assert.rejects(edit(id, [doomed]), refusedWith(404));
   await deleting;
 });
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type ImportStatus, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "@downlink/protocol";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -235,7 +234,7 @@ test("versions are listed by number, in pages to the end and back; `limit` 0 and
   assert.deepEqual(numbers(await list({ sortOrder: "desc" })), [5, 4, 3, 2, 1]);
   assert.deepEqual(numbers(await list({ offset: 3 })), [4, 5]);
   assert.deepEqual(numbers(await list({ limit: 0 })), []);
-  const isRejected = (error: ApiCallError) => error.code === "CursorRejected";
+  const isRejected = refusedWith("CursorRejected");
   await assert.rejects(list({ sortOrder: "desc", cursor: page.headers[NEXT_CURSOR_HEADER] }), isRejected);
   const other = await start([first]);
   const elsewhere = admin.call(api.datasetVersions.list, { id: other, cursor: page.headers[NEXT_CURSOR_HEADER] });

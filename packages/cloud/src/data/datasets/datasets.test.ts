@@ -205,7 +205,7 @@ test("the deprecated offset skips, `limit` 0 lists nothing, and a cursor of anot
   const { headers } = await admin.callWithHeaders(api.datasets.list, { projectId: listed, limit: 2 });
   const cursor = (headers as CursorHeaders)[NEXT_CURSOR_HEADER]!;
   assert.deepEqual(namesOf(await list({ cursor })), names.slice(2));
-  const isRejected = (error: ApiCallError) => error.status === 400 && error.code === "CursorRejected";
+  const isRejected = refusedWith("CursorRejected");
   for (const other of [{ name: "a" }, { sortBy: "name" }, { sortOrder: "desc" }, { projectId }] as List[])
     await assert.rejects(list({ cursor, ...other }), isRejected);
   await assert.rejects(list({ cursor: "made up" }), isRejected);

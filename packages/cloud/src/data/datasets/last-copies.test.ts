@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
@@ -27,14 +27,6 @@ async function makeMember(name: string) {
   return { recordingId, importId: importId!, datasetId: dataset.id, episodeId: episodes[0]!.id };
 }
 
-function isInDataset(sentence: RegExp) {
-  return ({ code, status, message }: ApiCallError) => {
-    assert.deepEqual([code, status], ["InDataset", 409]);
-    assert.match(message, sentence);
-    return true;
-  };
-}
-
 test("the last copy of data in a committed dataset version is deleted only by force", async () => {
   const { recordingId: keyOrId, datasetId: id, episodeId } = await makeMember("driving");
   await admin.call(api.datasetVersions.commit, { id });
@@ -42,7 +34,7 @@ test("the last copy of data in a committed dataset version is deleted only by fo
   await admin.call(api.datasetVersions.commit, { id });
   await assert.rejects(
     admin.call(api.recordings.delete, { keyOrId }),
-    isInDataset(/last copy, and committed dataset versions hold it: "driving" version 1; force=true/),
+    refusedWith("InDataset", /last copy, and committed dataset versions hold it: "driving" version 1; force=true/),
   );
   assert.equal((await admin.call(api.recordings.get, { keyOrId })).importStatus, "complete");
   const deleted = await admin.call(api.recordings.delete, { keyOrId, force: true });
@@ -57,8 +49,11 @@ test("a version that is not committed holds nothing back", async () => {
 test("the deprecated deletion of imports asks in the same way", async () => {
   const { importId, datasetId: id } = await makeMember("old way");
   await admin.call(api.datasetVersions.commit, { id });
-  await assert.rejects(admin.call(api.imports.delete, { importId }), isInDataset(/"old way" version 1/));
-  await assert.rejects(admin.call(api.imports.deleteMany, { id: [importId] }), isInDataset(/"old way" version 1/));
+  await assert.rejects(admin.call(api.imports.delete, { importId }), refusedWith("InDataset", /"old way" version 1/));
+  await assert.rejects(
+    admin.call(api.imports.deleteMany, { id: [importId] }),
+    refusedWith("InDataset", /"old way" version 1/),
+  );
   const { deletionResults } = await admin.call(api.imports.deleteMany, { id: [importId], force: true });
   assert.deepEqual(deletionResults, [{ importId, result: "success" }]);
 });

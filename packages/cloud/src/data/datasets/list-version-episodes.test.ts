@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import {
   api,
   type CallInput,
@@ -36,7 +35,7 @@ const listVersion = (versionNumber: number, query: Query = {}) =>
   admin.callWithHeaders(api.datasetVersions.listEpisodes, { id, versionNumber, ...query });
 const numbersOf = ({ output }: { output: { episodes: readonly DatasetEpisode[] } }) =>
   output.episodes.map(({ episode }) => ids.indexOf(episode.id));
-const isRejected = (error: ApiCallError) => error.status === 400 && error.code === "CursorRejected";
+const isRejected = refusedWith("CursorRejected");
 
 test("an episode of a dataset shows when and in which version it was added, and whether data is missing", async () => {
   const { output } = await listVersion(2, { sortBy: "startTime" });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { countLockWaits } from "../../testing/lock-waits.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { deliver, recordingItem, startAgent } from "../../testing/test-agent.ts";
 
 const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
@@ -15,7 +15,7 @@ const robot = await startAgent(cloud, "robot");
 const { projectId } = await admin.call(api.devices.get, { nameOrId: "robot" });
 let minute = 0n;
 
-const isNotFound = (error: ApiCallError) => error.status === 404;
+const isNotFound = refusedWith(404);
 const get = (id: string) => admin.call(api.episodes.get, { id, include: ["recordings"] });
 
 async function episodeOf(...recordings: string[]): Promise<string> {
@@ -174,7 +174,7 @@ slowTest(
     const { id } = await admin.call(api.datasets.create, { projectId, name: "curated", episodeIds: [kept] });
     await admin.call(api.datasetVersions.commit, { id });
     await admin.call(api.datasets.changeEpisodes, { id, add: [staged], remove: [kept] });
-    const isRefused = (error: ApiCallError) => error.status === 409 && error.message.includes(`"curated" (${id})`);
+    const isRefused = refusedWith(409, `"curated" (${id})`);
     for (const episode of [staged, kept])
       await assert.rejects(admin.call(api.episodes.delete, { id: episode }), isRefused);
     await admin.call(api.datasetVersions.discard, { id });

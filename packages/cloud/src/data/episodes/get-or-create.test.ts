@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../../testing/refused-with.ts";
@@ -122,10 +121,7 @@ test("an unknown recording or event, or one of another project or organization, 
     await assert.rejects(ask(good, item), refusedWith("NotFound", named));
   }
   for (const projectId of [second.id, theirRecording.projectId, "prj_unknown"])
-    await assert.rejects(
-      admin.call(api.episodes.getOrCreate, { projectId, episodes: [good] }),
-      (error: ApiCallError) => error.status === 404,
-    );
+    await assert.rejects(admin.call(api.episodes.getOrCreate, { projectId, episodes: [good] }), refusedWith(404));
   assert.equal(await prisma.episode.count(), count);
 });
 
@@ -219,7 +215,7 @@ test("a key that is limited to other projects gets 404; one limited to this proj
     cloud.addKey(capabilities, [elsewhere.id]),
   ]);
   const asked = { projectId, episodes: [{ recordings: [id] }] };
-  const isNotFound = (error: ApiCallError) => error.status === 404;
+  const isNotFound = refusedWith(404);
   await assert.rejects(cloud.withToken(outside).call(api.episodes.getOrCreate, asked), isNotFound);
   const [episode] = (await cloud.withToken(inside).call(api.episodes.getOrCreate, asked)).episodes;
   for (const operation of [api.episodes.get, api.episodes.delete])

@@ -3,11 +3,10 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { api, ErrorBody } from "@downlink/protocol";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { setQuotas } from "../../calls/quotas/set-quotas.ts";
 import { turnLimits } from "../../process/limits/turns.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
 const cloud = await startCloud({ after });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ErrorBody } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages, readMessages, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, readIndexedMessages, readMessages, slowTest } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
@@ -80,10 +80,7 @@ test("a recording that is not imported has nothing to stream: 404; so has one th
   const agent = await startAgent(cloud, "edge-only");
   await agent.report([recordingItem({ key: "at-edge" })]);
   for (const [recordingKey, code] of Object.entries({ "at-edge": "NoStreamableRecordings", unknown: "NotFound" }))
-    await assert.rejects(
-      admin.call(api.exports.create, { recordingKey }),
-      (error: ApiCallError) => error.status === 404 && error.code === code,
-    );
+    await assert.rejects(admin.call(api.exports.create, { recordingKey }), refusedWith(code));
 });
 
 slowTest("a client that goes away ends the work: the recording is closed, and most of it was not read", async (t) => {

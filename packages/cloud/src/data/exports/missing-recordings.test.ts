@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ErrorBody, MISSING_HEADER, type MissingData } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
@@ -108,5 +108,5 @@ test("a view link says it too, and a key of another project learns of nothing", 
   assert.deepEqual(sorted(missing), expected);
   const other = await admin.call(api.projects.create, { name: "other" });
   const limited = cloud.withToken(await cloud.addKey(["data.stream"], [other.id]));
-  await assert.rejects(ask({ deviceId, ...window }, limited), (error: ApiCallError) => error.code === "NotFound");
+  await assert.rejects(ask({ deviceId, ...window }, limited), refusedWith("NotFound"));
 });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeBag, makeMcap, readBagMessages, readMessages } from "@downlink/recordings/testing";
 import { refusedWith } from "../../testing/refused-with.ts";
@@ -61,10 +60,7 @@ function expected(numbers: readonly number[], [startNs, endNs]: [bigint, bigint]
 }
 
 function refused(body: Body, code: string, word: string) {
-  return assert.rejects(
-    admin.call(api.exports.create, body),
-    (error: ApiCallError) => error.code === code && error.message.includes(word),
-  );
+  return assert.rejects(admin.call(api.exports.create, body), refusedWith(code, word));
 }
 
 test("a session, by id or key, exports the messages of all of its recordings in the order of log time", async () => {
@@ -163,7 +159,7 @@ test("another organization cannot export any of it: 404", async () => {
     { sessionKey: "tour" },
     { deviceId, start: START, end: START },
   ])
-    await assert.rejects(other.call(api.exports.create, body), (error: ApiCallError) => error.status === 404);
+    await assert.rejects(other.call(api.exports.create, body), refusedWith(404));
 });
 
 test("a link to one recording by its id takes two statements, and none through Prisma", async (t) => {
@@ -187,7 +183,7 @@ test("an export of one recording by its id has nothing outside of the window, an
   const other = await cloud.otherOrganization();
   await assert.rejects(
     other.call(api.exports.create, { recordingId: recordingIds[0]! }),
-    (error: ApiCallError) => error.code === "NotFound" && error.message.includes(recordingIds[0]!),
+    refusedWith("NotFound", recordingIds[0]!),
   );
   const where = { id: recordingIds[2]! };
   await cloud.deps.db.prisma.recording.update({ where, data: { importStatus: "failed" } });

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput, DAMAGE_HEADER, DataDamage, ErrorBody, MISSING_HEADER } from "@downlink/protocol";
-import { makeMcap, readMessages, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, readMessages, slowTest } from "@downlink/recordings/testing";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { reindex } from "../../imports/ingest/reindex.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { overwriteObject } from "../../testing/stored-objects.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
 const cloud = await startCloud({ after });

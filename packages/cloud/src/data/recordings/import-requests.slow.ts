@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type ImportStatus } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { startAgent } from "../../testing/test-agent.ts";
 
@@ -36,9 +36,7 @@ const countOf = (importStatus: ImportStatus) => prisma.recording.count({ where: 
 
 test("a filter that matches more than 10,000 is refused with the count, and nothing is changed", async () => {
   const refused = admin.call(api.importRequests.create, { filter: all });
-  await assert.rejects(timed("the refusal of 100,000", refused), (error: ApiCallError) => {
-    return error.status === 400 && error.message.includes(`${RECORDINGS}`);
-  });
+  await assert.rejects(timed("the refusal of 100,000", refused), refusedWith(400, `${RECORDINGS}`));
   assert.equal(await countOf("none"), RECORDINGS);
 });
 

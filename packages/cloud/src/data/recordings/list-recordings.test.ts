@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Recording } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { type StoredRecording, storeRecordings } from "../../testing/stored-recordings.ts";
 
@@ -216,7 +217,7 @@ test("another organization's ids, names and keys are 404, and filters find none 
   assert.deepEqual(await asked({}), []);
   for (const query of [{ topic: "/rare" }, { path: stored[0]!.path }])
     assert.deepEqual(await asked(query), [], JSON.stringify(query));
-  const isNotFound = (error: ApiCallError) => error.status === 404;
+  const isNotFound = refusedWith(404);
   const sites = [{ siteId: primarySite.id }, { edgeSiteId: edgeSites[0]!.id }];
   const named = [{ sessionId: sessions[0]!.id }, { sessionKey: "run 2" }, { deviceName: "a" }];
   for (const query of [...sites, ...named, { deviceId: devices[0]!.id }, { projectId }])
@@ -235,7 +236,7 @@ test("a list shows only the caller's projects, and only one of them if `projectI
   assert.deepEqual(ids(await list({ projectId: second.id })), [there.id]);
   assert.equal((await list({ projectId })).length, stored.length);
   assert.equal((await list()).length, stored.length + 1);
-  const isNotFound = (error: ApiCallError) => error.status === 404;
+  const isNotFound = refusedWith(404);
   await assert.rejects(limited.call(api.recordings.list, { projectId }), isNotFound);
   await assert.rejects(limited.call(api.recordings.list, { deviceId: devices[0]!.id }), isNotFound);
   await prisma.recording.delete({ where: { id: there.id } });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap, readMessages } from "@downlink/recordings/testing";
 import { reindexRecording } from "../../imports/ingest/reindex-recording.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
@@ -88,5 +88,5 @@ test("a recording at the edge has the topics that its agent reported; a topic wi
   );
   const other = await cloud.otherOrganization();
   const refused = other.call(api.recordings.topics, { keyOrId: recording!.id });
-  await assert.rejects(refused, (error: ApiCallError) => error.status === 404);
+  await assert.rejects(refused, refusedWith(404));
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ImportStatus, type RecordingSummary } from "@downlink/protocol";
 import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { newId } from "../../db/ids.ts";
 import { maybe } from "../../testing/list-oracle.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { storeRecordings } from "../../testing/stored-recordings.ts";
 
@@ -65,7 +65,7 @@ test("without recordings the sums are zero; another organization, and a key of a
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
   const limited = cloud.withToken(await cloud.addKey(["recordings.list"], [elsewhere.id]));
   assert.deepEqual(await summarize({}, limited), nothing);
-  await assert.rejects(summarize({ deviceName: "a" }, limited), (error: ApiCallError) => error.status === 404);
+  await assert.rejects(summarize({ deviceName: "a" }, limited), refusedWith(404));
 });
 
 test("the sums of what devices report may exceed all whole numbers that a client can hold", async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Topic } from "@downlink/protocol";
-import { type McapSpec, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, type McapSpec, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { deliver, recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
@@ -18,7 +18,7 @@ const list = (query: ListQuery = {}) => admin.call(api.topics.list, query);
 const names = (found: readonly Topic[]) => found.map(({ topic }) => topic);
 const say = (query: ListQuery) =>
   JSON.stringify(query, (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-const isNotFound = (error: ApiCallError) => error.status === 404;
+const isNotFound = refusedWith(404);
 
 const topic = (name: string, kind: "imu" | "gps" | "camera" | "log" | "blob", rateHz = 4) => ({
   topic: name,

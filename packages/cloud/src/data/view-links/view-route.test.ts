@@ -3,10 +3,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { api, ErrorBody } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages, readMessages, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, readIndexedMessages, readMessages, slowTest } from "@downlink/recordings/testing";
 import { setQuotas } from "../../calls/quotas/set-quotas.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
 const START = 1_760_000_000_000_000_000n;

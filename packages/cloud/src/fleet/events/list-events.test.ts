@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Event } from "@downlink/protocol";
 import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createStoppedClock } from "../../testing/test-clock.ts";
 
@@ -175,7 +175,7 @@ test("`queryFields` may be repeated, comma-separated or indexed, with an encoded
 });
 
 test("a malformed query is 400 and the error says where", async () => {
-  const saysWhere = (error: ApiCallError) => error.status === 400 && error.message.includes("at character 5");
+  const saysWhere = refusedWith(400, "at character 5");
   await assert.rejects(list({ query: 'foo "bar' }), saysWhere);
   assert.equal((await send("query=:value")).status, 400);
 });
@@ -193,5 +193,5 @@ test("a list shows only the caller's projects, and only one of them if `projectI
   assert.deepEqual(ids(await list({ projectId: second.id })), [event.id]);
   assert.equal((await list({})).length, events.length + 1);
   const hidden = limited.call(api.events.list, { projectId: devices[0]!.projectId });
-  await assert.rejects(hidden, (error: ApiCallError) => error.status === 404);
+  await assert.rejects(hidden, refusedWith(404));
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type ListedSession } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { createStoppedClock } from "../../testing/test-clock.ts";
@@ -79,7 +79,7 @@ test("`start` and `end` match sessions with a recording that intersects the rang
 test("a device is selected by id or name; an unknown one is 404", async () => {
   assert.deepEqual(keys(await list({ deviceId: twin.deviceId })), ["run%2", "RUN 3"]);
   assert.deepEqual(keys(await list({ deviceName: "robot" })), ["Prüfstand_1"]);
-  await assert.rejects(list({ deviceName: "unknown" }), (error: ApiCallError) => error.status === 404);
+  await assert.rejects(list({ deviceName: "unknown" }), refusedWith(404));
 });
 
 test("`query` searches the properties: key:value, key:value1,value2, key:*, *:value and bare text", async () => {
@@ -88,7 +88,7 @@ test("`query` searches the properties: key:value, key:value1,value2, key:*, *:va
   assert.deepEqual(keys(await list({ query: "site:*" })), ["Prüfstand_1", "run%2"]);
   assert.deepEqual(keys(await list({ query: "*:Bonn" })), ["run%2"]);
   assert.deepEqual(keys(await list({ query: "kÖl" })), ["Prüfstand_1"]);
-  await assert.rejects(list({ query: '"' }), (error: ApiCallError) => error.status === 400);
+  await assert.rejects(list({ query: '"' }), refusedWith(400));
 });
 
 test("lists are sorted by id, createdAt or updatedAt in a total order, by default by creation, and paged", async () => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -89,7 +88,7 @@ test("the service-hosted primary site is not deleted while it holds recordings o
   await assert.rejects(remove(), /only one/);
   await admin.call(api.devices.create, { name: "robot" });
   await admin.call(api.uploads.create, { filename: "a.mcap", deviceName: "robot" });
-  await assert.rejects(remove(), (error: ApiCallError) => error.code === "Conflict" && /1 imports/.test(error.message));
+  await assert.rejects(remove(), refusedWith("Conflict", /1 imports/));
   assert.deepEqual(await admin.call(api.sites.get, { id: primary.id }), primary);
 });
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, edgeLimits, type QueuedImport } from "@downlink/protocol";
 import { slowTest } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { askForFile, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
@@ -149,7 +149,7 @@ test("another organization has a queue of its own, and a key that is limited to 
   assert.deepEqual(await list({}, other), []);
   const agent = await startAgent(cloud, "shared");
   const ids = await reportAndRequest(agent, [2, 1, 0]);
-  const notFound = (error: ApiCallError) => error.status === 404;
+  const notFound = refusedWith(404);
   await assert.rejects(list({ deviceId: agent.deviceId }, other), notFound);
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
   const moved = { projectId: elsewhere.id };

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
-import { makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import type { ImportUncheckedCreateInput } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
+import { deliver, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
@@ -26,7 +26,7 @@ function anotherMcap() {
 const upload = async (filename = "a.mcap") => uploadFile(cloud, await anotherMcap(), { filename, deviceId: robot.id });
 const list = (query: CallInput<typeof api.imports.list> = {}) => admin.call(api.imports.list, query);
 const statusOf = async (keyOrId: string) => (await admin.call(api.recordings.get, { keyOrId })).importStatus;
-const notFound = (error: ApiCallError) => error.status === 404;
+const notFound = refusedWith(404);
 
 function deleteMany(query: string, body?: unknown): Promise<Response> {
   const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type Recording } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { startCloud, type TestCloud } from "../../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
+import { deliver, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;

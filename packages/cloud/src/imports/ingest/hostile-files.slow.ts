@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { corrupt, hostileFiles, makeBag, makeMcap } from "@downlink/recordings/testing";
+import { corrupt, eventually, hostileFiles, makeBag, makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
-import { makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { ThreadFailedError, TooHeavyError } from "../../background/indexing/indexing-errors.ts";
 import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { deliver, recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { ingest } from "./pipeline.ts";
 import { reconcile } from "./reconcile.ts";
 
@@ -186,10 +186,7 @@ test("an edge recording is imported on request; its data can be deleted and impo
   await agent.report([], { removals: [item.versionId] });
   assert.equal((await recordings())[0]!.importStatus, "complete");
   await admin.call(api.recordings.delete, { keyOrId: id });
-  await assert.rejects(
-    admin.call(api.recordings.get, { keyOrId: id }),
-    (error: ApiCallError) => error.code === "NotFound",
-  );
+  await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refusedWith("NotFound"));
 });
 
 slowTest("importing a copy at the edge fails with DuplicateContent, naming the first", async () => {

@@ -3,10 +3,9 @@ import { createHash } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { bytesSource, inspectRecording } from "@downlink/recordings";
-import { type AttachmentSpec, makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { type AttachmentSpec, eventually, makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
 import fc from "fast-check";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin, deps } = cloud;

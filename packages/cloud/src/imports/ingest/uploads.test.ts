@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ErrorBody } from "@downlink/protocol";
 import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
 
@@ -141,31 +142,24 @@ test("the deprecated device.id and device.name are accepted, and ignored if the 
 
 test("projectId is required in organizations with several projects if no existing device is given", async () => {
   const org = { ...cloud, admin: await cloud.otherOrganization() };
-  const refused =
-    (status: number, text = /./) =>
-    (error: ApiCallError) =>
-      error.status === status && text.test(error.message);
   const [first] = await org.admin.call(api.projects.list, {});
   const second = await org.admin.call(api.projects.create, { name: "second" });
   const device = await org.admin.call(api.devices.create, { name: "only", projectId: second.id });
   for (const body of [{ key: "k" }, { deviceName: "newcomer" }])
-    await assert.rejects(create(body, org.admin), (error: ApiCallError) => {
-      assert.deepEqual([error.status, error.code], [400, "ProjectRequired"]);
-      return /projectId/.test(error.message);
-    });
+    await assert.rejects(create(body, org.admin), refusedWith("ProjectRequired", /projectId/));
   for (const body of [{ deviceId: device.id }, { deviceName: "only" }])
     assert.equal((await requestOf(await create(body, org.admin))).projectId, second.id);
   assert.equal((await requestOf(await create({ key: "k", projectId: first!.id }, org.admin))).projectId, first!.id);
   await org.admin.call(api.devices.create, { name: "only", projectId: first!.id });
-  await assert.rejects(create({ deviceName: "only" }, org.admin), refused(400, /several projects/));
+  await assert.rejects(create({ deviceName: "only" }, org.admin), refusedWith(400, /several projects/));
   const named = await create({ deviceName: "only", projectId: second.id }, org.admin);
   assert.equal((await requestOf(named)).deviceId, device.id);
   await assert.rejects(
     create({ deviceId: device.id, projectId: first!.id }, org.admin),
-    refused(400, /projectId must be .*the project of/),
+    refusedWith(400, /projectId must be .*the project of/),
   );
-  await assert.rejects(create({ key: "k", projectId: robot.projectId }, org.admin), refused(404));
-  await assert.rejects(create({ deviceId: robot.id }, org.admin), refused(404));
+  await assert.rejects(create({ key: "k", projectId: robot.projectId }, org.admin), refusedWith(404));
+  await assert.rejects(create({ deviceId: robot.id }, org.admin), refusedWith(404));
 });
 
 test("a key that is limited to some projects uploads only into those", async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import type { ImportRequestUncheckedCreateInput } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const SECOND = 1_000_000_000n;
@@ -48,7 +48,7 @@ const list = async (query: CallInput<typeof api.pendingImports.list> = {}, clien
   (await client.call(api.pendingImports.list, query)).map(isKnown);
 const errors = async (query: CallInput<typeof api.pendingImports.errors> = {}, client = admin) =>
   (await client.call(api.pendingImports.errors, query)).map(isKnown);
-const isNotFound = (error: ApiCallError) => error.code === "NotFound";
+const isNotFound = refusedWith("NotFound");
 const everything = { showCompleted: true, showQuarantined: true } as const;
 const all = [
   "received",

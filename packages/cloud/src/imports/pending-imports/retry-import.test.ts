@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, sha256, startAgent, type TestAgent } from "../../testing/test-agent.ts";
+import { deliver, recordingItem, sha256, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
 import { ingest } from "../ingest/pipeline.ts";
 
@@ -22,7 +22,6 @@ function anotherMcap() {
 
 const retry = (requestId: string, client = admin) => client.call(api.pendingImports.retry, { requestId });
 const requestOf = (id: string) => prisma.importRequest.findUniqueOrThrow({ where: { id } });
-const refused = (text: RegExp) => (error: ApiCallError) => error.status === 409 && text.test(error.message);
 
 /** Reports a file at the edge and requests its import. */
 async function requestFromEdge(agent: TestAgent, bytes: Uint8Array, key?: string) {
@@ -83,13 +82,13 @@ test("a retry of a running or complete import answers 200 and changes nothing", 
   await prisma.importRequest.update({ where: { id: waiting.requestId }, data: { state: "processing" } });
   assert.equal((await retry(waiting.requestId)).status, "processing");
   await prisma.importRequest.update({ where: { id: waiting.requestId }, data: { state: "cancelled" } });
-  await assert.rejects(retry(waiting.requestId), refused(/was cancelled/));
+  await assert.rejects(retry(waiting.requestId), refusedWith(409, /was cancelled/));
 });
 
 test("the retry of an upload whose object is gone is 409 and asks for the file again", async () => {
   const { requestId } = await uploadFile(cloud, Buffer.from("rubbish"), { filename: "g.mcap", key: "g" });
   await deps.blobs.delete((await requestOf(requestId)).blobKey!);
-  await assert.rejects(retry(requestId), refused(/no longer stored; upload it again/));
+  await assert.rejects(retry(requestId), refusedWith(409, /no longer stored; upload it again/));
   assert.equal((await requestOf(requestId)).state, "error");
 });
 
@@ -176,7 +175,7 @@ test("an edge import whose bytes and edge copy are gone is 409, and the message 
   const { requestId } = await wantedOf(agent);
   await agent.report([], { removals: [item.versionId] });
   assert.equal((await endOfRecording(recordingId)).importStatus, "failed");
-  await assert.rejects(retry(requestId), refused(/no longer stored, and the edge copy of rec_\w+ is gone/));
+  await assert.rejects(retry(requestId), refusedWith(409, /no longer stored, and the edge copy of rec_\w+ is gone/));
 });
 
 test("an error is over once the import is requested again, or the data is deleted: the kept object is removed, and a retry is 409", async () => {
@@ -189,7 +188,7 @@ test("an error is over once the import is requested again, or the data is delete
     await endOfRecording(recordingId);
     const { blobKey } = await requestOf(requestId);
     await end(recordingId);
-    await assert.rejects(retry(requestId), refused(/was cancelled/));
+    await assert.rejects(retry(requestId), refusedWith(409, /was cancelled/));
     await eventually(
       () => deps.blobs.stat(blobKey!),
       (object) => object === undefined,
@@ -200,7 +199,7 @@ test("an error is over once the import is requested again, or the data is delete
 
 test("a request that is not visible is 404: another organization's, and one of a project that the key may not see", async () => {
   const { requestId } = await uploadFile(cloud, Buffer.from("rubbish"), { filename: "v.mcap", key: "v" });
-  const notFound = (error: ApiCallError) => error.status === 404;
+  const notFound = refusedWith(404);
   await assert.rejects(retry(requestId, await cloud.otherOrganization()), notFound);
   await assert.rejects(retry("req_unknown"), notFound);
   const { id } = await admin.call(api.projects.create, { name: "second" });

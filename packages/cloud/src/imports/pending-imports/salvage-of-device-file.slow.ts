@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
+import { eventually, makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { askForFile, deliver, eventually, recordingItem } from "../../testing/test-agent.ts";
+import { askForFile, deliver, recordingItem } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;

@@ -10,6 +10,7 @@ import {
   readIndexedMessages,
   readMessages,
 } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { askForFile } from "../../testing/test-agent.ts";
 import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
@@ -29,8 +30,6 @@ function anotherMcap(more: Parameters<typeof makeMcap>[0] = {}) {
 const share = (bytes: Uint8Array, part: number) => bytes.slice(0, Math.floor(bytes.byteLength * part));
 const salvage = (requestId: string, client = admin) => client.call(api.pendingImports.salvage, { requestId });
 const requestOf = (id: string) => prisma.importRequest.findUniqueOrThrow({ where: { id } });
-const refused = (text: RegExp) => (error: ApiCallError) =>
-  error.status === 409 && error.code === "Conflict" && text.test(error.message);
 
 async function uploadDamaged(
   bytes: Uint8Array,
@@ -205,7 +204,7 @@ test("a request that failed for another reason is 409, with the reason", async (
   const upload = async (bytes: Uint8Array, key: string) =>
     (await uploadFile(cloud, bytes, { filename: "k.mcap", key })).requestId;
   const done = await upload(await anotherMcap(), "taken");
-  await assert.rejects(salvage(done), refused(/was imported whole; there is nothing to salvage/));
+  await assert.rejects(salvage(done), refusedWith("Conflict", /was imported whole; there is nothing to salvage/));
   const cases: Record<string, Uint8Array> = {
     KeyTaken: await anotherMcap(),
     EmptyFile: new Uint8Array(),
@@ -215,7 +214,8 @@ test("a request that failed for another reason is 409, with the reason", async (
   for (const [code, bytes] of Object.entries(cases))
     await assert.rejects(
       salvage(await upload(bytes, code === "KeyTaken" ? "taken" : code)),
-      refused(
+      refusedWith(
+        "Conflict",
         new RegExp(`did not fail because its file is incomplete or damaged, but with ${code}: .*retry it or upload`),
       ),
     );
@@ -223,20 +223,23 @@ test("a request that failed for another reason is 409, with the reason", async (
 
 test("a request that is waiting, running, cancelled, no longer stored, or a salvage itself is 409, with advice", async () => {
   const { requestId, link } = await admin.call(api.uploads.create, { filename: "w.mcap", key: "w" });
-  await assert.rejects(salvage(requestId), refused(/has not come yet/));
+  await assert.rejects(salvage(requestId), refusedWith("Conflict", /has not come yet/));
   await prisma.importRequest.update({ where: { id: requestId }, data: { state: "cancelled" } });
-  await assert.rejects(salvage(requestId), refused(/was cancelled, and its file is not stored; upload it again/));
+  await assert.rejects(
+    salvage(requestId),
+    refusedWith("Conflict", /was cancelled, and its file is not stored; upload it again/),
+  );
   await prisma.importRequest.update({ where: { id: requestId }, data: { state: "awaiting" } });
   await putFile(link, share(await anotherMcap(), 0.5));
   await endOfImport(cloud, requestId);
   await prisma.importRequest.update({ where: { id: requestId }, data: { state: "processing" } });
-  await assert.rejects(salvage(requestId), refused(/is being processed; wait/));
+  await assert.rejects(salvage(requestId), refusedWith("Conflict", /is being processed; wait/));
   const { blobKey } = await prisma.importRequest.update({ where: { id: requestId }, data: { state: "error" } });
   await deps.blobs.delete(blobKey!);
-  await assert.rejects(salvage(requestId), refused(/no longer stored; upload it again/));
+  await assert.rejects(salvage(requestId), refusedWith("Conflict", /no longer stored; upload it again/));
 
   const made = await endOfSalvage(await uploadDamaged(share(await anotherMcap(), 0.5), "NoEnd"));
-  await assert.rejects(salvage(made.ended.requestId), refused(/is a salvage itself; salvage the file/));
+  await assert.rejects(salvage(made.ended.requestId), refusedWith("Conflict", /is a salvage itself; salvage the file/));
 });
 
 test("a file of a device of which nothing is stored is salvaged there: 409 names the call", async () => {
@@ -245,7 +248,8 @@ test("a file of a device of which nothing is stored is salvaged there: 409 names
   await prisma.importRequest.update({ where: { id: requestId }, data: failed });
   await assert.rejects(
     salvage(requestId),
-    refused(
+    refusedWith(
+      "Conflict",
       /are stored here; if its device lists the file as damaged, salvage it there, by POST \/v1\/edge-files\/\{id\}\/salvage/,
     ),
   );
@@ -265,7 +269,7 @@ test("salvaging needs data.upload, and a request that the key may see", async ()
   assert.equal(await statusOf(["data.stream", "data.imports.pending.list"]), 403);
   assert.equal(await statusOf(["data.upload"], [elsewhere]), 404);
   const other = await cloud.otherOrganization();
-  await assert.rejects(salvage(requestId, other), (error: ApiCallError) => error.status === 404);
+  await assert.rejects(salvage(requestId, other), refusedWith(404));
   assert.equal(await prisma.importRequest.count({ where: { salvageOfId: requestId } }), 0);
   assert.equal(await statusOf(["data.upload"], [projectId!]), 200);
 });

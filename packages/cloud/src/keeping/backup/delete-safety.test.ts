@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { api, type DeletionReason, type PermitAnswer } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { contextOf } from "../../background/jobs/transaction-context.ts";
 import { readConfig } from "../../config.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -14,7 +14,7 @@ import { replayLedger } from "../../restoring/replay/replay-ledger.ts";
 import { openFileFolder } from "../../store/blobs/file-folder.ts";
 import { inPieces, readBlob } from "../../store/blobs/testing/pieces.ts";
 import { startCloud, type TestCloud } from "../../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, sayHello, sha256, startAgent } from "../../testing/test-agent.ts";
+import { deliver, recordingItem, sayHello, sha256, startAgent } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
 import { makeBackup } from "./make-backup.ts";
 

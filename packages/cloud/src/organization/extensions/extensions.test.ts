@@ -4,11 +4,10 @@ import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import type { Client } from "@downlink/client";
 import { api, capabilities, type Extension, MAX_EXTENSION_BYTES } from "@downlink/protocol";
-import { slowTest } from "@downlink/recordings/testing";
+import { eventually, slowTest } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { createStoppedClock } from "../../testing/test-clock.ts";
 import { makeZip, type ZipFile } from "./testing/make-zip.ts";
 

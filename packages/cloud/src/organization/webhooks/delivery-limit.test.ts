@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { newId } from "../../db/ids.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { startReceiver } from "./testing/receiver.ts";
 import { MOST_AT_ONCE, WebhookSender } from "./webhook-sender.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { startReceiver } from "./testing/receiver.ts";
 
 const cloud = await startCloud({ after }, { environment: { DOWNLINK_WEBHOOK_NETWORKS: "127.0.0.0/8" } });

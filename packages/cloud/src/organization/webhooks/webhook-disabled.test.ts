@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput, formatTimestamp } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { recordAttempts } from "./record-attempts.ts";
 import { type Receiver, startReceiver } from "./testing/receiver.ts";
 

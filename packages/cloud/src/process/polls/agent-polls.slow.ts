@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually, startAgent } from "../../testing/test-agent.ts";
+import { startAgent } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { prisma, pool } = cloud.deps.db;

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from "node:http";
 import { after, test } from "node:test";
 import { api, INCARNATION_HEADER, LEASE_HEADER } from "@downlink/protocol";
-import { slowTest } from "@downlink/recordings/testing";
+import { eventually, slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { seedFleet } from "../../testing/seed-fleet.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { askForFile, eventually, sayHello, startAgent, type TestAgent } from "../../testing/test-agent.ts";
+import { askForFile, sayHello, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { prisma, pool } = cloud.deps.db;

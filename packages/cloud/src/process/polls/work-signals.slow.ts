@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { eventually } from "@downlink/recordings/testing";
 import { Pool } from "pg";
 import { pino } from "pino";
-import { eventually } from "../../testing/test-agent.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import { listenForWorkSignals } from "./work-signals.ts";
 

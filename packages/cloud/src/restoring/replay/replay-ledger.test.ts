@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
 import { forgetOldEntries, noteEntries } from "../../store/ledger/note-entries.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { askForFile, eventually, helloBody } from "../../testing/test-agent.ts";
+import { askForFile, helloBody } from "../../testing/test-agent.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 import { listFound } from "../adoption/list-found.ts";
 import { startRestorable } from "./testing/start-restorable.ts";

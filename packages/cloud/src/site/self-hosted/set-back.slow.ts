@@ -3,10 +3,9 @@ import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap, readMessages } from "@downlink/recordings/testing";
+import { eventually, makeMcap, readMessages } from "@downlink/recordings/testing";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createSite, startConnected } from "../../testing/start-site.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
 import { endOfImport, putFile } from "../../testing/upload-file.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { newId } from "../../db/ids.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { readFindings, startTestSite } from "./testing/test-site.ts";
 
@@ -69,7 +69,7 @@ test("no request is made while it is not known what was deleted, nor for a file 
     prisma.deployment.update({ where: { id: 1 }, data: { recoveringSinceNs } });
   await recover(1n);
   try {
-    await assert.rejects(ask(requestId), ({ code }: ApiCallError) => code === "Unavailable");
+    await assert.rejects(ask(requestId), refusedWith("Unavailable"));
     assert.equal((await ask(requestId, { isNew: false })).state, "unknown");
   } finally {
     await recover(null);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { lakeFileKey, topicHashOf } from "../../background/indexing/lake-key.ts";
 import { setIndexing } from "../../data/lake-files/set-indexing.ts";
 import { newId } from "../../db/ids.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { readFindings, sayHello, siteHello, startAgain, startTestSite, type TestSite } from "./testing/test-site.ts";
 
@@ -25,10 +25,6 @@ type ListQuery = Partial<CallInput<typeof api.lakeFiles.list>>;
 const list = (query: ListQuery, by = admin) => by.call(api.lakeFiles.list, { siteId, ...query });
 const work = (of: TestSite = site) => of.call(api.site.work, {});
 const wantedIds = async () => (await work()).lakes.map(({ importId }) => importId);
-
-function isRefused(code: string, text = /./) {
-  return ({ code: found, message }: ApiCallError) => found === code && text.test(message);
-}
 
 /** Brings a file to its end at the site, and answers its recording. */
 async function importFile(more: Partial<CallInput<typeof api.uploads.create>> = {}, of: TestSite = site) {
@@ -104,7 +100,7 @@ test("a process that was killed between two pages begins again, and a page out o
   const imported = await importFile();
   const files = await filesOf(imported);
   await report(imported.importId, { files: [{ ...files[0]!, topic: "/former" }] });
-  await assert.rejects(report(imported.importId, { number: 3 }), isRefused("Conflict", /page 3/));
+  await assert.rejects(report(imported.importId, { number: 3 }), refusedWith("Conflict", /page 3/));
   await report(imported.importId, { files: files.slice(0, 2) });
   assert.deepEqual(await report(imported.importId, { number: 2, files: files.slice(2), isLast: true }), {
     state: "listed",
@@ -218,11 +214,11 @@ test("a key limited to another project and another organization list nothing of 
   const other = await admin.call(api.projects.create, { name: "other" });
   const query = { deviceId: device.id, start: imported.startNs, end: imported.endNs };
   const limited = cloud.withToken(await cloud.addKey(["data.stream"], [other.id]));
-  await assert.rejects(list({ recordingId: imported.id }, limited), isRefused("NotFound"));
-  await assert.rejects(list(query, limited), isRefused("NotFound"));
+  await assert.rejects(list({ recordingId: imported.id }, limited), refusedWith("NotFound"));
+  await assert.rejects(list(query, limited), refusedWith("NotFound"));
   const own = cloud.withToken(await cloud.addKey(["data.stream"], [imported.projectId]));
   assert.equal((await list(query, own)).length, 4);
-  await assert.rejects(list(query, await cloud.otherOrganization()), isRefused("NotFound"));
+  await assert.rejects(list(query, await cloud.otherOrganization()), refusedWith("NotFound"));
   const stranger = await startTestSite(cloud, "stranger", await cloud.otherOrganization());
   const page = { importId: imported.importId, number: 1, isLast: true, files: [] };
   assert.deepEqual(await stranger.call(api.site.lakeFiles, page), { state: "unneeded" });

@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createStoppedClock } from "../../testing/test-clock.ts";
 import { judgeListed } from "./judge-listed.ts";
@@ -84,7 +85,7 @@ test("a recording without its object is unavailable with the reason, and comes b
   assert.equal(await listedTopics(), 0);
   await assert.rejects(
     admin.call(api.exports.create, { recordingId: lost.recordingId }),
-    ({ code }: ApiCallError) => code === "NoStreamableRecordings",
+    refusedWith("NoStreamableRecordings"),
   );
   await restart();
   await relist(await allObjects());

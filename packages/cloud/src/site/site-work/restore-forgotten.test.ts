@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { createLinkSigner } from "../../core/signed-link.ts";
 import { signRequest } from "../../keeping/manifests/request-manifest.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { randomHex, readFindings, startTestSite, type TestSite } from "./testing/test-site.ts";
 
@@ -122,7 +122,7 @@ test("nothing is restored, read or removed before it is known what was deleted s
   await forget(forgotten.kept);
   await recover({ recoveringSinceNs: 1n });
   try {
-    await assert.rejects(stateAt(site, forgotten.kept), ({ code }: ApiCallError) => code === "Unavailable");
+    await assert.rejects(stateAt(site, forgotten.kept), refusedWith("Unavailable"));
     assert.equal(await stateAt(site, waiting.kept), "received");
     const { imports, removals } = await work();
     assert.deepEqual([imports, removals], [[], []]);

@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { deflateRawSync } from "node:zlib";
-import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, LEASE_HEADER } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
 import { reconcile } from "../../imports/ingest/reconcile.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { eventually } from "../../testing/test-agent.ts";
 import { createStoppedClock } from "../../testing/test-clock.ts";
 import { readFindings, sayHello, siteHello, startAgain, startTestSite } from "./testing/test-site.ts";
 
@@ -31,10 +30,6 @@ const createLink = (more: Partial<CallInput<typeof api.uploads.create>> = {}) =>
   admin.call(api.uploads.create, { filename: "a.mcap", deviceId: robot.id, siteId, ...more });
 const work = (etag?: string) => site.call(api.site.work, { etag });
 const removalKeys = async () => (await work()).removals.map(({ key }) => key);
-
-function isRefused(code: string, text = /./) {
-  return ({ code: found, message }: ApiCallError) => found === code && text.test(message);
-}
 
 /** Brings a file to its end at the site. */
 async function importFile(bytes: Uint8Array, more?: Partial<CallInput<typeof api.uploads.create>>) {
@@ -180,7 +175,7 @@ test("a site reports only on requests that were given to it, whoever else knows 
   }
   await assert.rejects(
     site.report({ stored: [{ requestId, key: `${foreign.hello.orgId}/${key.split("/")[1]}`, size: 1 }] }),
-    isRefused("InvalidRequest", /organization/),
+    refusedWith("InvalidRequest", /organization/),
   );
   assert.equal((await work()).imports[0]!.requestId, requestId);
   await site.report({ failed: [{ requestId, attempt: 1, code: "BadChunk", text: "over" }] });
@@ -189,19 +184,19 @@ test("a site reports only on requests that were given to it, whoever else knows 
 test("edge sites' tokens open nothing under /v1/site, and self-hosted sites' nothing under /v1/edge", async () => {
   const edge = await admin.call(api.sites.create, { name: "edge", type: "edge" });
   const { token } = await admin.call(api.siteTokens.create, { siteId: edge.id });
-  await assert.rejects(cloud.withToken(token!).call(api.site.hello, siteHello()), isRefused("WrongCredentialKind"));
-  await assert.rejects(cloud.withToken(site.token).call(api.edge.work, {}), isRefused("WrongCredentialKind"));
-  await assert.rejects(cloud.withToken(site.token).call(api.sites.list, {}), isRefused("WrongCredentialKind"));
+  await assert.rejects(cloud.withToken(token!).call(api.site.hello, siteHello()), refusedWith("WrongCredentialKind"));
+  await assert.rejects(cloud.withToken(site.token).call(api.edge.work, {}), refusedWith("WrongCredentialKind"));
+  await assert.rejects(cloud.withToken(site.token).call(api.sites.list, {}), refusedWith("WrongCredentialKind"));
 });
 
 test("one process at a time works for a site; one that lost its lease changes nothing", async () => {
   const plant = await startTestSite(cloud, "contested");
-  await assert.rejects(sayHello(cloud, plant, siteHello()), isRefused("LeaseHeldElsewhere"));
+  await assert.rejects(sayHello(cloud, plant, siteHello()), refusedWith("LeaseHeldElsewhere"));
   const store = await startAgain(deps, plant.siteId);
   const restarted = await sayHello(cloud, plant, siteHello({ lease: plant.hello.lease, store }));
   assert.ok(restarted.hello.lease > plant.hello.lease);
-  await assert.rejects(plant.report({}), isRefused("LeaseLost"));
-  await assert.rejects(plant.call(api.site.work, {}), isRefused("LeaseLost"));
+  await assert.rejects(plant.report({}), refusedWith("LeaseLost"));
+  await assert.rejects(plant.call(api.site.work, {}), refusedWith("LeaseLost"));
   await restarted.report({});
 });
 
@@ -239,7 +234,7 @@ test("a process over another store is refused while the site has files in the fi
     siteId: plant.siteId,
   });
   await plant.storeFile(requestId, new Uint8Array(10));
-  await assert.rejects(elsewhere(), isRefused("Conflict", /1 files in another store/));
+  await assert.rejects(elsewhere(), refusedWith("Conflict", /1 files in another store/));
 });
 
 test("the project's site takes uploads that name none, and ours takes them again once that is cleared", async () => {
@@ -262,11 +257,11 @@ test("a site that takes no uploads, or is for other projects, is refused by name
   const body = { name: "theirs", type: "self-hosted" as const, projectIds: [elsewhere.id] };
   const theirs = await admin.call(api.sites.create, body);
   for (const { id } of [edge, byob, theirs]) {
-    await assert.rejects(createLink({ siteId: id }), isRefused("InvalidRequest", /siteId must be a site/));
+    await assert.rejects(createLink({ siteId: id }), refusedWith("InvalidRequest", /siteId must be a site/));
     const chosen = admin.call(api.projects.update, { id: robot.projectId, primarySiteId: id });
-    await assert.rejects(chosen, isRefused("InvalidRequest", /primarySiteId must be a site/));
+    await assert.rejects(chosen, refusedWith("InvalidRequest", /primarySiteId must be a site/));
   }
-  await assert.rejects(createLink({ siteId: "site_unknown" }), isRefused("NotFound"));
+  await assert.rejects(createLink({ siteId: "site_unknown" }), refusedWith("NotFound"));
 });
 
 test("recordings at two sites are not exported together; the refusal names both", async () => {
@@ -279,12 +274,12 @@ test("recordings at two sites are not exported together; the refusal names both"
   const [call] = await readFindings(deps, { requestId, attempt: 1, bytes });
   await plant.call(api.site.findings, call!);
   const exported = admin.call(api.exports.create, { sessionId: session.id });
-  await assert.rejects(exported, isRefused("InvalidRequest", /several sites: "plant" .*, "second plant"/));
+  await assert.rejects(exported, refusedWith("InvalidRequest", /several sites: "plant" .*, "second plant"/));
 });
 
 test("a site that has not connected, has no key or is silent gets no links, and the refusal says why", async () => {
   const created = await admin.call(api.sites.create, { name: "absent", type: "self-hosted" });
-  await assert.rejects(createLink({ siteId: created.id }), isRefused("SiteUnavailable", /never connected/));
+  await assert.rejects(createLink({ siteId: created.id }), refusedWith("SiteUnavailable", /never connected/));
   const { request } = await importFile(await anotherMcap());
   const exportIt = () => admin.call(api.exports.create, { recordingId: request.recordingId! });
   const shown = () => admin.call(api.recordings.get, { keyOrId: request.recordingId! });
@@ -297,12 +292,12 @@ test("a site that has not connected, has no key or is silent gets no links, and 
     assert.ok(unavailable!.since <= before);
     const listed = await admin.call(api.recordings.list, { siteId });
     assert.deepEqual(listed.find(({ id }) => id === request.recordingId)!.unavailable, unavailable);
-    await assert.rejects(exportIt(), isRefused("SiteUnavailable", /11 minutes/));
+    await assert.rejects(exportIt(), refusedWith("SiteUnavailable", /11 minutes/));
   } finally {
     clock.atNs = before;
   }
   await admin.call(api.sites.revokeKeys, { id: siteId });
-  await assert.rejects(exportIt(), isRefused("SiteUnavailable", /signing key/));
+  await assert.rejects(exportIt(), refusedWith("SiteUnavailable", /signing key/));
   const { keys } = await work();
   await site.report({ savedKeyIds: keys.map(({ id }) => id) });
   assert.ok((await exportIt()).link);
@@ -334,7 +329,7 @@ test("deleting a site ends its imports and leaves its recordings failed with the
   await plant.storeFile(open.requestId, bytes);
   await admin.call(api.projects.update, { id: robot.projectId, primarySiteId: plant.siteId });
   await admin.call(api.sites.delete, { id: plant.siteId });
-  await assert.rejects(plant.report({}), isRefused("Unauthenticated"));
+  await assert.rejects(plant.report({}), refusedWith("Unauthenticated"));
   const rows = await deps.db.prisma.importRequest.findMany({ where: { id: { in: [done.requestId, open.requestId] } } });
   const stateOf = (id: string) => rows.find((row) => row.id === id)!;
   assert.deepEqual([stateOf(done.requestId).state, stateOf(open.requestId).errorCode], ["complete", "SiteDeleted"]);
@@ -343,7 +338,7 @@ test("deleting a site ends its imports and leaves its recordings failed with the
   assert.deepEqual([recording.importStatus, recording.failureCode, recording.siteId], ["failed", "SiteDeleted", null]);
   await assert.rejects(
     admin.call(api.exports.create, { recordingId: recordingId! }),
-    isRefused("NoStreamableRecordings"),
+    refusedWith("NoStreamableRecordings"),
   );
   const { link } = await admin.call(api.uploads.create, { filename: "a.mcap", deviceId: robot.id });
   assert.ok(link.startsWith(cloud.url), "the project's uploads come here again");
@@ -356,7 +351,7 @@ test("no key outlives a restore, because the backup does not know whether it was
   const after = (await work()).keys.map(({ id }) => id);
   assert.equal(after.length, 1);
   assert.ok(!before.includes(after[0]!));
-  await assert.rejects(createLink(), isRefused("SiteUnavailable", /signing key/));
+  await assert.rejects(createLink(), refusedWith("SiteUnavailable", /signing key/));
   await site.report({ savedKeyIds: after });
   assert.ok((await createLink()).link);
 });
@@ -365,7 +360,7 @@ test("an organization that may store no more here still sends files to its own s
   await deps.db.prisma.organization.update({ where: { id: site.hello.orgId }, data: { maxStoredBytes: 0n } });
   try {
     const here = admin.call(api.uploads.create, { filename: "a.mcap", deviceId: robot.id });
-    await assert.rejects(here, isRefused("QuotaReached"));
+    await assert.rejects(here, refusedWith("QuotaReached"));
     assert.ok((await createLink()).link);
   } finally {
     await deps.db.prisma.organization.update({ where: { id: site.hello.orgId }, data: { maxStoredBytes: null } });

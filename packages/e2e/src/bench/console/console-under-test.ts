@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import pg from "pg";
 import type { Browser } from "playwright-core";
 import { openPage, signIn, startBrowser, type Watched } from "../../console/testing/browser.ts";
 import { makeSensorRecording } from "../../console/testing/sensor-recording.ts";
 import { type ControlPlane, startControlPlane } from "../../processes/control-plane.ts";
-import { eventually } from "../../processes/eventually.ts";
 import { startExternalPostgres } from "../../processes/external-postgres.ts";
 import { makeFolderUntilExit } from "../../processes/folder-until-exit.ts";
 import { RECORDING_EVERY_NS } from "../recording-dataset.ts";

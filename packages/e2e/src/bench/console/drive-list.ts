@@ -1,5 +1,5 @@
+import { eventually } from "@downlink/recordings/testing";
 import type { BrowserContext, Page } from "playwright-core";
-import { eventually } from "../../processes/eventually.ts";
 import type { ConsoleUnderTest } from "./console-under-test.ts";
 import { installCounters, nextFrame, readCounters, resetCounters } from "./counters.ts";
 import { longTaskRow } from "./drive-timeline.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "@downlink/recordings/testing";
 import type { ControlPlane } from "../../processes/control-plane.ts";
-import { eventually } from "../../processes/eventually.ts";
 import type { ExternalPostgres } from "../../processes/external-postgres.ts";
 import type { Program } from "../../processes/program.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
+import { eventually } from "@downlink/recordings/testing";
 import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright-core";
-import { eventually } from "../../processes/eventually.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 /** Without these it looks for hosts of its maker at every start. */

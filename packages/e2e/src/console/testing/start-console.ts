@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import type { Browser } from "playwright-core";
-import { eventually } from "../../processes/eventually.ts";
 import { type Scenario, startScenario } from "../../processes/scenario.ts";
 import { openPage, signIn, startBrowser, type Watched } from "./browser.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Ceph, runCeph } from "@downlink/cloud/testing/run-ceph";
 import { api } from "@downlink/protocol";
-import { eventually } from "../../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import { inBucket } from "../../processes/in-bucket.ts";
 import type { Replica } from "../replica.ts";
 import { type ReplicaSet, startReplicaSet } from "../replica-set.ts";

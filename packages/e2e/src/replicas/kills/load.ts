@@ -1,5 +1,5 @@
 import { api } from "@downlink/protocol";
-import { eventually } from "../../processes/eventually.ts";
+import { eventually } from "@downlink/recordings/testing";
 import {
   type Acknowledged,
   DEVICE,

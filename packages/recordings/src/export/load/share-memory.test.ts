@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ExportError } from "../plan/export-options.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
 import type { PlannedRun, RunSpans } from "../plan/planned-source.ts";
 import { createMemoryShare } from "./share-memory.ts";
 
@@ -47,8 +47,5 @@ test("chunks that would be read again and again are refused", () => {
   const deep = (count: number) => [spansOf(Array.from({ length: count }, () => run(0, 1, 1_000_000)))];
   const memory = createMemoryShare(1_000_000, []);
   memory.plan(deep(64));
-  assert.throws(
-    () => memory.plan(deep(65)),
-    (error) => error instanceof ExportError && error.code === "TooMuchOverlap",
-  );
+  assert.throws(() => memory.plan(deep(65)), refusedWith("TooMuchOverlap"));
 });

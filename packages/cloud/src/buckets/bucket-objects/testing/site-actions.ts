@@ -1,9 +1,9 @@
 import { api, type Recording } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { contextOf } from "../../../background/jobs/transaction-context.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { workingStates } from "../../../import-life/import-request-state.ts";
 import type { TestCloud } from "../../../testing/start-cloud.ts";
-import { eventually } from "../../../testing/test-agent.ts";
 import { type BucketSite, noteObjects, type OwnerHints } from "../note-object.ts";
 import { visitBucket } from "../visit-bucket.ts";
 

@@ -1,6 +1,6 @@
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { startCloud } from "../../../testing/start-cloud.ts";
-import { eventually } from "../../../testing/test-agent.ts";
 import { type Received, startReceiver } from "./receiver.ts";
 
 /** No server listens there. */

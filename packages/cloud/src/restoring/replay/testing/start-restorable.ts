@@ -1,9 +1,9 @@
 import type { TestContext } from "node:test";
+import { eventually } from "@downlink/recordings/testing";
 import { newId } from "../../../db/ids.ts";
 import { isDatabaseAway } from "../../../db/sql-state.ts";
 import { copyDatabase, dropDatabase, restoreDatabase } from "../../../testing/set-back.ts";
 import { startCloud, type TestCloud } from "../../../testing/start-cloud.ts";
-import { eventually } from "../../../testing/test-agent.ts";
 import { createTestDatabase } from "../../../testing/test-database.ts";
 import { replayLedger } from "../replay-ledger.ts";
 
