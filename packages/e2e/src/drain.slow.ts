@@ -53,18 +53,19 @@ const CLIENTS = 24;
 test("under load no call fails from the signal to the end, for who looks whether the process is ready as a balancer does", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-drain-"));
   t.after(() => rm(dataDir, { recursive: true }));
-  await using cloud = await startControlPlane({ dataDir, env: { DOWNLINK_DRAIN: "2s", DOWNLINK_GRACE: "30s" } });
+  await using cloud = await startControlPlane({ dataDir, env: { DOWNLINK_DRAIN: "10s", DOWNLINK_GRACE: "30s" } });
   let isReady = true;
   const watching = (async () => {
     while (isReady) isReady = (await fetch(`${cloud.url}/readyz`)).ok;
   })();
-  let [created, read] = [0, 0];
+  let created = 0;
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let call = 0; isReady; call++) {
-      await cloud.admin.call(api.devices.create, { name: `robot-${client}-${call}` });
-      created += 1;
-      await cloud.admin.call(api.devices.list, { limit: 50 });
-      read += 1;
+      if (call % 2 === 1) await cloud.admin.call(api.devices.list, { limit: 50 });
+      else {
+        await cloud.admin.call(api.devices.create, { name: `robot-${client}-${call}` });
+        created += 1;
+      }
     }
   });
   await eventually(
@@ -72,8 +73,7 @@ test("under load no call fails from the signal to the end, for who looks whether
     (count) => count > 5 * CLIENTS,
   );
   const ended = cloud.program.end("SIGTERM");
-  await Promise.all([...clients, watching]);
-  assert.equal(read, created, "every call was answered, also those that were under way");
+  await Promise.all([...clients, watching]); // each call was answered, or its error is thrown here
   assert.equal(await ended, 0);
   await using again = await startControlPlane({ dataDir });
   let stored = 0;
