@@ -1,4 +1,3 @@
-import { Bag } from "@foxglove/rosbag";
 import { decompressFrameSync } from "lz4-napi";
 import { loadBzip2 } from "../codecs/load-bzip2.ts";
 
@@ -10,6 +9,8 @@ export interface BagMessage {
 
 /** The messages of a finished ROS 1 bag, read by an independent library. */
 export async function readBagMessages(bytes: Uint8Array): Promise<BagMessage[]> {
+  // Here, because loading it makes code of text, which some tests of the pages do not allow.
+  const { Bag } = await import("@foxglove/rosbag");
   const bzip2 = await loadBzip2();
   const filelike = {
     size: () => bytes.byteLength,
