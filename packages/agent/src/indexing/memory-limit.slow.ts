@@ -69,9 +69,10 @@ async function writeInnocent(device: Device, count: number): Promise<string[]> {
   });
 }
 
-function isSettled(cloud: FakeCloud, path: string): boolean {
-  const state = cloud.at(path)?.state;
-  return state !== undefined && state !== "settling";
+/** Waits for one file after the other: how long hundreds take together is the machine's affair. */
+async function untilSettled(cloud: FakeCloud, paths: readonly string[]): Promise<void> {
+  const isSettled = (path: string) => !["settling", undefined].includes(cloud.at(path)?.state);
+  for (const path of paths) await cloud.until(`${path} is reported`, () => isSettled(path), WAIT_MS);
 }
 
 test("no hostile file takes the agent down within the memory of its unit, and all files beside them are examined", async (t) => {
@@ -87,7 +88,7 @@ test("no hostile file takes the agent down within the memory of its unit, and al
 
   await using limited = startLimited(t, device, cloud);
   const expected = globSync("*.{mcap,bag}", { cwd: device.root });
-  await cloud.until("every file is reported", () => expected.every((path) => isSettled(cloud, path)), WAIT_MS);
+  await untilSettled(cloud, expected);
   for (const path of innocent) assert.equal(cloud.at(path)!.state, "indexed");
   for (const { fileName, state, isPartial } of oversizedFiles) {
     const item = cloud.at(fileName)!;
@@ -107,7 +108,7 @@ test("the recordings of other programs are examined within the memory of the uni
     copyFileSync(join(SHARED, path), join(device.root, path));
   }
   await using limited = startLimited(t, device, cloud);
-  await cloud.until("every file is reported", () => paths.every((path) => isSettled(cloud, path)), WAIT_MS);
+  await untilSettled(cloud, paths);
   assert.ok(paths.length > 400);
   limited.holdLimit();
 });
@@ -141,7 +142,7 @@ test("salvages of hostile files end within the memory of the unit, or are given 
     }
   };
   const running = keepRunning();
-  await cloud.until("every file is reported", () => cut.every((path) => isSettled(cloud, path)), WAIT_MS);
+  await untilSettled(cloud, cut);
   cloud.salvages = cut.map((path) => ({
     requestId: `slv_${cloud.at(path)!.versionId}`,
     versionId: cloud.at(path)!.versionId,
