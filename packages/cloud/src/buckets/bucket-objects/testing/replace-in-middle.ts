@@ -11,10 +11,11 @@ interface Bucket {
 }
 
 const LARGE = { durationSeconds: 130, compression: "" } as const;
+const BEGUN_BYTES = 1_000_000;
 
 /**
- * Exports a recording of several requests, and replaces its object just before the first request for bytes behind its middle is answered:
- * the export must break off, and what came must be the beginning of the original.
+ * Exports a recording of several requests, and replaces its object once some of it has come, and before a request for bytes behind its
+ * middle is answered: the export must break off, and what came must be the beginning of the original.
  */
 export async function replaceInItsMiddle({ proxy, put, scan, recordings, exportOf }: Bucket): Promise<void> {
   const original = await anotherMcap({}, LARGE);
@@ -24,20 +25,24 @@ export async function replaceInItsMiddle({ proxy, put, scan, recordings, exportO
   const whole = Buffer.from(await (await exportOf(id)).arrayBuffer());
 
   const other = await anotherMcap({}, LARGE);
-  let reads = 0;
+  const begun = Promise.withResolvers<void>();
   let replaced: Promise<void> | undefined;
   proxy.setFaults(async (call, headers) => {
-    if (/^GET \S+a\.mcap/.test(call)) {
-      const [, start] = /bytes=(\d+)-/.exec(String(headers.range ?? headers["x-ms-range"])) ?? [];
-      if (++reads > 1 && Number(start) >= original.byteLength / 2) replaced ??= put("a.mcap", other);
+    const [, start] = /bytes=(\d+)-/.exec(String(headers.range ?? headers["x-ms-range"])) ?? [];
+    if (/^GET \S+a\.mcap/.test(call) && Number(start) >= original.byteLength / 2) {
+      replaced ??= begun.promise.then(() => put("a.mcap", other));
       await replaced;
     }
     return "forward" as const;
   });
-  const reader = (await exportOf(id)).body!.getReader();
   const pieces: Buffer[] = [];
+  let receivedBytes = 0;
   await assert.rejects(async () => {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(Buffer.from(next.value));
+    for await (const piece of (await exportOf(id)).body!) {
+      pieces.push(Buffer.from(piece));
+      receivedBytes += piece.byteLength;
+      if (receivedBytes > BEGUN_BYTES) begun.resolve();
+    }
   });
   assert.ok(replaced, "the object was replaced while it was read");
   const received = Buffer.concat(pieces);
