@@ -24,7 +24,21 @@ test("a worker whose Postgres went silent ends all the same once it is stopped, 
   assert.match(worker.output(), /"step":"(?!what was never closed)[^"]+".*one step does not end/);
 });
 
-/** A link to a database that can go silent, as that of a machine that lost its power does: nothing is passed on, and nothing is closed. */
+test("a worker whose database goes away while its queue begins ends, so that its supervisor starts it again", async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "downlink-stuck-"));
+  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  const postgres = await startLink(t, await createTestDatabase(t));
+  postgres.breakAt("pgboss.queue");
+  const env = { DATABASE_URL: postgres.url, DOWNLINK_DATA_DIR: dataDir, ...storeSettings(dataDir) };
+  await using worker = startProgram({ script: "cloud/src/main.ts", args: ["work"], env });
+  assert.equal(await worker.ended, 1);
+  assert.match(worker.output(), /^downlink: the database of DATABASE_URL does not answer/m);
+});
+
+/**
+ * A link to a database that can go silent, as that of a machine that lost its power does: nothing is passed on, and nothing is closed. Or it
+ * breaks for good as soon as a statement names something.
+ */
 async function startLink(t: TestContext, databaseUrl: string) {
   const database = new URL(databaseUrl);
   const socketPath = join(database.searchParams.get("host")!, `.s.PGSQL.${database.port}`);
@@ -36,14 +50,18 @@ async function startLink(t: TestContext, databaseUrl: string) {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  t.after(() => {
+  const close = () => {
     server.close();
     for (const socket of sockets) socket.destroy();
-  });
+  };
+  t.after(close);
   database.searchParams.delete("host");
   database.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: database.href,
+    breakAt: (name: string) => {
+      server.on("connection", (near) => near.on("data", (bytes) => bytes.includes(name) && close()));
+    },
     goSilent: () => {
       server.removeAllListeners("connection").on("connection", (near) => sockets.add(near.pause()));
       for (const socket of sockets) socket.unpipe().pause(); // what comes, also an end, is not read

@@ -65,7 +65,7 @@ interface QueueOptions extends JobLook {
 /** Jobs in the control plane's own Postgres. `startWorking` may be called in any number of processes. */
 export class PgBossQueue implements JobQueue, AsyncDisposable {
   readonly #boss: PgBoss;
-  readonly #connections: AsyncDisposable;
+  readonly #opened: AsyncDisposable;
   readonly #log: Logger;
   readonly #metrics: Metrics;
   readonly #tracing: Tracing;
@@ -75,11 +75,11 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
 
   private constructor(
     boss: PgBoss,
-    connections: AsyncDisposable,
+    opened: AsyncDisposable,
     { log, metrics, tracing = noTracing, removalDelaySeconds = 0, lookSeconds = LOOK_SECONDS }: QueueOptions,
   ) {
     this.#boss = boss;
-    this.#connections = connections;
+    this.#opened = opened;
     this.#log = log;
     this.#metrics = metrics;
     this.#tracing = tracing;
@@ -98,6 +98,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
       monitorIntervalSeconds: LOOK_FOR_DEAD_SECONDS,
     });
     boss.on("error", (error) => log.warn({ err: error }, "job queue error"));
+    opened.defer(() => boss.stop({ graceful: false })); // its timers would keep a process alive whose start failed
     await boss.start();
     const queues = jobNames.flatMap((name) => [queueOf(name), ...formerQueuesOf(name)]);
     const present = new Set((await boss.getQueues(queues)).map(({ name }) => name));
@@ -216,7 +217,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await using _connections = this.#connections; // closed last, also if stopping fails
+    await using _opened = this.#opened; // closed last, also if stopping fails
     const stop = () => this.#stopping.abort(new Error("this process stops"));
     const finishing = setTimeout(stop, FINISH_MS);
     // pg-boss itself would hand over a job first and stop it then, when the next worker has already found it busy.
