@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiCallError, Client } from "@downlink/client";
+import type { Client } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { refusedWith } from "./testing/refused-with.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 import { recordingItem, sayHello } from "./testing/test-agent.ts";
 
 /** These tests try what the holder of a key with `["*"]` for only one project might try. limited-key.slow.ts walks over every operation. */
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const projectLimited = (error: ApiCallError) => error.code === "ProjectLimited" && error.status === 403;
+const projectLimited = refusedWith("ProjectLimited");
 
 const [theirs, own] = await Promise.all(
   ["theirs", "own"].map(async (name) => (await admin.call(api.projects.create, { name })).id),
@@ -112,8 +113,8 @@ test("such a key changes no shared layout, and creates, renames and sees no proj
 test("such a key creates keys within its projects, which reach no further than it does itself", async () => {
   const second = await holderOf([own!], holder);
   await assert.rejects(second.call(api.projects.create, { name: "mine" }), projectLimited);
-  await assert.rejects(holderOf([own!, theirs!], holder), (error: ApiCallError) => error.code === "NotFound");
-  await assert.rejects(holderOf([], holder), (error: ApiCallError) => error.code === "InvalidRequest");
+  await assert.rejects(holderOf([own!, theirs!], holder), refusedWith("NotFound"));
+  await assert.rejects(holderOf([], holder), refusedWith("InvalidRequest"));
   const ofBoth = await holderOf([own!, theirs!]);
   await assert.rejects(ofBoth.call(api.projects.create, { name: "mine" }), projectLimited);
 });

@@ -12,8 +12,6 @@ import type { Clock } from "../system/clock.ts";
 import type { FakeCloud } from "./fake-cloud.ts";
 import { createRunningClock } from "./test-clock.ts";
 
-/** Only a failure takes so long. */
-
 /** A device for one test: a root and a state directory, which are removed at the end. */
 export interface Device extends Disposable {
   readonly root: string;
