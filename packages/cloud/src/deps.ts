@@ -63,6 +63,8 @@ interface Choices {
   readonly passwords?: Passwords | undefined;
   /** The reader of stored files, which is closed with the rest; undefined: one with threads of its own. */
   readonly indexer?: FileIndexer | undefined;
+  /** Knows what is being closed, for a process that was told to stop and does not end. */
+  readonly stopSteps?: StopSteps;
 }
 
 /** Opens everything that the configuration names, in order; disposing closes it in the reverse one. */
@@ -77,10 +79,10 @@ export async function openDeps(
     passwords = new Passwords(),
     indexer = openFileIndexer(),
     waitsUntil,
+    stopSteps = new StopSteps(),
   }: Choices = {},
 ): Promise<OpenDeps> {
   await using opened = new AsyncDisposableStack();
-  const stopSteps = new StopSteps();
   opened.defer(() => stopSteps.end());
   const use = <T extends Disposable | AsyncDisposable>(step: string, part: T) => stopSteps.use(opened, step, part);
   const tracing = use("what sends traces", openTracing(config.tracing, { warn: (message) => log.warn(message) }));

@@ -9,7 +9,7 @@ import { createOrganization } from "./calls/setup/organization.ts";
 import { type Config, readConfig, readSiteConfig, settingNames } from "./config.ts";
 import { boundHeapGrowth, keepHeapSmall, withSmallHeap } from "./core/heap-growth.ts";
 import { PROGRAM_VERSION } from "./core/program-version.ts";
-import { exitIfStuck } from "./core/stop-steps.ts";
+import { exitIfStuck, StopSteps } from "./core/stop-steps.ts";
 import { addIndexingCommand } from "./data/lake-files/indexing-command.ts";
 import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
@@ -126,7 +126,6 @@ async function run({ serves, works }: { serves: boolean; works: boolean }): Prom
   boundHeapGrowth();
   const runUntilStopped: Use = async (deps, config, stopped) => {
     const { log, stopSteps: steps } = deps;
-    void stopped.then(() => exitIfStuck({ ...config, log, steps }));
     await requireUsable(addressOf(config), log);
     await requireRightStore(deps.db, deps.blobs, addressOf(config));
     await using opened = new AsyncDisposableStack();
@@ -179,7 +178,9 @@ async function runSite({ url, ...given }: SiteFlags): Promise<void> {
   const config = readSiteConfig(process.env);
   const log = openLog(config.logLevel, config.logFormat);
   for (const sentence of config.misspelt) log.warn(sentence);
+  const stopSteps = new StopSteps();
   const stopped = waitUntilStopped();
+  void stopped.then(() => exitIfStuck({ ...config, log, steps: stopSteps }));
   if (given.siteToken !== undefined)
     log.warn("--site-token shows the token in the list of processes; better use --site-token-file");
   const token = await readSiteToken({ ...given, fromEnvironment: config.siteToken });
@@ -187,9 +188,9 @@ async function runSite({ url, ...given }: SiteFlags): Promise<void> {
   await using site = await openSite(config, {
     caller: { url, token },
     log,
+    stopSteps,
     isStoreAccepted: given.acceptStore === true,
   });
-  void stopped.then(() => exitIfStuck({ ...config, log, steps: site.stopSteps }));
   await using server = await serveApp(site.app, config, site);
   site.begin(server.url);
   process.stdout.write(`Downlink serves a self-hosted site at ${server.url}\n`);
@@ -287,9 +288,12 @@ async function open(use: Use, { openPostgres, waits }: Opening): Promise<void> {
   const log = openLog(config.logLevel, config.logFormat);
   for (const sentence of config.misspelt) log.warn(sentence);
   const stopped = waitUntilStopped();
+  const stopSteps = new StopSteps();
   const giveUp = new AbortController();
   void stopped.then(() => giveUp.abort());
-  await using deps = await openDeps(config, log, { openPostgres, waitsUntil: waits ? giveUp.signal : undefined });
+  if (waits) void stopped.then(() => exitIfStuck({ ...config, log, steps: stopSteps }));
+  const waitsUntil = waits ? giveUp.signal : undefined;
+  await using deps = await openDeps(config, log, { openPostgres, waitsUntil, stopSteps });
   await use(deps, config, stopped);
 }
 

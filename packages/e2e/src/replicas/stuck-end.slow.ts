@@ -24,11 +24,31 @@ test("a worker whose Postgres went silent ends all the same once it is stopped, 
   assert.match(worker.output(), /"step":"(?!what was never closed)[^"]+".*one step does not end/);
 });
 
+test("a worker whose Postgres went silent while it started ends all the same once it is stopped", {
+  skip: whyNotInCi(),
+}, async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "downlink-stuck-"));
+  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  const postgres = await startLink(t, await createTestDatabase(t));
+  const isSilent = new Promise<void>((resolve) => {
+    postgres.atStatement("pgboss.queue", () => {
+      postgres.goSilent();
+      resolve();
+    });
+  });
+  const settings = { DATABASE_URL: postgres.url, DOWNLINK_WORK_PORT: "0", DOWNLINK_GRACE: "0s" };
+  const env = { DOWNLINK_DATA_DIR: dataDir, ...storeSettings(dataDir), ...settings };
+  await using worker = startProgram({ script: "cloud/src/main.ts", args: ["work"], env });
+  await isSilent;
+  assert.equal(await worker.end("SIGTERM"), 3, worker.output());
+  assert.match(worker.output(), /one step does not end/);
+});
+
 test("a worker whose database goes away while its queue begins ends, so that its supervisor starts it again", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-stuck-"));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   const postgres = await startLink(t, await createTestDatabase(t));
-  postgres.breakAt("pgboss.queue");
+  postgres.atStatement("pgboss.queue", postgres.close);
   const env = { DATABASE_URL: postgres.url, DOWNLINK_DATA_DIR: dataDir, ...storeSettings(dataDir) };
   await using worker = startProgram({ script: "cloud/src/main.ts", args: ["work"], env });
   assert.equal(await worker.ended, 1);
@@ -37,7 +57,7 @@ test("a worker whose database goes away while its queue begins ends, so that its
 
 /**
  * A link to a database that can go silent, as that of a machine that lost its power does: nothing is passed on, and nothing is closed. Or it
- * breaks for good as soon as a statement names something.
+ * breaks for good. Either can happen as soon as a statement names something.
  */
 async function startLink(t: TestContext, databaseUrl: string) {
   const database = new URL(databaseUrl);
@@ -59,8 +79,9 @@ async function startLink(t: TestContext, databaseUrl: string) {
   database.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: database.href,
-    breakAt: (name: string) => {
-      server.on("connection", (near) => near.on("data", (bytes) => bytes.includes(name) && close()));
+    close,
+    atStatement: (name: string, act: () => void) => {
+      server.on("connection", (near) => near.on("data", (bytes) => bytes.includes(name) && act()));
     },
     goSilent: () => {
       server.removeAllListeners("connection").on("connection", (near) => sockets.add(near.pause()));

@@ -47,7 +47,6 @@ export interface OpenSite extends AsyncDisposable {
   readonly app: Hono<Env>;
   readonly metrics: SiteDeps["metrics"];
   readonly log: Logger;
-  readonly stopSteps: StopSteps;
   /** Begins to talk with the control plane, once the site listens at this address. */
   begin(listening: string): void;
   beginStopping(): void;
@@ -58,15 +57,16 @@ interface Opening {
   /** The operator says that the store takes the place of a lost one. */
   readonly isStoreAccepted?: boolean;
   readonly log: Logger;
+  /** Knows what is being closed, for a process that was told to stop and does not end. */
+  readonly stopSteps?: StopSteps;
 }
 
 /** Opens the store and the folder of a site, and completes what a killed process left half done. */
 export async function openSite(
   settings: SiteSettings,
-  { caller, log, isStoreAccepted = false }: Opening,
+  { caller, log, isStoreAccepted = false, stopSteps = new StopSteps() }: Opening,
 ): Promise<OpenSite> {
   await using opened = new AsyncDisposableStack();
-  const stopSteps = new StopSteps();
   const stopping = new AbortController();
   const address = addressOf(settings);
   const metrics = createMetrics();
@@ -94,7 +94,7 @@ export async function openSite(
       onReceived: () => loops.reportSoon(),
       readSelection: (id) => readSelection(session, id),
     }),
-    ...{ metrics: deps.metrics, log, stopSteps, beginStopping },
+    ...{ metrics: deps.metrics, log, beginStopping },
     begin(listening) {
       address.set(listening);
       running = Promise.all([loops.run(), inbox?.run()]);
