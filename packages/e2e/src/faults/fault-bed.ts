@@ -98,7 +98,7 @@ export async function openFaultBed({
 
 /** Makes a folder, in memory if there is room, that is removed with the stack. */
 export async function makeFolder(stack: AsyncDisposableStack): Promise<string> {
-  const folder = await makeFolderUntilExit((await hasRoom()) ? IN_MEMORY : tmpdir(), "downlink-faults-");
+  const folder = makeFolderUntilExit((await hasRoom()) ? IN_MEMORY : tmpdir(), "downlink-faults-");
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

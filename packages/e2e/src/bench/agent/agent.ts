@@ -37,7 +37,7 @@ const isUploadAlone = values.only === "upload";
 const counts = isUploadAlone ? [] : values.files.split(",").filter(Boolean).map(Number);
 
 await using stack = new AsyncDisposableStack();
-const folder = await makeFolderUntilExit(values.parent, "downlink-bench-");
+const folder = makeFolderUntilExit(values.parent, "downlink-bench-");
 const script = values.checkout ? "agent/src/main.ts" : await installAgent(folder);
 const installed = { script, parent: values.parent, keepsCompiled: values.checkout };
 const network = await openNetwork();

@@ -41,7 +41,7 @@ const LOOK = { width: 1600, height: 900, pixelRatio: 2 };
 /** Starts a control plane, fills its database and starts a browser. */
 export async function startConsoleUnderTest(size: Size): Promise<ConsoleUnderTest> {
   await using starting = new AsyncDisposableStack();
-  const folder = await makeFolderUntilExit("/dev/shm", "downlink-console-");
+  const folder = makeFolderUntilExit("/dev/shm", "downlink-console-");
   const postgres = starting.use(await startExternalPostgres(join(folder, "postgres")));
   const env = { DATABASE_URL: postgres.url, DOWNLINK_RATE_LIMIT: "100000000" };
   const cloud = starting.use(await startControlPlane({ dataDir: join(folder, "cloud"), env }));

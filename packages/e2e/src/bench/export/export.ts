@@ -39,7 +39,7 @@ const eightName = "8 exports at once";
 const isWanted = (name: string): boolean => name.includes(values.only);
 const [scale, runs] = [Number(values.scale), Number(values.runs)];
 if (values.huge) await measureHuge(Number(values.gigabytes) * 1e9);
-else await measureAll(await makeFolderUntilExit(values.folder, "downlink-bench-"));
+else await measureAll(makeFolderUntilExit(values.folder, "downlink-bench-"));
 
 async function measureAll(folder: string): Promise<void> {
   try {

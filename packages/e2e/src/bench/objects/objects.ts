@@ -30,7 +30,7 @@ const TASKS = ["sweep", "check", "adoption"];
 const MOST_BYTES = 300e6;
 
 await using stack = new AsyncDisposableStack();
-const folder = await makeFolderUntilExit(values.folder, "downlink-objects-");
+const folder = makeFolderUntilExit(values.folder, "downlink-objects-");
 const postgres = stack.use(await startExternalPostgres(join(folder, "postgres")));
 const env = { DATABASE_URL: postgres.url, DOWNLINK_RATE_LIMIT: "100000000" };
 const cloud = stack.use(await startControlPlane({ dataDir: join(folder, "cloud"), env, mode: "serve" }));

@@ -30,7 +30,7 @@ const why = whyNoCeph();
 if (why !== undefined) throw new Error(why);
 
 await using stack = new AsyncDisposableStack();
-const folder = await makeFolderUntilExit(values.folder, "downlink-bench-");
+const folder = makeFolderUntilExit(values.folder, "downlink-bench-");
 const ceph = stack.use(await runCeph());
 const bucket = { ceph, bucket: await ceph.makeBucket(), folder };
 const path = join(folder, "drive.mcap");
