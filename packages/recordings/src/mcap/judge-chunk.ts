@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import { RecordingError } from "../faults/reasons.ts";
+import { freeOwn } from "../memory/free-memory.ts";
 import { type Beginning, findBeginning } from "../reading/begun-chunk.ts";
 import { placeOf } from "../reading/chunk.ts";
 import type { ReadContext } from "../reading/read-context.ts";
@@ -169,6 +170,9 @@ async function checksumOf(chunk: McapChunk, context: ReadContext): Promise<numbe
   const mostBytes = context.limits.maxDecodedBytes;
   const input = { compression, pieces, storedBytes, uncompressedBytes, mostBytes, place: placeOf(chunk) };
   let crc = 0;
-  for await (const piece of context.decompress.inPieces(input)) crc = crc32(piece, crc);
+  for await (const piece of context.decompress.inPieces(input)) {
+    crc = crc32(piece, crc);
+    freeOwn(piece);
+  }
   return crc;
 }

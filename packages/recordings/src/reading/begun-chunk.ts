@@ -2,6 +2,7 @@ import { begunNames, decodeBeginning } from "../codecs/begun-frames.ts";
 import { isPlain } from "../codecs/decompress.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
+import { freeOwn } from "../memory/free-memory.ts";
 import type { ChunkHeader } from "./chunk.ts";
 import type { ReadContext } from "./read-context.ts";
 import { createRecordPieces } from "./record-pieces.ts";
@@ -70,7 +71,11 @@ export async function findBeginning<C extends ChunkHeader>(
     takenBytes = bytes;
   };
   const pieces = isPlain(compression) ? stored : decodeBeginning(compression, stored, { mostBytes, onBlock });
-  for await (const piece of pieces) if (!sense.push(piece) || sense.bytes > maxChunkBytes) break;
+  for await (const piece of pieces) {
+    const isSane = sense.push(piece);
+    freeOwn(piece);
+    if (!isSane || sense.bytes > maxChunkBytes) break;
+  }
   const ended = sense.end();
   const { end, messageCount } =
     isPlain(compression) && (await holdsMagic(chunk, ended, reading)) ? ended.before : ended;
