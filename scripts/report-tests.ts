@@ -33,7 +33,7 @@ interface Written {
 export interface TestReport {
   /** Counts what a run reports, and prints each failure at once. */
   watch(events: EventEmitter): void;
-  /** So many failures count no more, because their files passed when they were run again. */
+  /** So many failures count as flaky, because their files passed when they were run again. */
   excuse(count: number): void;
   /** Prints what took long, and the line with the counts. */
   end(): void;
@@ -46,7 +46,7 @@ interface Output {
 
 /** Reports a run in few lines: progress on a terminal, failures, what took long, and the counts. */
 export function reportTests(out: Output, shorten: (file: string) => string): TestReport {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const counts = { passed: 0, failed: 0, skipped: 0, flaky: 0 };
   const long: { readonly title: string; readonly ms: number }[] = [];
   const startedMs = performance.now();
   let shownMs = Number.NEGATIVE_INFINITY;
@@ -85,14 +85,19 @@ export function reportTests(out: Output, shorten: (file: string) => string): Tes
     watch: (events) => void events.on("test:pass", onPass).on("test:fail", onFail).on("test:stderr", onWrite),
     excuse(count) {
       counts.failed -= count;
+      counts.flaky += count;
     },
     end() {
       const longest = long.sort((a, b) => b.ms - a.ms).slice(0, MOST_LONG);
       if (longest.length > 0) say(`\ntests of more than ${LONG_MS / 1000} s, the longest first:`);
       for (const { title, ms } of longest) say(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${title}`);
-      say(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+      say(`\n${toLine(counts)}`);
     },
   };
+}
+
+function toLine({ passed, failed, skipped, flaky }: Record<"passed" | "failed" | "skipped" | "flaky", number>): string {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped${flaky > 0 ? `, ${flaky} flaky` : ""}`;
 }
 
 /** The tests around those of a file that shares a process, and around those of a suite, are none themselves. */

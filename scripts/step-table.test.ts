@@ -5,7 +5,7 @@ import { readCounts, toTable } from "./step-table.ts";
 const printed = [
   "flaky: packages/agent/src/a.test.ts: a promise",
   "",
-  "12 passed, 0 failed, 3 skipped",
+  "12 passed, 0 failed, 3 skipped, 1 flaky",
   "the end",
 ].join("\n");
 

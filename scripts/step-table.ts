@@ -15,7 +15,7 @@ export interface StepResult extends StepCounts {
 
 /** Reads the counts from what a run of tests has printed. */
 export function readCounts(printed: string): StepCounts {
-  const found = [...printed.matchAll(/^(\d+) passed, (\d+) failed, (\d+) skipped$/gm)].at(-1);
+  const found = [...printed.matchAll(/^(\d+) passed, (\d+) failed, (\d+) skipped(?:, \d+ flaky)?$/gm)].at(-1);
   const [passed, failed, skipped] = found ? found.slice(1).map(Number) : [];
   const flaky = Array.from(printed.matchAll(/^flaky: (.*)$/gm), ([, title]) => title!);
   return { counts: found && { passed: passed!, failed: failed!, skipped: skipped! }, flaky };
