@@ -141,7 +141,7 @@ async function run({ serves, works }: { serves: boolean; works: boolean }): Prom
     log.info("stopping");
     deps.beginStopping();
   };
-  await open(runUntilStopped, { openPostgres: startEmbeddedPostgres, waits: true });
+  await open(runUntilStopped, { openPostgres: startEmbeddedPostgres, isService: true });
 }
 
 /** Lists names in lines of at most 78 characters. */
@@ -278,11 +278,14 @@ async function withDeps(use: Use): Promise<void> {
 
 interface Opening {
   readonly openPostgres: typeof startEmbeddedPostgres;
-  /** Whether a database that is away is waited for: a service does, a command says so at once. */
-  readonly waits?: boolean;
+  /**
+   * Whether this is a service: it waits for a database that is away, and ends within a bounded time once it is stopped, whatever does not
+   * close. A command says at once that the database is away.
+   */
+  readonly isService?: boolean;
 }
 
-async function open(use: Use, { openPostgres, waits }: Opening): Promise<void> {
+async function open(use: Use, { openPostgres, isService }: Opening): Promise<void> {
   const config = readConfig(process.env);
   requireRestored(config.dataDir);
   const log = openLog(config.logLevel, config.logFormat);
@@ -291,8 +294,8 @@ async function open(use: Use, { openPostgres, waits }: Opening): Promise<void> {
   const stopSteps = new StopSteps();
   const giveUp = new AbortController();
   void stopped.then(() => giveUp.abort());
-  if (waits) void stopped.then(() => exitIfStuck({ ...config, log, steps: stopSteps }));
-  const waitsUntil = waits ? giveUp.signal : undefined;
+  if (isService) void stopped.then(() => exitIfStuck({ ...config, log, steps: stopSteps }));
+  const waitsUntil = isService ? giveUp.signal : undefined;
   await using deps = await openDeps(config, log, { openPostgres, waitsUntil, stopSteps });
   await use(deps, config, stopped);
 }

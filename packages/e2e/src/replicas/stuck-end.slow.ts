@@ -30,16 +30,15 @@ test("a worker whose Postgres went silent while it started ends all the same onc
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-stuck-"));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   const postgres = await startLink(t, await createTestDatabase(t));
-  const isSilent = new Promise<void>((resolve) => {
-    postgres.atStatement("pgboss.queue", () => {
-      postgres.goSilent();
-      resolve();
-    });
+  const silence = Promise.withResolvers<void>();
+  postgres.atStatement("pgboss.queue", () => {
+    postgres.goSilent();
+    silence.resolve();
   });
   const settings = { DATABASE_URL: postgres.url, DOWNLINK_WORK_PORT: "0", DOWNLINK_GRACE: "0s" };
   const env = { DOWNLINK_DATA_DIR: dataDir, ...storeSettings(dataDir), ...settings };
   await using worker = startProgram({ script: "cloud/src/main.ts", args: ["work"], env });
-  await isSilent;
+  await Promise.race([silence.promise, worker.ended]);
   assert.equal(await worker.end("SIGTERM"), 3, worker.output());
   assert.match(worker.output(), /one step does not end/);
 });
