@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 const REPORT_MS = 5000;
+const LOOK_MS = 50;
 
 /** Where the processes of tests write their reports. It is removed with this process. */
 const REPORTS = mkdtempSync(join(tmpdir(), "downlink-reports-"));
@@ -22,7 +23,8 @@ export const REPORTING = [
 export async function endSilent(files: readonly string[]): Promise<string[]> {
   const pids = childrenOf(process.pid).filter((pid) => files.some((file) => argumentsOf(pid).includes(resolve(file))));
   for (const pid of pids) process.kill(pid, "SIGUSR2");
-  await delay(REPORT_MS);
+  const lastMs = performance.now() + REPORT_MS;
+  while (pids.some((pid) => !readReport(pid)) && performance.now() < lastMs) await delay(LOOK_MS);
   const waits = pids.map((pid) => `${argumentsOf(pid).at(-1)} (${pid}) waited for ${readWaits(pid)}`);
   for (const pid of pids) kill(pid);
   return waits;
@@ -53,11 +55,18 @@ interface Handle {
 }
 
 function readWaits(pid: number): string {
-  const name = readdirSync(REPORTS).find((file) => file.split(".")[3] === String(pid));
-  if (name === undefined) return "something unknown: it wrote no report";
-  const { libuv } = JSON.parse(readFileSync(join(REPORTS, name), "utf8")) as { libuv: Handle[] };
-  const open = libuv.filter((handle) => handle.is_active && handle.is_referenced);
+  const report = readReport(pid);
+  if (!report) return "something unknown: it wrote no report";
+  const open = report.libuv.filter((handle) => handle.is_active && handle.is_referenced);
   return open.map(describe).join(", ") || "nothing that it knows of";
+}
+
+/** Answers undefined as long as the report is not there as a whole. */
+function readReport(pid: number): { readonly libuv: readonly Handle[] } | undefined {
+  const name = readdirSync(REPORTS).find((file) => file.split(".")[3] === String(pid));
+  return name === undefined
+    ? undefined
+    : readAll(join(REPORTS, name), (at) => JSON.parse(readFileSync(at, "utf8")), undefined);
 }
 
 function describe({ type, pid, firesInMsFromNow, localEndpoint, remoteEndpoint }: Handle): string {

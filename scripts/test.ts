@@ -173,19 +173,19 @@ interface LaneResult {
 }
 
 /**
- * Slow files of agents and of whole programs wait, for leases, links and ends. Other slow files compute, and some measure that, so that few
- * of them run at once. Both run beside each other: the former leave the processors to the latter. Groups of quick files run beside each
- * other in any run, and here with the former.
+ * Files of agents and of whole programs wait, for leases, links and ends. Other files compute, and some slow ones measure that, so that few
+ * of those run at once. Both run beside each other: the former leave the processors to the latter. Groups of quick files run beside each
+ * other in any run; beside slow ones with those that wait.
  */
 function lanesOf(paths: readonly string[]): Lane[] {
   const grouped = groupTests(paths, { root: ROOT, directory: GROUPS });
-  if (!values.slow) return [{ files: grouped, concurrency }];
-  const { computing = [], others = [] } = Object.groupBy(grouped, (path) =>
-    /\.test\.mjs$|\/packages\/(agent|e2e)\//.test(path) ? "others" : "computing",
+  const waits = values.slow ? /\.test\.mjs$|\/packages\/(agent|e2e)\// : /\/packages[-/](agent|e2e)[-/]/;
+  const { waiting = [], computing = [] } = Object.groupBy(grouped, (path) =>
+    waits.test(path) ? "waiting" : "computing",
   );
-  const computes = Math.floor(concurrency / 2);
+  const computes = values.slow ? Math.floor(concurrency / 2) : concurrency;
   return [
-    { files: others, concurrency: concurrency - computes },
+    { files: waiting, concurrency: values.slow ? concurrency - computes : 1 },
     { files: computing, concurrency: computes },
   ].filter((lane) => lane.files.length > 0);
 }
