@@ -12,25 +12,26 @@ const cloud = await startCloud({ after }, { works: false, environment: { DATABAS
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 const listener = new pg.Client({ connectionString: DATABASE_URL });
+const received: string[] = [];
 before(async () => {
   await listener.connect();
+  listener.on("notification", ({ payload }) => void received.push(payload!));
   await listener.query("LISTEN downlink_work");
 });
 after(() => listener.end());
 
-/** Returns the owners that the change signals, each once and in order. */
+/** Returns the owners that the change signals, each once and in order. Signals come in the order in which their changes were committed. */
 async function signalledBy(change: () => Promise<unknown>): Promise<string[]> {
-  const received: string[] = [];
-  const receive = ({ payload }: pg.Notification) => void received.push(payload!);
-  listener.on("notification", receive);
+  await signalsUntil("the beginning"); // those of earlier changes
   await change();
-  const isOver = (async () => {
-    while (received.at(-1) !== "the end") await once(listener, "notification");
-  })();
-  await prisma.$executeRaw`SELECT pg_notify('downlink_work', 'the end')`;
-  await isOver;
-  listener.off("notification", receive);
-  return [...new Set(received.slice(0, -1))].sort();
+  return [...new Set(await signalsUntil("the end"))].sort();
+}
+
+/** Sends a signal, and returns those that came before it. */
+async function signalsUntil(last: string): Promise<string[]> {
+  await prisma.$executeRaw`SELECT pg_notify('downlink_work', ${last})`;
+  while (!received.includes(last)) await once(listener, "notification");
+  return received.splice(0, received.indexOf(last) + 1).slice(0, -1);
 }
 
 test("every change of an agent's requests signals its owner, whoever makes the change", async () => {
