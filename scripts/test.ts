@@ -179,13 +179,14 @@ interface LaneResult {
  */
 function lanesOf(paths: readonly string[]): Lane[] {
   const grouped = groupTests(paths, { root: ROOT, directory: GROUPS });
-  const waits = values.slow ? /\.test\.mjs$|\/packages\/(agent|e2e)\// : /\/packages[-/](agent|e2e)[-/]/;
+  const waitingPaths = values.slow ? /\.test\.mjs$|\/packages\/(agent|e2e)\// : /\/packages[-/](agent|e2e)[-/]/;
   const { waiting = [], computing = [] } = Object.groupBy(grouped, (path) =>
-    waits.test(path) ? "waiting" : "computing",
+    waitingPaths.test(path) ? "waiting" : "computing",
   );
   const computes = values.slow ? Math.floor(concurrency / 2) : concurrency;
+  const waits = values.slow ? concurrency - computes : 1;
   return [
-    { files: waiting, concurrency: values.slow ? concurrency - computes : 1 },
+    { files: waiting, concurrency: computing.length > 0 ? waits : concurrency },
     { files: computing, concurrency: computes },
   ].filter((lane) => lane.files.length > 0);
 }
