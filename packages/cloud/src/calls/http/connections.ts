@@ -8,6 +8,8 @@ const MAX_HEADER_BYTES = 64 * 1024; // an export link may name hundreds of topic
 /** Node checks for late headers only every 30 s by default. */
 const LOOK_MS = 1000;
 const LOOKS_PER_STALL = 10;
+/** Longer than a client's first request is on its way. */
+const UNUSED_MS = 1000;
 const PROVEN = "downlink:proven";
 
 export function serverOptions({ headersMs, idleMs }: ConnectionLimits): ServerOptions {
@@ -42,6 +44,29 @@ export function boundConnections(
 /** The client at the other end has a valid token or link. */
 export function proveConnection(c: Context<Env>): void {
   c.env.incoming.socket?.emit(PROVEN); // Node removes the socket from a request that was broken off
+}
+
+/**
+ * Knows the connections by which nothing has come yet. Browsers open some ahead of their calls, and Node counts them among the busy ones, so
+ * that each of them would hold up the end of a process for its whole grace time.
+ */
+export class UnusedConnections {
+  /** The time on the monotonic clock since when each of them is open. */
+  readonly #sinceMs = new Map<Socket, number>();
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      this.#sinceMs.set(socket, performance.now());
+      socket.once("close", () => this.#sinceMs.delete(socket));
+    });
+    server.on("request", ({ socket }: IncomingMessage) => this.#sinceMs.delete(socket));
+  }
+
+  /** Closes those that are not new: the first request by a new one may be on its way. */
+  close(): void {
+    const lastMs = performance.now() - UNUSED_MS;
+    for (const [socket, sinceMs] of this.#sinceMs) if (sinceMs <= lastMs && socket.bytesRead === 0) socket.destroy();
+  }
 }
 
 /**
