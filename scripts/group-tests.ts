@@ -6,9 +6,9 @@ const FILES_PER_PROCESS = 40;
 /** The name says that a test changes its process or measures it, so that it runs alone. A slow test would block those behind it. */
 const ALONE = /\.(alone\.test|slow)\.ts$/;
 
-/** These tests take minutes each, or wait. They begin first, because otherwise the last of them would run alone at the end. */
+/** These tests take minutes each. They begin first, because otherwise the last of them would run alone at the end. */
 const LONGEST =
-  /\/(continued-backup|damaged-backup|distant-backup|large-exports|odd-files|races|lease-races|lost-state|cut-link|scenarios)\.slow\.ts$|\/end-silent\.alone\.test\.ts$/;
+  /\/(continued-backup|damaged-backup|distant-backup|large-exports|odd-files|races|lease-races|lost-state|cut-link|scenarios)\.slow\.ts$/;
 
 interface Place {
   /** The root of the checkout. */

@@ -62,7 +62,7 @@ const stores: Readonly<Record<string, { whyNot(): string | undefined; open(): Pr
 const store = values.store === undefined ? undefined : stores[values.store];
 if (values.store !== undefined && !store) throw new Error(`--store ${values.store}: expected s3 or azure`);
 if (store?.whyNot() !== undefined) process.exit();
-/** The tests of agents wait, those of control planes compute: more at once only takes their caches from each other. */
+/** So many processes compute at once: more of them only take their caches from each other. */
 const concurrency = Math.max(3, Math.min(6, Math.round(1.5 * availableParallelism())));
 const files = takeShard(leaveOut(findTests(positionals), values.without), values.shard);
 if (files.length === 0) {
@@ -179,15 +179,16 @@ interface LaneResult {
  */
 function lanesOf(paths: readonly string[]): Lane[] {
   const grouped = groupTests(paths, { root: ROOT, directory: GROUPS });
-  const waitingPaths = values.slow ? /\.test\.mjs$|\/packages\/(agent|e2e)\// : /\/packages[-/](agent|e2e)[-/]/;
+  const computes = Math.floor(concurrency / 2);
+  const { paths: waits, ...counts } = values.slow
+    ? { paths: /\.test\.mjs$|\/packages\/(agent|e2e)\//, waiting: concurrency - computes, computing: computes }
+    : { paths: /\/packages[-/](agent|e2e)[-/]/, waiting: 1, computing: concurrency };
   const { waiting = [], computing = [] } = Object.groupBy(grouped, (path) =>
-    waitingPaths.test(path) ? "waiting" : "computing",
+    waits.test(path) ? "waiting" : "computing",
   );
-  const computes = values.slow ? Math.floor(concurrency / 2) : concurrency;
-  const waits = values.slow ? concurrency - computes : 1;
   return [
-    { files: waiting, concurrency: computing.length > 0 ? waits : concurrency },
-    { files: computing, concurrency: computes },
+    { files: waiting, concurrency: computing.length > 0 ? counts.waiting : concurrency },
+    { files: computing, concurrency: counts.computing },
   ].filter((lane) => lane.files.length > 0);
 }
 
