@@ -6,7 +6,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
 import { createApp, createHealthApp } from "./app.ts";
-import { boundConnections, serverOptions, UnusedConnections } from "./calls/http/connections.ts";
+import { boundConnections, serverOptions, watchUnused } from "./calls/http/connections.ts";
 import type { Env } from "./calls/http/env.ts";
 import { fitOpenFiles, openFileLimit } from "./calls/http/open-files.ts";
 import { refuseUnparsed, refuseUnread } from "./calls/http/refuse-unread.ts";
@@ -49,9 +49,9 @@ export async function serveApp(app: Hono<Env>, config: Config, deps: Served): Pr
   refuseUnparsed(server);
   boundConnections(server, connections, (socket) => peerAddressOf(socket, config));
   countTraffic(server, deps.metrics);
-  const unused = new UnusedConnections(server);
+  const closeUnused = watchUnused(server);
   const url = await listen(server, config);
-  return { url, [Symbol.asyncDispose]: () => stop({ server, unused }, config, deps) };
+  return { url, [Symbol.asyncDispose]: () => stop({ server, closeUnused }, config, deps) };
 }
 
 /** Serves the health of a process that serves nothing else, for as long as its jobs take to end. */
@@ -89,7 +89,7 @@ function peerAddressOf({ remoteAddress }: Socket, { trustedProxies }: Config): s
  * An idle connection is one between two calls: each answer says that it is the last one, so that the client sends no further call on it.
  */
 async function stop(
-  { server, unused }: { readonly server: Server; readonly unused: UnusedConnections },
+  { server, closeUnused }: { readonly server: Server; readonly closeUnused: () => void },
   { drainSeconds, graceSeconds }: Config,
   deps: Served,
 ): Promise<void> {
@@ -98,7 +98,7 @@ async function stop(
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const closeIdle = setInterval(() => {
     server.closeIdleConnections();
-    unused.close();
+    closeUnused();
   }, LOOK_FOR_IDLE_MS);
   const cut = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
   await closed;

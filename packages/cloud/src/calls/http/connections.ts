@@ -47,26 +47,22 @@ export function proveConnection(c: Context<Env>): void {
 }
 
 /**
- * Knows the connections by which nothing has come yet. Browsers open some ahead of their calls, and Node counts them among the busy ones, so
- * that each of them would hold up the end of a process for its whole grace time.
+ * Returns a function that closes the connections by which nothing has come. Browsers open some ahead of their calls, and Node counts them
+ * among the busy ones, so that each of them would hold up the end of a process for its whole grace time. New ones stay: the first request by
+ * them may be on its way.
  */
-export class UnusedConnections {
+export function watchUnused(server: Server): () => void {
   /** The time on the monotonic clock since when each of them is open. */
-  readonly #sinceMs = new Map<Socket, number>();
-
-  constructor(server: Server) {
-    server.on("connection", (socket: Socket) => {
-      this.#sinceMs.set(socket, performance.now());
-      socket.once("close", () => this.#sinceMs.delete(socket));
-    });
-    server.on("request", ({ socket }: IncomingMessage) => this.#sinceMs.delete(socket));
-  }
-
-  /** Closes those that are not new: the first request by a new one may be on its way. */
-  close(): void {
+  const sinceMs = new Map<Socket, number>();
+  server.on("connection", (socket: Socket) => {
+    sinceMs.set(socket, performance.now());
+    socket.once("close", () => sinceMs.delete(socket));
+  });
+  server.on("request", ({ socket }: IncomingMessage) => sinceMs.delete(socket));
+  return () => {
     const lastMs = performance.now() - UNUSED_MS;
-    for (const [socket, sinceMs] of this.#sinceMs) if (sinceMs <= lastMs && socket.bytesRead === 0) socket.destroy();
-  }
+    for (const [socket, openMs] of sinceMs) if (openMs <= lastMs && socket.bytesRead === 0) socket.destroy();
+  };
 }
 
 /**
