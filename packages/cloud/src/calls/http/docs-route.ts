@@ -33,7 +33,13 @@ export function docsRoutes(app: Hono<Env>, deps: Pick<Deps, "publicUrl">): void 
   const description =
     "Recordings of robots: what exists and when, on request into the cloud, and out again in exact slices.";
   const service = { title: "Downlink", version: "0.1.0", description };
-  app.get("/v1/openapi.json", (c) => c.json(toOpenApi(documentedApi, { ...service, serverUrl: deps.publicUrl() })));
+  let document: ReturnType<typeof toOpenApi> | undefined;
+  app.get("/v1/openapi.json", (c) => {
+    const serverUrl = deps.publicUrl();
+    // Anybody may ask, and making it takes as long as ten answers of it. Only the address differs between calls.
+    document ??= toOpenApi(documentedApi, { ...service, serverUrl });
+    return c.json({ ...document, servers: [{ url: serverUrl }] });
+  });
   app.get("/docs", (c) =>
     c.html(PAGE, 200, { "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff" }),
   );
