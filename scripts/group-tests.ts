@@ -19,8 +19,9 @@ interface Place {
 
 /**
  * Returns the files to run, each in a process of its own, for tests that are given by their paths below the root. Most tests take less time
- * than loading the code, so that some of them share a process. They share nothing else: each has its own database, folder and port. The
- * packages take turns, so that tests that wait run beside tests that compute. The longest come first, and short ones fill the end.
+ * than loading the code, so that some of them share a process. They share nothing else: each has its own database, folder and port, and
+ * fails if it leaves the variables or the folder of the process changed. The packages take turns, so that tests that wait run beside tests
+ * that compute. The longest come first, and short ones fill the end.
  */
 export function groupTests(paths: readonly string[], { root, directory }: Place): string[] {
   rmSync(directory, { recursive: true, force: true });
@@ -53,9 +54,14 @@ function packagesOf(paths: readonly string[]): [string, string[]][] {
 function loadAll(files: readonly { readonly path: string; readonly url: string }[]): string {
   const inTurns = files.map(({ path, url }) => {
     const load = `() => import(${JSON.stringify(url)})`;
-    return `test(${JSON.stringify(path)}, () => void suite(${JSON.stringify(`tests of ${path}`)}, ${load}));`;
+    const act = `(t) => { keepEnvironment(t); void suite(${JSON.stringify(`tests of ${path}`)}, ${load}); }`;
+    return `test(${JSON.stringify(path)}, ${act});`;
   });
-  return ['import { suite, test } from "node:test";', ...inTurns, ""].join("\n");
+  const imports = [
+    'import { suite, test } from "node:test";',
+    `import { keepEnvironment } from ${JSON.stringify(import.meta.resolve("./same-environment.ts"))};`,
+  ];
+  return [...imports, ...inTurns, ""].join("\n");
 }
 
 function chunk<T>(items: readonly T[], size: number): T[][] {

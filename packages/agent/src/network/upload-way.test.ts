@@ -32,6 +32,8 @@ test("the interface is the one that the system would send through", async () => 
 });
 
 test("NetworkManager says whether an interface is metered; without it none is", async (t) => {
+  const before = process.env.PATH;
+  t.after(() => Object.assign(process.env, { PATH: before }));
   const answers = { "yes (guessed)": true, yes: true, "no (guessed)": false, unknown: false };
   for (const [answer, expected] of Object.entries(answers)) {
     withProgram(t, `#!/bin/sh\n[ "$*" = "-g GENERAL.METERED device show wlan0" ] && echo "${answer}"\n`);
@@ -41,15 +43,11 @@ test("NetworkManager says whether an interface is metered; without it none is", 
   assert.equal(await isMetered("wlan0"), false);
 });
 
-/** Puts a fake `nmcli` into the path for the rest of the test. */
+/** Puts a fake `nmcli` into the path, which the test restores. */
 function withProgram(t: TestContext, text: string): void {
-  const before = process.env.PATH;
   const directory = mkdtempSync(join(tmpdir(), "downlink-nmcli-"));
   writeFileSync(join(directory, "nmcli"), text);
   chmodSync(join(directory, "nmcli"), 0o755);
   process.env.PATH = `${directory}:/usr/bin:/bin`;
-  t.after(() => {
-    process.env.PATH = before;
-    rmSync(directory, { recursive: true });
-  });
+  t.after(() => rmSync(directory, { recursive: true }));
 }
