@@ -1,20 +1,18 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { after, test } from "node:test";
-import { RewritePool } from "./export/rewrite/rewrite-pool.ts";
+import { test } from "node:test";
 import {
   type FieldExpectation,
   type FieldLook,
   lookAtFieldFile,
   parseExpectations,
 } from "./testing/look-at-field-file.ts";
+import { salvagePool } from "./testing/salvage-bytes.ts";
 import { fieldFolder, listSharedFiles, skipWithout } from "./testing/shared-data.ts";
 import { slowTest } from "./testing/slow-test.ts";
 
 const skip = skipWithout(fieldFolder);
-const pool = new RewritePool({ threadCount: 1 });
-after(() => pool[Symbol.asyncDispose]());
 
 /** The summary of the file is sound, and only reading every byte shows the damage: the survey reports what the summary counts. */
 const surveyedBySummary: ReadonlySet<string> = new Set([
@@ -66,7 +64,7 @@ for (const list of listSharedFiles(fieldFolder, "expected.json")) {
     { skip },
     async () => {
       for (const [name, expected] of Object.entries(parseExpectations(await readFile(list, "utf8")))) {
-        const look = await lookAtFieldFile(await readFile(join(folder, name)), name, pool);
+        const look = await lookAtFieldFile(await readFile(join(folder, name)), name, salvagePool);
         requireFound(look, expected, name);
       }
     },

@@ -1,19 +1,16 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
-import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
+import { test } from "node:test";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";
 import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
 import { readMessages } from "../testing/read-messages.ts";
-import { salvage } from "../testing/salvage-bytes.ts";
+import { salvage, salvagePool } from "../testing/salvage-bytes.ts";
 
 // What the messages of a damaged file are may be said by parts of it that are damaged, too.
-const pool = new RewritePool({ threadCount: 1 });
-after(() => pool[Symbol.asyncDispose]());
 
 /** Requires that survey and salvage give so many messages, all of them of one topic. */
 async function requireCount(bytes: Uint8Array, count: number): Promise<void> {
-  const topics = readMessages(await salvage(bytes, "run.mcap", pool)).map(({ topic }) => topic);
+  const topics = readMessages(await salvage(bytes, "run.mcap", salvagePool)).map(({ topic }) => topic);
   assert.deepEqual([topics.length, [...new Set(topics)]], [count, ["/a"]]);
   const inspection = await inspectRecording(bytesSource(bytes), { fileName: "run.mcap", salvage: true });
   assert.ok("salvage" in inspection && inspection.salvage);

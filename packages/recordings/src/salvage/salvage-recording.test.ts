@@ -6,7 +6,7 @@ import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
-import { salvage } from "../testing/salvage-bytes.ts";
+import { salvage, salvagePool } from "../testing/salvage-bytes.ts";
 import { firstCases } from "../testing/slow-test.ts";
 
 function contentOf(messages: readonly ReadMessage[]): string[] {
@@ -24,7 +24,7 @@ for (const variant of [
     const inspected = await inspectRecording(bytesSource(cut), { fileName: "run.mcap", salvage: true });
     assert.equal(inspected.state, "incomplete");
 
-    const salvaged = await salvage(cut);
+    const salvaged = await salvage(cut, "run.mcap", salvagePool);
     const inspection = await inspectRecording(bytesSource(salvaged), { fileName: "run.mcap", verifyChunks: true });
     assert.ok(inspection.state === "finished" && inspected.state === "incomplete" && inspected.salvage);
     const { startNs, endNs, messageCount, lostBytes } = inspected.salvage;
@@ -49,7 +49,8 @@ test("a bag that was never closed gives its whole chunks", async () => {
 test("a salvage has no key: the recording, should it be finished later, keeps it", async () => {
   const identity = { deviceName: "rover", key: "run-7" };
   const whole = await makeMcap({ metadata: [{ name: "downlink", metadata: identity }] });
-  const inspection = await inspectRecording(bytesSource(await salvage(whole.slice(0, -100))), { fileName: "a.mcap" });
+  const salvaged = await salvage(whole.slice(0, -100), "run.mcap", salvagePool);
+  const inspection = await inspectRecording(bytesSource(salvaged), { fileName: "a.mcap" });
   assert.ok(inspection.state === "finished");
   assert.deepEqual(inspection.summary.identity, { deviceName: "rover" });
 });
@@ -63,7 +64,7 @@ test("a file that was cut in the message index behind its only chunk keeps the c
     const count = readMessages(whole).length;
     assert.ok(inspected.state === "incomplete" && inspected.salvage);
     assert.equal(inspected.salvage.messageCount, count);
-    assert.equal(readMessages(await salvage(cut)).length, count);
+    assert.equal(readMessages(await salvage(cut, "run.mcap", salvagePool)).length, count);
   }
 });
 
@@ -73,7 +74,7 @@ test("a chunk that lies about its size does not end the salvage", async () => {
   for (const size of firstCases(2, [2n ** 20n, 2n ** 62n, 2n ** 28n, 2n ** 34n])) {
     const lying = Buffer.from(whole);
     lying.writeBigUInt64LE(size, at + 25);
-    assert.ok(readMessages(await salvage(lying)).length >= 1000 - messageCount, `${size}`);
+    assert.ok(readMessages(await salvage(lying, "run.mcap", salvagePool)).length >= 1000 - messageCount, `${size}`);
   }
 });
 
@@ -85,9 +86,9 @@ test("behind a hole the next chunk is found, by the summary or without one", asy
     const left = places
       .filter((_, index) => index < 20 || index > 30)
       .reduce((sum, place) => sum + place.messageCount, 0);
-    assert.equal(readMessages(await salvage(holed)).length, left);
+    assert.equal(readMessages(await salvage(holed, "run.mcap", salvagePool)).length, left);
     const cut = holed.subarray(0, places.at(-1)!.end);
-    const salvaged = await salvage(cut);
+    const salvaged = await salvage(cut, "run.mcap", salvagePool);
     // Without the summary nobody knows that what stands behind the hole is the rest of a chunk, whose first message is damaged.
     const rest = compression === "" ? places[30]!.messageCount - 1 : 0;
     assert.equal(readMessages(salvaged).length, left + rest);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
-import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
+import { test } from "node:test";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";
 import { bagChunksOf } from "../testing/bag-chunks.ts";
@@ -8,18 +7,15 @@ import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { readMessages } from "../testing/read-messages.ts";
-import { salvage } from "../testing/salvage-bytes.ts";
+import { salvage, salvagePool } from "../testing/salvage-bytes.ts";
 import { firstCases } from "../testing/slow-test.ts";
 import { writeMessages } from "../testing/write-messages.ts";
-
-const pool = new RewritePool({ threadCount: 1 });
-after(() => pool[Symbol.asyncDispose]());
 
 /** Requires that survey and salvage agree. Answers the code, the number of messages and the topics. */
 async function lookAt(bytes: Uint8Array, fileName: string): Promise<[code: string, count: number, topics: string[]]> {
   const inspection = await inspectRecording(bytesSource(bytes), { fileName, salvage: true });
   assert.ok("reason" in inspection && "salvage" in inspection && inspection.salvage, inspection.state);
-  const messages = readMessages(await salvage(bytes, fileName, pool));
+  const messages = readMessages(await salvage(bytes, fileName, salvagePool));
   assert.equal(inspection.salvage.messageCount, messages.length);
   return [inspection.reason.code, messages.length, [...new Set(messages.map(({ topic }) => topic))].sort()];
 }

@@ -1,8 +1,18 @@
 import { readRecords } from "./read-messages.ts";
 import { writeMessages } from "./write-messages.ts";
 
-/** A file of about 100 chunks of one topic, about 10 messages each. */
-export function hundredChunks(compression: "" | "lz4" | "zstd"): Promise<Uint8Array> {
+type Compression = "" | "lz4" | "zstd";
+
+const made = new Map<Compression, Promise<Uint8Array>>();
+
+/** A file of about 100 chunks of one topic, about 10 messages each. It is made once, and every caller gets a copy. */
+export async function hundredChunks(compression: Compression): Promise<Uint8Array> {
+  const making = made.get(compression) ?? makeHundredChunks(compression);
+  made.set(compression, making);
+  return (await making).slice();
+}
+
+function makeHundredChunks(compression: Compression): Promise<Uint8Array> {
   const messages = Array.from({ length: 1000 }, (_, index) => {
     return { topic: "/a", logTimeNs: BigInt(index), data: Buffer.alloc(100, `${index} of a thousand `) };
   });
