@@ -4,14 +4,14 @@ import fc from "fast-check";
 import { RecordingError } from "./faults/reasons.ts";
 import { inspectRecording, isFinished } from "./inspect/inspect.ts";
 import { bytesSource, countReads } from "./sources/source.ts";
-import { corrupt } from "./testing/corrupt.ts";
+import { type CorruptFile, corrupt } from "./testing/corrupt.ts";
 import { exportBytes } from "./testing/export-bytes.ts";
 import { makeBag } from "./testing/make-bag.ts";
 import { makeMcap } from "./testing/make-mcap.ts";
 import { propertyRuns } from "./testing/property-runs.ts";
 import { readMessages } from "./testing/read-messages.ts";
 import type { TopicSpec } from "./testing/sensors.ts";
-import { slowTest } from "./testing/slow-test.ts";
+import { firstCases, slowTest } from "./testing/slow-test.ts";
 
 const topics: TopicSpec[] = [
   { topic: "/imu", kind: "imu", rateHz: 50 },
@@ -57,9 +57,10 @@ for (const [fileName, bytes] of Object.entries(files)) {
   const declare: typeof slowTest = QUICK.has(fileName) ? test : slowTest;
   declare(`every broken variant of ${fileName} ends in a state, and an export throws a damage`, async () => {
     assert.equal(await examine(bytes, fileName), "finished, finished, finished");
-    for (const variant of corrupt(bytes, fileName)) {
+    for (const [turn, variant] of variantsOf(bytes, fileName).entries()) {
       await examine(variant.bytes, variant.fileName);
-      await exportOrFault(variant.bytes, variant.fileName);
+      for (const compression of firstCases(1, inTurn(turn, ["", "zstd"] as const)))
+        await exportOrFault(variant, compression);
     }
   });
 
@@ -88,30 +89,28 @@ for (const [fileName, bytes] of Object.entries(files)) {
   });
 }
 
-async function exportOrFault(bytes: Uint8Array, fileName: string): Promise<void> {
+/** A third of them are bits that were flipped somewhere. */
+function variantsOf(bytes: Uint8Array, fileName: string): CorruptFile[] {
+  const { flipped = [], others = [] } = Object.groupBy(corrupt(bytes, fileName), ({ name }) =>
+    name.startsWith("bit flips") ? "flipped" : "others",
+  );
+  return [...others, ...firstCases(6, flipped)];
+}
+
+/** `npm test` takes the other one for each second. */
+function inTurn<T>(turn: number, [one, other]: readonly [T, T]): T[] {
+  return turn % 2 === 0 ? [one, other] : [other, one];
+}
+
+async function exportOrFault({ bytes, fileName }: CorruptFile, compression: "" | "zstd"): Promise<void> {
   try {
-    for (const compression of ["", "zstd"] as const) {
-      readMessages(await exportBytes(bytes, { fileName, compression }));
-    }
+    readMessages(await exportBytes(bytes, { fileName, compression }));
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
   }
 }
 
 test("the broken variants have the names that their breakage deserves", async () => {
-  const codes = new Map<string, string>();
-  for (const fileName of ["indexed-zstd.mcap", "lz4.bag"]) {
-    for (const variant of corrupt(files[fileName]!, fileName)) {
-      const found = await inspectRecording(bytesSource(variant.bytes), {
-        fileName: variant.fileName,
-        verifyChunks: true,
-      });
-      codes.set(
-        `${fileName}: ${variant.name}`,
-        "reason" in found ? `${found.state} ${found.reason.code}` : found.state,
-      );
-    }
-  }
   const expected = {
     "indexed-zstd.mcap: empty": "incomplete EmptyFile",
     "indexed-zstd.mcap: cut off at 50 %": "incomplete NoEnd",
@@ -135,5 +134,19 @@ test("the broken variants have the names that their breakage deserves", async ()
     "lz4.bag: appended rubbish": "damaged BadSummary",
     "lz4.bag: wrong extension": "unsupported WrongExtension",
   };
+  const codes = new Map<string, string>();
+  for (const fileName of ["indexed-zstd.mcap", "lz4.bag"]) {
+    for (const variant of corrupt(files[fileName]!, fileName)) {
+      if (!(`${fileName}: ${variant.name}` in expected)) continue;
+      const found = await inspectRecording(bytesSource(variant.bytes), {
+        fileName: variant.fileName,
+        verifyChunks: true,
+      });
+      codes.set(
+        `${fileName}: ${variant.name}`,
+        "reason" in found ? `${found.state} ${found.reason.code}` : found.state,
+      );
+    }
+  }
   for (const [name, code] of Object.entries(expected)) assert.equal(codes.get(name), code, name);
 });

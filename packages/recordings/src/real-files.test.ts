@@ -89,7 +89,16 @@ test("every real recording exports to the messages that an independent library r
 
 type Comparable = Pick<ReadMessage, "topic" | "logTimeNs" | "data">;
 
-async function readAny(path: string): Promise<Comparable[]> {
+const alreadyRead = new Map<string, Promise<Comparable[]>>();
+
+/** The messages that an independent library reads. Each file is read once. */
+function readAny(path: string): Promise<Comparable[]> {
+  const reading = alreadyRead.get(path) ?? readByLibrary(path);
+  alreadyRead.set(path, reading);
+  return reading;
+}
+
+async function readByLibrary(path: string): Promise<Comparable[]> {
   const bytes = await readFile(path);
   return path.endsWith(".bag") ? readBagMessages(bytes) : readMessages(bytes);
 }

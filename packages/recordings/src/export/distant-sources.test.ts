@@ -5,7 +5,9 @@ import { fetchAhead } from "../sources/fetch-ahead.ts";
 import { bytesSource } from "../sources/source.ts";
 import { exportBytes, exportSource, makeIndex } from "../testing/export-bytes.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
+import { demoTopics } from "../testing/sensors.ts";
 import { firstCases } from "../testing/slow-test.ts";
+import { writeMessages } from "../testing/write-messages.ts";
 import type { ExportSource } from "./plan/export-options.ts";
 
 const MIB = 1024 * 1024;
@@ -39,10 +41,12 @@ function makeDistant(bytes: Uint8Array, index: Uint8Array | undefined) {
 }
 
 const attachments = [{ name: "map.bin", data: new Uint8Array(3 * MIB).fill(7) }];
+const topics = demoTopics.map((topic) => (topic.kind === "camera" ? { ...topic, sizeBytes: 4000 } : topic));
+const drive = { topics, durationSeconds: 20, chunkBytes: 96 * 1024, startNs: START_NS };
 const files = {
-  "compressed chunks": await makeMcap({ durationSeconds: 20, compression: "zstd", startNs: START_NS, attachments }),
-  "chunks as they are": await makeMcap({ durationSeconds: 20, compression: "", startNs: START_NS, attachments }),
-  "messages out of order": await makeMcap({ durationSeconds: 20, disorderNs: 3_000_000_000n, startNs: START_NS }),
+  "compressed chunks": await makeMcap({ ...drive, compression: "zstd", attachments }),
+  "chunks as they are": await makeMcap({ ...drive, compression: "", attachments }),
+  "messages out of order": await makeMcap({ ...drive, disorderNs: 3_000_000_000n }),
 };
 const selections = {
   everything: { includeAttachments: true },
@@ -68,8 +72,19 @@ function fromTurn<T>(turn: number, cases: readonly T[]): T[] {
   return [...cases.slice(2 * turn), ...cases.slice(0, 2 * turn)];
 }
 
+/** A recording of one minute that has so many bytes, in messages of two topics. */
+function minuteOf(sizeBytes: number): Promise<Uint8Array> {
+  const messages = Array.from({ length: 600 }, (_, index) => ({
+    topic: index % 2 === 0 ? "/a" : "/b",
+    logTimeNs: START_NS + BigInt(index) * 100_000_000n,
+    data: new Uint8Array(Math.ceil(sizeBytes / 600)).fill(index),
+  }));
+  const file = { topics: ["/a", "/b"], schema: "s", compression: "", chunkBytes: 256 * 1024, isIndexed: true } as const;
+  return writeMessages({ ...file, messages });
+}
+
 test("a whole export reads a distant recording by a request for each 8 MiB and few more, and hardly a byte twice", async () => {
-  const bytes = await makeMcap({ durationSeconds: 120, compression: "", startNs: START_NS });
+  const bytes = await minuteOf(18 * MIB);
   const { source, requestsOf } = makeDistant(bytes, await makeIndex(bytesSource(bytes)));
   await exportBytes([source], { compression: "" });
   const ofRecording = requestsOf("recording");
@@ -81,7 +96,7 @@ test("a whole export reads a distant recording by a request for each 8 MiB and f
 });
 
 test("a window reads the part of a distant recording that holds it", async () => {
-  const bytes = await makeMcap({ durationSeconds: 60, compression: "", startNs: START_NS });
+  const bytes = await minuteOf(6 * MIB);
   const { source, requestsOf } = makeDistant(bytes, await makeIndex(bytesSource(bytes)));
   const exported = await exportBytes([source], {
     startNs: START_NS + 20_000_000_000n,
