@@ -20,8 +20,8 @@ import {
   readRecords,
 } from "../testing/read-messages.ts";
 import { refusedWith } from "../testing/refused-with.ts";
-import type { TopicSpec } from "../testing/sensors.ts";
 import { firstCases } from "../testing/slow-test.ts";
+import { writeMessages } from "../testing/write-messages.ts";
 import { exportMcap } from "./export-mcap.ts";
 
 const MIB = 1024 * 1024;
@@ -116,14 +116,18 @@ function* candidates(bytes: Uint8Array): Generator<number> {
   for (let at = buffer.indexOf(pattern); at >= 0; at = buffer.indexOf(pattern, at + 1)) yield at;
 }
 
-test("chunks are at most 4 MiB large, or hold one message", async () => {
-  const topics: TopicSpec[] = [
-    { topic: "/small", kind: "blob", rateHz: 40, sizeBytes: 300_000 },
-    { topic: "/huge", kind: "blob", rateHz: 1, sizeBytes: 5 * MIB },
-  ];
-  const exported = await exportBytes(await makeMcap({ topics, durationSeconds: 1, compression: "" }), {
-    compression: "",
+/** A recording of messages of these sizes. */
+function fileOfSizes(sizesBytes: readonly number[]): Promise<Uint8Array> {
+  const messages = sizesBytes.map((sizeBytes, index) => {
+    return { topic: "/b", logTimeNs: BigInt(index), data: new Uint8Array(sizeBytes).fill(index) };
   });
+  const file = { topics: ["/b"], schema: "s", compression: "", chunkBytes: 256 * 1024, isIndexed: true } as const;
+  return writeMessages({ ...file, messages });
+}
+
+test("chunks are at most 4 MiB large, or hold one message", async () => {
+  const sizes = [5 * MIB, ...Array<number>(40).fill(300_000)];
+  const exported = await exportBytes(await fileOfSizes(sizes), { compression: "" });
   const { records } = readRecords(exported);
   const indexes = records.filter((record) => record.type === "ChunkIndex");
   assert.ok(indexes.length >= 4);
@@ -252,11 +256,7 @@ test("a damaged attachment is left out, and a metadata record reports it", async
 });
 
 test("a reader that stops reading stops the work", async () => {
-  const bytes = await makeMcap({
-    durationSeconds: 30,
-    compression: "",
-    topics: [{ topic: "/b", kind: "blob", rateHz: 30, sizeBytes: 50_000 }],
-  });
+  const bytes = await fileOfSizes(Array<number>(640).fill(50_000));
   const source = countReads(bytesSource(bytes));
   const { openIndex } = await indexedSource(bytes);
   for await (const piece of exportMcap([exportSource(source, { openIndex })], { compression: "" })) {

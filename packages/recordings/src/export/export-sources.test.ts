@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesSource, type RandomAccessSource, SourceChangedError } from "../sources/source.ts";
-import { exportBytes, exportSource } from "../testing/export-bytes.ts";
+import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { slowTest } from "../testing/slow-test.ts";
@@ -124,7 +124,8 @@ test("what cannot be put in order in bounded memory is refused", async () => {
   await assert.rejects(exportBytes(bytes, { memoryBudgetBytes: 100 }), refusedWith("TooMuchOverlap"));
   assert.equal(timesOf(await exportBytes(bytes, { memoryBudgetBytes: 2_000 })).length, 300);
   const one = await fileOf([1n, 2n]);
-  const many: ExportSource[] = Array.from({ length: 300 }, () => exportSource(one));
+  const { openIndex } = await indexedSource(one);
+  const many: ExportSource[] = Array.from({ length: 257 }, () => exportSource(one, { openIndex }));
   await assert.rejects(exportBytes(many), refusedWith("TooMuchOverlap"));
   const early = exportSource(one, { startNs: 50n });
   await assert.rejects(

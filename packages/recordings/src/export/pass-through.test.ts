@@ -5,6 +5,7 @@ import { bytesSource, countReads, SourceChangedError } from "../sources/source.t
 import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { readMessages, readRecords } from "../testing/read-messages.ts";
+import { runsSlowTests } from "../testing/slow-test.ts";
 import { writeMessages } from "../testing/write-messages.ts";
 import type { SkippedDamage } from "./plan/export-options.ts";
 
@@ -190,12 +191,13 @@ test("whichever byte changes behind the index's back, the same is exported or th
       exportBytes([exportSource(bytes, { openIndex })], { includeAttachments: true, readsWholeChunks: true });
     const expected = await given(sound);
     let ended = 0;
-    for (let at = 0; at < sound.byteLength; at += 41) {
+    const step = runsSlowTests() ? 41 : 4 * 41;
+    for (let at = 0; at < sound.byteLength; at += step) {
       const exported = await given(sound.with(at, sound[at]! ^ 4)).catch((error: unknown) => error);
       if (exported instanceof SourceChangedError) ended += 1;
       else assert.ok(Buffer.from(exported as Uint8Array).equals(expected), `byte ${at} of ${JSON.stringify(more)}`);
     }
-    t.diagnostic(`${JSON.stringify(more)}: ${ended} of ${Math.ceil(sound.byteLength / 41)} end`);
+    t.diagnostic(`${JSON.stringify(more)}: ${ended} of ${Math.ceil(sound.byteLength / step)} end`);
   }
 });
 

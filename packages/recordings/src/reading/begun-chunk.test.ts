@@ -22,13 +22,21 @@ interface Lying {
   readonly hasChecksum: boolean;
 }
 
-/** Makes a recording whose only chunk says that it holds 1000 bytes, and holds messages of 20 MB. */
-function makeLying({ compression, hasChecksum }: Lying): Uint8Array {
-  const records = new McapRecordBuilder();
-  records.writeChannel({ id: 1, schemaId: 0, topic: "/t", messageEncoding: "json", metadata: new Map() });
+const records = makeRecords();
+const checksum = crc32(records);
+
+/** The messages of 20 MB. */
+function makeRecords(): Uint8Array {
+  const builder = new McapRecordBuilder();
+  builder.writeChannel({ id: 1, schemaId: 0, topic: "/t", messageEncoding: "json", metadata: new Map() });
   const data = new Uint8Array(MESSAGE_BYTES);
   for (let sequence = 0; sequence < MESSAGES; sequence += 1)
-    records.writeMessage({ channelId: 1, sequence, logTime: 1n, publishTime: 1n, data: data.fill(sequence) });
+    builder.writeMessage({ channelId: 1, sequence, logTime: 1n, publishTime: 1n, data: data.fill(sequence) });
+  return builder.buffer;
+}
+
+/** Makes a recording whose only chunk says that it holds 1000 bytes, and holds all messages. */
+function makeLying({ compression, hasChecksum }: Lying): Uint8Array {
   const builder = new McapRecordBuilder();
   builder.writeMagic();
   builder.writeHeader({ profile: "", library: "lying" });
@@ -36,9 +44,9 @@ function makeLying({ compression, hasChecksum }: Lying): Uint8Array {
     messageStartTime: 1n,
     messageEndTime: 1n,
     uncompressedSize: 1000n,
-    uncompressedCrc: hasChecksum ? crc32(records.buffer) : 0,
+    uncompressedCrc: hasChecksum ? checksum : 0,
     compression,
-    records: packers[compression](records.buffer),
+    records: packers[compression](records),
   });
   builder.writeDataEnd({ dataSectionCrc: 0 });
   builder.writeFooter({ summaryStart: 0n, summaryOffsetStart: 0n, summaryCrc: 0 });

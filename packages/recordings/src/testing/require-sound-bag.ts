@@ -10,10 +10,11 @@ import type { BagMessage } from "./write-bag-messages.ts";
 export async function requireSoundBag(bag: Uint8Array, messages: readonly BagMessage[]): Promise<void> {
   const inspection = await inspectRecording(bytesSource(bag), { fileName: "a.bag", verifyChunks: true });
   assert.equal(inspection.state, messages.length > 0 ? "finished" : "empty");
-  assert.deepEqual(linesOf((await readBagChunks(bag)).flat()), linesOf(messages));
+  const expected = linesOf(messages);
+  assert.deepEqual(linesOf((await readBagChunks(bag)).flat()), expected);
   if (messages.length === 0) return;
   // The library returns messages of the same time connection by connection.
-  assert.deepEqual((await readBagMessages(bag)).map(lineOf).sort(), linesOf(messages).sort());
+  assert.deepEqual((await readBagMessages(bag)).map(lineOf).sort(), expected.sort());
 }
 
 function linesOf(messages: readonly BagMessage[]): string[] {
