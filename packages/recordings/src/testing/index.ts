@@ -1,3 +1,4 @@
+export { characterAt, LAST_CHARACTER } from "./character-at.ts";
 export { type CorruptFile, corrupt } from "./corrupt.ts";
 export { digestMessages, type TopicDigest } from "./digest-messages.ts";
 export { eventually } from "./eventually.ts";

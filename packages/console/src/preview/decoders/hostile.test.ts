@@ -41,10 +41,10 @@ test("types a thousand deep in each other are refused, those that branch a milli
 });
 
 test("a million fields in a schema or in JSON are refused before they are parsed", () => {
-  const fields = Array.from({ length: 1_000_000 }, (_, index) => `float64 f${index}`).join("\n");
+  const fields = "float64 f\n".repeat(1_000_000);
   for (const make of [ros1, ros2]) assert.throws(() => make(fields), /more than the 524288 that are read/);
   const json = makeDecode({ messageEncoding: "json", schemaEncoding: "", schemaName: "", schema: new Uint8Array() });
-  const text = `{${Array.from({ length: 1_000_000 }, (_, index) => `"f${index}":1`).join()}}`;
+  const text = `{${'"fields":1,'.repeat(1_000_000)}"last":1}`;
   assert.throws(() => json(Buffer.from(text)), /more than 8388608 bytes/);
 });
 
@@ -69,7 +69,7 @@ test("lengths beyond the message, and arrays of four thousand million, are refus
 });
 
 test("parts of no bytes that ask for a million values are refused, and a type with many fields is read", () => {
-  const field = Array.from({ length: 20_000 }, (_, index) => ({
+  const field = Array.from({ length: 10_000 }, (_, index) => ({
     name: `f${index}`,
     number: index + 1,
     type: Type.INT32,
@@ -81,8 +81,8 @@ test("parts of no bytes that ask for a million values are refused, and a type wi
   });
   const schema = toBinary(FileDescriptorSetSchema, set);
   const decode = makeDecode({ messageEncoding: "protobuf", schemaEncoding: "protobuf", schemaName: "a.A", schema });
-  assert.equal(Object.keys(decode(new Uint8Array()) as object).length, 20_001);
-  // Field 100000, of no bytes: each asks for 20,000 values.
+  assert.equal(Object.keys(decode(new Uint8Array()) as object).length, 10_001);
+  // Field 100000, of no bytes: each asks for 10,000 values.
   const part = Buffer.from("82ea3000", "hex");
   assert.throws(() => decode(Buffer.concat(new Array(100).fill(part))), /more than 500000 values/);
 });
