@@ -36,41 +36,47 @@ export const notes: Promises = {
       assert.equal(status === "fulfilled", texts[index] === kept, `note ${index}`);
   },
 
-  "notes are listed by the beginning of their keys, each once": async ({ store }) => {
-    const [begun, done] = ["manifests/org_a/upl_1/begun", "manifests/org_a/upl_1/import"];
-    const others = ["manifests/org_a/upl_2/begun", "manifests/org_ab/upl_3/begun", "marks/manifests"];
-    for (const key of [begun, done, ...others]) await store.putNote(key, Buffer.from(key));
-    const list = async (prefix: string) =>
-      (await Array.fromAsync(store.listNotes(prefix))).map(({ key }) => key).sort();
-    assert.deepEqual(await list("manifests/org_a/"), [begun, done, others[0]]);
-    assert.deepEqual(await list("manifests/org_a/upl_1/"), [begun, done]);
-    assert.equal((await list("manifests/")).length, 4);
-    assert.deepEqual(await list("ledger/"), []);
-    const [mark] = await Array.fromAsync(store.listNotes("marks/"));
-    assert(Math.abs(mark!.modifiedAtMs - Date.now()) < 60_000);
+  "notes are listed by the beginning of their keys, each once": {
+    async inEmptyStore({ store }) {
+      const [begun, done] = ["manifests/org_a/upl_1/begun", "manifests/org_a/upl_1/import"];
+      const others = ["manifests/org_a/upl_2/begun", "manifests/org_ab/upl_3/begun", "marks/manifests"];
+      for (const key of [begun, done, ...others]) await store.putNote(key, Buffer.from(key));
+      const list = async (prefix: string) =>
+        (await Array.fromAsync(store.listNotes(prefix))).map(({ key }) => key).sort();
+      assert.deepEqual(await list("manifests/org_a/"), [begun, done, others[0]]);
+      assert.deepEqual(await list("manifests/org_a/upl_1/"), [begun, done]);
+      assert.equal((await list("manifests/")).length, 4);
+      assert.deepEqual(await list("ledger/"), []);
+      const [mark] = await Array.fromAsync(store.listNotes("marks/"));
+      assert(Math.abs(mark!.modifiedAtMs - Date.now()) < 60_000);
+    },
   },
 
-  "a note that is removed is gone; removing it again is harmless": async ({ store }) => {
-    const [key, other] = [newNote(), newNote()];
-    await store.removeNote(key);
-    for (const each of [key, other]) await store.putNote(each, Buffer.from("x"));
-    await store.removeNote(key);
-    await store.removeNote(key);
-    assert.equal(await store.getNote(key), undefined);
-    assert.equal((await Array.fromAsync(store.listNotes("marks/"))).length, 1);
-    await store.putNote(key, Buffer.from("y"));
-    assert.equal(String(await store.getNote(key)), "y");
+  "a note that is removed is gone; removing it again is harmless": {
+    async inEmptyStore({ store }) {
+      const [key, other] = [newNote(), newNote()];
+      await store.removeNote(key);
+      for (const each of [key, other]) await store.putNote(each, Buffer.from("x"));
+      await store.removeNote(key);
+      await store.removeNote(key);
+      assert.equal(await store.getNote(key), undefined);
+      assert.equal((await Array.fromAsync(store.listNotes("marks/"))).length, 1);
+      await store.putNote(key, Buffer.from("y"));
+      assert.equal(String(await store.getNote(key)), "y");
+    },
   },
 
-  "notes are not objects, and objects are not notes": async ({ store }) => {
-    const key = newKey("org_a");
-    await store.putNote(`manifests/${key}`, Buffer.from("note"));
-    assert.deepEqual(await Array.fromAsync(store.list("")), []);
-    assert.equal(await store.stat(key), undefined);
-    await store.put(key, inPieces(Buffer.from("object")));
-    assert.equal((await Array.fromAsync(store.list(""))).length, 1);
-    await store.delete(key);
-    assert.equal(String(await store.getNote(`manifests/${key}`)), "note");
+  "notes are not objects, and objects are not notes": {
+    async inEmptyStore({ store }) {
+      const key = newKey("org_a");
+      await store.putNote(`manifests/${key}`, Buffer.from("note"));
+      assert.deepEqual(await Array.fromAsync(store.list("")), []);
+      assert.equal(await store.stat(key), undefined);
+      await store.put(key, inPieces(Buffer.from("object")));
+      assert.equal((await Array.fromAsync(store.list(""))).length, 1);
+      await store.delete(key);
+      assert.equal(String(await store.getNote(`manifests/${key}`)), "note");
+    },
   },
 
   "every function refuses a key that the control plane never makes": async ({ store }) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { propertyRuns } from "@downlink/recordings/testing";
 import {
   DigestMismatchError,
   PartConflictError,
@@ -64,7 +65,7 @@ const progress: Promises = {
   },
 
   "of two that send different bytes for one place at the same time, one is acknowledged and stays": async (tested) => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < propertyRuns(10); round++) {
       const open = await openUpload(tested);
       const { store, key } = open;
       const rivals = [0, 1, 2].map((more) => cutPiece(1, 0, randomBytes(pieceBytes + more)));
@@ -174,39 +175,43 @@ const hostilePieces: Promises = {
 };
 
 const ends: Promises = {
-  "where no upload is open there are no pieces: never made, aborted, deleted or completed": async (tested) => {
-    const open = await openUpload(tested);
-    const { store, key, plan, part, pieces } = open;
-    const refuseAll = async (closed: string) => {
-      await assert.rejects(store.listPieces(closed), UploadClosedError);
-      await assert.rejects(store.grantPieces(closed, [pieces[0]!.plan]), UploadClosedError);
-      await assert.rejects(store.composePart(closed, part.plan), UploadClosedError);
-    };
-    await refuseAll(newKey());
-    for (const end of [store.abortUpload, store.delete]) {
-      await store.createUpload(key, plan);
-      const [grant] = await store.grantPieces(key, [pieces[1]!.plan]);
-      await sendPiece(store, key, pieces[0]!);
-      await end(key);
+  "where no upload is open there are no pieces: never made, aborted, deleted or completed": {
+    async inEmptyStore(tested) {
+      const open = await openUpload(tested);
+      const { store, key, plan, part, pieces } = open;
+      const refuseAll = async (closed: string) => {
+        await assert.rejects(store.listPieces(closed), UploadClosedError);
+        await assert.rejects(store.grantPieces(closed, [pieces[0]!.plan]), UploadClosedError);
+        await assert.rejects(store.composePart(closed, part.plan), UploadClosedError);
+      };
+      await refuseAll(newKey());
+      for (const end of [store.abortUpload, store.delete]) {
+        await store.createUpload(key, plan);
+        const [grant] = await store.grantPieces(key, [pieces[1]!.plan]);
+        await sendPiece(store, key, pieces[0]!);
+        await end(key);
+        await refuseAll(key);
+        const late = await fetch(grant!.url, { method: "PUT", body: new Uint8Array(pieces[1]!.bytes) });
+        assert.equal(late.status, 409);
+        assert.deepEqual(await Array.fromAsync(store.list("")), [], "nothing is left of it");
+        await store.createUpload(key, plan);
+        assert.deepEqual(await store.listPieces(key), []);
+      }
+      for (const each of [part, open.last]) await sendPart(store, key, each);
+      await store.completeUpload(key, await store.listParts(key));
       await refuseAll(key);
-      const late = await fetch(grant!.url, { method: "PUT", body: new Uint8Array(pieces[1]!.bytes) });
-      assert.equal(late.status, 409);
-      assert.deepEqual(await Array.fromAsync(store.list("")), [], "nothing is left of it");
-      await store.createUpload(key, plan);
-      assert.deepEqual(await store.listPieces(key), []);
-    }
-    for (const each of [part, open.last]) await sendPart(store, key, each);
-    await store.completeUpload(key, await store.listParts(key));
-    await refuseAll(key);
+    },
   },
 
-  "pieces of an upload that was given up are listed with it, for the sweep": async (tested) => {
-    const open = await openUpload(tested);
-    const { store, key, pieces } = open;
-    await sendPiece(store, key, pieces[0]!);
-    const [listed, ...others] = await Array.fromAsync(store.list(""));
-    assert.deepEqual([listed?.key, listed?.isWhole, others], [key, false, []]);
-    assert(listed!.sizeBytes >= pieceBytes);
+  "pieces of an upload that was given up are listed with it, for the sweep": {
+    async inEmptyStore(tested) {
+      const open = await openUpload(tested);
+      const { store, key, pieces } = open;
+      await sendPiece(store, key, pieces[0]!);
+      const [listed, ...others] = await Array.fromAsync(store.list(""));
+      assert.deepEqual([listed?.key, listed?.isWhole, others], [key, false, []]);
+      assert(listed!.sizeBytes >= pieceBytes);
+    },
   },
 };
 

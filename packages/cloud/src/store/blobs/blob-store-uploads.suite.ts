@@ -143,28 +143,28 @@ const completion: Promises = {
     assert(bytes.equals(await readBlob(await store.open(key))));
   },
 
-  "abortUpload forgets an unfinished upload, leaves a completed one, and is harmless where there is none": async (
-    tested,
-  ) => {
-    const open = await openUpload(tested);
-    const { store, key, plan, parts } = open;
-    await sendPart(store, key, parts[0]!);
-    await store.abortUpload(key);
-    await store.abortUpload(key);
-    await assert.rejects(store.listParts(key), UploadClosedError);
-    await assert.rejects(
-      store.completeUpload(
-        key,
-        parts.map((part) => part.plan),
-      ),
-      UploadClosedError,
-    );
-    assert.deepEqual(await Array.fromAsync(store.list("")), []);
-    await store.createUpload(key, plan);
-    await Promise.all(parts.map((part) => sendPart(store, key, part)));
-    await store.completeUpload(key, await store.listParts(key));
-    await store.abortUpload(key);
-    assert(await store.stat(key));
+  "abortUpload forgets an unfinished upload, leaves a completed one, and is harmless where there is none": {
+    async inEmptyStore(tested) {
+      const open = await openUpload(tested);
+      const { store, key, plan, parts } = open;
+      await sendPart(store, key, parts[0]!);
+      await store.abortUpload(key);
+      await store.abortUpload(key);
+      await assert.rejects(store.listParts(key), UploadClosedError);
+      await assert.rejects(
+        store.completeUpload(
+          key,
+          parts.map((part) => part.plan),
+        ),
+        UploadClosedError,
+      );
+      assert.deepEqual(await Array.fromAsync(store.list("")), []);
+      await store.createUpload(key, plan);
+      await Promise.all(parts.map((part) => sendPart(store, key, part)));
+      await store.completeUpload(key, await store.listParts(key));
+      await store.abortUpload(key);
+      assert(await store.stat(key));
+    },
   },
 };
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import fc from "fast-check";
 import { BlobExistsError, BlobNotFoundError, BlobTooLargeError, DigestMismatchError } from "./blob-errors.ts";
 import type { BlobStore } from "./blob-store.ts";
@@ -9,6 +9,9 @@ import { pieces } from "./blob-store-pieces.suite.ts";
 import { uploads } from "./blob-store-uploads.suite.ts";
 import { digest, inPieces, newKey, readAll, readBlob, thenSilence } from "./testing/pieces.ts";
 import type { Promises, StoreUnderTest } from "./testing/store-under-test.ts";
+
+/** As a socket gives them. */
+const PIECE_BYTES = 64 * 1024;
 
 const objects: Promises = {
   "put stores a stream in pieces of any size and returns its length and SHA-256": async (tested) => {
@@ -33,6 +36,7 @@ const objects: Promises = {
 
   "put stores zeros like other bytes, wherever they stand": async (tested) => {
     const MiB = 1024 * 1024;
+    const random = randomBytes(3 * MiB + 17);
     for (const [start, end] of [
       [0, 3 * MiB],
       [0, 2 * MiB],
@@ -40,7 +44,7 @@ const objects: Promises = {
       [MiB + 5, 3 * MiB + 17],
       [0, 3 * MiB + 17],
     ] as const) {
-      const [key, bytes] = [newKey(), randomBytes(3 * MiB + 17).fill(0, start, end)];
+      const [key, bytes] = [newKey(), Buffer.from(random).fill(0, start, end)];
       const { sha256 } = await tested.store.put(key, inPieces(bytes, 100_000), { expectedBytes: bytes.byteLength });
       assert.equal(sha256, digest("sha256", bytes, "hex"));
       assert(bytes.equals(await readBlob(await tested.store.open(key))), `zeros from ${start} to ${end}`);
@@ -75,17 +79,19 @@ const objects: Promises = {
     await assert.rejects(tested.store.open(key), BlobNotFoundError);
   },
 
-  "list names every object and every unfinished upload once, by the beginning of its key": async (tested) => {
-    const [object, unfinished, foreign] = [newKey("org_a"), newKey("org_a"), newKey("org_b")];
-    await tested.store.put(object, inPieces(Buffer.alloc(321)));
-    await tested.store.createUpload(unfinished, { sizeBytes: 10, partSizeBytes: tested.partSizeBytes });
-    await tested.store.put(foreign, inPieces(Buffer.alloc(1)));
-    const listed = await Array.fromAsync(tested.store.list("org_a/"));
-    assert.deepEqual(listed.map(({ key }) => key).sort(), [object, unfinished].sort());
-    assert.equal(listed.find(({ key }) => key === object)?.sizeBytes, 321);
-    for (const { key, isWhole } of listed) assert.equal(isWhole, key === object);
-    for (const { modifiedAtMs } of listed) assert(Math.abs(modifiedAtMs - Date.now()) < 60_000);
-    assert.equal((await Array.fromAsync(tested.store.list(""))).length, 3);
+  "list names every object and every unfinished upload once, by the beginning of its key": {
+    async inEmptyStore(tested) {
+      const [object, unfinished, foreign] = [newKey("org_a"), newKey("org_a"), newKey("org_b")];
+      await tested.store.put(object, inPieces(Buffer.alloc(321)));
+      await tested.store.createUpload(unfinished, { sizeBytes: 10, partSizeBytes: tested.partSizeBytes });
+      await tested.store.put(foreign, inPieces(Buffer.alloc(1)));
+      const listed = await Array.fromAsync(tested.store.list("org_a/"));
+      assert.deepEqual(listed.map(({ key }) => key).sort(), [object, unfinished].sort());
+      assert.equal(listed.find(({ key }) => key === object)?.sizeBytes, 321);
+      for (const { key, isWhole } of listed) assert.equal(isWhole, key === object);
+      for (const { modifiedAtMs } of listed) assert(Math.abs(modifiedAtMs - Date.now()) < 60_000);
+      assert.equal((await Array.fromAsync(tested.store.list(""))).length, 3);
+    },
   },
 };
 
@@ -193,19 +199,30 @@ const refusals: Promises = {
     assert(bodies[won]!.equals(await readBlob(await tested.store.open(key))));
   },
 
-  "a put that fails leaves nothing behind": async (tested) => {
-    const { store } = tested;
-    const key = newKey();
-    const bytes = randomBytes(2_500_000);
-    await assert.rejects(store.put(key, broken(bytes)), /connection reset/);
-    await assert.rejects(store.put(key, inPieces(bytes), { expectedBytes: bytes.byteLength + 1 }), DigestMismatchError);
-    await assert.rejects(store.put(key, inPieces(bytes), { maxBytes: bytes.byteLength - 1 }), BlobTooLargeError);
-    const controller = new AbortController();
-    const body = thenSilence(bytes, () => controller.abort(new Error("caller left")));
-    await assert.rejects(store.put(key, body, { signal: controller.signal }), /caller left/);
-    assert.equal(await store.stat(key), undefined);
-    assert.deepEqual(await Array.fromAsync(store.list("")), []);
-    await store.put(key, inPieces(bytes, 65_536), { expectedBytes: bytes.byteLength, maxBytes: bytes.byteLength });
+  "a put that fails leaves nothing behind": {
+    async inEmptyStore(tested) {
+      const { store } = tested;
+      const key = newKey();
+      const bytes = randomBytes(2_500_000);
+      await assert.rejects(store.put(key, broken(bytes)), /connection reset/);
+      await assert.rejects(
+        store.put(key, inPieces(bytes, PIECE_BYTES), { expectedBytes: bytes.byteLength + 1 }),
+        DigestMismatchError,
+      );
+      await assert.rejects(
+        store.put(key, inPieces(bytes, PIECE_BYTES), { maxBytes: bytes.byteLength - 1 }),
+        BlobTooLargeError,
+      );
+      const controller = new AbortController();
+      const body = thenSilence(bytes, () => controller.abort(new Error("caller left")), PIECE_BYTES);
+      await assert.rejects(store.put(key, body, { signal: controller.signal }), /caller left/);
+      assert.equal(await store.stat(key), undefined);
+      assert.deepEqual(await Array.fromAsync(store.list("")), []);
+      await store.put(key, inPieces(bytes, PIECE_BYTES), {
+        expectedBytes: bytes.byteLength,
+        maxBytes: bytes.byteLength,
+      });
+    },
   },
 };
 
@@ -216,20 +233,28 @@ async function openObject(store: BlobStore) {
 }
 
 async function* broken(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  yield* inPieces(bytes);
+  yield* inPieces(bytes, PIECE_BYTES);
   throw new Error("connection reset");
 }
 
 const suites: Record<string, Promises> = { objects, reading, refusals, uploads, "parts in pieces": pieces, notes };
 
-/** Each promise is tested on a store of its own. */
+/** The promises of one suite share a store, in which each has keys of its own; one about all that a store has gets an empty one. */
 export function describeBlobStore(name: string, openStore: () => Promise<StoreUnderTest>): void {
   for (const [about, promises] of Object.entries(suites))
     describe(`${name}: ${about}`, () => {
+      const stack = new AsyncDisposableStack();
+      after(() => stack.disposeAsync());
+      let opening: Promise<StoreUnderTest> | undefined;
+      const share = () => {
+        opening ??= openStore().then((opened) => stack.use(opened));
+        return opening;
+      };
       for (const [promise, keep] of Object.entries(promises))
         test(promise, async () => {
+          if (typeof keep === "function") return await keep(await share());
           await using tested = await openStore();
-          await keep(tested);
+          return await keep.inEmptyStore(tested);
         });
     });
 }

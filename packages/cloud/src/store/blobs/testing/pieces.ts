@@ -12,8 +12,9 @@ export async function* inPieces(bytes: Uint8Array, pieceBytes = 1000): AsyncGene
 export async function* thenSilence(
   bytes: Uint8Array,
   onSilence: () => void = () => {},
+  pieceBytes?: number,
 ): AsyncGenerator<Uint8Array, void> {
-  yield* inPieces(bytes);
+  yield* inPieces(bytes, pieceBytes);
   onSilence();
   await new Promise(() => {});
 }

@@ -6,5 +6,7 @@ export interface StoreUnderTest extends AsyncDisposable {
   readonly partSizeBytes: number;
 }
 
-/** The promises that every store keeps, as sentences, each with its test. */
-export type Promises = Readonly<Record<string, (tested: StoreUnderTest) => Promise<void>>>;
+type Keep = (tested: StoreUnderTest) => Promise<void>;
+
+/** The promises that every store keeps, as sentences, each with its test. Those that count all that a store has begin with an empty one. */
+export type Promises = Readonly<Record<string, Keep | { readonly inEmptyStore: Keep }>>;
