@@ -7,7 +7,7 @@ import { ingest } from "../imports/ingest/pipeline.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
-import { putFile, uploadFile } from "../testing/upload-file.ts";
+import { putFile, untilRecording, uploadFile } from "../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
@@ -21,6 +21,9 @@ function anotherMcap() {
   const attachments = [{ name: "a.json", data: Buffer.from("{}") }];
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1, attachments });
 }
+
+/** The bytes of a file of which nothing is delivered. */
+const unread = Buffer.alloc(1000);
 
 type Item = ReturnType<typeof recordingItem>;
 
@@ -36,11 +39,11 @@ const request = (keyOrId: string) => admin.call(api.recordings.requestImport, { 
 const cancel = (keyOrId: string) => admin.call(api.recordings.cancelImport, { keyOrId });
 const remove = (keyOrId: string) => admin.call(api.recordings.delete, { keyOrId });
 const statusOf = async (keyOrId: string) => (await admin.call(api.recordings.get, { keyOrId })).importStatus;
-const reaches = (id: string, wanted: Recording["importStatus"]) =>
-  eventually(
-    () => statusOf(id),
-    (status) => status === wanted,
-  );
+
+async function reaches(id: string, wanted: Recording["importStatus"]) {
+  await untilRecording(cloud, id, [wanted]);
+  assert.equal(await statusOf(id), wanted);
+}
 
 async function importFrom(agent: TestAgent, bytes: Uint8Array): Promise<{ id: string; item: Item; blobKey: string }> {
   const { id, item } = await reportTo(agent, bytes);
@@ -71,7 +74,7 @@ test("requesting an import returns 200 when queued, already queued or already im
 
 test("many requests for one recording at the same moment queue one import", async () => {
   const agent = await startAgent(cloud, "hurried");
-  const { id } = await reportTo(agent, await anotherMcap());
+  const { id } = await reportTo(agent, unread);
   await Promise.all(Array.from({ length: 8 }, () => request(id)));
   assert.equal(await prisma.importRequest.count({ where: { recordingId: id } }), 1);
 });
@@ -79,7 +82,7 @@ test("many requests for one recording at the same moment queue one import", asyn
 test("requesting an import returns 404 when the recording is not found or its edge copy is deleted", async () => {
   await assert.rejects(request("rec_unknown"), refusedWith(404));
   const agent = await startAgent(cloud, "emptied");
-  const { id, item } = await reportTo(agent, await anotherMcap());
+  const { id, item } = await reportTo(agent, unread);
   await request(id);
   await agent.report([], { removals: [item.versionId] });
   const { importStatus, failure } = await admin.call(api.recordings.get, { keyOrId: id });
@@ -90,7 +93,7 @@ test("requesting an import returns 404 when the recording is not found or its ed
 
 test("requesting an import returns 404 when the recording's edge site is deleted", async () => {
   const agent = await startAgent(cloud, "at-a-site");
-  const { id } = await reportTo(agent, await anotherMcap());
+  const { id } = await reportTo(agent, unread);
   const site = await admin.call(api.sites.create, { name: "depot", type: "edge" });
   await prisma.recording.update({ where: { id }, data: { edgeSiteId: site.id } });
   await admin.call(api.sites.delete, { id: site.id });
@@ -118,7 +121,8 @@ test("deleting an imported edge recording removes only imported data: the edge c
   const session = await admin.call(api.sessions.create, { recordingIds: [id] });
   assert.deepEqual(await remove(id), { recordingId: id, hasEdgeCopy: true });
   await isGone(blobKey);
-  const { importedAt, site, importStatus, sessionId } = await admin.call(api.recordings.get, { keyOrId: id });
+  const { importedAt, site, importStatus, sessionId, start } = await admin.call(api.recordings.get, { keyOrId: id });
+  assert.ok(start > item.end, "what the cloud read replaces what the agent had said");
   assert.deepEqual([importedAt, site, importStatus, sessionId], [undefined, undefined, "none", session.id]);
   await request(id);
   await deliver(agent, item, bytes);
@@ -155,7 +159,7 @@ test("a recording without an edge copy is removed with its data", async () => {
 
 test("deleting a recording that is only requested cancels the request; deleting a failed one removes its kept object", async () => {
   const agent = await startAgent(cloud, "unwanted");
-  const { id } = await reportTo(agent, await anotherMcap());
+  const { id } = await reportTo(agent, unread);
   await request(id);
   await remove(id);
   assert.equal(await statusOf(id), "none");
@@ -269,7 +273,7 @@ slowTest(
 
 test("a failed recording shows the reason until it is requested again; its messages are counted", async () => {
   const agent = await startAgent(cloud, "failing");
-  const { id, item } = await reportTo(agent, await anotherMcap());
+  const { id, item } = await reportTo(agent, unread);
   assert.equal((await admin.call(api.recordings.get, { keyOrId: id })).messageCount, item.messageCount);
   await request(id);
   const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;

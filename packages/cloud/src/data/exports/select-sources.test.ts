@@ -17,6 +17,7 @@ const files = await Promise.all(
     makeMcap({ startNs: START + number * 10n * SECOND, durationSeconds: 2, seed: Number(number) }),
   ),
 );
+const messagesOf = files.map((bytes) => readMessages(bytes));
 const recordingIds: string[] = [];
 for (const [number, bytes] of files.entries()) {
   const sessionKey = number < 2 ? "tour" : undefined;
@@ -54,7 +55,7 @@ function toText({ topic, logTimeNs, data }: ReturnType<typeof readMessages>[numb
 
 /** Computes the result by slow and obvious extraction. */
 function expected(numbers: readonly number[], [startNs, endNs]: [bigint, bigint] = [0n, 2n ** 63n - 1n]): string[] {
-  const messages = numbers.flatMap((number) => readMessages(files[number]!));
+  const messages = numbers.flatMap((number) => messagesOf[number]!);
   const within = messages.filter(({ logTimeNs }) => logTimeNs >= startNs && logTimeNs <= endNs);
   return within.sort((one, other) => Number(one.logTimeNs - other.logTimeNs)).map(toText);
 }

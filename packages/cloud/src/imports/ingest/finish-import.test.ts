@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type Recording } from "@downlink/protocol";
-import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { firstCases, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { terminalStates } from "../../import-life/import-request-state.ts";
 import { startCloud, type TestCloud } from "../../testing/start-cloud.ts";
 import { deliver, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
-import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
+import { endOfImport, putFile, untilRequest, uploadFile } from "../../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
@@ -18,6 +19,20 @@ type Metadata = { name: string; metadata: Record<string, string> }[];
 function anotherMcap(metadata: Metadata = []) {
   minute += 60n;
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1, metadata });
+}
+
+let known: ReturnType<typeof uploadKnown> | undefined;
+
+/** Uploads one recording for all tests that compare another upload with one: none of them changes it. */
+async function uploadKnown() {
+  const bytes = await anotherMcap();
+  const body = { filename: "known.mcap", deviceName: "known", key: "known", sessionKey: "known" };
+  return { bytes, body, first: await uploadFile(cloud, bytes, body) };
+}
+
+function knownRecording() {
+  known ??= uploadKnown();
+  return known;
 }
 
 const saysOfItself = (metadata: Record<string, string>): Metadata => [{ name: "downlink", metadata }];
@@ -37,11 +52,9 @@ async function importFromEdge(agent: TestAgent, bytes: Uint8Array, key?: string)
   await agent.report([item]);
   const [{ id }] = (await admin.call(api.recordings.list, { path: item.path })) as [Recording];
   await admin.call(api.recordings.requestImport, { keyOrId: id });
-  await deliver(agent, item, bytes);
-  return eventually(
-    () => recordingOf(id),
-    ({ importStatus }) => ["complete", "failed"].includes(importStatus),
-  );
+  const requestId = await deliver(agent, item, bytes);
+  await untilRequest(cloud, requestId, terminalStates);
+  return recordingOf(id);
 }
 
 const failureOf = (id: string) =>
@@ -101,8 +114,9 @@ test("a device that was deleted between the link and the import is not found, an
   const { link, requestId } = await admin.call(api.uploads.create, { filename: "gone.mcap", deviceId });
   await admin.call(api.devices.delete, { nameOrId: deviceId });
   assert.equal((await putFile(link, await anotherMcap())).status, 200);
-  const list = () => admin.call(api.pendingImports.errors, { filenameMatches: "gone.mcap" });
-  const [ended] = await eventually(list, ([found]) => found?.requestId === requestId);
+  await untilRequest(cloud, requestId, ["error"]);
+  const [ended] = await admin.call(api.pendingImports.errors, { filenameMatches: "gone.mcap" });
+  assert.equal(ended!.requestId, requestId);
   assert.deepEqual([ended!.error, ended!.deviceId], [`Device not found: ${deviceId}`, deviceId]);
 });
 
@@ -147,14 +161,14 @@ test("the file's deviceName creates the device, and its sessionKey the session; 
 });
 
 test("same key and same content is the existing recording, whatever else the repeat says: its owner stays", async () => {
-  const bytes = await anotherMcap();
-  const first = await uploadFile(cloud, bytes, { filename: "k.mcap", key: "twice", deviceName: "first-of-two" });
-  const body = { filename: "other.mcap", key: "twice", deviceName: "second-of-two", sessionKey: "second of two" };
+  const { bytes, first } = await knownRecording();
+  const { sessionId: firstSession } = await recordingOf(first.recordingId);
+  const body = { filename: "other.mcap", key: "known", deviceName: "second-of-two", sessionKey: "second of two" };
   const again = await uploadFile(cloud, bytes, body);
   assert.deepEqual([again.status, again.recordingId, again.importId], ["complete", first.recordingId, first.importId]);
   const { device: owner, sessionId } = await recordingOf(first.recordingId);
-  assert.deepEqual([owner!.name, sessionId], ["first-of-two", undefined]);
-  assert.equal(again.deviceName, "first-of-two", "the request says where its file is");
+  assert.deepEqual([owner!.name, sessionId], ["known", firstSession]);
+  assert.equal(again.deviceName, "known", "the request says where its file is");
   assert.equal(await prisma.import.count({ where: { recordingId: first.recordingId! } }), 1);
 });
 
@@ -168,9 +182,8 @@ test("a key belongs to one project: the same key with other content in another p
 });
 
 test("a repeated upload without a key is the existing recording, even if that one has a key", async () => {
-  const bytes = await anotherMcap();
-  const first = await uploadFile(cloud, bytes, { filename: "r.mcap", deviceName: "repeater", key: "repeated" });
-  const again = await uploadFile(cloud, bytes, { filename: "r.mcap", deviceName: "repeater" });
+  const { bytes, first } = await knownRecording();
+  const again = await uploadFile(cloud, bytes, { filename: "r.mcap", deviceName: "known" });
   assert.equal(again.recordingId, first.recordingId);
   assert.deepEqual([first.existing, again.existing], [false, true]);
   const list = () => admin.call(api.pendingImports.list, { requestId: again.requestId, showCompleted: true });
@@ -178,15 +191,13 @@ test("a repeated upload without a key is the existing recording, even if that on
 });
 
 test("nothing is shared between organizations: the same file under the same key and names is a recording in each", async () => {
-  const bytes = await anotherMcap();
-  const body = { filename: "o.mcap", deviceName: "everywhere", key: "everywhere" };
-  const here = await uploadFile(cloud, bytes, body);
+  const { bytes, body, first: here } = await knownRecording();
   const theirs: TestCloud = { ...cloud, admin: await cloud.otherOrganization() };
   const there = await uploadFile(theirs, bytes, body);
   assert.deepEqual([here.status, there.status], ["complete", "complete"]);
   assert.notEqual(there.recordingId, here.recordingId);
   const rows = await prisma.recording.findMany({
-    where: { key: "everywhere" },
+    where: { key: "known" },
     select: { orgId: true, blobKey: true },
   });
   assert.equal(new Set(rows.map(({ orgId }) => orgId)).size, 2);
@@ -209,7 +220,7 @@ test("a copy at the edge is a recording of its own, and importing it fails with 
   const agent = await startAgent(cloud, "copier");
   const bytes = await anotherMcap();
   const first = await uploadFile(cloud, bytes, { filename: "e.mcap", deviceId: agent.deviceId, key: "at-the-edge" });
-  for (const key of [undefined, "at-the-edge", "another-key"]) {
+  for (const key of firstCases(2, [undefined, "at-the-edge", "another-key"])) {
     const copy = await importFromEdge(agent, bytes, key);
     assert.notEqual(copy.id, first.recordingId);
     const { failureCode, failureText } = await failureOf(copy.id);
@@ -244,8 +255,7 @@ test("an agent's files belong to its own device, whatever device the file names"
 });
 
 test("events about a recording have the one shape of the specification", async () => {
-  const body = { filename: "stated.mcap", deviceName: "stated", key: "stated", sessionKey: "stated" };
-  const recording = await recordingOf((await uploadFile(cloud, await anotherMcap(), body)).recordingId);
+  const recording = await recordingOf((await knownRecording()).first.recordingId);
   const { id, key, sessionId, importStatus, path } = recording;
   const shape = { id, key, sessionId, importStatus, path, device: recording.device, site: recording.site };
   assert.deepEqual(

@@ -7,6 +7,7 @@ import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, recordingItem, startAgent } from "../../testing/test-agent.ts";
+import { putFile, untilRequest, uploadFile } from "../../testing/upload-file.ts";
 import { ingest } from "./pipeline.ts";
 import { reconcile } from "./reconcile.ts";
 
@@ -21,16 +22,19 @@ function anotherMcap(metadata: { name: string; metadata: Record<string, string> 
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1, metadata });
 }
 
-/** Uploads a file and waits for the end of the import. */
-async function upload(bytes: Uint8Array, body: CallInput<typeof api.uploads.create>) {
-  const { link, requestId } = await admin.call(api.uploads.create, body);
-  const headers = { "content-type": "application/octet-stream" };
-  const response = await fetch(link, { method: "PUT", headers, body: bytes as Uint8Array<ArrayBuffer> });
-  assert.equal(response.status, 200);
-  const list = () => admin.call(api.pendingImports.list, { requestId, showCompleted: true, showQuarantined: true });
-  const [ended] = await eventually(list, ([found]) => found?.terminal === true);
-  const request = await cloud.deps.db.prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
-  return { ...ended!, recordingId: request.recordingId, errorCode: request.errorCode };
+const upload = (bytes: Uint8Array, body: CallInput<typeof api.uploads.create>) => uploadFile(cloud, bytes, body);
+
+let known: ReturnType<typeof uploadKnown> | undefined;
+
+/** Uploads one recording for all tests that compare another upload with one: none of them changes it. */
+async function uploadKnown() {
+  const bytes = await anotherMcap();
+  return { bytes, first: await upload(bytes, { filename: "k.mcap", deviceName: "robot", key: "known" }) };
+}
+
+function knownRecording() {
+  known ??= uploadKnown();
+  return known;
 }
 
 test("an uploaded MCAP becomes a complete recording of a device created by its name, with topics and attachments", async () => {
@@ -95,9 +99,8 @@ test("a deviceId in the metadata that does not exist fails the import with Devic
 });
 
 test("same key and same content is the existing recording, and the object of the copy is removed", async () => {
-  const bytes = await anotherMcap();
-  const first = await upload(bytes, { filename: "k.mcap", deviceName: "robot", key: "same" });
-  const again = await upload(bytes, { filename: "k.mcap", deviceName: "robot", key: "same" });
+  const { bytes, first } = await knownRecording();
+  const again = await upload(bytes, { filename: "k.mcap", deviceName: "robot", key: "known" });
   assert.deepEqual([again.recordingId, again.importId], [first.recordingId, first.importId]);
   const { prisma } = cloud.deps.db;
   const uploads = await prisma.upload.findMany({ where: { requestId: again.requestId } });
@@ -108,16 +111,15 @@ test("same key and same content is the existing recording, and the object of the
 });
 
 test("same key and other content fails the import, and the first recording stays as it is", async () => {
-  const first = await upload(await anotherMcap(), { filename: "k1.mcap", deviceName: "robot", key: "taken" });
-  const other = await upload(await anotherMcap(), { filename: "k2.mcap", deviceName: "robot", key: "taken" });
+  const { first } = await knownRecording();
+  const other = await upload(await anotherMcap(), { filename: "k2.mcap", deviceName: "robot", key: "known" });
   assert.deepEqual([other.status, other.errorCode], ["error", "KeyTaken"]);
-  assert.equal((await admin.call(api.recordings.get, { keyOrId: "taken" })).id, first.recordingId);
+  assert.equal((await admin.call(api.recordings.get, { keyOrId: "known" })).id, first.recordingId);
 });
 
 test("same device and same content under another key is rejected, naming the first", async () => {
-  const bytes = await anotherMcap();
-  const first = await upload(bytes, { filename: "c1.mcap", deviceName: "robot", key: "copy-1" });
-  const second = await upload(bytes, { filename: "c2.mcap", deviceName: "robot", key: "copy-2" });
+  const { bytes, first } = await knownRecording();
+  const second = await upload(bytes, { filename: "c2.mcap", deviceName: "robot", key: "another key" });
   assert.equal(second.errorCode, "DuplicateContent");
   assert.ok(second.error!.includes(first.recordingId!));
 });
@@ -153,41 +155,44 @@ slowTest("many uploads of one file at the same moment end as one recording", asy
   assert.equal(new Set(ended.map(({ recordingId }) => recordingId)).size, 1);
 });
 
-test("an edge recording is imported on request; its data can be deleted and imported again; without its edge copy it is removed with its data", async () => {
-  const agent = await startAgent(cloud, "importer");
-  const bytes = await anotherMcap();
-  const item = recordingItem({ size: bytes.length, start: 1n, end: 2n });
-  await agent.report([item]);
-  const recordings = () => admin.call(api.recordings.list, { deviceId: agent.deviceId });
-  const { id } = (await recordings())[0]!;
+slowTest(
+  "an edge recording is imported on request; its data can be deleted and imported again; without its edge copy it is removed with its data",
+  async () => {
+    const agent = await startAgent(cloud, "importer");
+    const bytes = await anotherMcap();
+    const item = recordingItem({ size: bytes.length, start: 1n, end: 2n });
+    await agent.report([item]);
+    const recordings = () => admin.call(api.recordings.list, { deviceId: agent.deviceId });
+    const { id } = (await recordings())[0]!;
 
-  const importOnce = async () => {
-    await admin.call(api.recordings.requestImport, { keyOrId: id });
-    await deliver(agent, item, bytes);
-    await eventually(recordings, ([found]) => found!.importStatus === "complete");
-  };
-  await importOnce();
-  const [imported] = await recordings();
-  assert.ok(imported!.start > 2n, "what the cloud read replaces what the agent had said");
-  assert.equal((await admin.call(api.recordings.requestImport, { keyOrId: id })).importStatus, "complete");
+    const importOnce = async () => {
+      await admin.call(api.recordings.requestImport, { keyOrId: id });
+      await deliver(agent, item, bytes);
+      await eventually(recordings, ([found]) => found!.importStatus === "complete");
+    };
+    await importOnce();
+    const [imported] = await recordings();
+    assert.ok(imported!.start > 2n, "what the cloud read replaces what the agent had said");
+    assert.equal((await admin.call(api.recordings.requestImport, { keyOrId: id })).importStatus, "complete");
 
-  const { blobKey } = await cloud.deps.db.prisma.recording.findUniqueOrThrow({ where: { id } });
-  assert.deepEqual(await admin.call(api.recordings.delete, { keyOrId: id }), { recordingId: id, hasEdgeCopy: true });
-  assert.deepEqual(
-    (await recordings()).map(({ importStatus, importedAt }) => [importStatus, importedAt]),
-    [["none", undefined]],
-  );
-  await eventually(
-    () => cloud.deps.blobs.stat(blobKey!),
-    (object) => object === undefined,
-  );
+    const { blobKey } = await cloud.deps.db.prisma.recording.findUniqueOrThrow({ where: { id } });
+    assert.deepEqual(await admin.call(api.recordings.delete, { keyOrId: id }), { recordingId: id, hasEdgeCopy: true });
+    assert.deepEqual(
+      (await recordings()).map(({ importStatus, importedAt }) => [importStatus, importedAt]),
+      [["none", undefined]],
+    );
+    await eventually(
+      () => cloud.deps.blobs.stat(blobKey!),
+      (object) => object === undefined,
+    );
 
-  await importOnce();
-  await agent.report([], { removals: [item.versionId] });
-  assert.equal((await recordings())[0]!.importStatus, "complete");
-  await admin.call(api.recordings.delete, { keyOrId: id });
-  await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refusedWith("NotFound"));
-});
+    await importOnce();
+    await agent.report([], { removals: [item.versionId] });
+    assert.equal((await recordings())[0]!.importStatus, "complete");
+    await admin.call(api.recordings.delete, { keyOrId: id });
+    await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refusedWith("NotFound"));
+  },
+);
 
 slowTest("importing a copy at the edge fails with DuplicateContent, naming the first", async () => {
   const agent = await startAgent(cloud, "copier");
@@ -233,9 +238,10 @@ test("an import that a dead worker left is continued, and the attempt that lost 
   const abandoned = { state: "processing", blobKey, recordingId: null, importId: null, updatedAtNs: 0n } as const;
   await prisma.importRequest.update({ where: { id: requestId }, data: abandoned });
   await reconcile(cloud.deps);
+  await untilRequest(cloud, requestId, ["complete"]);
   const list = () => admin.call(api.pendingImports.list, { requestId, showCompleted: true });
-  const [ended] = await eventually(list, ([found]) => found?.status === "complete");
-  assert.equal(ended!.attempts, 2);
+  const [ended] = await list();
+  assert.deepEqual([ended!.status, ended!.attempts], ["complete", 2]);
   await ingest(cloud.deps, requestId, new AbortController().signal);
   assert.deepEqual((await list())[0], ended);
 });
@@ -244,8 +250,7 @@ test("an import that a dead worker left is continued, and the attempt that lost 
 async function startIdle(bytes: Uint8Array) {
   const idle = await startCloud({ after }, { works: false });
   const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "a.mcap", deviceName: "robot" });
-  const headers = { "content-type": "application/octet-stream" };
-  await fetch(link, { method: "PUT", headers, body: bytes as Uint8Array<ArrayBuffer> });
+  await putFile(link, bytes);
   const find = () => idle.deps.db.prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
   return { ...idle, requestId, find };
 }

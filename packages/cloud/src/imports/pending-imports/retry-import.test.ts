@@ -5,7 +5,7 @@ import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, recordingItem, sha256, startAgent, type TestAgent } from "../../testing/test-agent.ts";
-import { endOfImport, putFile, uploadFile } from "../../testing/upload-file.ts";
+import { endOfImport, putFile, untilRecording, untilRequest, uploadFile } from "../../testing/upload-file.ts";
 import { ingest } from "../ingest/pipeline.ts";
 
 const SECOND = 1_000_000_000n;
@@ -34,11 +34,10 @@ async function requestFromEdge(agent: TestAgent, bytes: Uint8Array, key?: string
 
 const wantedOf = async (agent: TestAgent) => (await agent.call(api.edge.work, {})).work.imports[0]!;
 
-const endOfRecording = (keyOrId: string) =>
-  eventually(
-    () => admin.call(api.recordings.get, { keyOrId }),
-    ({ importStatus }) => ["complete", "failed"].includes(importStatus),
-  );
+async function endOfRecording(id: string): Promise<Recording> {
+  await untilRecording(cloud, id, ["complete", "failed"]);
+  return admin.call(api.recordings.get, { keyOrId: id });
+}
 
 test("once somebody did what the reason says, a retry imports the kept object and clears the quarantine; attempts go on counting", async () => {
   const body = { filename: "r.mcap", deviceName: "retried", key: "wanted" };
@@ -153,18 +152,12 @@ slowTest("bytes that differed three times are requested from the device again, t
     const { uploadId, partSize } = await agent.call(api.edge.openUpload, facts);
     await agent.sendParts({ requestId, uploadId, partSize }, bytes);
     await agent.call(api.edge.completeUpload, { requestId, uploadId, parts: [], sha256: sha256("another file") });
-    await eventually(
-      () => requestOf(requestId),
-      ({ state }) => state === "awaiting" || state === "error",
-    );
+    await untilRequest(cloud, requestId, ["awaiting", "error"]);
   };
   for (const _ of [1, 2, 3]) await deliverBroken();
   assert.equal((await requestOf(requestId)).errorCode, "ContentMismatch");
   await retry(requestId);
-  await eventually(
-    () => requestOf(requestId),
-    ({ state }) => state === "awaiting",
-  );
+  await untilRequest(cloud, requestId, ["awaiting"]);
   await deliver(agent, item, bytes);
   assert.equal((await endOfRecording(recordingId)).importStatus, "complete");
 });
