@@ -17,6 +17,7 @@ import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, recordingItem, sayHello, sha256, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
+import { untilRecording } from "../../testing/upload-file.ts";
 import { NotSafeError } from "./held-deployment.ts";
 import { endRecovery, openIncarnation } from "./incarnations.ts";
 import { goMarkRound } from "./mark-round.ts";
@@ -69,14 +70,13 @@ const stateOf = async ({ id }: { id: string }) => (await prisma.upload.findUniqu
 /** Creates a device whose recording is imported, and whose agent may delete it. */
 async function makeImported(name: string) {
   const agent = await startAgent(cloud, name);
-  const bytes = await makeMcap({ seed: name.length });
+  const bytes = await makeMcap({ seed: name.length, durationSeconds: 1 });
   const item = recordingItem({ size: bytes.length });
   await agent.report([item]);
   const [recording] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
   await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
   await deliver(agent, item, bytes);
-  const status = () => admin.call(api.recordings.get, { keyOrId: recording!.id });
-  await eventually(status, ({ importStatus }) => importStatus === "complete");
+  await untilRecording(cloud, recording!.id, ["complete"]);
   await admin.call(api.devices.update, {
     nameOrId: agent.deviceId,
     autoDeleteAfterImport: true,

@@ -13,18 +13,8 @@ const START = 1_760_000_000n * SECOND;
 const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
 const { admin } = cloud;
-const source = await makeMcap({ startNs: START, durationSeconds: 4 });
-const { link: uploadLink } = await admin.call(api.uploads.create, {
-  filename: "drive.mcap",
-  key: "drive",
-  deviceName: "robot",
-});
-const headers = { "content-type": "application/octet-stream" };
-await fetch(uploadLink, { method: "PUT", headers, body: source as Uint8Array<ArrayBuffer> });
-await eventually(
-  () => admin.call(api.recordings.list, {}),
-  ([found]) => found?.importStatus === "complete",
-);
+const source = await makeMcap({ startNs: START, durationSeconds: 3 });
+await uploadFile(cloud, source, { filename: "drive.mcap", key: "drive", deviceName: "robot" });
 
 async function exported(more: Partial<CallInput<typeof api.exports.create>> = {}) {
   const { link } = await admin.call(api.exports.create, { recordingKey: "drive", ...more });

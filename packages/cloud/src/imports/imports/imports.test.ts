@@ -7,7 +7,7 @@ import { newId } from "../../db/ids.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
-import { uploadFile } from "../../testing/upload-file.ts";
+import { untilRecording, uploadFile } from "../../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
@@ -24,6 +24,19 @@ function anotherMcap() {
 }
 
 const upload = async (filename = "a.mcap") => uploadFile(cloud, await anotherMcap(), { filename, deviceId: robot.id });
+let kept: ReturnType<typeof uploadNewYear> | undefined;
+
+async function uploadNewYear() {
+  const bytes = await makeMcap({ startNs: 1_767_225_599n * SECOND, durationSeconds: 2 });
+  return { bytes, ended: await uploadFile(cloud, bytes, { filename: "new-year.mcap", deviceId: robot.id }) };
+}
+
+/** Imports one recording for all tests that delete nothing of it. */
+function keptImport() {
+  kept ??= uploadNewYear();
+  return kept;
+}
+
 const list = (query: CallInput<typeof api.imports.list> = {}) => admin.call(api.imports.list, query);
 const statusOf = async (keyOrId: string) => (await admin.call(api.recordings.get, { keyOrId })).importStatus;
 const notFound = refusedWith(404);
@@ -35,8 +48,7 @@ function deleteMany(query: string, body?: unknown): Promise<Response> {
 }
 
 test("a completed import is listed as it was: ids, device, spans, types, sizes and the day of its start", async () => {
-  const bytes = await makeMcap({ startNs: 1_767_225_599n * SECOND, durationSeconds: 2 });
-  const ended = await uploadFile(cloud, bytes, { filename: "new-year.mcap", deviceId: robot.id });
+  const { bytes, ended } = await keptImport();
   const recording = await admin.call(api.recordings.get, { keyOrId: ended.recordingId! });
   const [found] = await list({ filename: "new-year.mcap" });
   assert.deepEqual(found, {
@@ -167,10 +179,7 @@ async function importOnce(
 ) {
   await admin.call(api.recordings.requestImport, { keyOrId: id });
   await deliver(agent, file.item, file.bytes);
-  await eventually(
-    () => statusOf(id),
-    (status) => status === "complete",
-  );
+  await untilRecording(cloud, id, ["complete"]);
   return (await prisma.recording.findUniqueOrThrow({ where: { id } })).importId!;
 }
 
@@ -207,7 +216,7 @@ slowTest(
 
 test("another organization's import is notFound, and stays", async () => {
   const other = await cloud.otherOrganization();
-  const { importId, recordingId } = await upload();
+  const { importId, recordingId } = (await keptImport()).ended;
   const { deletionResults } = await other.call(api.imports.deleteMany, { id: [importId!] });
   assert.deepEqual(deletionResults, [{ importId, result: "notFound" }]);
   await assert.rejects(other.call(api.imports.delete, { importId: importId! }), notFound);
@@ -229,7 +238,7 @@ test("no ids are 400, and so are more than 50", async () => {
 });
 
 test("if any import belongs to a different site than the others, the whole request fails with 400 and nothing is deleted", async () => {
-  const [here, there] = [await upload(), await upload()];
+  const [{ ended: here }, there] = [await keptImport(), await upload()];
   const elsewhere = await admin.call(api.sites.create, { name: "elsewhere", type: "self-hosted" });
   await prisma.import.update({ where: { id: there.importId! }, data: { siteId: elsewhere.id } });
   const response = await deleteMany(`?id=${here.importId},${there.importId}`);
