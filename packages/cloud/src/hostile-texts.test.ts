@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, ErrorBody, type Operation } from "@downlink/protocol";
 import { operations } from "./testing/races/run-operation.ts";
+import { sendRequest } from "./testing/send-request.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -11,14 +12,14 @@ const unstorable = ["a\0", "\ud800", ["\udc00"]];
 interface Sent {
   readonly path?: string;
   readonly query?: string;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly body?: string | Uint8Array;
 }
 
 async function send({ method, path }: Operation, sent: Sent) {
   const url = `${cloud.url}${sent.path ?? path.replaceAll(/\{\w+\}/g, "1")}${sent.query ?? ""}`;
   const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };
-  const response = await fetch(url, { method: method.toUpperCase(), headers, body: sent.body ?? null });
-  return { status: response.status, ...ErrorBody.parse(await response.json()) };
+  const { status, text } = await sendRequest(url, { method: method.toUpperCase(), headers, ...sent });
+  return { status, ...ErrorBody.parse(JSON.parse(text)) };
 }
 
 /** Requires that each of the fields, which are sent together, is named. */

@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { api, type CallInput, capabilities, ErrorBody, type Operation } from "@downlink/protocol";
 import { newId } from "./db/ids.ts";
 import { refusedWith } from "./testing/refused-with.ts";
+import { sendRequest } from "./testing/send-request.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -68,9 +69,10 @@ function around({ called }: ListOf, selector: string): Record<string, string> {
 
 async function ask(list: ListOf, given: Record<string, string>, token = cloud.adminKey) {
   const query = new URLSearchParams({ ...around(list, Object.keys(given)[0]!), ...given });
-  const response = await fetch(`${cloud.url}${list.path}?${query}`, { headers: { authorization: `Bearer ${token}` } });
-  const body: unknown = await response.json();
-  return response.status === 200 ? { status: 200 } : { status: response.status, ...ErrorBody.parse(body) };
+  const headers = { authorization: `Bearer ${token}` };
+  const { status, text } = await sendRequest(`${cloud.url}${list.path}?${query}`, { headers });
+  const body: unknown = JSON.parse(text);
+  return status === 200 ? { status } : { status, ...ErrorBody.parse(body) };
 }
 
 const idOf = { deviceId: "dev", recordingId: "rec", sessionId: "sess", siteId: "site", edgeSiteId: "site" } as const;

@@ -5,6 +5,7 @@ import { makeMcap } from "@downlink/recordings/testing";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { mintToken } from "../../process/credentials/mint.ts";
+import { sendRequest } from "../../testing/send-request.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
 import { putFile } from "../../testing/upload-file.ts";
@@ -40,7 +41,7 @@ async function otherToken(): Promise<string> {
 }
 
 async function post({ path = "/v1/devices", body = {}, key, token = cloud.adminKey }: Post): Promise<Answered> {
-  const response = await fetch(`${cloud.url}${path}`, {
+  const { status, text, headers } = await sendRequest(`${cloud.url}${path}`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${token}`,
@@ -49,8 +50,6 @@ async function post({ path = "/v1/devices", body = {}, key, token = cloud.adminK
     },
     body: JSON.stringify(body),
   });
-  const text = await response.text();
-  const { status, headers } = response;
   const replayed = headers.get("idempotent-replayed") === "true";
   return { status, text, body: JSON.parse(text), replayed };
 }

@@ -4,10 +4,11 @@ import { api, extensionUpload, type Operation, plainRoutes } from "@downlink/pro
 import { makeEpisodes } from "../../data/datasets/testing/make-episodes.ts";
 import { makeZip } from "../../organization/extensions/testing/make-zip.ts";
 import { storeMember } from "../../testing/one-of-each.ts";
+import { sendRequest } from "../../testing/send-request.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
-const { prisma } = cloud.deps.db;
+const { prisma, pool } = cloud.deps.db;
 const { projectId, recordingIds } = await makeEpisodes(cloud, []);
 await prisma.recording.update({ where: { id: recordingIds[0] }, data: { blobKey: "stored" } });
 const { id: deviceId } = await cloud.admin.call(api.devices.get, { nameOrId: "robot" });
@@ -21,7 +22,7 @@ interface Call {
 }
 
 async function post({ path, body = {}, bytes }: Call, key?: string) {
-  const response = await fetch(`${cloud.url}${path}`, {
+  const { status, text } = await sendRequest(`${cloud.url}${path}`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${cloud.adminKey}`,
@@ -30,8 +31,7 @@ async function post({ path, body = {}, bytes }: Call, key?: string) {
     },
     body: bytes ?? JSON.stringify(body),
   });
-  const text = await response.text();
-  return { status: response.status, text };
+  return { status, text };
 }
 
 const posts = Object.values(api)
@@ -165,7 +165,7 @@ function shapeOf(value: unknown): unknown {
 
 /** Counts the rows of every table, jobs included. */
 async function countRows(): Promise<Record<string, number>> {
-  const rows = await prisma.$queryRawUnsafe<{ name: string; count: number }[]>(countEach);
+  const { rows } = await pool.query<{ name: string; count: number }>(countEach);
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
