@@ -114,7 +114,7 @@ test("a request that the edge has not delivered can be cancelled: the recording 
   await assert.rejects(cancel(id), refusedWith(409, /complete/));
 });
 
-test("deleting an imported edge recording removes only imported data: the edge copy, the recording and its session stay", async () => {
+test("an imported edge recording that is deleted loses its imported data alone, and stays in its session; without an edge copy it is removed", async () => {
   const agent = await startAgent(cloud, "deleted");
   const bytes = await anotherMcap();
   const { id, item, blobKey } = await importFrom(agent, bytes);
@@ -128,6 +128,13 @@ test("deleting an imported edge recording removes only imported data: the edge c
   await deliver(agent, item, bytes);
   await reaches(id, "complete");
   assert.equal((await admin.call(api.recordings.get, { keyOrId: id })).sessionId, session.id);
+
+  const second = await prisma.recording.findUniqueOrThrow({ where: { id } });
+  await agent.report([], { removals: [item.versionId] });
+  assert.equal(await statusOf(id), "complete");
+  await remove(id);
+  await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refusedWith(404));
+  await isGone(second.blobKey!);
 });
 
 test("deleting a recording by its key removes the row, its topics and attachments; its session stays", async () => {
@@ -145,16 +152,6 @@ test("deleting a recording by its key removes the row, its topics and attachment
   const [event] = await prisma.outboxEvent.findMany({ where: { type: "recording.deleted" }, orderBy: { id: "desc" } });
   const { recording } = event!.payload as { recording: { id: string; key: string; importStatus: string } };
   assert.deepEqual([recording.id, recording.key, recording.importStatus], [recordingId, "to be deleted", "complete"]);
-});
-
-test("a recording without an edge copy is removed with its data", async () => {
-  const agent = await startAgent(cloud, "without-copy");
-  const { id, item, blobKey } = await importFrom(agent, await anotherMcap());
-  await agent.report([], { removals: [item.versionId] });
-  assert.equal(await statusOf(id), "complete");
-  await remove(id);
-  await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refusedWith(404));
-  await isGone(blobKey);
 });
 
 test("deleting a recording that is only requested cancels the request; deleting a failed one removes its kept object", async () => {

@@ -5,6 +5,7 @@ import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Recording } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
+import { sendRequest } from "../../testing/send-request.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { type StoredRecording, storeRecordings } from "../../testing/stored-recordings.ts";
 
@@ -22,10 +23,9 @@ const idsWhere = (isMatch: (row: StoredRecording, i: number) => boolean) =>
   ids(stored.filter(isMatch).toSorted((a, b) => Number(a.createdAtNs - b.createdAtNs) || (a.id < b.id ? -1 : 1)));
 
 async function send(query: string) {
-  const response = await fetch(`${cloud.url}/v1/recordings?${query}`, {
-    headers: { authorization: `Bearer ${cloud.adminKey}` },
-  });
-  return { status: response.status, body: (await response.json()) as Recording[] & { error: string } };
+  const headers = { authorization: `Bearer ${cloud.adminKey}` };
+  const { status, text } = await sendRequest(`${cloud.url}/v1/recordings?${query}`, { headers });
+  return { status, body: JSON.parse(text) as Recording[] & { error: string } };
 }
 
 test("a recording that touches the range at only one nanosecond is found", async () => {
