@@ -13,7 +13,17 @@ export async function writeRecording(
 ): Promise<Buffer> {
   const { sizeBytes = 50_000, seed = 1 } = options;
   const durationSeconds = Math.max(0.1, sizeBytes / 500_000);
-  const bytes = Buffer.from(await makeMcap({ topics: incompressible, durationSeconds, compression: "", seed }));
+  const bytes = Buffer.from(await makeOnce(durationSeconds, seed));
   writeFileSync(join(device.root, path), bytes);
   return bytes;
+}
+
+const made = new Map<string, Promise<Uint8Array>>();
+
+/** Many tests write the same recordings of less than a megabyte. */
+function makeOnce(durationSeconds: number, seed: number): Promise<Uint8Array> {
+  const key = `${durationSeconds} ${seed}`;
+  const making = made.get(key) ?? makeMcap({ topics: incompressible, durationSeconds, compression: "", seed });
+  if (durationSeconds < 2) made.set(key, making);
+  return making;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { api, type DeletionReason, type PermitAnswer } from "@downlink/protocol";
-import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { eventually, firstCases, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { inPieces, readBlob } from "../store/blobs/testing/pieces.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -46,7 +46,7 @@ async function makeImported(name: string, seed: number) {
 /** Creates a device whose recording was imported at this moment. */
 async function makeFresh(name: string, seed: number) {
   const agent = await startAgent(cloud, name);
-  const bytes = await makeMcap({ seed });
+  const bytes = await makeMcap({ seed, durationSeconds: 0.1 });
   const item = recordingItem({ size: bytes.length });
   await agent.report([item]);
   const [recording] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
@@ -139,7 +139,7 @@ test("while a file may be deleted, its edge copy counts as gone and cannot be re
 });
 
 test("of an import request and a permit at the same moment exactly one is granted", async () => {
-  for (let round = 0; round < 8; round++) {
+  for (const round of firstCases(3, [0, 1, 2, 3, 4, 5, 6, 7])) {
     const { agent, item, id } = await makeDevice(`race-${round}`);
     const [permit, request] = await Promise.allSettled([
       ask(agent, "prune", { versionId: item.versionId }),

@@ -79,7 +79,7 @@ test("texts that a database cannot hold are stored as escapes and refuse no repo
 });
 
 test("thousands of errors are a 400 that names the first ones", async () => {
-  const { status, body } = await send(...Array.from({ length: 500 }, () => item({ topics: Array(20).fill({}) })));
+  const { status, body } = await send(...Array.from({ length: 100 }, () => item({ topics: Array(20).fill({}) })));
   assert.equal(status, 400);
   const { error, details } = ErrorBody.parse(body);
   assert.equal(details!.length, 20);
@@ -96,7 +96,7 @@ test("more items than a report holds are a 400, more bytes a 413", async () => {
 });
 
 test("a report within the limits is accepted: thousands of topics, a megabyte of metadata, the longest path and key", async () => {
-  const topics = Array.from({ length: 5000 }, (_, n) => topic({ topic: `/${n}` }));
+  const topics = Array.from({ length: 2000 }, (_, n) => topic({ topic: `/${n}` }));
   const metadata = [{ name: "long", metadata: { text: "x".repeat(1024 * 1024) } }];
   const { status, body } = await send(
     item({ topics }),

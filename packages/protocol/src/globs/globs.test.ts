@@ -34,9 +34,9 @@ test("names with a newline match like others", () => {
 
 test("no glob makes a path take more steps than it has characters", () => {
   const stars = `${"*a".repeat(200)}*b`;
-  for (const length of [60, 4000])
+  for (const length of [60, 1000])
     assert.equal(fits("a".repeat(length), stars, `**/${stars}`, "{a*,*a}".repeat(40)), true);
-  for (const length of [60, 4000]) assert.equal(fits("a".repeat(length), stars, `**/${stars}`), false);
+  for (const length of [60, 1000]) assert.equal(fits("a".repeat(length), stars, `**/${stars}`), false);
   assert.equal(fits("ab".repeat(2000), `**${"/**/a*".repeat(50)}/b`), false);
   assert.equal(fits(`${"a".repeat(39)}c`, "{a,b}".repeat(40)), false);
   assert.equal(fits("ab".repeat(20), "{a,b}".repeat(40)), true);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type PropertyResourceType } from "@downlink/protocol";
-import { slowTest } from "@downlink/recordings/testing";
+import { firstCases, slowTest } from "@downlink/recordings/testing";
 import { newId } from "../../db/ids.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -200,7 +200,7 @@ for (const resourceType of ["event", "session"] as const)
   });
 
 test("a value that is written while its property is deleted remains nowhere", async () => {
-  for (let round = 0; round < 5; round++) {
+  for (const round of firstCases(2, [0, 1, 2, 3, 4])) {
     const { id, key } = await create({ key: `race_${round}` });
     const device = await admin.call(api.devices.create, { name: `race-${round}` });
     const write = { nameOrId: device.id, properties: { [key]: "x" } };
