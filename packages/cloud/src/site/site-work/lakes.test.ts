@@ -29,7 +29,7 @@ const wantedIds = async () => (await work()).lakes.map(({ importId }) => importI
 /** Brings a file to its end at the site, and answers its recording. */
 async function importFile(more: Partial<CallInput<typeof api.uploads.create>> = {}, of: TestSite = site) {
   minute += 60n;
-  const bytes = await makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1 });
+  const bytes = await makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 0.2 });
   const body = { filename: "a.mcap", deviceId: robot.id, siteId: of.siteId, ...more };
   const { requestId } = await admin.call(api.uploads.create, body);
   const key = await of.storeFile(requestId, bytes);

@@ -31,7 +31,7 @@ let minute = 0n;
 /** Brings a file to its end at the site, or leaves it there unread. */
 async function importFile({ isRead = true, key = undefined as string | undefined } = {}) {
   minute += 60n;
-  const bytes = await makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1 });
+  const bytes = await makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 0.2 });
   const file = { filename: "a.mcap", deviceId: robot.id, siteId, key };
   const { requestId } = await admin.call(api.uploads.create, file);
   const object = { key: await site.storeFile(requestId, bytes), size: bytes.byteLength };

@@ -23,7 +23,7 @@ let minute = 0n;
 
 function anotherMcap() {
   minute += 60n;
-  return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1 });
+  return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 0.2 });
 }
 
 const createLink = (more: Partial<CallInput<typeof api.uploads.create>> = {}) =>
