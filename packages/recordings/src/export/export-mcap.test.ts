@@ -256,7 +256,7 @@ test("a damaged attachment is left out, and a metadata record reports it", async
 });
 
 test("a reader that stops reading stops the work", async () => {
-  const bytes = await fileOfSizes(Array<number>(640).fill(50_000));
+  const bytes = await fileOfSizes(Array<number>(900).fill(50_000));
   const source = countReads(bytesSource(bytes));
   const { openIndex } = await indexedSource(bytes);
   for await (const piece of exportMcap([exportSource(source, { openIndex })], { compression: "" })) {
