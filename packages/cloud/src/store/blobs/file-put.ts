@@ -13,6 +13,8 @@ import { isSystemError, publishFile, writeFully } from "./durable-file.ts";
 import { filesOf, temporaryFile } from "./file-layout.ts";
 
 const BLOCK_BYTES = 1024 * 1024;
+/** Nothing is written in smaller blocks, unless it is smaller. */
+const SMALLEST_BLOCK_BYTES = 64 * 1024;
 const zeros = Buffer.alloc(BLOCK_BYTES);
 
 /** Implements BlobStore.put: the bytes go into a temporary file, which is synced and then linked to its name. */
@@ -27,7 +29,7 @@ export async function putFile(
   await using file = await open(temporary, "wx", 0o600);
   leftovers.defer(() => rm(temporary, { force: true }));
   const body = options.signal ? abortable(object.body, options.signal) : object.body;
-  const written = await writeHashed(file, body, options.maxBytes ?? Number.POSITIVE_INFINITY);
+  const written = await writeHashed(file, body, options);
   if (options.expectedBytes !== undefined && written.sizeBytes !== options.expectedBytes)
     throw new DigestMismatchError(`${options.expectedBytes} bytes were announced, ${written.sizeBytes} came`);
   await file.sync();
@@ -40,11 +42,13 @@ export async function putFile(
 }
 
 /** One block is written while the next one is filled, so that the network and the disk work at the same time. */
-async function writeHashed(file: FileHandle, body: AsyncIterable<Uint8Array>, maxBytes: number) {
+async function writeHashed(file: FileHandle, body: AsyncIterable<Uint8Array>, options: PutOptions) {
+  const { maxBytes = Number.POSITIVE_INFINITY, expectedBytes = BLOCK_BYTES } = options;
+  const blockBytes = Math.max(SMALLEST_BLOCK_BYTES, Math.min(BLOCK_BYTES, expectedBytes));
   const hash = createHash("sha256");
   let writing = Promise.resolve();
   let sizeBytes = 0;
-  for await (const block of fillBlocks(limitBody(body, maxBytes))) {
+  for await (const block of fillBlocks(limitBody(body, maxBytes), blockBytes)) {
     hash.update(block);
     await writing;
     if (!isHole(block)) writing = writeFully(file, block, sizeBytes);
@@ -70,19 +74,20 @@ async function* limitBody(body: AsyncIterable<Uint8Array>, maxBytes: number): As
   }
 }
 
-/** Joins pieces of any size into blocks of 1 MiB, in two buffers by turns: a block is valid until the next but one is requested. */
-async function* fillBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let [filling, resting] = [Buffer.allocUnsafeSlow(BLOCK_BYTES), Buffer.allocUnsafeSlow(BLOCK_BYTES)];
+/** Joins pieces of any size into blocks of one, in two buffers by turns: a block is valid until the next but one is requested. */
+async function* fillBlocks(pieces: AsyncIterable<Uint8Array>, blockBytes: number): AsyncGenerator<Uint8Array> {
+  let filling = Buffer.allocUnsafeSlow(blockBytes);
+  let resting: Buffer<ArrayBuffer> | undefined;
   let filledBytes = 0;
   for await (const piece of pieces) {
     for (let taken = 0; taken < piece.byteLength; ) {
-      const fitting = piece.subarray(taken, taken + BLOCK_BYTES - filledBytes);
+      const fitting = piece.subarray(taken, taken + blockBytes - filledBytes);
       filling.set(fitting, filledBytes);
       filledBytes += fitting.byteLength;
       taken += fitting.byteLength;
-      if (filledBytes < BLOCK_BYTES) continue;
+      if (filledBytes < blockBytes) continue;
       yield filling;
-      [filling, resting] = [resting, filling];
+      [filling, resting] = [resting ?? Buffer.allocUnsafeSlow(blockBytes), filling];
       filledBytes = 0;
     }
   }
