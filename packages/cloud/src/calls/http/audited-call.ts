@@ -80,12 +80,21 @@ function readerOf<C extends Contract>({ contract, handlers, shown }: BoundContra
   };
 }
 
-/** Returns a function that writes an answer as JSON shows it, without the fields that may hold a secret. */
+/**
+ * Returns a function that writes an answer as JSON shows it, without the fields that may hold a secret. It looks for those once, at its
+ * first call: a start would look at every operation's.
+ */
 function fieldsOf(schema: z.ZodType): (answered: unknown) => Fields {
+  let open: z.ZodObject | undefined;
+  return (answered) => {
+    open ??= leaveOutCredentials(schema);
+    return dropPath(z.encode(open, answered as never) as Fields);
+  };
+}
+
+function leaveOutCredentials(schema: z.ZodType): z.ZodObject {
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
-  const open = Object.entries(shape).filter(([, field]) => !holdsCredential(field));
-  const known = z.object(Object.fromEntries(open));
-  return (answered) => dropPath(z.encode(known, answered as never) as Fields);
+  return z.object(Object.fromEntries(Object.entries(shape).filter(([, field]) => !holdsCredential(field))));
 }
 
 /** The address of a webhook may hold its receiver's secret behind the host. */
