@@ -68,6 +68,7 @@ export async function startCloud(
   const adminKey = mintToken("dl_sk");
   const environment = {
     DOWNLINK_PORT: "0",
+    DOWNLINK_CONSOLE: "off", // its files would be read again for each control plane
     DOWNLINK_DATA_DIR: dataDir,
     DOWNLINK_ADMIN_KEY: adminKey,
     DATABASE_URL: await createTestDatabase(t),
