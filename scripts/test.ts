@@ -42,7 +42,7 @@ const SILENCE_MS = process.env.CI ? 400_000 : TIMEOUT_MS + 30_000;
 const SLOW_PARTS = /\b(?:firstCases|propertyRuns|runsSlowTests|slowTest)\(/;
 /** With the usual 16 MB an eighth of the processors' time goes into collecting what tests throw away. */
 const YOUNG_MB = 32;
-/** So much may become old before it is collected for the first time: a process of quick tests ends with little more. Slow ones measure memory. */
+/** So much may become old before it is collected for the first time: few processes of quick tests reach it. Slow tests measure memory. */
 const FIRST_OLD_MB = 800;
 
 const { values, positionals } = parseArgs({

@@ -18,7 +18,7 @@ interface Document {
   readonly tags: readonly { name: string }[];
 }
 
-const cloud = await startCloud({ after }, { works: false });
+const cloud = await startCloud({ after }, { works: false, environment: { DOWNLINK_CONSOLE: "on" } });
 const document = (await (await fetch(`${cloud.url}/v1/openapi.json`)).json()) as Document;
 const described = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ route: `${method.toUpperCase()} ${path}`, ...operation })),

@@ -322,8 +322,8 @@ planted(
 );
 
 /** Neighbours in the list touch the same things, so that they are planted at different times. */
-for (const [check, together] of Map.groupBy(faults.entries(), ([index]) => index % CHECKS))
-  test(`in check ${check + 1} of the planted faults these are found, and nothing else: ${together.map(([, { name }]) => name).join(", ")}`, () =>
+for (const [number, together] of Map.groupBy(faults.entries(), ([index]) => index % CHECKS))
+  test(`in check ${number + 1} of the planted faults these are found, and nothing else: ${together.map(([, { name }]) => name).join(", ")}`, () =>
     findAll(together.map(([, fault]) => fault)));
 
 test("nothing is found once all of that is undone, now and when it is old", async () => {
