@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "@downlink/client";
@@ -64,7 +65,7 @@ export async function startCloud(
   const stack = new AsyncDisposableStack();
   t.after(() => stack.disposeAsync());
   const dataDir = shared ?? (await mkdtemp(join(tmpdir(), "downlink-cloud-")));
-  if (shared === undefined) stack.defer(() => rm(dataDir, { recursive: true }));
+  if (shared === undefined) stack.defer(() => rmSync(dataDir, { recursive: true }));
   const adminKey = mintToken("dl_sk");
   const environment = {
     DOWNLINK_PORT: "0",
