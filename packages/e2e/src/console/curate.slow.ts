@@ -58,10 +58,12 @@ async function changeEvent(page: Page, { cloud }: ConsoleScenario): Promise<void
   assert.equal(start, 1_760_000_060_000_000_001n);
   await page.getByRole("row").filter({ hasText: "reason: fall" }).getByRole("link").click();
   await page.getByRole("button", { name: "Change" }).click();
-  await page.getByRole("dialog").getByLabel("Metadata").fill("no metadata");
+  const metadata = page.getByRole("dialog").getByLabel("Metadata");
+  await metadata.fill("no metadata");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("is not written as key: value").waitFor();
-  await page.getByRole("dialog").getByLabel("Metadata").fill("reason: stumble");
+  assert.equal(await metadata.inputValue(), "no metadata");
+  await metadata.fill("reason: stumble");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("stumble").waitFor();
   assert.equal((await admin.call(api.events.get, { id })).start, start);

@@ -123,8 +123,18 @@ test("no manifest says that a repeated or a refused file became a recording", as
 
 test("no manifest holds a token, a link or a key that gives access to something", async () => {
   const { signingKey } = await prisma.deployment.findFirstOrThrow();
+  const asked = await askForFile(cloud, "edge-2");
+  const { uploadId } = await asked.agent.call(api.edge.openUpload, asked.version);
+  const ofEdge = await prisma.upload.findUniqueOrThrow({ where: { id: uploadId } });
+  const byLink = await send(await anotherMcap());
+  await ingest(deps, byLink.requestId, never);
   const keys = await Array.fromAsync(deps.blobs.listNotes("manifests/"), ({ key }) => key);
-  assert(keys.length >= 8);
+  for (const [{ blobKey }, kind] of [
+    [ofEdge, "begun"],
+    [byLink, "begun"],
+    [byLink, "import"],
+  ] as const)
+    assert(keys.includes(manifestKey(blobKey, kind)));
   for (const key of keys) {
     const text = String(await deps.blobs.getNote(key));
     for (const secret of [cloud.adminKey, signingKey, "dl_", "http", "sig="])
