@@ -42,8 +42,11 @@ const SILENCE_MS = process.env.CI ? 400_000 : TIMEOUT_MS + 30_000;
 const SLOW_PARTS = /\b(?:firstCases|propertyRuns|runsSlowTests|slowTest)\(/;
 /** With the usual 16 MB an eighth of the processors' time goes into collecting what tests throw away. */
 const YOUNG_MB = 32;
-/** So much may become old before it is collected for the first time: few processes of quick tests reach it. Slow tests measure memory. */
-const FIRST_OLD_MB = 800;
+/**
+ * So much may become old before it is collected for the first time, and buffers begin no collection of their own: few processes of quick
+ * tests reach it. Slow tests measure memory.
+ */
+const COLLECT_LATE = ["--initial-old-space-size=800", "--external-memory-accounted-in-global-limit"];
 
 const { values, positionals } = parseArgs({
   options: {
@@ -203,7 +206,7 @@ async function runTests(lane: Lane, signal: AbortSignal): Promise<LaneResult> {
     signal: AbortSignal.any([signal, hanging.signal]),
     execArgv: [
       `--max-semi-space-size=${YOUNG_MB}`,
-      ...(values.slow ? [] : [`--min-semi-space-size=${YOUNG_MB}`, `--initial-old-space-size=${FIRST_OLD_MB}`]),
+      ...(values.slow ? [] : [`--min-semi-space-size=${YOUNG_MB}`, ...COLLECT_LATE]),
       ...REPORTING,
       ...["--import", LEAVE_PROMISES],
       ...["--import", SHORT_DIFFERENCES],
