@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const FILES_PER_PROCESS = 40;
+const FILES_PER_PROCESS = 80;
 /** The name says that a test changes its process or measures it, so that it runs alone. A slow test would block those behind it. */
 const ALONE = /\.(alone\.test|slow)\.ts$/;
 

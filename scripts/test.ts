@@ -46,7 +46,7 @@ const YOUNG_MB = 32;
  * So much may become old before it is collected for the first time, and buffers begin no collection of their own: few processes of quick
  * tests reach it. Slow tests measure memory.
  */
-const COLLECT_LATE = ["--initial-old-space-size=800", "--external-memory-accounted-in-global-limit"];
+const COLLECT_LATE = ["--initial-old-space-size=400", "--external-memory-accounted-in-global-limit"];
 
 const { values, positionals } = parseArgs({
   options: {
