@@ -43,8 +43,8 @@ const SLOW_PARTS = /\b(?:firstCases|propertyRuns|runsSlowTests|slowTest)\(/;
 /** With the usual 16 MB an eighth of the processors' time goes into collecting what tests throw away. */
 const YOUNG_MB = 32;
 /**
- * So much may become old before it is collected for the first time, and buffers begin no collection of their own: few processes of quick
- * tests reach it. Slow tests measure memory.
+ * 400 MB may become old before they are collected for the first time, and buffers begin no collection of their own: a process of quick
+ * tests collects once or twice in all. Slow tests measure memory.
  */
 const COLLECT_LATE = ["--initial-old-space-size=400", "--external-memory-accounted-in-global-limit"];
 

@@ -134,7 +134,7 @@ test("no manifest holds a token, a link or a key that gives access to something"
     [byLink, "begun"],
     [byLink, "import"],
   ] as const)
-    assert(keys.includes(manifestKey(blobKey, kind)));
+    assert(keys.includes(manifestKey(blobKey, kind)), `${kind} of ${blobKey} is missing`);
   for (const key of keys) {
     const text = String(await deps.blobs.getNote(key));
     // Not "http": an id may hold these letters.

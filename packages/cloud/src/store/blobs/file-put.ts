@@ -13,7 +13,7 @@ import { isSystemError, publishFile, writeFully } from "./durable-file.ts";
 import { filesOf, temporaryFile } from "./file-layout.ts";
 
 const BLOCK_BYTES = 1024 * 1024;
-/** Nothing is written in smaller blocks, unless it is smaller. */
+/** A body is written in blocks of at least this size; a smaller body is one block. */
 const SMALLEST_BLOCK_BYTES = 64 * 1024;
 const zeros = Buffer.alloc(BLOCK_BYTES);
 
@@ -74,7 +74,7 @@ async function* limitBody(body: AsyncIterable<Uint8Array>, maxBytes: number): As
   }
 }
 
-/** Joins pieces of any size into blocks of one, in two buffers by turns: a block is valid until the next but one is requested. */
+/** Joins pieces of any size into blocks of `blockBytes`, in two buffers by turns: a block is valid until the next but one is requested. */
 async function* fillBlocks(pieces: AsyncIterable<Uint8Array>, blockBytes: number): AsyncGenerator<Uint8Array> {
   let filling = Buffer.allocUnsafeSlow(blockBytes);
   let resting: Buffer<ArrayBuffer> | undefined;
