@@ -7,8 +7,9 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { abortable } from "../../core/abortable.ts";
-import { BlobExistsError, BlobTooLargeError, DigestMismatchError } from "./blob-errors.ts";
+import { BlobExistsError } from "./blob-errors.ts";
 import type { PutOptions } from "./blob-store.ts";
+import { checkLength } from "./body-length.ts";
 import { isSystemError, publishFile, writeFully } from "./durable-file.ts";
 import { filesOf, temporaryFile } from "./file-layout.ts";
 
@@ -30,8 +31,6 @@ export async function putFile(
   leftovers.defer(() => rm(temporary, { force: true }));
   const body = options.signal ? abortable(object.body, options.signal) : object.body;
   const written = await writeHashed(file, body, options);
-  if (options.expectedBytes !== undefined && written.sizeBytes !== options.expectedBytes)
-    throw new DigestMismatchError(`${options.expectedBytes} bytes were announced, ${written.sizeBytes} came`);
   await file.sync();
   try {
     await publishFile(temporary, files.object);
@@ -43,12 +42,12 @@ export async function putFile(
 
 /** One block is written while the next one is filled, so that the network and the disk work at the same time. */
 async function writeHashed(file: FileHandle, body: AsyncIterable<Uint8Array>, options: PutOptions) {
-  const { maxBytes = Number.POSITIVE_INFINITY, expectedBytes = BLOCK_BYTES } = options;
+  const { expectedBytes = BLOCK_BYTES } = options;
   const blockBytes = Math.max(SMALLEST_BLOCK_BYTES, Math.min(BLOCK_BYTES, expectedBytes));
   const hash = createHash("sha256");
   let writing = Promise.resolve();
   let sizeBytes = 0;
-  for await (const block of fillBlocks(limitBody(body, maxBytes), blockBytes)) {
+  for await (const block of fillBlocks(checkLength(body, options), blockBytes)) {
     hash.update(block);
     await writing;
     if (!isHole(block)) writing = writeFully(file, block, sizeBytes);
@@ -63,15 +62,6 @@ async function writeHashed(file: FileHandle, body: AsyncIterable<Uint8Array>, op
 /** Recorders fill files with zeros ahead: blocks of zeros stay holes, which take no room and no time. */
 function isHole(block: Uint8Array): boolean {
   return zeros.subarray(0, block.byteLength).equals(block);
-}
-
-async function* limitBody(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
-  let sizeBytes = 0;
-  for await (const piece of body) {
-    sizeBytes += piece.byteLength;
-    if (sizeBytes > maxBytes) throw new BlobTooLargeError(maxBytes);
-    yield piece;
-  }
 }
 
 /** Joins pieces of any size into blocks of `blockBytes`, in two buffers by turns: a block is valid until the next but one is requested. */

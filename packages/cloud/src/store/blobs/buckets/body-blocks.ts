@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { abortable } from "../../../core/abortable.ts";
-import { BlobTooLargeError, DigestMismatchError } from "../blob-errors.ts";
 import type { PutOptions } from "../blob-store.ts";
+import { checkLength } from "../body-length.ts";
 import type { PutResult } from "./bucket-client.ts";
 
 const MOST_BLOCKS = 10_000;
@@ -26,7 +26,7 @@ export async function readBlocks(
   options: PutOptions,
   blockBytes: number,
 ): Promise<Blocks> {
-  const counted = new CountedBody(options.signal ? abortable(body, options.signal) : body, options);
+  const counted = new CountedBody(checkLength(options.signal ? abortable(body, options.signal) : body, options));
   const blocks = joinIntoBlocks(counted, { blockBytes, expectedBytes: options.expectedBytes ?? 0 });
   const { value: first = Buffer.alloc(0), done } = await blocks.next();
   const second = done ? undefined : await blocks.next();
@@ -56,25 +56,19 @@ export async function sendBlocks<T>(
 /** Counts and hashes a body. */
 class CountedBody implements AsyncIterable<Uint8Array> {
   readonly #body: AsyncIterable<Uint8Array>;
-  readonly #options: PutOptions;
   readonly #hash = createHash("sha256");
   #sizeBytes = 0;
 
-  constructor(body: AsyncIterable<Uint8Array>, options: PutOptions) {
+  constructor(body: AsyncIterable<Uint8Array>) {
     this.#body = body;
-    this.#options = options;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    const { maxBytes = Number.POSITIVE_INFINITY, expectedBytes } = this.#options;
     for await (const piece of this.#body) {
       this.#sizeBytes += piece.byteLength;
-      if (this.#sizeBytes > maxBytes) throw new BlobTooLargeError(maxBytes);
       this.#hash.update(piece);
       yield piece;
     }
-    if (expectedBytes !== undefined && this.#sizeBytes !== expectedBytes)
-      throw new DigestMismatchError(`${expectedBytes} bytes were announced, ${this.#sizeBytes} came`);
   }
 
   result(): PutResult {
