@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { sql } from "kysely";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { type Database, openDatabase } from "./client.ts";
@@ -7,8 +7,11 @@ import { withOneConnection } from "./one-connection.ts";
 import { type Parameters, prepare } from "./prepared.ts";
 import { sqlState } from "./sql-state.ts";
 
-async function openTestDatabase(t: TestContext, maxConnections = 1): Promise<Database> {
-  const db = openDatabase(await createTestDatabase(t), { maxConnections, log: { warn: () => {} } });
+const url = await createTestDatabase({ after });
+
+/** Opens connections of its own, which have prepared nothing. */
+function openTestDatabase(t: TestContext, maxConnections = 1): Database {
+  const db = openDatabase(url, { maxConnections, log: { warn: () => {} } });
   t.after(() => db[Symbol.asyncDispose]());
   return db;
 }
@@ -43,7 +46,7 @@ const divide = prepare((db, { by }: Parameters<{ by: number | string }>) =>
 );
 
 test("a prepared statement answers the same for the same values, however often a connection has run it", async (t) => {
-  const db = await openTestDatabase(t);
+  const db = openTestDatabase(t);
   for (let run = 0; run < 3; run++) {
     assert.deepEqual(await echo(db, { ...row, json: JSON.stringify(row.json) }), [row]);
     assert.deepEqual(await echo(db, nothing), [nothing]);
@@ -52,7 +55,7 @@ test("a prepared statement answers the same for the same values, however often a
 
 test("statements side by side answer what each was asked, over one connection and over several", async (t) => {
   for (const connections of [1, 4]) {
-    const db = await openTestDatabase(t, connections);
+    const db = openTestDatabase(t, connections);
     const asked = Array.from({ length: 60 }, (_, index) => index + 1);
     const answers = await Promise.all(
       asked.map(async (number) =>
@@ -67,7 +70,7 @@ test("statements side by side answer what each was asked, over one connection an
 });
 
 test("a statement that fails does so for who asked, at its first run and later; the connection goes on", async (t) => {
-  const db = await openTestDatabase(t);
+  const db = openTestDatabase(t);
   for (let run = 0; run < 2; run++) {
     await assert.rejects(divide(db, { by: 0 }), (error) => sqlState(error) === "22012");
     await assert.rejects(divide(db, { by: "many" }), (error) => sqlState(error) === "22P02");
@@ -83,13 +86,13 @@ test("a row that cannot be read fails its statement alone", async (t) => {
   const numbers = prepare(
     (_db, { texts }: Parameters<{ texts: string }>) => sql<object>`SELECT ${texts}::bigint[] AS numbers`,
   );
-  const db = await openTestDatabase(t);
+  const db = openTestDatabase(t);
   await assert.rejects(numbers(db, { texts: "{{1,2}}" }), SyntaxError);
   assert.deepEqual(await numbers(db, { texts: "{1,2}" }), [{ numbers: [1n, 2n] }]);
 });
 
 test("a column whose type changes beneath a statement is refused by Postgres, never read as what it was", async (t) => {
-  const db = await openTestDatabase(t);
+  const db = openTestDatabase(t);
   const read = prepare((kysely) => kysely.selectNoFrom(sql<bigint>`(SELECT size FROM probe)`.as("size")));
   await db.pool.query("CREATE TABLE probe AS SELECT 1::bigint AS size");
   assert.deepEqual(await read(db, {}), [{ size: 1n }]);
@@ -98,7 +101,7 @@ test("a column whose type changes beneath a statement is refused by Postgres, ne
 });
 
 test("a connection that is lost fails the statement that it runs; the next one takes another connection", async (t) => {
-  const db = await openTestDatabase(t);
+  const db = openTestDatabase(t);
   const endSelf = prepare((kysely) => kysely.selectNoFrom(sql`pg_terminate_backend(pg_backend_pid())`.as("ended")));
   await divide(db, { by: 1 });
   await assert.rejects(endSelf(db, {}));
@@ -106,7 +109,7 @@ test("a connection that is lost fails the statement that it runs; the next one t
 });
 
 test("statements of a transaction take turns on its connection, and see what it has written", async (t) => {
-  const db = await openTestDatabase(t, 2);
+  const db = openTestDatabase(t, 2);
   const count = prepare((kysely, { name }: Parameters<{ name: string }>) =>
     kysely
       .selectFrom("Organization")
