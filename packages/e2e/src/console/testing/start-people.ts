@@ -24,7 +24,8 @@ export async function startPeople(
   t: { after(close: () => Promise<unknown>): void },
   environment: Readonly<Record<string, string>> = {},
 ): Promise<PeopleScenario> {
-  const cloud = await startCloud(t as Parameters<typeof startCloud>[0], { environment });
+  const withPages = { ...environment, DOWNLINK_CONSOLE: "on" };
+  const cloud = await startCloud(t as Parameters<typeof startCloud>[0], { environment: withPages });
   const browser = await startBrowser();
   t.after(() => browser.close());
   const { projects } = await cloud.admin.call(api.me.get, {});
