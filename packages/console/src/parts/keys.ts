@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 const KEY = "downlink.keys";
 
@@ -34,9 +34,12 @@ export function turnKeys(isOn: boolean): void {
   }
 }
 
-/** Shortcuts hold while who names them is on the page, except where somebody types and below an open dialog. */
+/**
+ * Shortcuts hold while who names them is on the page, except where somebody types and below an open dialog. The next key meets those of
+ * what the last one has changed, even if nothing was drawn between them.
+ */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     active.add(shortcuts);
     return () => void active.delete(shortcuts);
   });
