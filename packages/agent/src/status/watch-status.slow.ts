@@ -8,6 +8,7 @@ import { makeDevice } from "../testing/run-daemon.ts";
 
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 const NOT_RUNNING = 4;
+const CTRL_C = "\u0003";
 
 function commandFor(stateDir: string, ...more: readonly string[]): string[] {
   return [process.execPath, main, "--config", "/dev/null", "--state-dir", stateDir, "status", "--watch", ...more];
@@ -56,20 +57,28 @@ test("on a terminal it is drawn in place, q ends it, and the terminal is as it w
 test("a terminal without colours, and one whose owner wants none, get none; a dumb one gets lines", async (t) => {
   if (spawnSync("script", ["--version"]).status !== 0) return t.skip("script (util-linux) is not here");
   using device = makeDevice();
-  const show = (environment: NodeJS.ProcessEnv, ...more: string[]) => {
+  const show = async (environment: NodeJS.ProcessEnv, ...more: string[]) => {
     const words = commandFor(device.stateDir)
       .filter((word) => word !== "--watch")
       .map((word) => `'${word}'`);
-    const command = ["timeout", "-s", "INT", "4", ...words, ...more].join(" ");
     const env = { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, TERM: "xterm", ...environment };
-    return spawnSync("script", ["-qfec", command, "/dev/null"], { encoding: "utf8", env, input: "" }).stdout;
+    const child = spawn("script", ["-qfec", [...words, ...more].join(" "), "/dev/null"], { env });
+    let shown = "";
+    let runs = more.includes("--watch");
+    for await (const chunk of child.stdout.setEncoding("utf8")) {
+      shown += chunk;
+      if (!runs || !shown.includes("not running")) continue;
+      runs = false;
+      child.stdin.write(CTRL_C);
+    }
+    return shown;
   };
-  assert.ok(show({}).includes("\u001b["), "as a colour terminal gets it");
+  assert.ok((await show({})).includes("\u001b["), "as a colour terminal gets it");
   for (const [environment, ...more] of [[{ TERM: "dumb" }], [{ NO_COLOR: "1" }], [{ TERM: "dumb" }, "--watch"]] as [
     NodeJS.ProcessEnv,
     ...string[],
   ][]) {
-    const shown = show(environment, ...more);
+    const shown = await show(environment, ...more);
     assert.deepEqual([shown.includes("not running"), shown.includes("\u001b")], [true, false]);
   }
 });
