@@ -4,6 +4,12 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { Hono } from "hono";
+import { pino } from "pino";
+import type { Env } from "./calls/http/env.ts";
+import { readConfig } from "./config.ts";
+import { createMetrics } from "./process/metrics/metrics.ts";
+import { serveApp } from "./server.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 
 const LIMIT_MS = 60_000;
@@ -26,10 +32,34 @@ test("a connection by which nothing came, as browsers open them ahead, does not 
   await ended;
 });
 
+test("calls that arrive while a process is too busy to look are answered before it closes", async (t) => {
+  const app = new Hono<Env>().post("/made", (c) => c.text("made", 201));
+  const config = { ...readConfig({ DATABASE_URL: "postgres://none" }), port: 0, drainSeconds: 0 };
+  const served = { log: pino({ level: "silent" }), metrics: createMetrics(), beginStopping: () => {} };
+  const server = await serveApp(app, config, served);
+  const call = "POST /made HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n";
+  const kept = await open(t, server.url);
+  kept.write(`${call}\r\n`);
+  await once(kept, "data");
+  const ended = server[Symbol.asyncDispose]();
+  kept.write(`${call}connection: close\r\n\r\n`);
+  const opened = openAtOnce(t, server.url);
+  const untilMs = performance.now() + 50;
+  while (performance.now() < untilMs);
+  opened.write(`${call}connection: close\r\n\r\n`);
+  for (const socket of [kept, opened]) assert.match(await text(socket), /^HTTP\/1\.1 201 /);
+  await ended;
+});
+
 async function open(t: TestContext, url: string) {
+  const socket = openAtOnce(t, url);
+  await once(socket, "connect");
+  return socket;
+}
+
+function openAtOnce(t: TestContext, url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   t.after(() => socket.destroy());
-  await once(socket, "connect");
   return socket;
 }

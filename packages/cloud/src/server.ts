@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as afterReading, setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
@@ -87,6 +87,8 @@ function peerAddressOf({ remoteAddress }: Socket, { trustedProxies }: Config): s
 
 /**
  * An idle connection is one between two calls: each answer says that it is the last one, so that the client sends no further call on it.
+ * Nothing is closed before what has arrived was accepted and read: a busy process may look at its clock first, and a call that it does
+ * not know of would be cut off.
  */
 async function stop(
   { server, closeUnused }: { readonly server: Server; readonly closeUnused: () => void },
@@ -95,8 +97,10 @@ async function stop(
 ): Promise<void> {
   deps.beginStopping();
   await delay(drainSeconds * 1000);
+  await afterReading();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const closeIdle = setInterval(() => {
+  const closeIdle = setInterval(async () => {
+    await afterReading();
     server.closeIdleConnections();
     closeUnused();
   }, LOOK_FOR_IDLE_MS);
