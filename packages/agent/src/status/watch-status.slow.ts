@@ -64,11 +64,11 @@ test("a terminal without colours, and one whose owner wants none, get none; a du
     const env = { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, TERM: "xterm", ...environment };
     const child = spawn("script", ["-qfec", [...words, ...more].join(" "), "/dev/null"], { env });
     let shown = "";
-    let runs = more.includes("--watch");
+    let isWatching = more.includes("--watch");
     for await (const chunk of child.stdout.setEncoding("utf8")) {
       shown += chunk;
-      if (!runs || !shown.includes("not running")) continue;
-      runs = false;
+      if (!isWatching || !shown.includes("not running")) continue;
+      isWatching = false;
       child.stdin.write(CTRL_C);
     }
     return shown;
