@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -20,31 +20,26 @@ interface Place {
 /**
  * Returns the files to run, each in a process of its own, for tests that are given by their paths below the root. Most tests take less time
  * than loading the code, so that some of them share a process. They share nothing else: each has its own database, folder and port, and
- * fails if it leaves the variables or the folder of the process changed. The longest come first, then these processes by the length of
- * their files; single ones, in which the packages take turns, fill the end.
+ * fails if it leaves the variables or the folder of the process changed. The longest come first, then these processes; single ones, in
+ * which the packages take turns, fill the end.
  */
 export function groupTests(paths: readonly string[], { root, directory }: Place): string[] {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const { sharing = [], alone = [] } = Object.groupBy(paths, (path) => (ALONE.test(path) ? "alone" : "sharing"));
-  const groups = packagesOf(sharing).flatMap(([name, inPackage]) =>
-    chunk(inPackage, FILES_PER_PROCESS).map((group, index) => ({ name: `${name}-${index + 1}.test.mjs`, group })),
-  );
+  const groups = packagesOf(sharing).flatMap(([name, inPackage]) => groupPackage(name, inPackage));
   const single = packagesOf(alone).map(([, inPackage]) => inPackage.map((path) => join(root, path)));
   const { longest = [], others = [] } = Object.groupBy(takeTurns(single), (path) =>
     LONGEST.test(path) ? "longest" : "others",
   );
-  const largestFirst = groups.toSorted((a, b) => textBytes(b.group) - textBytes(a.group));
-  return [...longest, ...largestFirst.map(writeGroup), ...others];
+  return [...longest, ...groups, ...others];
 
-  function textBytes(group: readonly string[]): number {
-    return group.reduce((sum, path) => sum + statSync(join(root, path)).size, 0);
-  }
-
-  function writeGroup({ name, group }: { readonly name: string; readonly group: readonly string[] }): string {
-    const entry = join(directory, name);
-    writeFileSync(entry, loadAll(group.map((path) => ({ path, url: pathToFileURL(join(root, path)).href }))));
-    return entry;
+  function groupPackage(name: string, inPackage: readonly string[]): string[] {
+    return chunk(inPackage, FILES_PER_PROCESS).map((group, index) => {
+      const entry = join(directory, `${name}-${index + 1}.test.mjs`);
+      writeFileSync(entry, loadAll(group.map((path) => ({ path, url: pathToFileURL(join(root, path)).href }))));
+      return entry;
+    });
   }
 }
 
