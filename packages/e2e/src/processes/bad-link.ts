@@ -10,13 +10,25 @@ export interface BadLink {
   readonly cutEveryMs: number;
 }
 
-/** Makes the link slow, and cuts it again and again, until this is disposed of. */
+/**
+ * Makes the link slow, and cuts it again and again, until this is disposed of: each time that it has carried as much as it can within
+ * `cutEveryMs`. On a busy machine that takes longer; if the clock cut it, more bytes would be lost there.
+ */
 export function makeBad(proxy: TcpProxy, { bytesPerSecond, cutEveryMs }: BadLink): Disposable {
+  let isOver = false;
+  const keepCutting = async () => {
+    while (!isOver) {
+      proxy.holdAfter(proxy.sentBytes() + (bytesPerSecond * cutEveryMs) / 1000);
+      await proxy.held();
+      if (!isOver) proxy.cut();
+    }
+  };
   proxy.throttle(bytesPerSecond);
-  const cuts = setInterval(proxy.cut, cutEveryMs);
+  void keepCutting();
   return {
     [Symbol.dispose]() {
-      clearInterval(cuts);
+      isOver = true;
+      proxy.holdAfter(Number.POSITIVE_INFINITY);
       proxy.throttle(Number.POSITIVE_INFINITY);
     },
   };
