@@ -48,8 +48,11 @@ const MOST_GROWN_MB = 600;
 const MOST_UNINDEXED_MB = 700;
 /** The most processor time of the main thread in one round of its event loop, in encodings of a megabyte of JSON: three times what was seen. */
 const MOST_TURN = 24;
-/** Work beside this one makes each turn longer, at times by half. What the program itself computes without a pause is there in each run. */
-const TURN_RUNS = 3;
+/**
+ * Work beside this one makes each turn longer, at times by half, and how much of its garbage a process has collected at its peak is chance.
+ * What the program itself computes without a pause, and what memory it needs, is there in each run.
+ */
+const RUNS = 3;
 
 /** The reason why the longest of these are skipped in a build. */
 const inCi = process.env.CI ? "NOT TESTED in CI, because it takes minutes" : false;
@@ -135,16 +138,19 @@ async function measureExports(
 ): Promise<void> {
   const whole: ExportsJob = { count: 8, format: "mcap", isIndexed: true, hasDescriptor: true, to: target, ...job };
   const program = new URL("../testing/large/measure-exports.ts", import.meta.url);
-  for (let left = TURN_RUNS; left > 0; left -= 1) {
+  const mostMb = whole.isIndexed ? MOST_GROWN_MB : MOST_UNINDEXED_MB;
+  const runs: string[] = [];
+  while (runs.length < RUNS) {
     const { stdout } = await run(process.execPath, [program.pathname, JSON.stringify(whole)]);
     const measured: MeasuredExports = JSON.parse(stdout);
     const grownMb = Math.round(measured.grownBytes / 1e6);
-    say(
-      `${grownMb} MB, turns of ${measured.longestTurnMs} ms, delay ${Math.round(measured.longestDelayMs)} ms: ${JSON.stringify(job)}`,
-    );
+    const turn = measured.longestTurnMs / megabyteMs();
+    runs.push(`${grownMb} MB, turns of ${turn.toFixed(1)}, delay ${Math.round(measured.longestDelayMs)} ms`);
+    say(`${runs.at(-1)}: ${JSON.stringify(job)}`);
     assert.equal(new Set(measured.sizesBytes).size, 1, "the exports differ");
-    assert.ok(grownMb <= (whole.isIndexed ? MOST_GROWN_MB : MOST_UNINDEXED_MB), `${grownMb} MB`);
-    if (measured.longestTurnMs / megabyteMs() <= MOST_TURN) return;
+    if (grownMb <= mostMb && turn <= MOST_TURN) return;
   }
-  assert.fail(`the main thread computed for longer than ${MOST_TURN} MB of JSON take, in each of ${TURN_RUNS} runs`);
+  assert.fail(
+    `none of ${RUNS} runs stays within ${mostMb} MB and turns of ${MOST_TURN} MB of JSON: ${runs.join("; ")}`,
+  );
 }
