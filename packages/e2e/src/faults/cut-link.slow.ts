@@ -16,7 +16,7 @@ for (const { name, sizeBytes, ...link } of links)
     const scenario = await startScenario(t);
     scenario.startAgent();
     const { id, path, bytes } = await addRecording(scenario, { name: "drive.mcap", sizeBytes });
-    using _bad = makeBad(scenario.proxy, link);
+    using bad = makeBad(scenario.proxy, link);
     const before = scenario.proxy.sentBytes();
     await askFor(scenario, id);
     const isStored = (all: Awaited<ReturnType<typeof scenario.recordings>>) =>
@@ -24,7 +24,8 @@ for (const { name, sizeBytes, ...link } of links)
     await eventually(scenario.recordings, isStored, PATIENCE_MS);
     const carried = scenario.proxy.sentBytes() - before;
     const kept = bytes.byteLength / carried;
-    t.diagnostic(`${bytes.byteLength} of ${carried} bytes kept: ${(100 * kept).toFixed(0)} %`);
+    t.diagnostic(`${bytes.byteLength} of ${carried} bytes kept, with ${bad.cuts()} cuts: ${(100 * kept).toFixed(0)} %`);
+    assert.ok(bad.cuts() > 0);
     assert.ok(kept >= 0.7, `${bytes.byteLength} of ${carried} bytes were kept`);
     const sha256 = await sha256Of(path);
     assert.deepEqual(

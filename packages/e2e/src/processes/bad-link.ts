@@ -14,18 +14,22 @@ export interface BadLink {
  * Makes the link slow, and cuts it again and again, until this is disposed of: each time that it has carried as much as it can within
  * `cutEveryMs`. On a busy machine that takes longer; if the clock cut it, more bytes would be lost there.
  */
-export function makeBad(proxy: TcpProxy, { bytesPerSecond, cutEveryMs }: BadLink): Disposable {
+export function makeBad(proxy: TcpProxy, { bytesPerSecond, cutEveryMs }: BadLink): Disposable & { cuts(): number } {
   let isOver = false;
+  let cuts = 0;
   const keepCutting = async () => {
     while (!isOver) {
       proxy.holdAfter(proxy.sentBytes() + (bytesPerSecond * cutEveryMs) / 1000);
       await proxy.held();
-      if (!isOver) proxy.cut();
+      if (isOver) return;
+      proxy.cut();
+      cuts += 1;
     }
   };
   proxy.throttle(bytesPerSecond);
   void keepCutting();
   return {
+    cuts: () => cuts,
     [Symbol.dispose]() {
       isOver = true;
       proxy.holdAfter(Number.POSITIVE_INFINITY);
