@@ -56,12 +56,18 @@ function nameStates(model: string, ofModel: readonly Column[]): void {
     const replaced = text
       .replace(new RegExp(`^(\\s+${field}\\??): string( \\| null)?$`, "gm"), `$1: (${state})$2`)
       .replace(
-        new RegExp(`^(\\s+${field}\\?): Prisma\\.StringFieldUpdateOperationsInput \\| string$`, "gm"),
-        `$1: { set?: ${state} } | ${state}`,
+        new RegExp(
+          `^(\\s+${field}\\?): Prisma\\.(?:Nullable)?StringFieldUpdateOperationsInput \\| string( \\| null)?$`,
+          "gm",
+        ),
+        `$1: { set?: (${state})$2 } | ${state}$2`,
       )
       .replace(
-        new RegExp(`^(\\s+${field}\\?): Prisma\\.String(WithAggregates)?Filter<"${model}"> \\| string$`, "gm"),
-        `$1: StateFilter<${state}>`,
+        new RegExp(
+          `^(\\s+${field}\\?): Prisma\\.String(?:Nullable)?(?:WithAggregates)?Filter<"${model}"> \\| string( \\| null)?$`,
+          "gm",
+        ),
+        `$1: StateFilter<(${state})$2>`,
       );
     const left = replaced.match(new RegExp(`^\\s+${field}\\??: (.*[^"])?\\bstring\\b(?!").*$`, "m"));
     if (left) throw new Error(`prisma generates ${left[0]} in ${path}, which this script does not know`);

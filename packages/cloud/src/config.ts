@@ -22,6 +22,7 @@ const Port = z.coerce.number().int().min(0).max(65535);
 
 const DEFAULT_BACKUP_RETENTION_SECONDS = 30 * 86_400;
 const DEFAULT_AUDIT_RETENTION_SECONDS = 400 * 86_400;
+const DEFAULT_PROOF_AGE_SECONDS = 7 * 86_400;
 const DEFAULT_LIST_BUCKETS_SECONDS = 3600;
 const MAX_DURATION_MS = 999_999 * 86_400_000;
 
@@ -95,6 +96,9 @@ const Environment = z.object({
   DOWNLINK_ADMIN_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_SIGNING_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_DELETE_SAFETY: Safety.optional(),
+  DOWNLINK_DELETE_PROOF_AGE: Duration.refine((seconds) => seconds >= 3600, "must be at least an hour").default(
+    DEFAULT_PROOF_AGE_SECONDS,
+  ),
   DOWNLINK_BACKUP_RETENTION: Duration.optional(),
   DOWNLINK_AUDIT_RETENTION: Duration.default(DEFAULT_AUDIT_RETENTION_SECONDS),
   DOWNLINK_EXPORT_WHOLE_CHUNKS: z.enum(["true", "false"]).default("false"),
@@ -164,6 +168,8 @@ export interface Config {
   readonly signIn: SignInSettings;
   /** The condition for deleting a file on its device because it was imported. */
   readonly deleteSafety: DeleteSafety;
+  /** How old the last reading of stored bytes may be when a device may delete its copy; older ones are read again before. */
+  readonly deleteProofAgeSeconds: number;
   /** How often each customer's bucket is listed, for what no notification said; 0: only on request. */
   readonly listBucketsSeconds: number;
   /** How old the oldest backup may be that is ever restored: the ledger is kept as long. */
@@ -218,10 +224,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     adminKey: settings.DOWNLINK_ADMIN_KEY,
     signingKey: settings.DOWNLINK_SIGNING_KEY,
     signIn: signInOf(settings),
-    deleteSafety: settings.DOWNLINK_DELETE_SAFETY ?? "backupIfAny",
-    backupRetentionSeconds: settings.DOWNLINK_BACKUP_RETENTION ?? DEFAULT_BACKUP_RETENTION_SECONDS,
-    auditRetentionSeconds: settings.DOWNLINK_AUDIT_RETENTION,
-    removalDelaySeconds: settings.DOWNLINK_BACKUP_RETENTION ?? 0,
+    ...keepingOf(settings),
     exportsWholeChunks: settings.DOWNLINK_EXPORT_WHOLE_CHUNKS === "true",
     trustedProxies: settings.DOWNLINK_TRUSTED_PROXIES,
     webhookNetworks: settings.DOWNLINK_WEBHOOK_NETWORKS,
@@ -237,6 +240,19 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     logFormat: settings.DOWNLINK_LOG_FORMAT,
     misspelt: findMisspelt(given),
     tracing: tracingOf(environment),
+  };
+}
+
+type Keeping = "deleteSafety" | "deleteProofAgeSeconds" | "backupRetentionSeconds" | "auditRetentionSeconds";
+
+/** Reads how long what is kept, and what must be proven before something is deleted. */
+function keepingOf(settings: z.output<typeof Settings>): Pick<Config, Keeping | "removalDelaySeconds"> {
+  return {
+    deleteSafety: settings.DOWNLINK_DELETE_SAFETY ?? "backupIfAny",
+    deleteProofAgeSeconds: settings.DOWNLINK_DELETE_PROOF_AGE,
+    backupRetentionSeconds: settings.DOWNLINK_BACKUP_RETENTION ?? DEFAULT_BACKUP_RETENTION_SECONDS,
+    auditRetentionSeconds: settings.DOWNLINK_AUDIT_RETENTION,
+    removalDelaySeconds: settings.DOWNLINK_BACKUP_RETENTION ?? 0,
   };
 }
 

@@ -180,6 +180,7 @@ function chosenBy(config: Config, log: Logger) {
     consoleFolder: config.servesConsole ? consoleFolder() : undefined,
     linkOrigins: config.linkOrigins,
     deleteSafety: config.deleteSafety,
+    deleteProofAgeSeconds: config.deleteProofAgeSeconds,
     backupRetentionSeconds: config.backupRetentionSeconds,
     auditRetentionSeconds: config.auditRetentionSeconds,
     removalDelaySeconds: config.removalDelaySeconds,

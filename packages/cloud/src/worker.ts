@@ -7,6 +7,7 @@ import { noteAgentPoints } from "./edge/agent-points.ts";
 import { noteOffline } from "./edge/note-offline.ts";
 import { makeSalvage } from "./imports/ingest/make-salvage.ts";
 import { ingest } from "./imports/ingest/pipeline.ts";
+import { readStored } from "./imports/ingest/read-stored.ts";
 import { reconcile } from "./imports/ingest/reconcile.ts";
 import { reindexRecording } from "./imports/ingest/reindex-recording.ts";
 import { removeOrPutOff } from "./keeping/manifests/remove-or-put-off.ts";
@@ -29,6 +30,7 @@ export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
       "ingest-large": ({ requestId }, signal) => ingest(deps, requestId, signal),
       "index-recording": ({ recordingId }, signal) =>
         reindexRecording(deps, { recordingId, signal }).then(() => undefined),
+      "read-stored": ({ recordingId }, signal) => readStored(deps, { recordingId, signal }).then(() => undefined),
       salvage: ({ requestId }, signal) => makeSalvage(deps, requestId, signal),
       "look-at-object": (noted) => lookAtNoted(deps, noted),
       "list-bucket": ({ siteId }, signal) => visitBucket(deps, siteId, { signal }).then(() => undefined),

@@ -24,6 +24,7 @@ import { findTrash, makeTrash } from "./trash.ts";
 // Each test waits until the files are two seconds old, because before that no hash proves anything.
 describe("deletions that the cloud's settings ask for", { concurrency: 6 }, () => {
   testDeletionAfterImport();
+  testRepair();
   testWaitingForBackup();
   testRetention();
 });
@@ -59,6 +60,28 @@ function testDeletionAfterImport(): void {
       await agent.until("it scanned since", (status) => status.storage.lastScanAt !== storage.lastScanAt);
       assert.deepEqual(cloud.permits.asked, []);
       assert.ok(existsSync(pathOf("a.mcap")) && existsSync(pathOf("b.mcap")));
+    });
+  });
+}
+
+function testRepair(): void {
+  test("a permit is not used for a file that the cloud asks for again, because what it stored was found damaged", async () => {
+    await withDevice({ files: ["a.mcap"] }, async ({ cloud, pathOf }) => {
+      const versionId = await importFile(cloud, "a.mcap");
+      cloud.uploads.stored.delete(versionId);
+      let repair: string | undefined;
+      const countPolls = () => cloud.calls.filter(({ name }) => name === "work").length;
+      cloud.gate = async ({ name }) => {
+        if (name !== "askPermits" || repair !== undefined) return;
+        const polls = countPolls();
+        repair = cloud.requestImport("a.mcap");
+        await cloud.until("the agent knows of the request", () => countPolls() > polls);
+      };
+      setDevice(cloud, { autoDeleteAfterImport: true });
+      await cloud.until("it is sent again", () => cloud.uploads.stored.has(versionId));
+      assert.ok(existsSync(pathOf("a.mcap")));
+      cloud.advance(repair!, "imported");
+      await cloud.until("the deletion is reported", () => cloud.deleted.get(versionId) === "imported");
     });
   });
 }

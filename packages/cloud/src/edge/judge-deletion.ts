@@ -1,11 +1,18 @@
 import type { DeletionReason, EdgeSettings, ImportStatus, PermitRefusal } from "@downlink/protocol";
 import type { SafetyRule } from "../calls/recovery/known-backups.ts";
+import { isProofOld } from "../import-life/stored-proof.ts";
+import type { StoredDamage } from "../keeping/damage/mark-damaged.ts";
 
 export interface Refusal {
   readonly code: PermitRefusal;
   readonly text: string;
   /** The server time from which it is worth asking again. */
   readonly notBefore?: bigint;
+}
+
+/** A refusal that ends once the stored bytes of this recording were read again. */
+interface Verdict extends Refusal {
+  readonly toReadId?: string;
 }
 
 interface ImportFacts {
@@ -21,6 +28,9 @@ interface ImportFacts {
   /** After a restore the stored bytes were not read again yet. */
   readonly isUnverified: boolean;
   readonly foundAgainAtNs: bigint | null;
+  /** The damage of the stored bytes; null: none is known. */
+  readonly storedDamage: StoredDamage | null;
+  readonly verifiedAtNs: bigint | null;
 }
 
 /** Everything that decides whether one file may be deleted on its device; times are server time. */
@@ -42,27 +52,36 @@ export interface DeletionCase {
   /** Self-hosted sites that prove nothing at this moment, by id. */
   readonly distrust: ReadonlyMap<string, { readonly text: string; readonly notBefore?: bigint }>;
   readonly safetyRule: SafetyRule;
+  /** When an object of the store was last found damaged; null: never. */
+  readonly damageSeenAtNs: bigint | null;
+  readonly proofAgeNs: bigint;
   readonly nowNs: bigint;
 }
 
 /** Returns why the file must stay, or undefined if a rule allows its deletion. spec: edge agent §4 */
-export function judgeDeletion(matter: DeletionCase): Refusal | undefined {
+export function judgeDeletion(matter: DeletionCase): Verdict | undefined {
   const { reason, recording, settings, hasOpenRequest } = matter;
   if (!settings.enabled) return { code: "DeviceDisabled", text: "the device is disabled: nothing is deleted on it" };
   if (!recording) return { code: "NotARecording", text: "the file is no recording; only recordings are deleted" };
+  const held = matter.original ?? recording;
+  if (held.storedDamage !== null) return { code: "ImportNotComplete", text: describeDamage(held) };
   if (hasOpenRequest || recording.importStatus === "pending" || recording.importStatus === "importing")
     return { code: "OpenRequest", text: `an import of recording ${recording.id} is under way` };
   if (reason === "imported" && !settings.autoDeleteAfterImport)
     return { code: "SettingOff", text: "autoDeleteAfterImport is off" };
   const { deletionHeldUntilNs, nowNs } = matter;
   if (reason !== "prune" && deletionHeldUntilNs !== null && nowNs < deletionHeldUntilNs)
-    return { code: "Suspended", text: held, notBefore: deletionHeldUntilNs };
+    return { code: "Suspended", text: restored, notBefore: deletionHeldUntilNs };
   if (reason === "retention") return judgeAge(matter, recording.endNs) ?? judgeHash(matter, recording);
   if (reason === "prune") return undefined;
-  return judgeImport(matter, matter.original ?? recording);
+  return judgeImport(matter, held);
 }
 
-const held = "the control plane was restored: its admin confirms that devices may delete, or a day passes";
+function describeDamage({ id, storedDamage }: ImportFacts): string {
+  return `the stored bytes of recording ${id} are ${storedDamage}: the file on the device may be the last that is whole`;
+}
+
+const restored = "the control plane was restored: its admin confirms that devices may delete, or a day passes";
 
 function judgeAge({ settings, firstReportedAtNs, nowNs }: DeletionCase, endNs: bigint): Refusal | undefined {
   const { retainRecordingsSeconds } = settings;
@@ -82,7 +101,7 @@ function judgeHash({ sha256 }: DeletionCase, { contentSha256 }: { contentSha256:
 }
 
 /** A duplicate is stored as the recording that it is a copy of. */
-function judgeImport(matter: DeletionCase, recording: ImportFacts): Refusal | undefined {
+function judgeImport(matter: DeletionCase, recording: ImportFacts): Verdict | undefined {
   const { id, importStatus, importedAtNs, contentSha256, isUnverified } = recording;
   if (importStatus !== "complete" || contentSha256 === null || importedAtNs === null)
     return { code: "ImportNotComplete", text: `recording ${id} is not imported` };
@@ -96,7 +115,17 @@ function judgeImport(matter: DeletionCase, recording: ImportFacts): Refusal | un
   if (differing) return differing;
   const { foundAgainAtNs } = recording;
   const storedSinceNs = foundAgainAtNs !== null && foundAgainAtNs > importedAtNs ? foundAgainAtNs : importedAtNs;
-  return judgeSafety(matter, storedSinceNs);
+  return judgeSafety(matter, storedSinceNs) ?? judgeProof(matter, recording);
+}
+
+const READING_NS = 60_000_000_000n;
+
+/** Data at a self-hosted site is proven by the site, which says at this moment that it has it. */
+function judgeProof(matter: DeletionCase, recording: ImportFacts): Verdict | undefined {
+  const { id, blobKey } = recording;
+  if (blobKey === null || !isProofOld(recording, matter)) return undefined;
+  const text = `the stored bytes of recording ${id} were not read for long, or not since others were found damaged; they are read now`;
+  return { code: "SafetyPeriod", text, notBefore: matter.nowNs + READING_NS, toReadId: id };
 }
 
 /** The object is proven only by who has it, and at this moment. */

@@ -8,7 +8,8 @@
 // from the deployment's row each time (`calls/recovery/held-deployment.ts`), never remembered by a process, and every answer
 // to an agent names the incarnation. An agent whose lease is above the one known here is permitted
 // nothing before it has listed all, either: this database was set back. `DOWNLINK_DELETE_SAFETY` keeps imported
-// files on the device until a backup holds the import.
+// files on the device until a backup holds the import. Stored bytes that were not read for long, or not since an object of the store was found
+// damaged, are read again by a job first (`imports/ingest/read-stored.ts`).
 
 import { type api, edgeLimits, type Input, type Output, type PermitAnswer } from "@downlink/protocol";
 import type { AgentCtx } from "../calls/context/context.ts";
@@ -46,11 +47,15 @@ export async function askPermits(ctx: AgentCtx, { items }: Input<Permits>): Prom
     const cases = await readCases(tx, agent, unique);
     const deployment = await holdDeployment(tx);
     const suspension = suspensionOf(deployment, agent);
-    const { deletionHeldUntilNs } = deployment;
+    const { deletionHeldUntilNs, damageSeenAtNs } = deployment;
     const safetyRule = await readSafetyRule(tx, ctx.deleteSafety);
     const distrust = await readDistrust(tx, sitesOf(cases.values()), { ...deployment, nowNs });
-    const common = { suspension, deletionHeldUntilNs, soundObjects, distrust, safetyRule, nowNs };
+    const proofAgeNs = BigInt(ctx.deleteProofAgeSeconds) * 1_000_000_000n;
+    const terms = { deletionHeldUntilNs, damageSeenAtNs, proofAgeNs, nowNs };
+    const common = { suspension, soundObjects, distrust, safetyRule, ...terms };
     const judged = unique.map((item) => judge(item, cases.get(item.versionId), common));
+    const toRead = judged.flatMap(({ toReadId }) => toReadId ?? []);
+    if (toRead.length > 0) await ctx.jobs.enqueueReading(tx, agent.orgId, toRead);
     const answers = await grant(tx, judged, nowNs);
     return { serverTime: nowNs, answers };
   });
@@ -68,7 +73,10 @@ function restsOnImport({ reason }: Item): boolean {
 }
 
 /** The facts that all files of one call have in common. */
-type Common = Pick<DeletionCase, "deletionHeldUntilNs" | "soundObjects" | "distrust" | "safetyRule" | "nowNs">;
+type Common = Pick<
+  DeletionCase,
+  "deletionHeldUntilNs" | "soundObjects" | "distrust" | "safetyRule" | "damageSeenAtNs" | "proofAgeNs" | "nowNs"
+>;
 type KnownCase = Omit<DeletionCase, "reason" | "sha256" | keyof Common> & {
   readonly fileId: string;
   readonly permitId: string | null;
@@ -124,6 +132,8 @@ interface Judgement {
   readonly fileId?: string;
   readonly permitId: string;
   readonly refusal?: Refusal;
+  /** The recording whose stored bytes have to be read before the agent asks again. */
+  readonly toReadId?: string;
 }
 
 function judge(
@@ -134,8 +144,10 @@ function judge(
   const permitId = known?.permitId ?? newId("prm");
   if (!known) return { versionId, permitId, refusal: unknown };
   const { fileId, permitId: _, ...matter } = known;
-  const refusal = suspension ?? judgeDeletion({ ...matter, ...common, reason, sha256 });
-  return { versionId, fileId, permitId, refusal };
+  const verdict = suspension ?? judgeDeletion({ ...matter, ...common, reason, sha256 });
+  if (!verdict) return { versionId, fileId, permitId };
+  const { toReadId, ...refusal } = { toReadId: undefined, ...verdict };
+  return { versionId, fileId, permitId, refusal, toReadId };
 }
 
 const unknown: Refusal = { code: "Unknown", text: "the agent has not reported this version" };

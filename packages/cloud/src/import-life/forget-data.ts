@@ -5,7 +5,7 @@ import type { Transaction } from "../db/transaction.ts";
 import { recordDeletion } from "../store/ledger/record-deletion.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
-import { nextImportStatus, noFailure } from "./import-status.ts";
+import { nextImportStatus, noDamage, noFailure } from "./import-status.ts";
 import type { LockedRecording } from "./lock-recording.ts";
 import { publishRecording } from "./recording-events.ts";
 
@@ -43,6 +43,8 @@ export async function forgetData(context: TransactionContext, recording: LockedR
     indexKey: null,
     nextIndexKey: null,
     damage: null,
+    verifiedAtNs: null,
+    ...noDamage,
   };
   await tx.recording.update({ where: { id }, data: { ...cleared, ...noFailure } });
   if (ended && edgeFile) await takeBack(tx, ended, edgeFile);

@@ -14,7 +14,10 @@ export const AUTO_IMPORT_PRIORITY = -10;
 export const LOST_PRIORITY = -1000;
 
 /** The columns of its recording that a request keeps. */
-export type Requested = Pick<RecordingModel, "id" | "orgId" | "projectId" | "deviceId" | "key" | "path">;
+export type Requested = Pick<
+  RecordingModel,
+  "id" | "orgId" | "projectId" | "deviceId" | "key" | "path" | "importId" | "storedDamage"
+>;
 
 interface RequestOf {
   readonly recording: Requested;
@@ -45,6 +48,8 @@ export function importRequestRow({ recording, edgeFile, siteId, deviceName, prio
     agentId: edgeFile.agentId,
     priority,
     requestedBy,
+    isRepair: recording.storedDamage !== null,
+    importId: recording.importId,
     createdAtNs: nowNs,
     updatedAtNs: nowNs,
   } as const;

@@ -37,6 +37,9 @@ type Removing = "edgeGone" | "deleteData";
 /** The failure columns of a recording in every status but `failed`. */
 export const noFailure = { failureCode: null, failureText: null, duplicateOfId: null } as const;
 
+/** The columns that say what is wrong with the stored data, where nothing is known to be. */
+export const noDamage = { storedDamage: null, damagedSinceNs: null } as const;
+
 const transitions: Record<
   ImportStatus,
   Record<Exclude<RecordingEvent, Removing>, ImportStatus> & Record<Removing, RecordingOutcome>

@@ -1,5 +1,5 @@
 import type { ImportStatus } from "@downlink/protocol";
-import { contextOf } from "../background/jobs/transaction-context.ts";
+import { contextOf, type TransactionContext } from "../background/jobs/transaction-context.ts";
 import type { Ctx } from "../calls/context/context.ts";
 import { ApiError, throwNotFound } from "../core/errors.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
@@ -10,7 +10,8 @@ import { edgeCopyOf } from "./edge-copy.ts";
 import { forgetData } from "./forget-data.ts";
 import { raisePriority } from "./import-request-rows.ts";
 import { nextImportStatus } from "./import-status.ts";
-import { lockRecording } from "./lock-recording.ts";
+import { type LockedRecording, lockRecording } from "./lock-recording.ts";
+import { noteLoss, storedFaults } from "./lost-data.ts";
 import { queueImports } from "./queue-imports.ts";
 import { requireUnused } from "./require-unused.ts";
 
@@ -25,7 +26,7 @@ interface Answer {
  */
 export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: number): Promise<Answer> {
   return withTransaction(ctx.db, async (tx) => {
-    const recording = await lockRecording(tx, id);
+    const recording = await lockUndamaged(contextOf(tx, ctx), id);
     const edgeFile = edgeCopyOf(recording, ctx.clock.nowNs());
     const next = nextImportStatus(recording.importStatus, "request", edgeFile !== null);
     const requestedBy = await findRequester(tx, ctx);
@@ -37,6 +38,15 @@ export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: 
     await queueImports(contextOf(tx, ctx), [{ recording, edgeFile, deviceName }], { priority, requestedBy });
     return { id, importStatus: next };
   });
+}
+
+/** A recording whose data is damaged has lost it: what is requested now repairs it. */
+async function lockUndamaged(context: TransactionContext, id: string): Promise<LockedRecording> {
+  const recording = await lockRecording(context.tx, id);
+  const { storedDamage, importStatus } = recording;
+  if (storedDamage === null || importStatus !== "complete") return recording;
+  await noteLoss(context, recording, storedFaults[storedDamage]);
+  return lockRecording(context.tx, id);
 }
 
 /** Cancels a request that the edge has not delivered; once the bytes are stored it is too late: 409. */

@@ -13,10 +13,11 @@ interface Version {
 }
 
 /**
- * Throws 409 `InDataset` if the recording's data is the last copy and a committed dataset version holds it: such a version can never be made
+ * Throws 409 `Conflict` if another recording has the same content and its stored data is damaged, and 409 `InDataset` if the recording's data is the last copy and a committed dataset version holds it: such a version can never be made
  * again. A recording with an edge copy can be imported again.
  */
 export async function requireUnused(tx: Transaction, recording: LockedRecording, nowNs: bigint): Promise<void> {
+  if (recording.importStatus === "complete") await requireNoneDamaged(tx, recording);
   if (recording.importStatus !== "complete" || edgeCopyOf(recording, nowNs) !== null) return;
   const versions = await findVersions(tx, recording.id);
   if (versions.length === 0) return;
@@ -26,6 +27,17 @@ export async function requireUnused(tx: Transaction, recording: LockedRecording,
     "InDataset",
     `the data of recording ${recording.id} is the last copy, and committed dataset versions hold it: ${named.join(", ")}${others}; force=true deletes it all the same`,
   );
+}
+
+/** The other recording can be repaired of this one, as long as this one is there. */
+async function requireNoneDamaged(tx: Transaction, { id, orgId, contentSha256 }: LockedRecording): Promise<void> {
+  const where = { orgId, contentSha256: contentSha256 ?? "", storedDamage: { not: null }, id: { not: id } };
+  const damaged = await tx.recording.findFirst({ where, select: { id: true } });
+  if (damaged)
+    throw new ApiError(
+      "Conflict",
+      `recording ${damaged.id} has the same content, and its stored data is damaged: this copy is whole; force=true deletes it all the same`,
+    );
 }
 
 async function findVersions(tx: Transaction, recordingId: string): Promise<Version[]> {

@@ -42,6 +42,10 @@ export const QueuedImport = z
     priority: z.int().meta({ description: "Higher comes first" }),
     requestedAt: Timestamp,
     requestedBy: Requester.optional(),
+    isRepair: z
+      .boolean()
+      .optional()
+      .meta({ description: "True: the stored data is damaged, and this file replaces it" }),
     position: z.int().min(1).optional().meta({
       description:
         "Among all that its agent is asked for, also what the caller does not see; absent while its device is disabled",

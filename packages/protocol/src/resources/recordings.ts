@@ -13,6 +13,7 @@ import {
   MetadataRecord,
   RecordingLocation,
   SiteSummary,
+  StoredDamage,
 } from "../shapes/summaries.ts";
 import { Id, StorableText, UniqueKey } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
@@ -52,6 +53,10 @@ export const Recording = z
     damage: DataDamage.optional().meta({
       description:
         "The part of the imported data that cannot be read; absent if no damage was found. Exports leave it out, and say so",
+    }),
+    storedDamage: StoredDamage.optional().meta({
+      description:
+        "While the stored data is not what was imported: it is not exported, no device deletes its copy, and the device is asked for the file again",
     }),
     unavailable: z
       .object({

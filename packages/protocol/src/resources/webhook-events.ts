@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DeletionReason } from "../shapes/deletion-reason.ts";
-import { DeviceSummary, EdgeSiteSummary, SiteSummary } from "../shapes/summaries.ts";
+import { DeviceSummary, EdgeSiteSummary, SiteSummary, StoredDamage } from "../shapes/summaries.ts";
 import { Timestamp } from "../shapes/time.ts";
 import { ImportStatus } from "./recordings.ts";
 import type { WebhookEventType } from "./webhooks.ts";
@@ -85,6 +85,12 @@ export const webhookEvents: Readonly<Record<WebhookEventType | "ping", WebhookEv
   "recording.deleted": {
     summary: "A recording was deleted",
     body: bodyOf("recording.deleted", { ...ofProject, recording, because }),
+  },
+  "recording.damaged": {
+    summary: "The stored data of a recording was found damaged",
+    description:
+      "It cannot be streamed. Its device is asked for the file again; `recording.imported` follows once it is whole.",
+    body: bodyOf("recording.damaged", { ...ofProject, recording, damage: StoredDamage }),
   },
   "session.created": {
     summary: "A session was created",

@@ -11,6 +11,7 @@ export const webhookEventTypes = [
   "recording.imported",
   "recording.importFailed",
   "recording.deleted",
+  "recording.damaged",
   "session.created",
   "device.created",
   "device.updated",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { StoredTexts } from "./any-keys.ts";
 import { knownText } from "./text.ts";
+import { Timestamp } from "./time.ts";
 
 export const DeviceSummary = z.object({ id: z.string(), name: z.string() }).meta({ id: "DeviceSummary" });
 export const SiteSummary = z
@@ -59,10 +60,22 @@ export type DataDamage = z.infer<typeof DataDamage>;
 /**
  * Why a selected recording cannot be streamed. `at-edge`: it is on its device, and its import is not requested. `not-imported`: its import
  * was requested and is not complete. `failed`: its import failed. `deleted`: it was deleted, and an episode still names it. `unavailable`:
- * it was imported, and its data is not stored any more.
+ * it was imported, and its data is not stored any more. `damaged`: the stored data is not what was imported.
  */
-export const MissingReason = z.enum(["at-edge", "not-imported", "failed", "deleted", "unavailable"]);
+export const MissingReason = z.enum(["at-edge", "not-imported", "failed", "deleted", "unavailable", "damaged"]);
 export type MissingReason = z.infer<typeof MissingReason>;
+
+/**
+ * The damage of the stored data of a recording. `missing`: the object store does not have it. `truncated`: it has another size than
+ * what was imported. `altered`: it has other bytes, or cannot be read.
+ */
+export const StoredDamage = z
+  .object({
+    reason: z.enum(["missing", "truncated", "altered"]),
+    since: Timestamp.meta({ description: "When that was found" }),
+  })
+  .meta({ id: "StoredDamage" });
+export type StoredDamage = z.infer<typeof StoredDamage>;
 
 /** Selected recordings whose data is not here. */
 export const MissingData = z

@@ -35,6 +35,7 @@ function handlersFor(ingest: JobHandlers["ingest"]): JobHandlers {
     ingest,
     "ingest-large": nothing,
     "index-recording": nothing,
+    "read-stored": nothing,
     salvage: nothing,
     "look-at-object": nothing,
     "judge-listed": nothing,

@@ -1,6 +1,7 @@
 import { noTracing, type Tracing } from "@downlink/tracing";
 import { fromPrisma, type Job, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
+import type { Transaction } from "../../db/transaction.ts";
 import type { Metrics } from "../../process/metrics/metrics.ts";
 import { nextPriority } from "./fair-order.ts";
 import { openJobConnections } from "./job-connections.ts";
@@ -23,6 +24,8 @@ const RETRY_LIMIT = 1000; // the handler ends a job; this is only for workers th
 
 /** A recording that cannot be indexed is not tried again with each export. (The policy of an existing queue cannot be changed.) */
 const INDEX_AGAIN_SECONDS = 3600;
+/** A robot that asks for a permit asks again each minute. */
+const READ_AGAIN_SECONDS = 600;
 
 /** These jobs are queued by the clock, for the whole deployment. */
 const schedules = {
@@ -34,7 +37,7 @@ const schedules = {
 } satisfies Partial<Record<JobName, string>>;
 
 /** These are done one after the other, as those of the clock are: they read much, or only make exports faster. */
-const oneAtOnce: readonly JobName[] = ["index-recording", "judge-listed", "list-bucket"];
+const oneAtOnce: readonly JobName[] = ["index-recording", "read-stored", "judge-listed", "list-bucket"];
 
 function workersOf(name: JobName, concurrency: number): number {
   return name in schedules || oneAtOnce.includes(name) ? 1 : concurrency;
@@ -60,6 +63,13 @@ interface QueueOptions extends JobLook {
   readonly tracing?: Tracing;
   /** How long an object stays before it is removed, if the caller that queues the removal sets no other delay. */
   readonly removalDelaySeconds?: number;
+}
+
+interface Once {
+  readonly name: "index-recording" | "read-stored";
+  readonly orgId: string;
+  /** A recording gets one such job in each span of so many seconds. */
+  readonly singletonSeconds: number;
 }
 
 /** Jobs in the control plane's own Postgres. `startWorking` may be called in any number of processes. */
@@ -143,19 +153,25 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     await this.#boss.insert(queue, jobs, { db });
   };
 
-  enqueueIndexing: JobQueue["enqueueIndexing"] = async (tx, orgId, recordingIds) => {
+  enqueueIndexing: JobQueue["enqueueIndexing"] = (tx, orgId, recordingIds) =>
+    this.#enqueueOnce(tx, { name: "index-recording", orgId, singletonSeconds: INDEX_AGAIN_SECONDS }, recordingIds);
+
+  enqueueReading: JobQueue["enqueueReading"] = (tx, orgId, recordingIds) =>
+    this.#enqueueOnce(tx, { name: "read-stored", orgId, singletonSeconds: READ_AGAIN_SECONDS }, recordingIds);
+
+  async #enqueueOnce(tx: Transaction, { name, orgId, singletonSeconds }: Once, recordingIds: readonly string[]) {
     const db = fromPrisma(tx);
-    const queue = queueOf("index-recording");
+    const queue = queueOf(name);
     const first = await nextPriority(db, queue, orgId);
     const jobs = recordingIds.map((recordingId, at) => ({
       data: this.#withTrace({ orgId, recordingId }),
       group: { id: orgId },
       priority: first - at,
       singletonKey: recordingId,
-      singletonSeconds: INDEX_AGAIN_SECONDS,
+      singletonSeconds,
     }));
     await this.#boss.insert(queue, jobs, { db });
-  };
+  }
 
   /** The trace goes along in the job's row. */
   #withTrace<D extends object>(data: D): D {

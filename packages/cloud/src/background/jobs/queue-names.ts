@@ -9,6 +9,7 @@ const numbers: Readonly<Record<JobName, number>> = {
   ingest: 1,
   "ingest-large": 1,
   "index-recording": 1,
+  "read-stored": 1,
   salvage: 1,
   "look-at-object": 1,
   "list-bucket": 1,

@@ -8,6 +8,8 @@ export interface JobData {
   readonly "ingest-large": { orgId: string; requestId: string };
   /** Makes the verified index of an imported recording that has none. */
   readonly "index-recording": { orgId: string; recordingId: string };
+  /** Reads the stored data of a recording, and says whether it is what was imported. */
+  readonly "read-stored": { orgId: string; recordingId: string };
   /** Makes the file of one import request from what is readable of another's. */
   readonly salvage: { orgId: string; requestId: string };
   /** Looks at one object of a customer's bucket, and does what follows from what the bucket says now. */
@@ -42,6 +44,8 @@ export interface JobQueue {
   enqueueAll<N extends OwnedJobName>(tx: Transaction, name: N, data: readonly JobData[N][]): Promise<void>;
   /** Queues the indexing of an organization's recordings without an index; those that were queued within the last hour are left out. */
   enqueueIndexing(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;
+  /** Queues the reading of an organization's recordings; those that were queued within the last ten minutes are left out. */
+  enqueueReading(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;
 }
 
 export interface NewJob<N extends JobName> {

@@ -63,7 +63,8 @@ export async function loseRecording(context: TransactionContext, blobKey: string
   if (!recording) return;
   const copy = await findCopy(tx, recording.id);
   const locked = copy && (await findLocked(tx, recording.id));
-  if (!locked) return void (await loseData(context, { recordingId: recording.id, blobKey, code, text: reasons[code] }));
+  if (!locked)
+    return void (await loseData(context, { recordingId: recording.id, blobKey }, { code, text: reasons[code] }));
   const moved = keyOfObject(copy);
   const data = { blobKey: moved, location: await findLocation(tx, moved), siteId: copy.siteId };
   await tx.recording.update({ where: { id: recording.id }, data });

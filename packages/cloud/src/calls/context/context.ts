@@ -70,6 +70,8 @@ export interface Deps {
   /** The origins whose pages may use links. */
   readonly linkOrigins: readonly string[];
   readonly deleteSafety: DeleteSafety;
+  /** How old the last reading of stored bytes may be when a device may delete its copy, in seconds. */
+  readonly deleteProofAgeSeconds: number;
   /** How old the oldest backup may be that is ever restored. */
   readonly backupRetentionSeconds: number;
   /** How long entries of the audit log are kept. */

@@ -23,6 +23,8 @@ export interface HeldDeployment {
   readonly recoveredAtNs: bigint | null;
   /** Until this time nothing is deleted on devices for its age or because it was imported. */
   readonly deletionHeldUntilNs: bigint | null;
+  /** When an object of the store was last found damaged; null: never. */
+  readonly damageSeenAtNs: bigint | null;
   /** The reason why nothing may be destroyed; undefined if it may. */
   readonly danger: string | undefined;
 }
@@ -38,7 +40,7 @@ interface Row extends Omit<HeldDeployment, "danger"> {
 export async function holdDeployment(tx: Transaction): Promise<HeldDeployment> {
   const [row] = await tx.$queryRaw<[Row]>`
     SELECT d.incarnation, d."recoveringSinceNs" IS NOT NULL AS "isRecovering", d."recoveringReason", d."recoveredAtNs",
-      d."deletionHeldUntilNs", d.conflict, m.postgres IS NOT DISTINCT FROM ${postgresStanding} AS "isSamePostgres",
+      d."deletionHeldUntilNs", d."damageSeenAtNs", d.conflict, m.postgres IS NOT DISTINCT FROM ${postgresStanding} AS "isSamePostgres",
       coalesce(m."confirmedAtNs" BETWEEN ${postgresNow} - ${CONFIRMED_FOR_NS} AND ${postgresNow} + ${CONFIRMED_AHEAD_NS}, false)
         AS "isConfirmed"
     FROM "Deployment" d JOIN "DeploymentMark" m ON m.id = 1 WHERE d.id = 1 FOR SHARE OF d`;

@@ -4,16 +4,24 @@
 import { type ImportStatus, MAX_MISSING_RECORDINGS, type MissingData, type MissingReason } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Prisma } from "../../db/generated/client.ts";
+import type { RecordingModel } from "../../db/generated/models.ts";
 
 type Where = Prisma.RecordingWhereInput;
 
 /** The data of such a recording can be streamed. */
 export const isStreamable = {
   importStatus: "complete",
+  storedDamage: null,
   OR: [{ blobKey: { not: null } }, { siteObjectKey: { not: null } }],
 } as const satisfies Where;
 
-const reasonOf: Record<ImportStatus, MissingReason> = {
+type Standing = Pick<RecordingModel, "importStatus" | "storedDamage">;
+
+function reasonOf({ importStatus, storedDamage }: Standing): MissingReason {
+  return storedDamage === null ? reasons[importStatus] : "damaged";
+}
+
+const reasons: Record<ImportStatus, MissingReason> = {
   none: "at-edge",
   pending: "not-imported",
   importing: "not-imported",
@@ -33,7 +41,7 @@ interface Selection {
 export async function findMissing(ctx: Ctx, selection: Selection): Promise<MissingData | undefined> {
   const { recording } = ctx.db.prisma;
   const where: Where = { AND: [selection.where, { NOT: isStreamable }] };
-  const counted = await recording.groupBy({ by: ["importStatus"], where, _count: true });
+  const counted = await recording.groupBy({ by: ["importStatus", "storedDamage"], where, _count: true });
   const deleted = await findDeleted(ctx, selection);
   if (counted.length === 0 && deleted.length === 0) return undefined;
   const rows = await recording.findMany({
@@ -43,17 +51,14 @@ export async function findMissing(ctx: Ctx, selection: Selection): Promise<Missi
     take: MAX_MISSING_RECORDINGS,
   });
   return toMissing(
-    [
-      ...counted.map(({ importStatus, _count }) => [reasonOf[importStatus], _count] as const),
-      ["deleted", deleted.length],
-    ],
+    [...counted.map(({ _count, ...standing }) => [reasonOf(standing), _count] as const), ["deleted", deleted.length]],
     [...rows.map(({ id }) => id), ...deleted],
   );
 }
 
 /** Does the same for one recording that is known not to be streamable. */
-export function missingOne(id: string, importStatus: ImportStatus): MissingData {
-  return toMissing([[reasonOf[importStatus], 1]], [id]);
+export function missingOne(id: string, standing: Standing): MissingData {
+  return toMissing([[reasonOf(standing), 1]], [id]);
 }
 
 function toMissing(counts: readonly (readonly [MissingReason, number])[], ids: readonly string[]): MissingData {
@@ -87,13 +92,14 @@ const words: Record<MissingReason, string> = {
   "not-imported": "waiting for the end of their import",
   failed: "failed to be imported",
   unavailable: "no longer stored",
+  damaged: "damaged in the object store",
   deleted: "deleted",
 };
 
 /** Describes what is missing, and what can be done about it, for the sentence of an error. */
 export function describeMissing({ recordings, reasons, recordingIds }: MissingData): string {
   const parts = reasons.map(({ reason, count }) => `${count} ${words[reason]}`).join(", ");
-  const canBeImported = reasons.some(({ reason }) => reason === "at-edge" || reason === "failed");
+  const canBeImported = reasons.some(({ reason }) => ["at-edge", "failed", "damaged"].includes(reason));
   const advice = canBeImported ? "; POST /v1/recordings/{id}/import imports one" : "";
   return `${recordings} of the selected recordings cannot be streamed (${parts}), the first of them ${recordingIds[0]}${advice}`;
 }

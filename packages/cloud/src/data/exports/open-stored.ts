@@ -7,6 +7,7 @@
 
 import { fetchAhead, INDEX_END_BYTES, type RandomAccessSource } from "@downlink/recordings";
 import { ApiError } from "../../core/errors.ts";
+import type { StoredDamage } from "../../keeping/damage/mark-damaged.ts";
 import { BlobDamagedError, BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobReader, BlobStore } from "../../store/blobs/blob-store.ts";
 import type { StoredSource } from "./export-selection.ts";
@@ -20,10 +21,22 @@ export async function openRecording(
   { recordingId, blobKey, sizeBytes }: StoredSource,
 ): Promise<StoredBytes> {
   const reader = await awaitIfThere(blobs.open(blobKey));
-  if (!reader) throw newDeletedError(recordingId);
+  if (!reader) throw new UnsoundDataError(newDeletedError(recordingId), blobKey, "missing");
   if (reader.sizeBytes === sizeBytes) return nameRecording(reader, recordingId);
   await reader[Symbol.asyncDispose]();
-  throw unreadable(recordingId);
+  throw new UnsoundDataError(unreadable(recordingId), blobKey, "truncated");
+}
+
+/** The store does not have what the link promises: if the recording was not deleted since, its data is damaged. */
+export class UnsoundDataError extends ApiError {
+  readonly blobKey: string;
+  readonly damage: StoredDamage;
+
+  constructor({ code, message }: ApiError, blobKey: string, damage: StoredDamage) {
+    super(code, message);
+    this.blobKey = blobKey;
+    this.damage = damage;
+  }
 }
 
 /** Undefined where there is none: it may be in the making. */

@@ -136,11 +136,11 @@ function isOfOneById(body: Body): body is Body & { recordingId: string } {
 /** Reads the same by one statement, which is prepared. */
 async function readOne(ctx: Ctx, body: Body & { recordingId: string }): Promise<Found> {
   const [found] = await selectStored(ctx.db, { ...tenancyOf(ctx), id: body.recordingId });
-  const { importStatus, deviceName, ...row } = found ?? throwNotFound(`recording "${body.recordingId}"`);
+  const { importStatus, storedDamage, deviceName, ...row } = found ?? throwNotFound(`recording "${body.recordingId}"`);
   const isHeld = row.blobKey !== null || row.siteObjectKey !== null;
-  const isHere = importStatus === "complete" && isHeld;
+  const isHere = importStatus === "complete" && storedDamage === null && isHeld;
   const recordings = isHere ? [withDevice(row, deviceName)] : [];
-  const missing = isHere ? undefined : missingOne(row.id, importStatus);
+  const missing = isHere ? undefined : missingOne(row.id, { importStatus, storedDamage });
   const window = { startNs: body.start, endNs: body.end };
   const [fromNs, toNs] = [earliestOf(body, window), window.endNs];
   const isReached = ({ startNs, endNs }: Row) =>
@@ -159,7 +159,7 @@ const selectStored = prepare((db, { id, orgId, projectIds }: Parameters<Tenancy 
     .leftJoin("Device as d", "d.id", "r.deviceId")
     .select(["r.id", "r.projectId", "r.blobKey", "r.indexKey", "r.contentSha256", "r.sizeBytes", "r.damage", "r.path"])
     .select(["r.siteObjectKey", "r.siteId"])
-    .select(["r.format", "r.startNs", "r.endNs", "r.importStatus", "d.name as deviceName"])
+    .select(["r.format", "r.startNs", "r.endNs", "r.importStatus", "r.storedDamage", "d.name as deviceName"])
     .where(within("r", { orgId, projectIds }))
     .where("r.id", "=", id),
 );

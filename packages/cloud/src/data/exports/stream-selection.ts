@@ -1,5 +1,5 @@
 import { DAMAGE_HEADER, MISSING_HEADER } from "@downlink/protocol";
-import { type ExportSource, exportBag, exportMcap } from "@downlink/recordings";
+import { type ExportSource, exportBag, exportMcap, SourceChangedError } from "@downlink/recordings";
 import type { Context } from "hono";
 import type { Deps } from "../../calls/context/context.ts";
 import { contentDisposition } from "../../calls/data-plane/content-disposition.ts";
@@ -9,13 +9,17 @@ import { linkOf } from "../../calls/http/in-turn.ts";
 import { streamBody } from "../../calls/http/stream-response.ts";
 import { yieldInSteps } from "../../calls/http/yield-in-steps.ts";
 import { quotaReached } from "../../calls/quotas/require-room.ts";
+import { doubtData, type MarkDeps, markDamaged } from "../../keeping/damage/mark-damaged.ts";
 import type { Turns } from "../../process/limits/turns.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { ExportSelection } from "./export-selection.ts";
 import { holdWhileRead } from "./hold-while-read.ts";
-import { openIndex, openRecording } from "./open-stored.ts";
+import { openIndex, openRecording, UnsoundDataError } from "./open-stored.ts";
 
-export type ExportDeps = DataPlaneDeps & Pick<Deps, "readsWholeChunks" | "metrics" | "turns">;
+/** A self-hosted site has no database: there, what is wrong with stored bytes stands in the log alone. */
+export type ExportDeps = DataPlaneDeps &
+  Pick<Deps, "readsWholeChunks" | "metrics" | "turns"> &
+  Partial<Pick<Deps, "db" | "jobs">>;
 
 /** So large are pieces that own their memory. */
 const LEAST_GIVEN_BACK_BYTES = 64 * 1024;
@@ -39,7 +43,7 @@ export async function streamSelection(c: Context<Env>, deps: ExportDeps, streame
   requireTurn(deps.turns, owner, atOnce);
   const taker = { owner, token: linkOf(c) };
   using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
-  const pieces = exportSelection(deps, selection, gone.signal);
+  const pieces = noteUnsound(deps, selection, exportSelection(deps, selection, gone.signal));
   const steps = yieldInSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
   const places = deps.turns.readExports;
   const read = holdWhileRead(steps, ({ hasBegun }) => places.take({ ...taker, hasBegun }, () => gone.signal));
@@ -72,6 +76,36 @@ async function* countExport({ metrics }: ExportDeps, pieces: AsyncIterable<Uint8
     metrics.exportsActive.dec();
     metrics.exports.inc({ outcome });
   }
+}
+
+/** Whatever the export finds out about stored bytes is written down with their recordings. */
+async function* noteUnsound(
+  { db, jobs, clock, log }: ExportDeps,
+  { orgId, sources }: ExportSelection,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pieces;
+  } catch (error) {
+    if (db && jobs)
+      await markUnsound({ db, jobs, clock }, sources, error).catch((err) =>
+        log.error({ err, orgId }, "damage was found and not written down"),
+      );
+    throw error;
+  }
+}
+
+async function markUnsound(deps: MarkDeps, sources: ExportSelection["sources"], error: unknown): Promise<void> {
+  if (error instanceof UnsoundDataError) return void (await markDamaged(deps, error.blobKey, error.damage));
+  if (!(error instanceof SourceChangedError)) return;
+  const [first, ...others] = sources;
+  if (others.length === 0) await markDamaged(deps, first!.blobKey, "altered");
+  else
+    await doubtData(
+      deps,
+      ownerOfBlob(first!.blobKey),
+      sources.map(({ recordingId }) => recordingId),
+    );
 }
 
 function requireTurn({ exports }: Pick<Turns, "exports">, owner: string, atOnce: number | undefined): void {

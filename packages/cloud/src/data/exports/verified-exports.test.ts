@@ -169,18 +169,21 @@ test("an index that is lost or damaged in the store costs time, and no message i
 
 test("stored bytes that differ from those of the import end the connection, and no error names an object", async () => {
   const changed = await importFile(await makeFile({ compression: "" }));
+  const linkOf = async (more: { compressionFormat?: "zstd" }) =>
+    (await admin.call(api.exports.create, { recordingId: changed.id, ...more })).link;
   const bytes = Buffer.from(await makeFile({ compression: "" }));
   const size = Number(changed.sizeBytes);
   const other = Buffer.concat([bytes, Buffer.alloc(size)]).subarray(0, size);
   await overwriteObject(cloud.dataDir, changed.blobKey!, other);
-  const { link } = await admin.call(api.exports.create, { recordingId: changed.id, compressionFormat: "zstd" });
+  const link = await linkOf({ compressionFormat: "zstd" });
+  const again = await linkOf({});
   await assert.rejects(async () => {
     const response = await fetch(link);
     if (response.status === 200) await response.arrayBuffer();
     else throw new Error(`answered ${response.status}`);
   });
   await overwriteObject(cloud.dataDir, changed.blobKey!, Buffer.concat([other, Buffer.from("more")]));
-  const longer = await fetch((await admin.call(api.exports.create, { recordingId: changed.id })).link);
+  const longer = await fetch(again);
   const { error } = ErrorBody.parse(await longer.json());
   assert.equal(longer.status, 500);
   assert.match(error, new RegExp(changed.id));

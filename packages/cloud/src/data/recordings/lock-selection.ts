@@ -15,7 +15,10 @@ export interface Selection {
   readonly filter?: RecordingFilter | undefined;
 }
 
-type Columns = Pick<RecordingModel, "id" | "orgId" | "projectId" | "deviceId" | "key" | "path">;
+type Columns = Pick<
+  RecordingModel,
+  "id" | "orgId" | "projectId" | "deviceId" | "key" | "path" | "importId" | "storedDamage"
+>;
 
 export interface SelectedRecording extends Columns {
   readonly importStatus: ImportStatus;
@@ -38,7 +41,7 @@ export async function lockSelection(tx: Transaction, ctx: Ctx, selection: Select
   const where = Prisma.join([...scopeWhere("r", visibleTo(ctx)), Prisma.sql`r.id = ANY(${ids})`], " AND ");
   await tx.$queryRaw`SELECT r.id FROM "Recording" r WHERE ${where} ORDER BY r.id FOR UPDATE`;
   const rows = await tx.$queryRaw<SelectedRecording[]>`
-    SELECT r.id, r."orgId", r."projectId", r."deviceId", r.key, r.path, r."importStatus",
+    SELECT r.id, r."orgId", r."projectId", r."deviceId", r.key, r.path, r."importStatus", r."importId", r."storedDamage",
       d.name AS "deviceName", f."versionId", f."agentId"
     FROM "Recording" r LEFT JOIN "Device" d ON d.id = r."deviceId"
     LEFT JOIN "EdgeFile" f ON f."recordingId" = r.id AND coalesce(f."permitExpiresAtNs", 0) <= ${ctx.clock.nowNs()}

@@ -28,7 +28,15 @@ const selectWithoutMetadata = (recordings: Rows<"Recording">) =>
     .leftJoin("SiteBucket as b", "b.siteId", "r.siteId")
     .select(["r.id", "r.projectId", "r.path", "r.sizeBytes", "r.createdAtNs", "r.importedAtNs", "r.startNs", "r.endNs"])
     .select(["r.importStatus", "r.key", "r.messageCount", "r.sessionId", "r.failureCode", "r.failureText"])
-    .select(["r.damage", "r.location", "d.id as deviceId", "d.name as deviceName", "n.key as sessionKey"])
+    .select([
+      "r.damage",
+      "r.storedDamage",
+      "r.damagedSinceNs",
+      "r.location",
+      "d.id as deviceId",
+      "d.name as deviceName",
+      "n.key as sessionKey",
+    ])
     .select(["s.id as siteId", "s.name as siteName", "e.id as edgeSiteId", "e.name as edgeSiteName"])
     .select([
       "p.lastSeenAtNs as siteSeenAtNs",
@@ -95,6 +103,10 @@ export function toRecording(row: RecordingRow, nowNs: bigint): Complete<Recordin
     sessionKey: row.sessionKey ?? undefined,
     failure: row.failureCode === null ? undefined : { code: row.failureCode, text: row.failureText ?? "" },
     damage: row.damage === null ? undefined : toComplete(DataDamage.parse(JSON.parse(row.damage))),
+    storedDamage:
+      row.storedDamage === null
+        ? undefined
+        : { reason: row.storedDamage, since: row.damagedSinceNs ?? row.createdAtNs },
     unavailable: explainUnavailable(row, nowNs),
   };
 }

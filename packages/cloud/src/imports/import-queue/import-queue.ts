@@ -151,6 +151,7 @@ function toEntry(ctx: Ctx, row: RequestRow, { owners, positions, bytesReceived }
     priority: row.priority,
     requestedAt: row.createdAtNs,
     requestedBy: toComplete(Requester.safeParse(row.requestedBy).data),
+    isRepair: row.isRepair || undefined,
     position,
     state: waitsFor ? "waiting" : "uploading",
     bytesReceived,

@@ -15,11 +15,12 @@ type Described = Pick<Finish, "request" | "hasManifest">;
  * Writes into the store what the object becomes, before the rows say so: a database that is restored from a backup finds it there. Nothing
  * is written for a refused file, nor for one that becomes no recording because the same is imported already.
  */
-export async function describeImport(deps: IngestDeps, finish: Finish): Promise<Described> {
+export async function describeImport(deps: IngestDeps, finish: Finish, signal: AbortSignal): Promise<Described> {
   const { request } = finish;
   const { named, decision } = await decide(deps.db.prisma, finish);
-  const replacing = (await takeLocation(deps, finish, named)) ?? (await replaceLost(deps, request, decision));
-  if (replacing) return describeImport(deps, { ...finish, request: replacing });
+  const replacing =
+    (await takeLocation(deps, finish, named)) ?? (await replaceLost(deps, { request, decision, signal }));
+  if (replacing) return describeImport(deps, { ...finish, request: replacing }, signal);
   if (decision.kind !== "new") return { request, hasManifest: false };
   // An object in a customer's bucket has no manifest: after a restore the listing of the bucket finds it again.
   if (!isOfCustomer(request.blobKey!)) await describe(deps, finish, named);

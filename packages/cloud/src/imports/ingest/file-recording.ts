@@ -5,7 +5,7 @@ import type { Prisma } from "../../db/generated/client.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { idFrom } from "../../db/ids.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { nextImportStatus, noFailure } from "../../import-life/import-status.ts";
+import { nextImportStatus, noDamage, noFailure } from "../../import-life/import-status.ts";
 import { lockRecording } from "../../import-life/lock-recording.ts";
 import { publishRecording } from "../../import-life/recording-events.ts";
 import { IngestError } from "./ingest-failure.ts";
@@ -18,6 +18,8 @@ export interface Finish {
   readonly summary: RecordingSummary & { startNs: bigint; endNs: bigint };
   /** The hash of the stored bytes, computed by the cloud. */
   readonly contentSha256: string;
+  /** When the cloud began to read them; absent where a self-hosted site did. */
+  readonly readAtNs?: bigint;
   /** The store knows what becomes of the object: only then it may become a recording. */
   readonly hasManifest: boolean;
   readonly jobs: JobQueue;
@@ -29,7 +31,7 @@ export async function fileRecording(tx: Transaction, finish: Finish, target: Tar
   const { request, summary, nowNs } = finish;
   const { projectId, device } = target;
   const facts = recordingFacts(summary);
-  const importId = idFrom("imp", request.id);
+  const importId = request.importId ?? idFrom("imp", request.id);
   const imported: Imported = {
     ...facts,
     projectId,
@@ -41,22 +43,26 @@ export async function fileRecording(tx: Transaction, finish: Finish, target: Tar
     importId,
     importedAtNs: nowNs,
     contentSha256: finish.contentSha256,
+    verifiedAtNs: finish.readAtNs ?? null,
+    isUnverified: false,
     blobKey: request.blobKey,
     siteObjectKey: request.siteObjectKey,
     location: await findLocation(tx, request.blobKey),
     indexKey: request.indexKey,
     damage: damageOf(summary),
     ...noFailure,
+    ...noDamage,
   };
   const { id: recordingId, path } = request.recordingId
-    ? await updateEdgeRecording(tx, request.recordingId, imported)
+    ? await updateRecording(tx, finish, { ...imported, id: request.recordingId })
     : await createRecording(tx, finish, imported);
   const owner = { recordingId, orgId: request.orgId, projectId, deviceId: device?.id ?? null, siteId: request.siteId };
   await storeContents(tx, { owner, summary });
   const { sizeBytes, startNs, endNs, format } = facts;
   const file = { filename: path, sizeBytes, startNs, endNs, format };
   // The import stays after the recording's data is deleted, and shows it as it was. spec: Imports
-  await tx.import.create({ data: { id: importId, ...owner, deviceName: device?.name, ...file, importedAtNs: nowNs } });
+  const row = { ...owner, deviceName: device?.name, ...file, importedAtNs: nowNs };
+  await tx.import.upsert({ where: { id: importId }, create: { id: importId, ...row }, update: row });
   await tx.project.update({ where: { id: projectId }, data: { lastSeenAtNs: nowNs } });
   await publishRecording(tx, recordingId, { type: "recording.imported", occurredAtNs: nowNs });
   return recordingId;
@@ -69,11 +75,25 @@ interface Filed {
   readonly path: string;
 }
 
-async function updateEdgeRecording(tx: Transaction, id: string, imported: Imported): Promise<Filed> {
+/** A recording whose data was lost or damaged keeps everything but that data, so the bytes have to be those that were imported. */
+async function updateRecording(
+  tx: Transaction,
+  { request, jobs, contentSha256 }: Finish,
+  { id, ...imported }: Imported & { readonly id: string },
+): Promise<Filed> {
   const recording = await lockRecording(tx, id);
+  if (recording.storedDamage !== null && recording.contentSha256 !== contentSha256)
+    throw new IngestError(
+      "ContentMismatch",
+      `the file has SHA-256 ${contentSha256}, and the data of recording ${id}, which is damaged, had ${recording.contentSha256}`,
+    );
   const next = nextImportStatus(recording.importStatus, "imported", recording.edgeFile !== null);
   if (next !== "complete") throw new IngestError("RequestSuperseded", `recording ${id} is ${recording.importStatus}`);
-  await tx.recording.update({ where: { id }, data: imported });
+  await tx.recording.update({ where: { id }, data: { ...imported, nextIndexKey: null } });
+  const { blobKey, indexKey, nextIndexKey } = recording;
+  for (const former of [blobKey, indexKey, nextIndexKey])
+    if (former !== null && former !== request.blobKey)
+      await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: former } });
   return recording;
 }
 

@@ -65,5 +65,12 @@ export async function mayHaveOriginal(tx: Transaction, request: EdgeRequest): Pr
 }
 
 function filterImported({ orgId, deviceId, recordingId }: EdgeRequest) {
-  return { orgId, deviceId, importStatus: "complete", isUnverified: false, id: { not: recordingId } } as const;
+  return {
+    orgId,
+    deviceId,
+    importStatus: "complete",
+    isUnverified: false,
+    storedDamage: null,
+    id: { not: recordingId },
+  } as const;
 }

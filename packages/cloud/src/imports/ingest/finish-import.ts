@@ -1,4 +1,5 @@
 import { removeIndex } from "../../background/indexing/index-key.ts";
+import type { Prisma } from "../../db/generated/client.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { changeRequest } from "../../import-life/change-request.ts";
 import { findLocked, lockRecording } from "../../import-life/lock-recording.ts";
@@ -59,15 +60,21 @@ export async function decideOn(tx: Transaction, content: Content, named: Named):
 /** Hashes are compared only within one organization and, for devices, one device. spec: wire contract §4 */
 async function findKnown(tx: Transaction, { request, contentSha256 }: Content, { projectId, device, key }: Named) {
   const columns = { id: true, key: true, contentSha256: true, deviceId: true, path: true } as const;
-  const imported = { orgId: request.orgId, importStatus: "complete", id: { not: request.recordingId ?? "" } } as const;
-  const sameKey = key && (await tx.recording.findFirst({ where: { ...imported, projectId, key }, select: columns }));
-  const sameContent =
-    device &&
-    (await tx.recording.findFirst({
-      where: { ...imported, deviceId: device.id, contentSha256 },
-      orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
+  const of = { orgId: request.orgId, id: { not: request.recordingId ?? "" } };
+  const find = async (where: Prisma.RecordingWhereInput) => {
+    const orderBy: Prisma.RecordingOrderByWithRelationInput[] = [{ createdAtNs: "asc" }, { id: "asc" }];
+    const imported: Prisma.RecordingWhereInput = { ...of, ...where, importStatus: "complete" };
+    const found = await tx.recording.findFirst({ where: imported, orderBy, select: columns });
+    // An upload may repair what is damaged in our own store. A file of a device is a recording of its own.
+    if (found || request.recordingId !== null) return found;
+    return tx.recording.findFirst({
+      where: { ...of, ...where, storedDamage: { not: null }, blobKey: { not: null } },
+      orderBy,
       select: columns,
-    }));
+    });
+  };
+  const sameKey = key && (await find({ projectId, key }));
+  const sameContent = device && (await find({ deviceId: device.id, contentSha256 }));
   const toImported = ({ path, ...row }: NonNullable<typeof sameContent> & { deviceId: string | null }) => ({
     ...row,
     path: device !== undefined && row.deviceId === device.id ? path : undefined,

@@ -80,6 +80,7 @@ async function processFile(
   request: ImportRequestModel,
   signal: AbortSignal,
 ): Promise<"complete" | "redelivered"> {
+  const readAtNs = deps.clock.nowNs();
   await using reader = await deps.blobs.open(request.blobKey!);
   const { contentSha256, verdict } = await deps.indexer.index(reader, {
     fileName: request.filename,
@@ -101,8 +102,8 @@ async function processFile(
     );
     if (!indexed) throw new TakenOverError(request.id);
   });
-  const found = { request, summary, contentSha256, jobs: deps.jobs };
-  const described = await describeImport(deps, { ...found, hasManifest: false, nowNs: deps.clock.nowNs() });
+  const found = { request, summary, contentSha256, readAtNs, jobs: deps.jobs };
+  const described = await describeImport(deps, { ...found, hasManifest: false, nowNs: deps.clock.nowNs() }, signal);
   await withTransaction(deps.db, (tx) => finishImport(tx, { ...found, ...described, nowNs: deps.clock.nowNs() }));
   return "complete";
 }

@@ -3,12 +3,15 @@ import type { IndexedFile } from "../../background/indexing/thread-messages.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { markDamaged } from "../../keeping/damage/mark-damaged.ts";
+import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
+import type { BlobReader } from "../../store/blobs/blob-store.ts";
 import { storeActivity } from "./store-activity.ts";
 import { storeChannelKeys } from "./store-channel-keys.ts";
 import { damageOf } from "./summary-rows.ts";
 import { verifyAdopted } from "./verify-adopted.ts";
 
-export type ReindexDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "log">;
+export type ReindexDeps = Pick<Deps, "db" | "blobs" | "clock" | "indexer" | "jobs" | "log">;
 
 /**
  * - `made` the recording has a new index
@@ -33,7 +36,8 @@ export async function reindexRecording(deps: ReindexDeps, reindex: Reindex): Pro
   const recording = await begin(deps, reindex);
   if (!recording) return "kept";
   const { nextIndexKey, blobKey, path, format } = recording;
-  await using reader = await deps.blobs.open(blobKey!);
+  const readAtNs = deps.clock.nowNs();
+  await using reader = await openMarked(deps, blobKey!);
   const indexed = await deps.indexer.index(reader, {
     fileName: path.toLowerCase().endsWith(format === "bag1" ? ".bag" : ".mcap")
       ? path
@@ -41,7 +45,16 @@ export async function reindexRecording(deps: ReindexDeps, reindex: Reindex): Pro
     signal: reindex.signal,
     store: async (pieces) => void (await deps.blobs.put(nextIndexKey!, pieces, { signal: reindex.signal })),
   });
-  return end(deps, recording, indexed);
+  return end(deps, recording, { ...indexed, readAtNs });
+}
+
+async function openMarked(deps: ReindexDeps, blobKey: string): Promise<BlobReader> {
+  try {
+    return await deps.blobs.open(blobKey);
+  } catch (error) {
+    if (error instanceof BlobNotFoundError) await markDamaged(deps, blobKey, "missing");
+    throw error;
+  }
 }
 
 const extensions: Readonly<Record<string, string>> = { bag1: "bag", mcap: "mcap" };
@@ -61,7 +74,11 @@ async function begin(
   });
 }
 
-async function end(deps: ReindexDeps, recording: RecordingModel, indexed: IndexedFile): Promise<ReindexOutcome> {
+interface Reread extends IndexedFile {
+  readonly readAtNs: bigint;
+}
+
+async function end(deps: ReindexDeps, recording: RecordingModel, indexed: Reread): Promise<ReindexOutcome> {
   const { id, blobKey, nextIndexKey, contentSha256 } = recording;
   const { verdict } = indexed;
   const isChanged = contentSha256 !== null && contentSha256 !== indexed.contentSha256;
@@ -74,7 +91,10 @@ async function end(deps: ReindexDeps, recording: RecordingModel, indexed: Indexe
     await removeIndex({ tx, jobs: deps.jobs }, { indexKey: unwanted });
     if (!locked) return false;
     const made = summary && { indexKey: nextIndexKey, damage: damageOf(summary) };
-    await tx.recording.update({ where: { id }, data: { nextIndexKey: null, ...made } });
+    await tx.recording.update({
+      where: { id },
+      data: { nextIndexKey: null, ...made, ...(!isChanged && { verifiedAtNs: indexed.readAtNs }) },
+    });
     if (!isChanged && recording.isUnverified) await verifyAdopted(tx, recording, summary);
     if (!summary || recording.isUnverified) return true;
     await storeChannelKeys(tx, id, summary);
@@ -82,6 +102,7 @@ async function end(deps: ReindexDeps, recording: RecordingModel, indexed: Indexe
     return true;
   });
   if (!isCurrent) return "kept";
+  if (isChanged) await markDamaged(deps, blobKey!, "altered");
   if (summary) return "made";
   const outcome = isChanged ? "changed" : "refused";
   const reason = "refusal" in verdict ? verdict.refusal : undefined;

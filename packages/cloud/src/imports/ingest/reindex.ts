@@ -49,7 +49,8 @@ async function tryOne(deps: ReindexDeps, one: ReindexOptions & { recordingId: st
 const sentences: Readonly<Record<ReindexOutcome | "failed", string>> = {
   made: "has a new index",
   kept: "needs none",
-  changed: "is NOT what was imported: its stored bytes have another SHA-256; restore the object from a backup",
+  changed:
+    "is NOT what was imported: its stored bytes have another SHA-256; its device is asked for the file, where that still has it",
   refused: "would NOT be imported today; it keeps what it has",
   failed: "could NOT be read",
 };

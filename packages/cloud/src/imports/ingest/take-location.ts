@@ -1,3 +1,4 @@
+import { contextOf } from "../../background/jobs/transaction-context.ts";
 import { lossCodes } from "../../buckets/bucket-objects/lose-object.ts";
 import type { ImportRequestModel, RecordingModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -33,7 +34,7 @@ export async function takeLocation(
   for (const copy of sortCopies(copies, request.filename))
     if (await isWithoutObject(deps, copy))
       return withTransaction(deps.db, (tx) =>
-        becomeItsData(tx, request, { recordingId: copy.id, blobKey: copy.blobKey! }),
+        becomeItsData(contextOf(tx, deps), request, { recordingId: copy.id, blobKey: copy.blobKey! }),
       );
   return undefined;
 }

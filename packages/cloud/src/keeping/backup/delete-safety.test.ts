@@ -9,7 +9,7 @@ import { contextOf } from "../../background/jobs/transaction-context.ts";
 import { readConfig } from "../../config.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { lockRecording } from "../../import-life/lock-recording.ts";
-import { findDataAgain, loseData } from "../../import-life/lost-data.ts";
+import { findDataAgain, loseData, storedFaults } from "../../import-life/lost-data.ts";
 import { replayLedger } from "../../restoring/replay/replay-ledger.ts";
 import { openFileFolder } from "../../store/blobs/file-folder.ts";
 import { inPieces, readBlob } from "../../store/blobs/testing/pieces.ts";
@@ -25,7 +25,7 @@ let seed = 0;
 /** A control plane whose clock the test sets, with devices that delete what is imported. */
 async function start(t: TestContext, safety = "") {
   const clock = createRunningClock();
-  const environment = { DOWNLINK_DELETE_SAFETY: safety };
+  const environment = { DOWNLINK_DELETE_SAFETY: safety, DOWNLINK_DELETE_PROOF_AGE: "1000d" };
   const cloud = await startCloud(t, { clock, environment });
   const place = await mkdtemp(join(tmpdir(), "downlink-safety-"));
   t.after(() => rm(place, { recursive: true }));
@@ -168,7 +168,7 @@ slowTest(
     await withTransaction(cloud.deps.db, async (tx) => {
       const context = contextOf(tx, cloud.deps);
       const { blobKey } = await lockRecording(tx, id);
-      assert.ok(await loseData(context, { recordingId: id, blobKey: blobKey! }));
+      assert.ok(await loseData(context, { recordingId: id, blobKey: blobKey! }, storedFaults.missing));
       await findDataAgain(context, await lockRecording(tx, id));
     });
     assert.equal(await ask(), WAITS);

@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
+import type { JobQueue } from "../../background/jobs/queue.ts";
 import { newId } from "../../db/ids.ts";
+import { noDamage } from "../../import-life/import-status.ts";
 import { cutPiece, inPieces } from "../../store/blobs/testing/pieces.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { overwriteObject } from "../../testing/stored-objects.ts";
@@ -20,8 +22,19 @@ const { prisma } = deps.db;
 const { orgId, id: projectId } = await prisma.project.findFirstOrThrow();
 const DAY_MS = 86_400_000;
 
+/** Nothing that is marked as damaged is read again, because the faults are undone at once. */
+const jobs: JobQueue = {
+  enqueue: async (tx, job) => {
+    if (job.name !== "read-stored") await deps.jobs.enqueue(tx, job);
+  },
+  enqueueAll: deps.jobs.enqueueAll,
+  enqueueIndexing: deps.jobs.enqueueIndexing,
+  enqueueReading: async () => {},
+};
 const check = (options: Partial<Parameters<typeof checkDeployment>[1]> = {}) =>
-  Array.fromAsync(checkDeployment(deps, { readPercent: 100, isRepairing: false, nowMs: Date.now(), ...options }));
+  Array.fromAsync(
+    checkDeployment({ ...deps, jobs }, { readPercent: 100, isRepairing: false, nowMs: Date.now(), ...options }),
+  );
 const inAMonth = { nowMs: Date.now() + 30 * DAY_MS };
 const byKind = (findings: readonly Finding[]) => findings.map(({ kind, subject }) => `${kind}: ${subject}`);
 
@@ -107,6 +120,7 @@ async function findAll(together: readonly Fault[], options: Parameters<typeof ch
   for (const { plant } of together) done.push(await plant());
   const found = byKind(await check(options));
   for (const { takeBack } of done.toReversed()) await takeBack();
+  await prisma.recording.updateMany({ data: noDamage });
   assert.deepEqual(found.sort(), done.flatMap(({ finds }) => finds).sort());
 }
 

@@ -2,9 +2,9 @@
 // moments, so that every mismatch is checked again before it is reported. Memory does not grow with the store, because the listing is kept
 // in a temporary table (`listed-objects.ts`).
 
-import type { JobQueue } from "../../background/jobs/queue.ts";
 import type { Database } from "../../db/client.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
+import type { MarkDeps } from "../damage/mark-damaged.ts";
 import type { Finding } from "./finding.ts";
 import { keepListing, openSession } from "./listed-objects.ts";
 import { findWrongManifests } from "./manifest-checks.ts";
@@ -13,10 +13,9 @@ import { createPromised } from "./promised-objects.ts";
 import { findAlteredObjects } from "./read-objects.ts";
 import { findWrongRows } from "./row-checks.ts";
 
-export interface CheckDeps {
+export interface CheckDeps extends MarkDeps {
   readonly db: Pick<Database, "prisma" | "pool">;
   readonly blobs: Pick<BlobStore, "check" | "getNote" | "list" | "listNotes" | "open" | "stat">;
-  readonly jobs: JobQueue;
 }
 
 export interface CheckOptions {
@@ -35,11 +34,11 @@ export async function* checkDeployment(deps: CheckDeps, options: CheckOptions): 
   await createPromised(session);
   await keepListing(session, deps.blobs.list(""));
   const { nowMs, isRepairing, readPercent } = options;
-  const check = { session, db: deps.db, blobs: deps.blobs, nowMs, ...(isRepairing && { jobs: deps.jobs }) };
+  const check = { session, db: deps.db, blobs: deps.blobs, nowMs, isRepairing, mark: deps };
   yield* findMissingObjects(check);
   yield* findUnheldObjects(check);
   yield* findMixedUp(check);
   yield* findWrongManifests({ session, blobs: deps.blobs, nowMs, readPercent });
   yield* findWrongRows(session, isRepairing ? deps.db : undefined);
-  if (readPercent > 0) yield* findAlteredObjects({ session, blobs: deps.blobs, percent: readPercent });
+  if (readPercent > 0) yield* findAlteredObjects({ ...deps, session, percent: readPercent });
 }

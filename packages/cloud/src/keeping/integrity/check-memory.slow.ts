@@ -33,7 +33,13 @@ test(`a check of ${OBJECTS} objects, of which every hundredth is missing, takes 
   };
   const unread = () => Promise.reject(new Error("it is not read"));
   const blobs = { check: async () => undefined, list, listNotes, stat, open: unread, getNote: unread };
-  const jobs = { enqueue: async () => {}, enqueueAll: async () => {}, enqueueIndexing: async () => {} };
+  const jobs = {
+    enqueue: async () => {},
+    enqueueAll: async () => {},
+    enqueueIndexing: async () => {},
+    enqueueReading: async () => {},
+  };
+  const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
   const options = { readPercent: 0, isRepairing: false, nowMs: Date.now() };
   const beforeBytes = process.memoryUsage.rss();
   let rssBytes = 0;
@@ -41,7 +47,7 @@ test(`a check of ${OBJECTS} objects, of which every hundredth is missing, takes 
   const startedMs = performance.now();
   let findings = 0;
   await withSmallHeap(async () => {
-    for await (const { kind } of checkDeployment({ db, blobs, jobs }, options)) {
+    for await (const { kind } of checkDeployment({ db, blobs, jobs, clock }, options)) {
       assert.equal(kind, "missing object");
       findings += 1;
     }

@@ -13,6 +13,7 @@ export type FindingKind =
   | "wrong size"
   | "altered object"
   | "unreadable object"
+  | "damaged data"
   | "object without row"
   | "leftover"
   | "unfinished write"

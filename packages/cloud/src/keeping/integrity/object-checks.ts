@@ -1,15 +1,15 @@
 // The listing and the rows were read at different moments. So every mismatch is checked once more, the store first and then the rows: a row
 // is deleted before its object, and an object exists before its row says so.
 
-import type { JobQueue } from "../../background/jobs/queue.ts";
 import type { Database } from "../../db/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
+import { type MarkDeps, markDamaged } from "../damage/mark-damaged.ts";
 import { findOwners } from "../sweep/find-owners.ts";
 import { judgeObject } from "../sweep/judge-object.ts";
 import type { Finding } from "./finding.ts";
 import type { Session } from "./listed-objects.ts";
-import { INDEX, type Promised, readPromised } from "./promised-objects.ts";
+import { INDEX, type Promised, RECORDING, readPromised } from "./promised-objects.ts";
 import { pagesOf } from "./suspects.ts";
 
 const DAY_MS = 86_400_000;
@@ -23,8 +23,9 @@ export interface ObjectCheck {
   readonly db: Pick<Database, "prisma">;
   readonly blobs: Pick<BlobStore, "stat">;
   readonly nowMs: number;
-  /** Without a queue nothing is repaired. */
-  readonly jobs?: JobQueue;
+  /** Recordings whose data is not there are marked; a backup only reports them. */
+  readonly mark?: MarkDeps;
+  readonly isRepairing?: boolean;
 }
 
 /** Yields rows whose object does not exist or has another size. */
@@ -36,8 +37,12 @@ export async function* findMissingObjects(check: ObjectCheck): AsyncGenerator<Fi
     const stored = await Promise.all(keys.map((key) => check.blobs.stat(key)));
     const sizes = new Map(keys.map((key, at) => [key, stored[at]?.sizeBytes]));
     for (const promised of await readPromised(check.session, keys)) {
-      const finding = compareSize(promised, sizes.get(promised.key));
-      if (finding) yield { ...finding, isRepaired: await remake(check, promised) };
+      const storedBytes = sizes.get(promised.key);
+      const finding = compareSize(promised, storedBytes);
+      if (!finding) continue;
+      if (check.mark && promised.what === RECORDING)
+        await markDamaged(check.mark, promised.key, storedBytes === undefined ? "missing" : "truncated");
+      yield { ...finding, isRepaired: await remake(check, promised) };
     }
   }
 }
@@ -52,11 +57,11 @@ function compareSize(promised: Promised, storedBytes: number | undefined): Findi
 }
 
 /** An index can be made of the data. Until a job has done so, exports use a temporary one. */
-async function remake({ db, jobs }: ObjectCheck, { what, id, orgId, key }: Promised): Promise<boolean> {
-  if (!jobs || what !== INDEX) return false;
+async function remake({ db, mark, isRepairing }: ObjectCheck, { what, id, orgId, key }: Promised): Promise<boolean> {
+  if (!mark || !isRepairing || what !== INDEX) return false;
   return withTransaction(db, async (tx) => {
     const { count } = await tx.recording.updateMany({ where: { id, indexKey: key }, data: { indexKey: null } });
-    if (count === 1) await jobs.enqueueIndexing(tx, orgId, [id]);
+    if (count === 1) await mark.jobs.enqueueIndexing(tx, orgId, [id]);
     return count === 1;
   });
 }

@@ -14,6 +14,7 @@ export interface Promised {
   readonly sha256: string | null;
 }
 
+export const RECORDING = "recording";
 export const INDEX = "the index of recording";
 
 /**
@@ -21,7 +22,7 @@ export const INDEX = "the index of recording";
  * sender of an import announced of its bytes, which may turn out to be wrong.
  */
 const VIEW = `CREATE TEMPORARY VIEW promised AS
-  SELECT 'recording' AS what, id, "orgId", "blobKey" AS key, "sizeBytes", "contentSha256" AS sha256
+  SELECT '${RECORDING}' AS what, id, "orgId", "blobKey" AS key, "sizeBytes", "contentSha256" AS sha256
   FROM "Recording" WHERE "blobKey" IS NOT NULL AND ${IS_OURS}
   UNION ALL SELECT '${INDEX}', id, "orgId", "indexKey", NULL, NULL
   FROM "Recording" WHERE "indexKey" IS NOT NULL

@@ -47,7 +47,7 @@ export const rowChecks: readonly RowCheck[] = [
   {
     kind: "wrong state",
     find: `SELECT id AS subject, 'the recording is ' || "importStatus" || ', and its row holds imported data' AS text
-      FROM "Recording" r WHERE NOT ${IMPORTED} AND location IS NULL AND "siteObjectKey" IS NULL AND ("blobKey" IS NOT NULL OR "indexKey" IS NOT NULL OR "importId" IS NOT NULL)`,
+      FROM "Recording" r WHERE NOT ${IMPORTED} AND "storedDamage" IS NULL AND location IS NULL AND "siteObjectKey" IS NULL AND ("blobKey" IS NOT NULL OR "indexKey" IS NOT NULL OR "importId" IS NOT NULL)`,
   },
   {
     kind: "wrong state",

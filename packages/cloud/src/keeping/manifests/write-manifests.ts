@@ -102,7 +102,7 @@ export function describeRequest(request: ImportRequestModel): DescribedRequest {
     sessionId: dropNull(request.sessionId),
     sessionKey: dropNull(request.sessionKey),
     recordingId: request.recordingId ?? idFrom("rec", request.id),
-    importId: idFrom("imp", request.id),
+    importId: request.importId ?? idFrom("imp", request.id),
     requestedAtNs: request.createdAtNs,
   };
 }

@@ -1,6 +1,7 @@
 import { pacePages } from "../../core/pace.ts";
 import type { Database } from "../../db/client.ts";
 import { ofOurStore } from "../../store/blobs/object-key.ts";
+import { markDamaged, type StoredDamage } from "../damage/mark-damaged.ts";
 import type { Finding, SweepDeps } from "./sweep-objects.ts";
 
 interface Holder {
@@ -17,9 +18,11 @@ const PAGE = 100;
 const select = { id: true, blobKey: true, sizeBytes: true } as const;
 const inOrder = { orderBy: { id: "asc" }, take: PAGE } as const;
 
+const RECORDING = "recording";
+
 /** Every table whose rows promise that an object exists. */
 const holders: Record<string, FindHolders> = {
-  recording: (prisma, where) =>
+  [RECORDING]: (prisma, where) =>
     prisma.recording.findMany({ where: { ...where, ...ofOurStore }, select, ...inOrder }) as Promise<Holder[]>,
   "import request": (prisma, where) =>
     prisma.importRequest.findMany({ where: { ...where, ...ofOurStore }, select, ...inOrder }) as Promise<Holder[]>,
@@ -27,20 +30,23 @@ const holders: Record<string, FindHolders> = {
 };
 
 /**
- * Finds rows whose object does not exist or has another size. They are reported and never changed: the object may come back from a backup.
+ * Finds rows whose object does not exist or has another size. A recording is marked as
+ * damaged, and keeps what it knew of the object, which may come back from a backup.
  */
 export async function* findMissing(deps: SweepDeps, signal?: AbortSignal): AsyncGenerator<Finding, void> {
   for (const [kind, find] of Object.entries(holders))
     for await (const page of pacePages(compareAll(deps, find), signal)) {
       signal?.throwIfAborted();
-      for (const { holder, fault } of page)
-        if (fault !== undefined)
-          yield {
-            outcome: "missing",
-            key: holder.blobKey,
-            sizeBytes: Number(holder.sizeBytes ?? 0),
-            reason: `${fault}; ${kind} ${holder.id} needs it`,
-          };
+      for (const { holder, fault } of page) {
+        if (fault === undefined) continue;
+        if (kind === RECORDING) await markDamaged(deps, holder.blobKey, fault.damage);
+        yield {
+          outcome: "missing",
+          key: holder.blobKey,
+          sizeBytes: Number(holder.sizeBytes ?? 0),
+          reason: `${fault.text}; ${kind} ${holder.id} needs it`,
+        };
+      }
     }
 }
 
@@ -54,11 +60,17 @@ async function* compareAll(deps: SweepDeps, find: FindHolders) {
   }
 }
 
+interface Fault {
+  readonly damage: StoredDamage;
+  readonly text: string;
+}
+
 /** The row is read again after the store, because a row is deleted before its object. */
-async function findFault({ db, blobs }: SweepDeps, holder: Holder, find: FindHolders): Promise<string | undefined> {
+async function findFault({ db, blobs }: SweepDeps, holder: Holder, find: FindHolders): Promise<Fault | undefined> {
   const object = await blobs.stat(holder.blobKey);
   if (object && (holder.sizeBytes === null || BigInt(object.sizeBytes) === holder.sizeBytes)) return undefined;
   const [now] = await find(db.prisma, { id: { in: [holder.id] } });
   if (now?.blobKey !== holder.blobKey || now.sizeBytes !== holder.sizeBytes) return undefined;
-  return object ? `the object has ${object.sizeBytes} bytes instead of ${holder.sizeBytes}` : "the object is not there";
+  if (!object) return { damage: "missing", text: "the object is not there" };
+  return { damage: "truncated", text: `the object has ${object.sizeBytes} bytes instead of ${holder.sizeBytes}` };
 }

@@ -18,11 +18,12 @@ export async function sweepBySchedule(
   {
     db,
     blobs,
+    jobs,
     clock,
     log,
     backupRetentionSeconds,
     auditRetentionSeconds,
-  }: Pick<Deps, "db" | "blobs" | "clock" | "log" | "backupRetentionSeconds" | "auditRetentionSeconds">,
+  }: Pick<Deps, "db" | "blobs" | "jobs" | "clock" | "log" | "backupRetentionSeconds" | "auditRetentionSeconds">,
   signal: AbortSignal,
 ): Promise<void> {
   const { danger } = await withTransaction(db, holdForRemoval);
@@ -30,7 +31,7 @@ export async function sweepBySchedule(
   const counts = { removed: 0, kept: 0, failed: 0, missing: 0 };
   const nowMs = Number(clock.nowNs() / 1_000_000n);
   const options = { isDryRun: false, olderThanHours: DEFAULT_AGE_HOURS, includesUnknown: false, nowMs, signal };
-  for await (const finding of sweep({ db, blobs }, options)) {
+  for await (const finding of sweep({ db, blobs, jobs, clock }, options)) {
     signal.throwIfAborted();
     counts[finding.outcome] += 1;
     if (counts[finding.outcome] <= MAX_LINES) log[levels[finding.outcome]](finding, describe(finding));

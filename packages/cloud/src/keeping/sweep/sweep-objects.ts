@@ -1,9 +1,9 @@
 import { mayGiveUp, requireRemovable } from "../../calls/recovery/held-deployment.ts";
 import { pacePages } from "../../core/pace.ts";
 import { pagesOf } from "../../core/pages-of.ts";
-import type { Database } from "../../db/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import type { BlobStore, ListedObject } from "../../store/blobs/blob-store.ts";
+import type { MarkDeps } from "../damage/mark-damaged.ts";
 import { removeObject } from "../manifests/remove-object.ts";
 import { findOwners } from "./find-owners.ts";
 import { judgeObject, type Verdict } from "./judge-object.ts";
@@ -27,8 +27,7 @@ export interface Finding {
   readonly reason: string;
 }
 
-export interface SweepDeps {
-  readonly db: Pick<Database, "prisma">;
+export interface SweepDeps extends MarkDeps {
   readonly blobs: Pick<BlobStore, "list" | "stat" | "delete" | "listParts" | "listNotes" | "removeNote">;
 }
 

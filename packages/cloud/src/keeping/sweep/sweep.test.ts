@@ -23,7 +23,7 @@ const inAMonth = { isDryRun: false, olderThanHours: 168, includesUnknown: false,
 type Options = typeof inAMonth;
 
 const sweepAll = (options: Partial<Options> = {}, over: Partial<SweepDeps> = {}) =>
-  Array.fromAsync(sweep({ db: deps.db, blobs: deps.blobs, ...over }, { ...inAMonth, ...options }));
+  Array.fromAsync(sweep({ ...deps, ...over }, { ...inAMonth, ...options }));
 const manifestsNow = () => Array.fromAsync(deps.blobs.listNotes("manifests/"), ({ key }) => key);
 const keysOf = (prefix: string) => Array.fromAsync(deps.blobs.list(prefix), ({ key }) => key);
 

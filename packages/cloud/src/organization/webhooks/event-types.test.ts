@@ -6,6 +6,7 @@ import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { Webhook } from "standardwebhooks";
 import { z } from "zod";
 import { noteOffline } from "../../edge/note-offline.ts";
+import { markDamaged } from "../../keeping/damage/mark-damaged.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
@@ -71,7 +72,7 @@ test("session.created", async () => {
   assert.partialDeepStrictEqual(event, { session: { ...session, id: made.id }, projectId });
 });
 
-test("recording.created and recording.imported of one upload, and recording.deleted", async () => {
+test("recording.created and recording.imported of one upload, recording.damaged and recording.deleted", async () => {
   const made: { id?: string } = {};
   const upload = async () => {
     const { recordingId } = await uploadFile(cloud, await makeMcap(), { deviceId, filename: "a.mcap", key: "a" });
@@ -82,6 +83,13 @@ test("recording.created and recording.imported of one upload, and recording.dele
   assert.partialDeepStrictEqual(imported, { recording: { ...recording, id: made.id } });
   assert.ok((imported.recording as { site?: { id?: string } }).site?.id);
   assert.equal(receiver.typesReceived().filter((type) => type === "recording.created").length, 1);
+  const { blobKey } = await cloud.deps.db.prisma.recording.findUniqueOrThrow({ where: { id: made.id! } });
+  const lose = async () => {
+    await cloud.deps.blobs.delete(blobKey!);
+    await markDamaged(cloud.deps, blobKey!, "missing");
+  };
+  const lost = await eventOf("recording.damaged", lose);
+  assert.partialDeepStrictEqual(lost, { recording: { id: made.id }, damage: { reason: "missing" } });
   const remove = () => admin.call(api.recordings.delete, { keyOrId: made.id! });
   assert.partialDeepStrictEqual(await eventOf("recording.deleted", remove), { recording: { id: made.id } });
 });

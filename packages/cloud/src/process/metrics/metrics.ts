@@ -151,6 +151,12 @@ function deploymentMetrics(registers: Registers) {
       help: "Whether database and object store disagree, as after a restore, so that nothing is destroyed",
       registers,
     }),
+    damagedRecordings: new Gauge({
+      name: "downlink_damaged_recordings",
+      help: "Imported recordings whose stored data is not what was imported",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
     agentsOnline: new Gauge({
       name: "downlink_agents_online",
       help: "Agents of the deployment that hold a lease",

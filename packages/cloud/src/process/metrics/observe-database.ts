@@ -29,6 +29,10 @@ const WEBHOOKS = `
   SELECT count(*) FILTER (WHERE enabled AND "failingSinceNs" IS NULL)::int AS delivering,
     count(*) FILTER (WHERE enabled AND "failingSinceNs" IS NOT NULL)::int AS failing,
     count(*) FILTER (WHERE NOT enabled AND "disabledReason" IS NOT NULL)::int AS disabled FROM "Webhook"`;
+const DAMAGED = `
+  SELECT count(*) FILTER (WHERE "storedDamage" = 'missing')::int AS missing,
+    count(*) FILTER (WHERE "storedDamage" = 'truncated')::int AS truncated,
+    count(*) FILTER (WHERE "storedDamage" = 'altered')::int AS altered FROM "Recording" WHERE "storedDamage" IS NOT NULL`;
 const RECOVERING = `SELECT num_nonnulls(conflict, "recoveringSinceNs") > 0 AS "isRecovering" FROM "Deployment" WHERE id = 1`;
 
 interface QueueRow {
@@ -57,6 +61,7 @@ interface SiteRow {
   readonly all: number;
 }
 
+type DamageRow = Readonly<Record<"missing" | "truncated" | "altered", number>>;
 type WebhookRow = Readonly<Record<"delivering" | "failing" | "disabled", number>>;
 
 interface Observed {
@@ -73,7 +78,14 @@ export async function observeDatabase(
   metrics.databaseConnections.set({ state: "busy" }, totalCount - idleCount);
   metrics.databaseConnections.set({ state: "idle" }, idleCount);
   metrics.databaseWaiting.set(waitingCount);
-  for (const gauge of [metrics.jobs, metrics.oldestJobSeconds, metrics.sites, metrics.buckets, metrics.webhooks])
+  for (const gauge of [
+    metrics.jobs,
+    metrics.oldestJobSeconds,
+    metrics.sites,
+    metrics.buckets,
+    metrics.webhooks,
+    metrics.damagedRecordings,
+  ])
     gauge.reset();
   try {
     const queues = (await inTime(pool.query<QueueRow>(JOBS))).rows;
@@ -82,6 +94,7 @@ export async function observeDatabase(
     const [sites] = (await inTime(pool.query<SiteRow>(SITES))).rows;
     const [buckets] = (await inTime(pool.query<BucketRow>(BUCKETS))).rows;
     const [webhooks] = (await inTime(pool.query<WebhookRow>(WEBHOOKS))).rows;
+    const [damaged] = (await inTime(pool.query<DamageRow>(DAMAGED))).rows;
     const [deployment] = (await inTime(pool.query<{ isRecovering: boolean }>(RECOVERING))).rows;
     for (const queue of queues) setQueue(metrics, queue);
     metrics.outboxEntries.set(outbox!.entries);
@@ -92,6 +105,8 @@ export async function observeDatabase(
     for (const state of ["readable", "unreadable", "unknown"] as const) metrics.buckets.set({ state }, buckets![state]);
     for (const state of ["delivering", "failing", "disabled"] as const)
       metrics.webhooks.set({ state }, webhooks![state]);
+    for (const reason of ["missing", "truncated", "altered"] as const)
+      metrics.damagedRecordings.set({ reason }, damaged![reason]);
     metrics.recovering.set(deployment!.isRecovering ? 1 : 0);
     metrics.databaseUp.set(1);
   } catch {

@@ -3,7 +3,7 @@ import type { Deps } from "../../calls/context/context.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { cancelRequests, changeRequest } from "../../import-life/change-request.ts";
-import { nextImportStatus, noFailure } from "../../import-life/import-status.ts";
+import { nextImportStatus, noDamage, noFailure } from "../../import-life/import-status.ts";
 import type { LockedRecording } from "../../import-life/lock-recording.ts";
 import { decideOn, takeTurnOf } from "../../imports/ingest/finish-import.ts";
 import type { Imported } from "../../keeping/manifests/manifest.ts";
@@ -82,6 +82,7 @@ async function adopt(context: TransactionContext, { manifest, hasIndex, owners, 
     ...{ importStatus: nextImportStatus(row.importStatus, "adopted", row.edgeFile !== null), ...noFailure },
     ...{ sessionId: row.sessionId ?? owners.session?.id, key: row.key ?? manifest.key, siteId: owners.siteId },
     ...{ importId, importedAtNs, contentSha256, isUnverified: true, foundAgainAtNs: context.nowNs },
+    ...{ verifiedAtNs: null, ...noDamage },
     ...{ blobKey: `${orgId}/${uploadId}`, indexKey: hasIndex ? manifest.indexKey : null, nextIndexKey: null },
   };
   await tx.recording.update({ where: { id: row.id }, data });

@@ -3,7 +3,7 @@ import { pacePages } from "../../core/pace.ts";
 import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
-import { loseData } from "../../import-life/lost-data.ts";
+import { loseData, storedFaults } from "../../import-life/lost-data.ts";
 import { ofOurStore } from "../../store/blobs/object-key.ts";
 import type { AdoptionDeps } from "./adopt-imported.ts";
 import { noteStep, type Walk } from "./progress.ts";
@@ -80,7 +80,9 @@ export async function markMissing(deps: AdoptionDeps, walk: Walk, signal: AbortS
     await requireAnswering(deps);
     for (const { recordingId, blobKey } of page) {
       if (await blobs.stat(blobKey)) continue;
-      const isLost = await withTransaction(db, (tx) => loseData(contextOf(tx, deps), { recordingId, blobKey }));
+      const isLost = await withTransaction(db, (tx) =>
+        loseData(contextOf(tx, deps), { recordingId, blobKey }, storedFaults.missing),
+      );
       if (isLost) log.error({ recordingId, blobKey }, "the object store does not have the data of a recording");
     }
     doneUntil = page.at(-1)!.recordingId;

@@ -1,46 +1,54 @@
 import { contextOf } from "../../background/jobs/transaction-context.ts";
 import { Prisma } from "../../db/generated/client.ts";
+import type { RecordingModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { findLocked } from "../../import-life/lock-recording.ts";
-import { askAgain, findDataAgain } from "../../import-life/lost-data.ts";
+import { askAgain, findDataAgain, storedFaults } from "../../import-life/lost-data.ts";
 import { IS_OURS } from "../../store/blobs/object-key.ts";
 import type { AdoptionDeps } from "./adopt-imported.ts";
 
 const PAGE = 32;
 
-interface Lost {
-  readonly id: string;
-  readonly blobKey: string | null;
-}
+type Lost = Pick<RecordingModel, "id" | "orgId" | "blobKey" | "sizeBytes" | "storedDamage">;
 
 /**
- * Looks for objects that were missing: an object that is back is its recording's data again; for another one the edge is asked, if it has
- * the file.
+ * Looks for data that was lost: an object that is back is its recording's data again, and one that was damaged and has its size is read
+ * again. Where the data is not there, the edge is asked, if it has the file. An object with other bytes is not read again by itself, because
+ * it may be large and stay as it is.
  */
 export async function heal(deps: AdoptionDeps, signal: AbortSignal): Promise<void> {
   for (let lastId = ""; ; ) {
     signal.throwIfAborted();
     const page = await deps.db.prisma.$queryRaw<Lost[]>`
-      SELECT id, "blobKey" FROM "Recording"
-      WHERE "importStatus" <> 'complete' AND ("blobKey" IS NOT NULL OR "failureCode" = 'ObjectMissing')
+      SELECT id, "orgId", "blobKey", "sizeBytes", "storedDamage" FROM "Recording"
+      WHERE ("storedDamage" IS NOT NULL OR ("importStatus" <> 'complete' AND ("blobKey" IS NOT NULL OR "failureCode" = ${storedFaults.missing.code})))
         AND ("blobKey" IS NULL OR ${Prisma.raw(IS_OURS)}) AND id > ${lastId}
       ORDER BY id LIMIT ${PAGE}`;
     if (page.length === 0) return;
     const objects = await Promise.all(page.map(({ blobKey }) => blobKey && deps.blobs.stat(blobKey)));
-    for (const [at, { id, blobKey }] of page.entries())
-      await healOne(deps, { id, blobKey: objects[at] ? blobKey : null });
+    for (const [at, lost] of page.entries()) {
+      const object = objects[at];
+      const isThere = object ? BigInt(object.sizeBytes) === lost.sizeBytes : false;
+      await healOne(deps, lost, isThere);
+    }
     lastId = page.at(-1)!.id;
   }
 }
 
-/** `blobKey` is the key of an object that exists. */
-async function healOne(deps: AdoptionDeps, { id, blobKey }: Lost): Promise<void> {
+async function healOne(
+  deps: AdoptionDeps,
+  { id, orgId, blobKey, storedDamage }: Lost,
+  isThere: boolean,
+): Promise<void> {
   await withTransaction(deps.db, async (tx) => {
     const recording = await findLocked(tx, id);
-    if (!recording || recording.importStatus === "complete") return;
+    if (!recording) return;
     const context = contextOf(tx, deps);
-    if (blobKey === null) await askAgain(context, recording);
-    else if (recording.blobKey === blobKey) await findDataAgain(context, recording);
+    const isConfirmed = recording.importStatus !== "complete";
+    const isBack = isThere && recording.blobKey === blobKey;
+    if (isBack && (storedDamage === null || storedDamage === "missing")) return findDataAgain(context, recording);
+    if (!isConfirmed || (isBack && storedDamage === "truncated")) await deps.jobs.enqueueReading(tx, orgId, [id]);
+    if (isConfirmed) await askAgain(context, recording);
   });
 }
 

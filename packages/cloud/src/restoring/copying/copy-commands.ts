@@ -26,7 +26,7 @@ import { holdTurn } from "./hold-turn.ts";
 import { openTarget } from "./open-target.ts";
 import { type BucketFlags, readTarget, settingsOf } from "./read-target.ts";
 
-type CommandDeps = Pick<Deps, "db" | "blobs" | "signer" | "publicUrl" | "clock" | "log">;
+type CommandDeps = Pick<Deps, "db" | "blobs" | "jobs" | "signer" | "publicUrl" | "clock" | "log">;
 
 interface Settings extends StoreSettings {
   readonly backupRetentionSeconds: number;
@@ -105,7 +105,7 @@ async function goOn({ deps, settings, self, stopped }: Running, flags: CopyFlags
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort(new CopyError("stopped; the same command goes on")));
   const copying: CopyDeps = {
-    ...{ db: deps.db, clock: deps.clock, self, write, signal: stopping.signal },
+    ...{ db: deps.db, jobs: deps.jobs, clock: deps.clock, self, write, signal: stopping.signal },
     confirm: () => goMarkRound({ ...toRound(deps), marks: new MarkNotes(deps.blobs) }),
     source: await openStore(opened, addresses.source, deps),
     target: await openTarget(opened, addresses.target, deps),

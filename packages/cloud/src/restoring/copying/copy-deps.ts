@@ -1,10 +1,10 @@
-import type { Clock } from "../../core/clock.ts";
 import type { Database } from "../../db/client.ts";
+import type { MarkDeps } from "../../keeping/damage/mark-damaged.ts";
 import type { OpenedStore } from "../../store/bucket-uploads/open-store.ts";
 import type { StoreAddress } from "../../store/bucket-uploads/store-address.ts";
 
 /** The stores, services and functions that each step of a move works with. */
-export interface CopyDeps {
+export interface CopyDeps extends MarkDeps {
   readonly db: Pick<Database, "pool" | "prisma">;
   readonly source: OpenedStore;
   readonly target: OpenedStore;
@@ -12,7 +12,6 @@ export interface CopyDeps {
   readonly self: StoreAddress | undefined;
   /** Compares database and store, and writes the next mark: without it nothing is destroyed. */
   readonly confirm: () => Promise<void>;
-  readonly clock: Clock;
   /** Aborted when the command is told to stop. */
   readonly signal: AbortSignal;
   /** Prints a line. */

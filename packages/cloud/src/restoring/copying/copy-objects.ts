@@ -1,4 +1,5 @@
 import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
+import { markDamaged } from "../../keeping/damage/mark-damaged.ts";
 import type { Session } from "../../keeping/integrity/listed-objects.ts";
 import { pagesOf } from "../../keeping/integrity/suspects.ts";
 import type { CopyDeps } from "./copy-deps.ts";
@@ -44,8 +45,9 @@ export async function copyObjects(deps: CopyDeps, session: Session, only = "true
 async function copyOne(deps: CopyDeps, session: Session, planned: Planned): Promise<Copied> {
   deps.signal.throwIfAborted();
   const outcome = await copyObject(deps, session, planned);
-  if (outcome.kind === "damaged")
-    deps.write(`DAMAGED ${planned.key}: ${outcome.fault}; it stays in the old store only`);
+  if (outcome.kind !== "damaged") return outcome;
+  await markDamaged(deps, planned.key, "altered");
+  deps.write(`DAMAGED ${planned.key}: ${outcome.fault}; it stays in the old store only`);
   return outcome;
 }
 

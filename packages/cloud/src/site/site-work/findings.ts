@@ -74,7 +74,7 @@ async function fileRead(ctx: SiteCtx, request: ImportRequestModel, found: SiteFi
   const finish = { request, summary, contentSha256: found.sha256, hasManifest: true, jobs: ctx.jobs };
   const nowNs = ctx.clock.nowNs();
   const { decision } = await decide(ctx.db.prisma, { ...finish, nowNs });
-  const replacing = await replaceLost(ctx, request, decision);
+  const replacing = await replaceLost(ctx, { request, decision });
   await withTransaction(ctx.db, async (tx) => {
     const data = { pipelineStage: "Filing" };
     const change = { id: request.id, event: "index", attempt: request.attempts, data } as const;

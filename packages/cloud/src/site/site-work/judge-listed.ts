@@ -7,14 +7,14 @@ import { changeRequest } from "../../import-life/change-request.ts";
 import { moveRecording } from "../../import-life/delivery.ts";
 import { workingStates } from "../../import-life/import-request-state.ts";
 import { findLocked } from "../../import-life/lock-recording.ts";
-import { findDataAgain, noteLoss, OBJECT_MISSING } from "../../import-life/lost-data.ts";
+import { findDataAgain, noteLoss, storedFaults } from "../../import-life/lost-data.ts";
 import { publishFailure } from "../../import-life/publish-failure.ts";
 
 type JudgeDeps = Pick<Deps, "db" | "jobs" | "clock" | "log">;
 
 const PAGE = 500;
 const loss = {
-  code: OBJECT_MISSING,
+  ...storedFaults.missing,
   text: "the self-hosted site does not have the data any more; the recording comes back when the object does",
 } as const;
 

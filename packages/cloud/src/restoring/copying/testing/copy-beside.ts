@@ -15,10 +15,10 @@ export async function openCopy({ deps }: TestCloud, { source, target }: Record<"
   const signal = new AbortController().signal;
   const options = { isLeavingOutDamaged: false, retentionSeconds: 0, settings: ["THE=settings"] };
   /** Runs the command beside a control plane. */
-  const copy = ({ deps: { db, clock, log, blobs } }: TestCloud) => {
+  const copy = ({ deps: { db, jobs, clock, log, blobs } }: TestCloud) => {
     const findLost = async () => undefined;
     const confirm = () => goMarkRound({ db, clock, log, blobs, marks: new MarkNotes(blobs), findLost });
-    return copyStore({ db, clock, self: undefined, signal, write, confirm, source: old, target: fresh }, options);
+    return copyStore({ db, jobs, clock, self: undefined, signal, write, confirm, source: old, target: fresh }, options);
   };
   await beginMove({ db: deps.db, self: undefined, target: fresh }, { source, target });
   return { old, fresh, lines, copy };

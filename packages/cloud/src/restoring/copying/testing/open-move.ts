@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { TestContext } from "node:test";
+import type { JobQueue } from "../../../background/jobs/queue.ts";
 import { goMarkRound } from "../../../calls/recovery/mark-round.ts";
 import { MarkNotes } from "../../../calls/recovery/marks.ts";
 import { prepareDeployment } from "../../../calls/setup/first-start.ts";
@@ -27,6 +28,14 @@ const never = new AbortController().signal;
 const MONTH_SECONDS = 30 * 86_400;
 
 /** A deployment without a server: a database, objects and notes in the source, and what processes see of both stores. */
+/** No worker is there to read again an object that was found damaged. */
+const noJobs: JobQueue = {
+  enqueue: async () => {},
+  enqueueAll: async () => {},
+  enqueueIndexing: async () => {},
+  enqueueReading: async () => {},
+};
+
 export async function openMove(t: TestContext, { source, newTarget }: Places) {
   const stack = new AsyncDisposableStack();
   t.after(() => stack.disposeAsync());
@@ -44,7 +53,7 @@ export async function openMove(t: TestContext, { source, newTarget }: Places) {
   await round();
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);
-  const base = { db, clock: testClock, self: undefined, signal: never, write, confirm: () => round() };
+  const base = { db, jobs: noJobs, clock: testClock, self: undefined, signal: never, write, confirm: () => round() };
   const objects = await objectsOf(db, blobs);
   const begin = async (given?: StoreAddress) => {
     const target = given ?? (await newTarget());

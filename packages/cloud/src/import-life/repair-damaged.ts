@@ -1,0 +1,37 @@
+import { contextOf, type TransactionContext } from "../background/jobs/transaction-context.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { withTransaction } from "../db/transaction.ts";
+import type { MarkDeps } from "../keeping/damage/mark-damaged.ts";
+import type { Finding } from "../keeping/integrity/finding.ts";
+import { IS_OURS } from "../store/blobs/object-key.ts";
+import { LOST_PRIORITY } from "./import-request-rows.ts";
+import { findLocked, lockRecording } from "./lock-recording.ts";
+import { noteLoss, storedFaults } from "./lost-data.ts";
+import { queueImport } from "./queue-imports.ts";
+
+const PAGE = 100;
+
+/** Asks the devices for the files of all recordings whose stored data is damaged, and yields of each whether anybody has its file. */
+export async function* repairDamaged(deps: MarkDeps): AsyncGenerator<Finding, void> {
+  for (let lastId = ""; ; ) {
+    const page = await deps.db.prisma.$queryRaw<{ id: string }[]>`
+      SELECT id FROM "Recording" WHERE "storedDamage" IS NOT NULL AND ("blobKey" IS NULL OR ${Prisma.raw(IS_OURS)}) AND id > ${lastId}
+      ORDER BY id LIMIT ${PAGE}`;
+    if (page.length === 0) return;
+    for (const { id } of page) {
+      const text = await withTransaction(deps.db, (tx) => repair(contextOf(tx, deps), id));
+      if (text !== undefined) yield { kind: "damaged data", subject: id, text };
+    }
+    lastId = page.at(-1)!.id;
+  }
+}
+
+async function repair(context: TransactionContext, id: string): Promise<string | undefined> {
+  const damaged = await findLocked(context.tx, id);
+  if (!damaged?.storedDamage) return undefined;
+  if (damaged.importStatus === "complete") await noteLoss(context, damaged, storedFaults[damaged.storedDamage]);
+  await queueImport(context, { recordingId: id, priority: LOST_PRIORITY });
+  const { importStatus, path } = await lockRecording(context.tx, id);
+  const isAsked = importStatus === "pending" || importStatus === "importing";
+  return `${path}: ${isAsked ? "its device is asked for the file" : "nobody has the file any more; an upload of it repairs the recording"}`;
+}
