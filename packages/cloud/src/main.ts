@@ -15,7 +15,6 @@ import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postg
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { type OpenDeps, openDeps } from "./deps.ts";
-import { repairDamaged } from "./import-life/repair-damaged.ts";
 import { printReindex, reindex } from "./imports/ingest/reindex.ts";
 import { addBackupCommands } from "./keeping/backup/backup-commands.ts";
 import { requireRestored } from "./keeping/backup/restore-backup.ts";
@@ -85,7 +84,7 @@ admin
   .option("--include-unknown", "remove whole objects that no row ever named, too", false)
   .action(sweepStore);
 
-addCheckCommand(admin, { beside: withDeps, repairDamaged });
+addCheckCommand(admin, { beside: withDeps });
 addBackupCommands(admin, {
   readConfig: () => readConfig(process.env),
   beside: (use, openPostgres) => open(use, { openPostgres }),

@@ -1,7 +1,7 @@
 import type { DeletionReason, EdgeSettings, ImportStatus, PermitRefusal } from "@downlink/protocol";
 import type { SafetyRule } from "../calls/recovery/known-backups.ts";
+import type { StoredDamage } from "../import-life/stored-damage.ts";
 import { isProofOld } from "../import-life/stored-proof.ts";
-import type { StoredDamage } from "../keeping/damage/mark-damaged.ts";
 
 export interface Refusal {
   readonly code: PermitRefusal;

@@ -4,7 +4,6 @@
 import { formatTimestamp } from "@downlink/protocol";
 import type { TransactionContext } from "../background/jobs/transaction-context.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { distrustStore, type StoredDamage } from "../keeping/damage/mark-damaged.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { unlisted } from "./forget-data.ts";
@@ -13,6 +12,7 @@ import { nextImportStatus, noDamage, noFailure } from "./import-status.ts";
 import { findLocked, type LockedRecording } from "./lock-recording.ts";
 import { queueImport } from "./queue-imports.ts";
 import { publishRecording } from "./recording-events.ts";
+import { noteDamageSeen, type StoredDamage, takeBackPermits } from "./stored-damage.ts";
 
 /** Why data is lost, for programs and for people. */
 export interface LossReason {
@@ -72,11 +72,13 @@ export async function noteLoss(
   await tx.recordingAttachment.updateMany({ where: { recordingId }, data: { siteId: null } });
   await tx.recordingTopic.updateMany({ where: { recordingId }, data: unlisted });
   if (damage) {
-    await distrustStore(context, recordingId);
+    await noteDamageSeen(context);
     const more = { damage: { reason: damage, since: formatTimestamp(damagedSinceNs) } };
     await publishRecording(tx, recordingId, { type: "recording.damaged", occurredAtNs: nowNs, more });
   }
-  await askAgain(context, { ...recording, ...data });
+  const permitted = damage ? await takeBackPermits(tx, recordingId) : [];
+  for (const id of permitted) await queueImport(context, { recordingId: id, priority: LOST_PRIORITY });
+  if (!permitted.includes(recordingId)) await askAgain(context, { ...recording, ...data });
   return true;
 }
 

@@ -7,7 +7,7 @@
 
 import { fetchAhead, INDEX_END_BYTES, type RandomAccessSource } from "@downlink/recordings";
 import { ApiError } from "../../core/errors.ts";
-import type { StoredDamage } from "../../keeping/damage/mark-damaged.ts";
+import type { StoredDamage } from "../../import-life/stored-damage.ts";
 import { BlobDamagedError, BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobReader, BlobStore } from "../../store/blobs/blob-store.ts";
 import type { StoredSource } from "./export-selection.ts";

@@ -9,7 +9,7 @@ import { linkOf } from "../../calls/http/in-turn.ts";
 import { streamBody } from "../../calls/http/stream-response.ts";
 import { yieldInSteps } from "../../calls/http/yield-in-steps.ts";
 import { quotaReached } from "../../calls/quotas/require-room.ts";
-import { doubtData, type MarkDeps, markDamaged } from "../../keeping/damage/mark-damaged.ts";
+import { doubtData, type MarkDeps, markDamaged } from "../../import-life/mark-damaged.ts";
 import type { Turns } from "../../process/limits/turns.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { ExportSelection } from "./export-selection.ts";

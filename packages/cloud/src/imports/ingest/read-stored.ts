@@ -10,7 +10,7 @@ import { withTransaction } from "../../db/transaction.ts";
 import { noDamage } from "../../import-life/import-status.ts";
 import { findLocked, type LockedRecording } from "../../import-life/lock-recording.ts";
 import { findDataAgain, loseData, storedFaults } from "../../import-life/lost-data.ts";
-import type { StoredDamage } from "../../keeping/damage/mark-damaged.ts";
+import type { StoredDamage } from "../../import-life/stored-damage.ts";
 import { BlobDamagedError, BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import { isOfCustomer } from "../../store/blobs/object-key.ts";
 

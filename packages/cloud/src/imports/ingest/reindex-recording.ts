@@ -3,7 +3,7 @@ import type { IndexedFile } from "../../background/indexing/thread-messages.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { markDamaged } from "../../keeping/damage/mark-damaged.ts";
+import { markDamaged } from "../../import-life/mark-damaged.ts";
 import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobReader } from "../../store/blobs/blob-store.ts";
 import { storeActivity } from "./store-activity.ts";

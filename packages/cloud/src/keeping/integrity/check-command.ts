@@ -4,12 +4,11 @@ import { withSmallHeap } from "../../core/heap-growth.ts";
 import { checkDeployment } from "./check-deployment.ts";
 import type { Finding } from "./finding.ts";
 import { checkExits, printCheck } from "./print-check.ts";
+import { repairDamaged } from "./repair-damaged.ts";
 
 interface Deployment {
   /** Opens the database and the stores, even beside a running control plane. */
   beside(use: (deps: Deps) => Promise<void>): Promise<void>;
-  /** Asks the devices for what is damaged in the store. */
-  repairDamaged(deps: Deps): AsyncIterable<Finding>;
 }
 
 interface Flags {
@@ -42,7 +41,7 @@ function readPercent(text: string): number {
   throw new InvalidArgumentError("More than 0, at most 100.");
 }
 
-async function check({ beside, repairDamaged }: Deployment, { readData, percent, repair, json }: Flags): Promise<void> {
+async function check({ beside }: Deployment, { readData, percent, repair, json }: Flags): Promise<void> {
   process.exitCode = checkExits.couldNotLook; // this holds unless the check comes to its end
   await beside(async (deps) => {
     const nowMs = Number(deps.clock.nowNs() / 1_000_000n);

@@ -3,8 +3,8 @@
 // in a temporary table (`listed-objects.ts`).
 
 import type { Database } from "../../db/client.ts";
+import type { MarkDeps } from "../../import-life/mark-damaged.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
-import type { MarkDeps } from "../damage/mark-damaged.ts";
 import type { Finding } from "./finding.ts";
 import { keepListing, openSession } from "./listed-objects.ts";
 import { findWrongManifests } from "./manifest-checks.ts";

@@ -3,8 +3,8 @@
 
 import type { Database } from "../../db/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { type MarkDeps, markDamaged } from "../../import-life/mark-damaged.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
-import { type MarkDeps, markDamaged } from "../damage/mark-damaged.ts";
 import { findOwners } from "../sweep/find-owners.ts";
 import { judgeObject } from "../sweep/judge-object.ts";
 import type { Finding } from "./finding.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { withTransaction } from "../../db/transaction.ts";
+import { type MarkDeps, markDamaged } from "../../import-life/mark-damaged.ts";
 import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
-import { type MarkDeps, markDamaged } from "../damage/mark-damaged.ts";
 import type { Finding } from "./finding.ts";
 import type { Session } from "./listed-objects.ts";
 import { type Promised, RECORDING, readPromised } from "./promised-objects.ts";

@@ -1,7 +1,8 @@
 import { pacePages } from "../../core/pace.ts";
 import type { Database } from "../../db/client.ts";
+import { markDamaged } from "../../import-life/mark-damaged.ts";
+import type { StoredDamage } from "../../import-life/stored-damage.ts";
 import { ofOurStore } from "../../store/blobs/object-key.ts";
-import { markDamaged, type StoredDamage } from "../damage/mark-damaged.ts";
 import type { Finding, SweepDeps } from "./sweep-objects.ts";
 
 interface Holder {

@@ -2,8 +2,8 @@ import { mayGiveUp, requireRemovable } from "../../calls/recovery/held-deploymen
 import { pacePages } from "../../core/pace.ts";
 import { pagesOf } from "../../core/pages-of.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import type { MarkDeps } from "../../import-life/mark-damaged.ts";
 import type { BlobStore, ListedObject } from "../../store/blobs/blob-store.ts";
-import type { MarkDeps } from "../damage/mark-damaged.ts";
 import { removeObject } from "../manifests/remove-object.ts";
 import { findOwners } from "./find-owners.ts";
 import { judgeObject, type Verdict } from "./judge-object.ts";

@@ -6,7 +6,7 @@ import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { Webhook } from "standardwebhooks";
 import { z } from "zod";
 import { noteOffline } from "../../edge/note-offline.ts";
-import { markDamaged } from "../../keeping/damage/mark-damaged.ts";
+import { markDamaged } from "../../import-life/mark-damaged.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "../../db/client.ts";
-import type { MarkDeps } from "../../keeping/damage/mark-damaged.ts";
+import type { MarkDeps } from "../../import-life/mark-damaged.ts";
 import type { OpenedStore } from "../../store/bucket-uploads/open-store.ts";
 import type { StoreAddress } from "../../store/bucket-uploads/store-address.ts";
 

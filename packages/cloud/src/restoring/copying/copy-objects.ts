@@ -1,5 +1,5 @@
 import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
-import { markDamaged } from "../../keeping/damage/mark-damaged.ts";
+import { markDamaged } from "../../import-life/mark-damaged.ts";
 import type { Session } from "../../keeping/integrity/listed-objects.ts";
 import { pagesOf } from "../../keeping/integrity/suspects.ts";
 import type { CopyDeps } from "./copy-deps.ts";

@@ -1,13 +1,13 @@
-import { contextOf, type TransactionContext } from "../background/jobs/transaction-context.ts";
-import { Prisma } from "../db/generated/client.ts";
-import { withTransaction } from "../db/transaction.ts";
-import type { MarkDeps } from "../keeping/damage/mark-damaged.ts";
-import type { Finding } from "../keeping/integrity/finding.ts";
-import { IS_OURS } from "../store/blobs/object-key.ts";
-import { LOST_PRIORITY } from "./import-request-rows.ts";
-import { findLocked, lockRecording } from "./lock-recording.ts";
-import { noteLoss, storedFaults } from "./lost-data.ts";
-import { queueImport } from "./queue-imports.ts";
+import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import { withTransaction } from "../../db/transaction.ts";
+import { LOST_PRIORITY } from "../../import-life/import-request-rows.ts";
+import { findLocked, lockRecording } from "../../import-life/lock-recording.ts";
+import { noteLoss, storedFaults } from "../../import-life/lost-data.ts";
+import type { MarkDeps } from "../../import-life/mark-damaged.ts";
+import { queueImport } from "../../import-life/queue-imports.ts";
+import { IS_OURS } from "../../store/blobs/object-key.ts";
+import type { Finding } from "./finding.ts";
 
 const PAGE = 100;
 
