@@ -4,7 +4,6 @@ import { addJobCommands } from "./background/jobs/job-commands.ts";
 import { addSiteCommands } from "./buckets/bucket-objects/site-commands.ts";
 import { addLimitsCommand } from "./calls/quotas/limits-command.ts";
 import { keepMarks } from "./calls/recovery/keep-marks.ts";
-import { acceptStore, confirmDeletion, describeRecovery, endByHand } from "./calls/recovery/recover-by-hand.ts";
 import { createOrganization } from "./calls/setup/organization.ts";
 import { type Config, readConfig, readSiteConfig, settingNames } from "./config.ts";
 import { boundHeapGrowth, keepHeapSmall, withSmallHeap } from "./core/heap-growth.ts";
@@ -19,7 +18,6 @@ import { printReindex, reindex } from "./imports/ingest/reindex.ts";
 import { addBackupCommands } from "./keeping/backup/backup-commands.ts";
 import { requireRestored } from "./keeping/backup/restore-backup.ts";
 import { addCheckCommand } from "./keeping/integrity/check-command.ts";
-import { describeMove } from "./keeping/stores/describe-move.ts";
 import { requireRightStore } from "./keeping/stores/open-stores.ts";
 import { printSweep } from "./keeping/sweep/print-sweep.ts";
 import { DEFAULT_AGE_HOURS, MIN_AGE_HOURS, sweep } from "./keeping/sweep/sweep.ts";
@@ -28,9 +26,8 @@ import { addOrganizationCommands } from "./operator-commands/add-commands.ts";
 import { operatorMessage } from "./operator-message.ts";
 import { addAuditCommand } from "./organization/audit/audit-command.ts";
 import { mintToken } from "./process/credentials/mint.ts";
-import { acceptMissing } from "./restoring/adoption/accept-missing.ts";
-import { describeWalk } from "./restoring/adoption/describe-walk.ts";
 import { addCopyCommands } from "./restoring/copying/copy-commands.ts";
+import { addRecoveryCommand } from "./restoring/recovery-command.ts";
 import { findLost } from "./restoring/replay/find-lost.ts";
 import { type RunningServer, serveApp, startHealthServer, startServer } from "./server.ts";
 import { openSite } from "./site/self-hosted/open-site.ts";
@@ -104,14 +101,7 @@ admin
   .option("--all", "also of those that have one", false)
   .action(reindexStore);
 
-admin
-  .command("recovery")
-  .description("show whether database and object store belong together, and what a restore left to do")
-  .option("--accept-store", "go on with the object store as it is, whatever it was before", false)
-  .option("--accept-missing", "mark recordings whose objects are missing, however many there are", false)
-  .option("--end", "end recovering: what is still missing never comes back", false)
-  .option("--confirm", "let devices delete again by their rules, before the day after a restore is over", false)
-  .action(recover);
+addRecoveryCommand(admin, { beside: withDeps });
 
 try {
   await program.parseAsync();
@@ -247,24 +237,6 @@ async function reindexStore({ all }: { all: boolean }): Promise<void> {
     void stopped.then(() => stopping.abort(new Error("told to stop")));
     const write = (text: string) => void process.stdout.write(text);
     if (!(await printReindex(reindex(deps, { isForced: all, signal: stopping.signal }), write))) process.exitCode = 1;
-  });
-}
-
-interface RecoveryFlags {
-  readonly acceptStore: boolean;
-  readonly acceptMissing: boolean;
-  readonly end: boolean;
-  readonly confirm: boolean;
-}
-
-async function recover({ end, confirm, ...accepts }: RecoveryFlags): Promise<void> {
-  await withDeps(async (deps) => {
-    if (accepts.acceptStore) await acceptStore(deps);
-    if (accepts.acceptMissing) await acceptMissing(deps);
-    if (end) await endByHand(deps);
-    if (confirm) await confirmDeletion(deps);
-    const lines = [...(await describeRecovery(deps)), ...(await describeWalk(deps)), ...(await describeMove(deps.db))];
-    for (const line of lines) process.stdout.write(`${line}\n`);
   });
 }
 

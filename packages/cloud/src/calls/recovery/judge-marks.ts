@@ -47,7 +47,7 @@ export function judgeMarks(marks: readonly Mark[], known: Known, confirmed: stri
 }
 
 const FOREIGN_MARKS =
-  "the object store holds marks of another deployment; give each deployment a store of its own (downlink admin recovery --accept-store takes it over)";
+  "the object store holds marks of another deployment; give each deployment a store of its own (downlink admin recovery --accept-store takes it over; if its database is lost, --from-store makes it again)";
 const NO_MARKS =
   "the object store has no mark, though it confirmed one: it is a wrong or unmounted store (downlink admin recovery --accept-store goes on with it)";
 const TWO_DATABASES =

@@ -2,21 +2,35 @@ import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { commandLine, writeEntry } from "../audit-log/write-entry.ts";
 import { endRecovery, openIncarnation } from "./incarnations.ts";
 import { lastOf, type MarkDeps } from "./mark-round.ts";
-import { MarkNotes } from "./marks.ts";
+import { type Mark, MarkNotes } from "./marks.ts";
 
 /**
  * An admin declares that the present store belongs to this database, whatever the marks say: even an empty one, that of another deployment,
  * or one that another database used until now. Its contents are then compared with the database.
  */
-export async function acceptStore({ db, blobs, clock }: MarkDeps): Promise<void> {
-  const marks = await new MarkNotes(blobs).list();
+export async function acceptStore(deps: MarkDeps): Promise<void> {
+  const marks = await new MarkNotes(deps.blobs).list();
+  const reason = "an admin accepted the object store as it is";
+  const taking = { marks, reason, operation: "recovery --accept-store", nowNs: deps.clock.nowNs() };
+  await withTransaction(deps.db, (tx) => takeStore(tx, taking));
+}
+
+interface Taking {
+  /** The marks that the store has. */
+  readonly marks: readonly Mark[];
+  /** A sentence for operators. */
+  readonly reason: string;
+  /** The command, for the audit log. */
+  readonly operation: string;
+  readonly nowNs: bigint;
+}
+
+/** Opens an incarnation that recovers, and to which the store belongs from now on. */
+export async function takeStore(tx: Transaction, { marks, reason, operation, nowNs }: Taking): Promise<void> {
   const others = [...new Set(marks.flatMap(({ incarnation, ancestors }) => [...ancestors, incarnation]))];
-  await withTransaction(db, async (tx) => {
-    const reason = "an admin accepted the object store as it is";
-    await openIncarnation(tx, { reason, others, nowNs: clock.nowNs(), lastSequence: lastOf(marks) });
-    await tx.deployment.update({ where: { id: 1 }, data: { conflict: null } });
-    await audit(tx, "recovery --accept-store", clock.nowNs());
-  });
+  await openIncarnation(tx, { reason, others, nowNs, lastSequence: lastOf(marks) });
+  await tx.deployment.update({ where: { id: 1 }, data: { conflict: null } });
+  await audit(tx, operation, nowNs);
 }
 
 /** An admin gives up what is still missing, for example because devices will never come back. */

@@ -45,7 +45,7 @@ async function findSite(tx: Transaction, orgId: string, id: string | undefined):
 /** Finds the project, or creates it again. An upload without one is older than the rule that each upload has a project. */
 async function findProject(tx: Transaction, { orgId, projectId: id }: Manifest, nowNs: bigint) {
   const eldest = { where: { orgId }, orderBy: { createdAtNs: "asc" } } as const;
-  if (id === undefined) return (await tx.project.findFirstOrThrow(eldest)).id;
+  if (id === undefined) return (await tx.project.findFirst(eldest))?.id;
   if (await tx.project.findFirst({ where: { id, orgId } })) return id;
   if (await isDeleted(tx, "Project", id)) return undefined;
   return (await tx.project.create({ data: { id, orgId, name: id, createdAtNs: nowNs } })).id;

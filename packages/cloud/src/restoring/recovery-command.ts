@@ -1,0 +1,58 @@
+import type { Command } from "commander";
+import type { Deps } from "../calls/context/context.ts";
+import { acceptStore, confirmDeletion, describeRecovery, endByHand } from "../calls/recovery/recover-by-hand.ts";
+import { CommandError } from "../core/command-error.ts";
+import { describeMove } from "../keeping/stores/describe-move.ts";
+import { acceptMissing } from "./adoption/accept-missing.ts";
+import { describeWalk } from "./adoption/describe-walk.ts";
+import { rebuild } from "./rebuilding/rebuild.ts";
+
+interface Deployment {
+  /** Opens the database and the store, even beside a running control plane. */
+  beside(use: (deps: Deps, config: object, stopped: Promise<void>) => Promise<void>): Promise<void>;
+}
+
+interface Flags {
+  readonly acceptStore: boolean;
+  readonly acceptMissing: boolean;
+  readonly fromStore: boolean;
+  readonly yes: boolean;
+  readonly end: boolean;
+  readonly confirm: boolean;
+}
+
+export function addRecoveryCommand(admin: Command, { beside }: Deployment): void {
+  admin
+    .command("recovery")
+    .description("show whether database and object store belong together, and what a restore left to do")
+    .option("--accept-store", "go on with the object store as it is, whatever it was before", false)
+    .option("--accept-missing", "mark recordings whose objects are missing, however many there are", false)
+    .option("--from-store", "show what an empty database can be made of, if the former one is lost", false)
+    .option("--yes", "with --from-store: make it", false)
+    .option("--end", "end recovering: what is still missing never comes back", false)
+    .option("--confirm", "let devices delete again by their rules, before the day after a restore is over", false)
+    .action((flags: Flags) => beside((deps, _config, stopped) => recover(deps, flags, stopped)));
+}
+
+async function recover(deps: Deps, { end, confirm, yes, ...flags }: Flags, stopped: Promise<void>): Promise<void> {
+  const write = (line: string) => void process.stdout.write(`${line}\n`);
+  if (yes && !flags.fromStore) throw new CommandError("--yes goes with --from-store");
+  if (flags.acceptStore) await acceptStore(deps);
+  if (flags.acceptMissing) await acceptMissing(deps);
+  if (flags.fromStore) await rebuildUntil(stopped, (signal) => rebuild(deps, { isDoing: yes, write, signal }));
+  if (flags.fromStore && !yes) return;
+  if (end) await endByHand(deps);
+  if (confirm) await confirmDeletion(deps);
+  for (const line of [
+    ...(await describeRecovery(deps)),
+    ...(await describeWalk(deps)),
+    ...(await describeMove(deps.db)),
+  ])
+    write(line);
+}
+
+async function rebuildUntil(stopped: Promise<void>, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort(new CommandError("told to stop; the same command goes on")));
+  await act(stopping.signal);
+}
