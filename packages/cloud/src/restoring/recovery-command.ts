@@ -3,13 +3,17 @@ import type { Deps } from "../calls/context/context.ts";
 import { acceptStore, confirmDeletion, describeRecovery, endByHand } from "../calls/recovery/recover-by-hand.ts";
 import { CommandError } from "../core/command-error.ts";
 import { describeMove } from "../keeping/stores/describe-move.ts";
+import { requireUsable } from "../store/bucket-uploads/open-store.ts";
+import { addressOf, type StoreSettings } from "../store/bucket-uploads/store-address.ts";
 import { acceptMissing } from "./adoption/accept-missing.ts";
 import { describeWalk } from "./adoption/describe-walk.ts";
 import { rebuild } from "./rebuilding/rebuild.ts";
 
+type Use = (deps: Deps, config: StoreSettings, stopped: Promise<void>) => Promise<void>;
+
 interface Deployment {
   /** Opens the database and the store, even beside a running control plane. */
-  beside(use: (deps: Deps, config: object, stopped: Promise<void>) => Promise<void>): Promise<void>;
+  beside(use: Use): Promise<void>;
 }
 
 interface Flags {
@@ -31,28 +35,34 @@ export function addRecoveryCommand(admin: Command, { beside }: Deployment): void
     .option("--yes", "with --from-store: make it", false)
     .option("--end", "end recovering: what is still missing never comes back", false)
     .option("--confirm", "let devices delete again by their rules, before the day after a restore is over", false)
-    .action((flags: Flags) => beside((deps, _config, stopped) => recover(deps, flags, stopped)));
+    .action((flags: Flags) =>
+      beside(async (deps, config, stopped) => {
+        await change(deps, flags, stopped);
+        if (!flags.fromStore || flags.yes) await describe(deps, config);
+      }),
+    );
 }
 
-async function recover(deps: Deps, { end, confirm, yes, ...flags }: Flags, stopped: Promise<void>): Promise<void> {
-  const write = (line: string) => void process.stdout.write(`${line}\n`);
+const write = (line: string) => void process.stdout.write(`${line}\n`);
+
+async function change(deps: Deps, { end, confirm, yes, ...flags }: Flags, stopped: Promise<void>): Promise<void> {
   if (yes && !flags.fromStore) throw new CommandError("--yes goes with --from-store");
   if (flags.acceptStore) await acceptStore(deps);
   if (flags.acceptMissing) await acceptMissing(deps);
   if (flags.fromStore) await rebuildUntil(stopped, (signal) => rebuild(deps, { isDoing: yes, write, signal }));
-  if (flags.fromStore && !yes) return;
   if (end) await endByHand(deps);
   if (confirm) await confirmDeletion(deps);
-  for (const line of [
-    ...(await describeRecovery(deps)),
-    ...(await describeWalk(deps)),
-    ...(await describeMove(deps.db)),
-  ])
-    write(line);
 }
 
 async function rebuildUntil(stopped: Promise<void>, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort(new CommandError("told to stop; the same command goes on")));
   await act(stopping.signal);
+}
+
+/** No process starts over a store that does not do what it must, so nothing is said of one either. */
+async function describe(deps: Deps, config: StoreSettings): Promise<void> {
+  await requireUsable(addressOf(config), deps.log);
+  const lines = [...(await describeRecovery(deps)), ...(await describeWalk(deps)), ...(await describeMove(deps.db))];
+  for (const line of lines) write(line);
 }

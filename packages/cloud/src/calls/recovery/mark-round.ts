@@ -9,7 +9,7 @@ import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import type { NoteStore } from "../../store/blobs/notes.ts";
 import { openIncarnation } from "./incarnations.ts";
 import { judgeMarks, type Known, type Verdict } from "./judge-marks.ts";
-import { type Mark, type MarkNotes, nameDeployment, newMarkName } from "./marks.ts";
+import { type Mark, MarkNotes, nameDeployment, newMarkName } from "./marks.ts";
 import { postgresNow, postgresStanding } from "./postgres-sql.ts";
 
 export interface MarkDeps {
@@ -68,6 +68,16 @@ export async function goMarkRound(deps: RoundDeps): Promise<void> {
     await confirm(deps, written, before.nowNs);
     if (before.postgres === before.postgresNow || (await isSamePast(deps, before, written)))
       return await deps.marks.trim();
+  }
+}
+
+/** Judges the marks as the next round does, and changes nothing. */
+export async function judgeStore({ db, blobs }: Pick<MarkDeps, "db" | "blobs">): Promise<Verdict> {
+  for (;;) {
+    const before = await readMarkStanding(db.prisma);
+    const marks = await new MarkNotes(blobs).list();
+    const now = await readMarkStanding(db.prisma);
+    if (now.incarnation === before.incarnation) return judgeMarks(marks, toKnown(now), before.confirmed);
   }
 }
 

@@ -1,7 +1,9 @@
+import type { DeploymentModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { commandLine, writeEntry } from "../audit-log/write-entry.ts";
 import { endRecovery, openIncarnation } from "./incarnations.ts";
-import { lastOf, type MarkDeps } from "./mark-round.ts";
+import type { Verdict } from "./judge-marks.ts";
+import { judgeStore, lastOf, type MarkDeps } from "./mark-round.ts";
 import { type Mark, MarkNotes } from "./marks.ts";
 
 /**
@@ -54,23 +56,35 @@ function audit(tx: Transaction, operation: string, nowNs: bigint): Promise<void>
   return writeEntry(tx, commandLine, { ...about, nowNs, operation, before: {}, after: {} });
 }
 
-/** Returns what an operator must know, in lines. */
-export async function describeRecovery({ db, clock }: MarkDeps): Promise<string[]> {
+/** Returns what an operator must know, in lines. The store is looked at now, as a process does when it starts. */
+export async function describeRecovery({ db, blobs, clock }: MarkDeps): Promise<string[]> {
+  const verdict = await judgeStore({ db, blobs });
   const row = await db.prisma.deployment.findUniqueOrThrow({ where: { id: 1 } });
   const heldUntilNs = row.deletionHeldUntilNs ?? 0n;
   const agents = await db.prisma.agent.count();
   const listed = await db.prisma.agent.count({ where: { listedIncarnation: row.incarnation } });
   return [
     `incarnation ${row.incarnation}, after ${row.ancestors.length} others`,
-    row.recoveringSinceNs === null
-      ? "database and object store belong together"
-      : `recovering since ${toDate(row.recoveringSinceNs)}: ${row.recoveringReason}`,
-    ...(row.conflict === null ? [] : [`nothing is destroyed: ${row.conflict}`]),
+    ...describeStanding(row, verdict),
     ...(heldUntilNs > clock.nowNs()
       ? [`retention and auto-delete of devices wait until ${toDate(heldUntilNs)}, or for --confirm`]
       : []),
     `${listed} of ${agents} agents have listed all that they have under this incarnation`,
   ];
+}
+
+function describeStanding(
+  { recoveringSinceNs, recoveringReason, conflict: known }: DeploymentModel,
+  verdict: Verdict,
+): string[] {
+  const conflict = known ?? (verdict.kind === "conflict" ? verdict.reason : null);
+  const lines = [
+    ...(verdict.kind === "stop" ? [`nothing starts: ${verdict.reason}`] : []),
+    ...(verdict.kind === "open" ? [`${verdict.reason}; as soon as a process runs, it recovers`] : []),
+    ...(recoveringSinceNs === null ? [] : [`recovering since ${toDate(recoveringSinceNs)}: ${recoveringReason}`]),
+    ...(conflict === null ? [] : [`nothing is destroyed: ${conflict}`]),
+  ];
+  return lines.length === 0 ? ["database and object store belong together"] : lines;
 }
 
 function toDate(timeNs: bigint): string {
