@@ -1,7 +1,7 @@
 import { RestError } from "@azure/storage-blob";
 import { ApiError } from "../../../core/errors.ts";
 import { StorageFullError } from "../blob-errors.ts";
-import { BucketUnavailableError } from "../buckets/bucket-unavailable.ts";
+import { BucketUnavailableError, WrongCredentialsError } from "../buckets/bucket-unavailable.ts";
 
 /** The calls that the store makes, as Microsoft's documentation names them, and the permissions of a shared access signature for them. */
 const permissions = {
@@ -58,8 +58,8 @@ export function toStoreError(error: unknown, verb: AzureVerb): unknown {
   if (code === "ContainerNotFound")
     return new BucketUnavailableError("the container of the object store is not there", error);
   if (code === "AuthenticationFailed" || code === "InvalidAuthenticationInfo")
-    return new BucketUnavailableError(
-      `the container refuses ${verb} (${status} ${code}): the key or the signature is wrong or has expired`,
+    return new WrongCredentialsError(
+      `the container refuses the credentials (${status} ${code}): the key or the signature is wrong or has expired`,
       error,
     );
   if (status === 403 || status === 401)

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
+import { findFaults, WrongCredentialsError } from "../buckets/bucket-unavailable.ts";
 import { azureObjects, isTaken, sendBlob } from "./azure-objects.ts";
 import { azureParts } from "./azure-parts.ts";
 import { type Container, type ContainerOptions, connectContainer } from "./container.ts";
@@ -52,6 +53,10 @@ const needsBlob = new Set(["write once", "read", "read a range", "list", "delete
 /** Returns what the container does not do as it must, one sentence each; an empty list if it can be used. */
 export async function probeContainer(options: ContainerOptions): Promise<string[]> {
   using container = connectContainer({ attempts: 3, ...options });
+  return await findFaults(() => runSteps(container));
+}
+
+async function runSteps(container: Container): Promise<string[]> {
   const faults: string[] = [];
   for (const [what, step] of Object.entries(steps)) {
     const key = `_downlink/probe-${randomBytes(8).toString("hex")}`;
@@ -73,6 +78,7 @@ async function faultOf(
     await step({ container, key });
     return undefined;
   } catch (error) {
+    if (error instanceof WrongCredentialsError) throw error;
     return (error as Error).message;
   } finally {
     await objects.remove(key).catch(() => {}); // has a step of its own

@@ -8,3 +8,16 @@ export class BucketUnavailableError extends ApiError {
     this.cause = cause;
   }
 }
+
+/** The credentials are missing, wrong or too old, so that every call fails in the same way, whatever it is. */
+export class WrongCredentialsError extends BucketUnavailableError {}
+
+/** Returns the faults that `find` returns, or only that of the credentials if these are wrong. */
+export async function findFaults(find: () => Promise<string[]>): Promise<string[]> {
+  try {
+    return await find();
+  } catch (error) {
+    if (error instanceof WrongCredentialsError) return [error.message];
+    throw error;
+  }
+}

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
 import type { Multipart } from "../buckets/bucket-client.ts";
+import { findFaults, WrongCredentialsError } from "../buckets/bucket-unavailable.ts";
 import { type Bucket, type BucketOptions, connectBucket, findObject, placeOf } from "./bucket.ts";
 import { abortMultipart, beginMultipart, hasStoredPart, joinParts, listMultiparts, sendPart } from "./multipart.ts";
 import { isS3Error } from "./s3-errors.ts";
@@ -73,6 +74,10 @@ async function withUpload({ bucket, key }: Probe, act: (upload: Multipart) => Pr
 /** Returns what the bucket does not do as it must, one sentence each; an empty list if the bucket can be used. */
 export async function probeBucket(options: BucketOptions): Promise<string[]> {
   using bucket = connectBucket({ ...options, attempts: 3 });
+  return await findFaults(() => runSteps(bucket));
+}
+
+async function runSteps(bucket: Bucket): Promise<string[]> {
   const faults: string[] = [];
   for (const [what, step] of Object.entries(steps)) {
     const key = `_downlink/probe-${randomBytes(8).toString("hex")}`;
@@ -90,6 +95,7 @@ async function faultOf(step: (probe: Probe) => Promise<void>, probe: Probe): Pro
     await step(probe);
     return undefined;
   } catch (error) {
+    if (error instanceof WrongCredentialsError) throw error;
     return (error as Error).message;
   } finally {
     await bucket.client.send(new DeleteObjectCommand(object)).catch(() => {}); // has a step of its own

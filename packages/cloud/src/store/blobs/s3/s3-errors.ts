@@ -1,11 +1,12 @@
 import { ApiError } from "../../../core/errors.ts";
 import { StorageFullError } from "../blob-errors.ts";
-import { BucketUnavailableError } from "../buckets/bucket-unavailable.ts";
+import { BucketUnavailableError, WrongCredentialsError } from "../buckets/bucket-unavailable.ts";
 
 const FULL = new Set(["QuotaExceeded", "InsufficientStorage", "XMinioStorageFull"]);
 /** These answers concern the object or upload, not the bucket. */
 const ABOUT_THE_OBJECT = new Set([400, 404, 405, 409, 412, 416, 501]);
-const ABOUT_THE_BUCKET = new Set(["NoSuchBucket", "RequestTimeout", "InvalidAccessKeyId", "ExpiredToken"]);
+const ABOUT_THE_BUCKET = new Set(["NoSuchBucket", "RequestTimeout"]);
+const ABOUT_THE_CREDENTIALS = new Set(["InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"]);
 
 const permissions: Readonly<Record<string, string>> = {
   HeadObjectCommand: "s3:GetObject",
@@ -42,6 +43,13 @@ export function toStoreError(error: unknown, commandName: string): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || error.name === "AbortError") return error;
   const status = "$metadata" in error ? (error as S3Failure).$metadata?.httpStatusCode : undefined;
   if (FULL.has(error.name) || status === 507) return new StorageFullError(error);
+  if (error.name === "CredentialsProviderError")
+    return new WrongCredentialsError(`there are no credentials for the bucket: ${error.message}`, error);
+  if (ABOUT_THE_CREDENTIALS.has(error.name))
+    return new WrongCredentialsError(
+      `the bucket refuses the credentials (${status} ${error.name}): the access key or its secret is wrong or has expired`,
+      error,
+    );
   if (status !== undefined && ABOUT_THE_OBJECT.has(status) && !ABOUT_THE_BUCKET.has(error.name)) return error;
   const verb = commandName.replace(/Command$/, "");
   if (status === 403) {
