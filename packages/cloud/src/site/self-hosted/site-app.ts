@@ -28,7 +28,7 @@ export function createSiteApp(deps: SiteDeps, { onReceived, readSelection }: Cal
   app.onError((error, c) => answerError(c, error, deps.log));
   app.notFound((c) => answerError(c, new ApiError("NotFound", `there is no ${c.req.method} ${c.req.path}`), deps.log));
   allowCrossOrigin(app, deps);
-  app.use("/data-plane/*", linkInTurn(deps.turns));
+  app.use("/data-plane/*", (_c, next) => deps.clock.untilAsked().then(next), linkInTurn(deps.turns));
   health(app, deps);
   siteUploadRoute(app, deps, onReceived);
   agentUploadRoutes(app, deps, onReceived);
@@ -52,6 +52,7 @@ function health(app: Hono<Env>, { blobs, stopping, memory }: SiteDeps): void {
   async function findFault(): Promise<string | undefined> {
     if (stopping.aborted) return "shutting down";
     if (!memory.facts) return "the site has never reached its control plane";
+    if (memory.facts.keys.length === 0) return "the control plane does not accept the site's token any more";
     return awaitInTime(blobs.check()).catch(() => "the object store cannot be reached");
   }
 }

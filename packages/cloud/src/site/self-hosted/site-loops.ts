@@ -19,6 +19,8 @@ type Work = Output<typeof api.site.work>;
 const FIRST_DELAY_MS = 500;
 const MOST_DELAY_MS = 30_000;
 const READ_AT_ONCE = 2;
+/** The token is looked at with each call, so that a deleted one is noticed after this time. */
+const POLL_SECONDS = 8;
 
 type LoopDeps = Pick<
   SiteDeps,
@@ -49,7 +51,7 @@ export class SiteLoops {
     for (let failures = 0; !this.#deps.stopping.aborted; ) {
       try {
         if (!this.#isConnected) await this.#connect();
-        const work = await this.#session.call(api.site.work, { wait: siteLimits.longPollSeconds, etag }, WAIT_MS);
+        const work = await this.#session.call(api.site.work, { wait: POLL_SECONDS, etag }, POLL_SECONDS * 1000);
         await this.#follow(work);
         etag = this.#isBusy() ? undefined : work.etag;
         failures = 0;
@@ -57,6 +59,8 @@ export class SiteLoops {
       } catch (error) {
         etag = undefined;
         if (this.#session.isLost(error)) this.#isConnected = false;
+        if (this.#session.isRefused(error)) await this.#stopServing();
+        this.#deps.clock.endAsking();
         await this.#recover(error, ++failures);
       }
     }
@@ -80,6 +84,17 @@ export class SiteLoops {
     await this.#session.call(api.site.report, { savedKeyIds: this.#keyIds() });
     this.reportSoon();
     this.#lakes.sweepSoon();
+  }
+
+  /** A disk that does not take it is no reason to go on: in this process the keys are gone. */
+  async #stopServing(): Promise<void> {
+    this.#isConnected = false;
+    await this.#session.dropKeys().catch((error: unknown) => {
+      this.#deps.log.error(
+        { err: error },
+        "the folder still has the keys of links, which this process accepts no more",
+      );
+    });
   }
 
   async #follow(work: Work): Promise<void> {
@@ -237,8 +252,6 @@ export class SiteLoops {
     await delay(ms, undefined, { signal: this.#deps.stopping }).catch(() => {});
   }
 }
-
-const WAIT_MS = siteLimits.longPollSeconds * 1000;
 
 function delayOf(failures: number): number {
   return Math.min(MOST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);

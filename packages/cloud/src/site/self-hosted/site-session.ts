@@ -76,6 +76,17 @@ export class SiteSession {
     return error instanceof RefusedError && error.code === "LeaseLost";
   }
 
+  /** The token was deleted or has expired, or the site was deleted. */
+  isRefused(error: unknown): boolean {
+    return error instanceof RefusedError && error.code === "Unauthenticated";
+  }
+
+  /** No link is accepted any more, also after another start, until a hello brings keys again. */
+  async dropKeys(): Promise<void> {
+    const { facts } = this.#deps.memory;
+    if (facts && facts.keys.length > 0) await this.#keep({ ...facts, keys: [] });
+  }
+
   async #keep(
     facts: NonNullable<SiteMemory["facts"]> | Omit<NonNullable<SiteMemory["facts"]>, "clockAheadMs">,
   ): Promise<void> {
