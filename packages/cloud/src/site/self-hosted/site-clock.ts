@@ -39,6 +39,7 @@ export class SiteClock implements Clock {
   async untilAsked(): Promise<void> {
     if (this.#isAsked) return;
     await Promise.race([this.#asking.promise, delay(MOST_ASKING_MS, undefined, { ref: false })]);
+    this.endAsking();
   }
 }
 
