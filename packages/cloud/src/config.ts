@@ -5,6 +5,7 @@ import { z } from "zod";
 import { ConfigError } from "./core/config-error.ts";
 import type { DeleteSafety } from "./core/delete-safety.ts";
 import { nearestName } from "./core/nearest-name.ts";
+import { type BackupSettings, backupSettingsOf, backupShape, judgeBackups } from "./keeping/backup/backup-settings.ts";
 import type { LogFormat } from "./log.ts";
 import {
   judgeSignIn,
@@ -99,6 +100,7 @@ const Environment = z.object({
   DOWNLINK_DELETE_PROOF_AGE: Duration.refine((seconds) => seconds >= 3600, "must be at least an hour").default(
     DEFAULT_PROOF_AGE_SECONDS,
   ),
+  ...backupShape,
   DOWNLINK_BACKUP_RETENTION: Duration.optional(),
   DOWNLINK_AUDIT_RETENTION: Duration.default(DEFAULT_AUDIT_RETENTION_SECONDS),
   DOWNLINK_EXPORT_WHOLE_CHUNKS: z.enum(["true", "false"]).default("false"),
@@ -136,10 +138,17 @@ const Settings = Environment.superRefine((settings, context) => {
       if (kind !== chosen && name.startsWith(beginning) && value !== undefined)
         complain(name, `is for DOWNLINK_STORE=${kind} only`);
   judgeSignIn(settings, complain);
+  judgeBackups(settings, complain);
 });
 
 /** The settings that only a control plane has. */
-const NOT_FOR_SITES = ["DATABASE_URL", "DOWNLINK_ADMIN_KEY", "DOWNLINK_SIGNING_KEY", "DOWNLINK_WORK_PORT"] as const;
+const NOT_FOR_SITES = [
+  "DATABASE_URL",
+  "DOWNLINK_ADMIN_KEY",
+  "DOWNLINK_SIGNING_KEY",
+  "DOWNLINK_WORK_PORT",
+  "DOWNLINK_BACKUP_SCHEDULE",
+] as const;
 
 /** The settings that the operator chose. Only this file reads the environment. */
 export interface Config {
@@ -172,6 +181,8 @@ export interface Config {
   readonly deleteProofAgeSeconds: number;
   /** How often each customer's bucket is listed, for what no notification said; 0: only on request. */
   readonly listBucketsSeconds: number;
+  /** The backups that are made by themselves, and their place. */
+  readonly backups: BackupSettings;
   /** How old the oldest backup may be that is ever restored: the ledger is kept as long. */
   readonly backupRetentionSeconds: number;
   /** How long entries of the audit log are kept. */
@@ -225,14 +236,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     signingKey: settings.DOWNLINK_SIGNING_KEY,
     signIn: signInOf(settings),
     ...keepingOf(settings),
+    backups: backupSettingsOf(settings),
     exportsWholeChunks: settings.DOWNLINK_EXPORT_WHOLE_CHUNKS === "true",
     trustedProxies: settings.DOWNLINK_TRUSTED_PROXIES,
     webhookNetworks: settings.DOWNLINK_WEBHOOK_NETWORKS,
-    limits: {
-      ...defaultLimits,
-      connections: { ...defaultLimits.connections, most: settings.DOWNLINK_MAX_CONNECTIONS },
-      rates: { ...defaultLimits.rates, callsPerMinute: settings.DOWNLINK_RATE_LIMIT },
-    },
+    limits: limitsOf(settings),
     metricsToken: settings.DOWNLINK_METRICS_TOKEN,
     drainSeconds: settings.DOWNLINK_DRAIN,
     graceSeconds: settings.DOWNLINK_GRACE,
@@ -248,11 +256,24 @@ type Keeping = "deleteSafety" | "deleteProofAgeSeconds" | "backupRetentionSecond
 /** Reads how long what is kept, and what must be proven before something is deleted. */
 function keepingOf(settings: z.output<typeof Settings>): Pick<Config, Keeping | "removalDelaySeconds"> {
   return {
-    deleteSafety: settings.DOWNLINK_DELETE_SAFETY ?? "backupIfAny",
+    deleteSafety: settings.DOWNLINK_DELETE_SAFETY ?? defaultSafetyOf(settings),
     deleteProofAgeSeconds: settings.DOWNLINK_DELETE_PROOF_AGE,
     backupRetentionSeconds: settings.DOWNLINK_BACKUP_RETENTION ?? DEFAULT_BACKUP_RETENTION_SECONDS,
     auditRetentionSeconds: settings.DOWNLINK_AUDIT_RETENTION,
     removalDelaySeconds: settings.DOWNLINK_BACKUP_RETENTION ?? 0,
+  };
+}
+
+/** An operator who chose a schedule wants devices to wait for the first backup. */
+function defaultSafetyOf({ DOWNLINK_BACKUP_SCHEDULE: schedule }: z.infer<typeof Environment>): DeleteSafety {
+  return schedule === undefined ? "backupIfAny" : "backup";
+}
+
+function limitsOf(settings: z.infer<typeof Environment>): Limits {
+  return {
+    ...defaultLimits,
+    connections: { ...defaultLimits.connections, most: settings.DOWNLINK_MAX_CONNECTIONS },
+    rates: { ...defaultLimits.rates, callsPerMinute: settings.DOWNLINK_RATE_LIMIT },
   };
 }
 

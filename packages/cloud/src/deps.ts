@@ -16,6 +16,7 @@ import { openDatabase } from "./db/client.ts";
 import { startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { applyMigrations, listMigrations, migrationsDir } from "./db/migrations.ts";
 import { retryUntilThere } from "./db/retry-until-there.ts";
+import type { ScheduledBackups } from "./keeping/backup/scheduled-backup.ts";
 import { openStores } from "./keeping/stores/open-stores.ts";
 import { traceStore } from "./keeping/stores/trace-store.ts";
 import { KeptCredentials } from "./process/credentials/kept-credentials.ts";
@@ -43,6 +44,7 @@ export interface OpenDeps extends Deps, AsyncDisposable {
   readonly jobs: PgBossQueue;
   readonly tokenUses: NotedTokenUses;
   readonly stopSteps: StopSteps;
+  readonly scheduledBackups: ScheduledBackups;
   /** Sets the address that links are built from, once the server listens; an address that the operator set stays. */
   setPublicUrl(url: string): void;
   beginStopping(): void;
@@ -116,6 +118,7 @@ export async function openDeps(
     blobs: traceStore(routeObjects(objects, buckets), tracing),
     migrations: await listMigrations(migrationsDir),
     folders: foldersOf(config),
+    scheduledBackups: { settings: config, embeddedUrl: config.databaseUrl === undefined ? url : undefined },
     admission: { hellos: new Admission(), reads: new Admission() },
     beginStopping: () => stopping.abort(),
   };

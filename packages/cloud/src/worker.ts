@@ -10,6 +10,7 @@ import { ingest } from "./imports/ingest/pipeline.ts";
 import { readStored } from "./imports/ingest/read-stored.ts";
 import { reconcile } from "./imports/ingest/reconcile.ts";
 import { reindexRecording } from "./imports/ingest/reindex-recording.ts";
+import { backUpBySchedule } from "./keeping/backup/scheduled-backup.ts";
 import { removeOrPutOff } from "./keeping/manifests/remove-or-put-off.ts";
 import { sweepBySchedule } from "./keeping/sweep/scheduled-sweep.ts";
 import { forgetEvents } from "./organization/webhooks/forget-events.ts";
@@ -46,10 +47,12 @@ export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
           .then(() => verifyAgain(deps))
           .then(() => forgetNotifications(deps))
           .then(() => forgetEvents(deps)),
+      "back-up": (_data, signal) => backUpBySchedule(deps, signal),
       "walk-store": (_data, signal) => walkStore({ ...deps, replayLedger: () => replayLedger(deps, signal) }, signal),
       heal: (_data, signal) => heal(deps, signal),
     },
     CONCURRENCY,
+    { "back-up": deps.scheduledBackups.settings.backups.schedule },
   );
   return new WebhookSender(deps);
 }

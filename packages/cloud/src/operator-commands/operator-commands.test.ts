@@ -20,6 +20,10 @@ interface Ran {
   readonly exitCode: number | undefined;
 }
 
+const { backups } = deps.scheduledBackups.settings;
+/** Settings of backups that a test chooses. */
+const chosen: { schedule?: string } = {};
+
 /** Runs a command as the command line would, in this process. */
 async function run(...words: string[]): Promise<Ran> {
   const written = { stdout: "", stderr: "" };
@@ -32,7 +36,9 @@ async function run(...words: string[]): Promise<Ran> {
     return true;
   };
   const program = new Command().exitOverride().configureOutput({ writeErr: keep("stderr") });
-  addOrganizationCommands(program, { beside: (use) => use(deps, { databaseUrl: "given" }) });
+  addOrganizationCommands(program, {
+    beside: (use) => use(deps, { databaseUrl: "given", backups: { ...backups, ...chosen } }),
+  });
   Object.assign(stdout, { write: keep("stdout") });
   Object.assign(stderr, { write: keep("stderr") });
   try {
@@ -225,6 +231,7 @@ test("the failed deliveries of a webhook are sent again by its id, and not those
 test("the status counts what is there, and exits with 1 if something needs an operator", async () => {
   const calm = await run("status");
   assert.match(calm.out, /^database {6}of DATABASE_URL, Postgres \d+/);
+  assert.match(calm.out, /^backups {7}none was ever made \(downlink admin backup\)$/m);
   assert.match(calm.out, /^nothing needs an operator$/m);
   assert.equal(calm.exitCode, undefined);
   await deps.db.prisma.deployment.update({ where: { id: 1 }, data: { conflict: "two databases" } });
@@ -233,4 +240,20 @@ test("the status counts what is there, and exits with 1 if something needs an op
   assert.equal(status.counts.devices, 1);
   assert.equal((await run("status")).exitCode, 1);
   await deps.db.prisma.deployment.update({ where: { id: 1 }, data: { conflict: null } });
+});
+
+test("the status names the last backup, and backups that stopped need an operator", async () => {
+  const { prisma } = deps.db;
+  chosen.schedule = "30 2 * * *";
+  assert.equal((await run("status")).exitCode, undefined, "the deployment is new");
+  await prisma.organization.updateMany({ data: { createdAtNs: 0n } });
+  assert.match((await run("status")).out, /^NEEDS YOU: no backup was ever made \(/m);
+  await prisma.backup.create({ data: { id: "20260101t023000z", startedAtNs: deps.clock.nowNs() } });
+  assert.equal((await run("status")).exitCode, undefined);
+  await prisma.backup.updateMany({ data: { startedAtNs: BigInt(Date.parse("2026-01-01T02:30:00Z")) * 1_000_000n } });
+  const late = await run("status");
+  assert.equal(late.exitCode, 1);
+  assert.match(late.out, /^backups {7}the last one is of 2026-01-01T02:30:00Z$/m);
+  assert.match(late.out, /^NEEDS YOU: no backup since 2026-01-01T02:30:00Z \(/m);
+  await prisma.backup.deleteMany();
 });

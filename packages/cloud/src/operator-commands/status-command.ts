@@ -1,11 +1,15 @@
 import type { Command } from "commander";
 import { countJobs } from "../background/jobs/failing-jobs.ts";
 import type { Deps } from "../calls/context/context.ts";
+import { findLastBackup } from "../calls/recovery/known-backups.ts";
+import type { Database } from "../db/client.ts";
+import type { Whereabouts } from "../keeping/backup/back-up-to.ts";
+import { areBackupsOverdue } from "../keeping/backup/judge-age.ts";
 import { print, toTime } from "./print-rows.ts";
 
 interface Deployment {
   /** Opens the database, even beside a running control plane. */
-  beside(use: (deps: Deps, config: { readonly databaseUrl: string | undefined }) => Promise<void>): Promise<void>;
+  beside(use: (deps: Deps, config: Pick<Whereabouts, "databaseUrl" | "backups">) => Promise<void>): Promise<void>;
 }
 
 export function addStatusCommand(admin: Command, { beside }: Deployment): void {
@@ -15,8 +19,9 @@ export function addStatusCommand(admin: Command, { beside }: Deployment): void {
     .option("--json", "print one object of JSON", false)
     .addHelpText("after", "\nExample:\n  downlink admin status --json")
     .action(({ json }: { readonly json: boolean }) =>
-      beside(async (deps, { databaseUrl }) => {
-        const status = { database: await readDatabase(deps, databaseUrl === undefined), ...(await readContents(deps)) };
+      beside(async (deps, { databaseUrl, backups }) => {
+        const database = await readDatabase(deps, databaseUrl === undefined);
+        const status = { database, ...(await readContents(deps, backups.schedule)) };
         print(json ? [JSON.stringify(status)] : describe(status));
         if (status.problems.length > 0) process.exitCode = 1;
       }),
@@ -41,7 +46,7 @@ async function readDatabase({ db, migrations }: Deps, isEmbedded: boolean) {
   return { isEmbedded, ...server!, migrations: migrations.length };
 }
 
-async function readContents({ db, clock }: Deps) {
+async function readContents({ db, clock }: Deps, schedule: string | undefined) {
   const { prisma } = db;
   const nowNs = clock.nowNs();
   const deployment = await prisma.deployment.findUniqueOrThrow({ where: { id: 1 } });
@@ -55,25 +60,51 @@ async function readContents({ db, clock }: Deps) {
   ]);
   const failedImports = await prisma.importRequest.count({ where: { state: "error", isOver: false } });
   const jobs = await countJobs(db);
+  const backups = await readBackups(prisma, { schedule, nowNs });
   const givenUp = jobs.reduce((sum, { failed }) => sum + failed, 0);
   return {
     counts: { organizations, members, sites, devices, agentsOnline, recordings, failedImports },
     jobs,
+    backups,
     problems: [
       ...(deployment.conflict === null ? [] : [`nothing is destroyed: ${deployment.conflict}`]),
       ...(deployment.recoveringSinceNs === null
         ? []
         : [`recovering since ${toTime(deployment.recoveringSinceNs)} (downlink admin recovery)`]),
       ...(givenUp === 0 ? [] : [`${givenUp} jobs are not tried any more (downlink admin jobs)`]),
+      ...(backups.areOverdue ? [describeOverdue(backups.lastAt)] : []),
     ],
   };
+}
+
+async function readBackups(
+  prisma: Database["prisma"],
+  { schedule, nowNs }: { readonly schedule: string | undefined; readonly nowNs: bigint },
+) {
+  const lastNs = await findLastBackup(prisma);
+  const { _min: first } = await prisma.organization.aggregate({ _min: { createdAtNs: true } });
+  const toMs = (ns: bigint) => Number(ns / 1_000_000n);
+  return {
+    lastAt: lastNs === null ? null : toTime(lastNs),
+    areOverdue: areBackupsOverdue({
+      lastMs: lastNs === null ? undefined : toMs(lastNs),
+      begunMs: toMs(first.createdAtNs ?? nowNs),
+      schedule,
+      nowMs: toMs(nowNs),
+    }),
+  };
+}
+
+function describeOverdue(lastAt: string | null): string {
+  const made = "the log of the worker says why, and downlink admin jobs";
+  return lastAt === null ? `no backup was ever made (${made})` : `no backup since ${lastAt} (${made})`;
 }
 
 type Status = Awaited<ReturnType<typeof readContents>> & {
   readonly database: Awaited<ReturnType<typeof readDatabase>>;
 };
 
-function describe({ database, counts, jobs, problems }: Status): string[] {
+function describe({ database, counts, jobs, backups, problems }: Status): string[] {
   const { version, sizeBytes, connections, maxConnections, migrations, isEmbedded } = database;
   const whose = isEmbedded ? "its own" : "of DATABASE_URL";
   const waiting = jobs.reduce((sum, job) => sum + job.waiting + job.retrying, 0);
@@ -85,6 +116,7 @@ function describe({ database, counts, jobs, problems }: Status): string[] {
     `recordings    ${counts.recordings}`,
     `imports       ${counts.failedImports} failed (downlink admin imports)`,
     `jobs          ${waiting} wait (downlink admin jobs)`,
+    `backups       ${backups.lastAt === null ? "none was ever made (downlink admin backup)" : `the last one is of ${backups.lastAt}`}`,
     ...(problems.length === 0 ? ["nothing needs an operator"] : problems.map((problem) => `NEEDS YOU: ${problem}`)),
   ];
 }

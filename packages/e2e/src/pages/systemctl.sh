@@ -15,9 +15,9 @@ for service in "$@"; do
   if [[ $verb =~ ^(enable|start|restart)$ ]]; then
     systemd-analyze verify "$unit"
     cd "$(setting WorkingDirectory)"
-    # shellcheck disable=SC2046 # each word is a setting of its own
+    # shellcheck disable=SC2016,SC2046 # the inner shell reads the file; each word is a setting of its own
     setpriv --reuid "$(setting User)" --regid "$(setting User)" --init-groups env -i "PATH=$PATH" "HOME=/var/lib/$(setting User)" \
-      $(setting Environment) $(grep -v '^#' "$(setting EnvironmentFile)") $(setting ExecStart) < /dev/null &
+      $(setting Environment) bash -c 'set -a; . "$0"; set +a; exec "$@"' "$(setting EnvironmentFile)" $(setting ExecStart) < /dev/null &
     echo $! > "$pid"
   fi
 done

@@ -36,8 +36,14 @@ const schedules = {
   heal: "*/10 * * * *",
 } satisfies Partial<Record<JobName, string>>;
 
+/** Jobs that the clock queues at the times of the operator. Undefined: never. */
+type ChosenSchedules = { readonly [N in "back-up"]?: string | undefined };
+
 /** These are done one after the other, as those of the clock are: they read much, or only make exports faster. */
-const oneAtOnce: readonly JobName[] = ["index-recording", "read-stored", "judge-listed", "list-bucket"];
+const oneAtOnce: readonly JobName[] = ["index-recording", "read-stored", "judge-listed", "list-bucket", "back-up"];
+
+/** Such a queue takes no other job while one waits, runs or is to be tried again. */
+const exclusive: readonly string[] = [queueOf("back-up")];
 
 function workersOf(name: JobName, concurrency: number): number {
   return name in schedules || oneAtOnce.includes(name) ? 1 : concurrency;
@@ -114,6 +120,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     const present = new Set((await boss.getQueues(queues)).map(({ name }) => name));
     for (const queue of queues.filter((name) => !present.has(name)))
       await boss.createQueue(queue, {
+        policy: exclusive.includes(queue) ? "exclusive" : "standard",
         notify: true,
         heartbeatSeconds: HEARTBEAT_SECONDS,
         expireInSeconds: EXPIRE_SECONDS,
@@ -179,7 +186,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     return traceparent === undefined ? data : { ...data, traceparent };
   }
 
-  async startWorking(handlers: JobHandlers, concurrency: number): Promise<void> {
+  async startWorking(handlers: JobHandlers, concurrency: number, chosen: ChosenSchedules = {}): Promise<void> {
     for (const name of jobNames) {
       await this.#work(name, queueOf(name), { handlers, concurrency: workersOf(name, concurrency) });
       for (const queue of formerQueuesOf(name)) await this.#work(name, queue, { handlers, concurrency: 1 });
@@ -188,6 +195,10 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
       for (const queue of formerQueuesOf(name)) await this.#boss.unschedule(queue);
       await this.#boss.schedule(queueOf(name), cron);
     }
+    for (const [name, cron] of Object.entries(chosen) as [JobName, string | undefined][])
+      await (cron === undefined
+        ? this.#boss.unschedule(queueOf(name))
+        : this.#boss.schedule(queueOf(name), cron, {}, { missed: "once" }));
   }
 
   async #work<N extends JobName>(

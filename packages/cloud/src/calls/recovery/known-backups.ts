@@ -24,7 +24,13 @@ export type SafetyRule = { readonly periodNs: bigint } | { readonly isInBackupBe
 /** Finds out what imported files wait for. */
 export async function readSafetyRule(tx: Transaction, safety: DeleteSafety): Promise<SafetyRule> {
   if (typeof safety === "number") return { periodNs: BigInt(safety) * 1_000_000_000n };
-  const { _max: last } = await tx.backup.aggregate({ _max: { startedAtNs: true } });
-  if (last.startedAtNs !== null) return { isInBackupBeforeNs: last.startedAtNs - CLOCKS_DIFFER_NS };
+  const lastNs = await findLastBackup(tx);
+  if (lastNs !== null) return { isInBackupBeforeNs: lastNs - CLOCKS_DIFFER_NS };
   return safety === "backup" ? { isInBackupBeforeNs: null } : { periodNs: 0n };
+}
+
+/** Returns when the last backup began that lacks nothing; null: there was none. */
+export async function findLastBackup(db: Pick<Transaction, "backup">): Promise<bigint | null> {
+  const { _max: last } = await db.backup.aggregate({ _max: { startedAtNs: true } });
+  return last.startedAtNs;
 }

@@ -1,24 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { createLinkSigner } from "../../core/signed-link.ts";
 import { joinEmbeddedPostgres } from "../../db/embedded-postgres.ts";
-import { readTextIfThere } from "../../store/blobs/durable-file.ts";
-import { filesOf } from "../../store/blobs/file-layout.ts";
 import { openStore } from "../../store/bucket-uploads/open-store.ts";
-import { type StoreSettings, addressOf as storeAddressOf } from "../../store/bucket-uploads/store-address.ts";
+import { addressOf as storeAddressOf } from "../../store/bucket-uploads/store-address.ts";
+import { backUpTo, type Whereabouts } from "./back-up-to.ts";
 import { BackupError } from "./backup-errors.ts";
-import { type BackupDeps, makeBackup } from "./make-backup.ts";
+import type { BackupDeps } from "./make-backup.ts";
 import { type BucketAddress, openPlace } from "./open-place.ts";
 import { restoreBackup } from "./restore-backup.ts";
 
 const DEFAULT_KEPT = 7;
-
-/** The settings of the deployment that say where its data is. */
-export interface Whereabouts extends StoreSettings {
-  readonly dataDir: string;
-  readonly databaseUrl: string | undefined;
-}
 
 type Use = (deps: BackupDeps, where: Whereabouts, stopped: Promise<void>) => Promise<void>;
 
@@ -38,8 +30,12 @@ export function addBackupCommands(admin: Command, deployment: Deployment): void 
     .description(
       "copy the database, the objects and the notes of this deployment while it runs; the copy holds secrets",
     )
-    .requiredOption("--to <place>", "a folder, or s3://bucket/prefix")
-    .option("--keep <number>", "complete backups that stay there, with this one", readCount, DEFAULT_KEPT)
+    .option("--to <place>", "a folder, or s3://bucket/prefix, where it is not that of DOWNLINK_BACKUP_TO")
+    .option(
+      "--keep <number>",
+      `the newest complete backups that stay there, with this one, and no others (default: ${DEFAULT_KEPT}, and those of DOWNLINK_BACKUP_KEEP_…)`,
+      readCount,
+    )
     .action((flags: BackupFlags) => backUp(deployment, flags));
   addPlace(admin.command("restore"))
     .description("write a backup into an empty data directory and object store")
@@ -60,27 +56,33 @@ interface PlaceFlags {
   readonly s3PathStyle?: boolean;
 }
 
-function addressOf({ s3Endpoint, s3Region, s3PathStyle }: PlaceFlags): BucketAddress {
-  return { endpoint: s3Endpoint, region: s3Region, forcePathStyle: s3PathStyle };
+/** Returns where a place is, for what the flags do not say by the settings. */
+function addressOf({ s3Endpoint, s3Region, s3PathStyle }: PlaceFlags, { backups }: Whereabouts): BucketAddress {
+  const { endpoint, region, forcePathStyle } = backups.address;
+  return {
+    endpoint: s3Endpoint ?? endpoint,
+    region: s3Region ?? region,
+    forcePathStyle: s3PathStyle ?? forcePathStyle,
+  };
 }
 
 interface BackupFlags extends PlaceFlags {
-  readonly to: string;
-  readonly keep: number;
+  readonly to?: string;
+  readonly keep?: number;
 }
 
-async function backUp(deployment: Deployment, { to, keep, ...place }: BackupFlags): Promise<void> {
+async function backUp(deployment: Deployment, { to: given, keep, ...place }: BackupFlags): Promise<void> {
   let databaseUrl: string | undefined;
-  const use: Use = async (deps, { dataDir, bucket, ...store }, stopped) => {
-    const address = storeAddressOf({ bucket, ...store });
-    using folder = await openPlace(to, bucket, addressOf(place));
+  const use: Use = async (deps, where, stopped) => {
+    const to = given ?? where.backups.to;
+    if (to === undefined) throw new BackupError("--to has to name a place, or DOWNLINK_BACKUP_TO");
     const stopping = new AbortController();
     void stopped.then(() => stopping.abort(new BackupError("stopped; the next backup takes over what was copied")));
-    const isWhole = await makeBackup(deps, {
-      ...{ folder, keep, databaseUrl, write, signal: stopping.signal, nowMs: Date.now },
-      fileOf: address.kind === "file" ? (key) => filesOf(address.directory, key).object : undefined,
-      proofDir: join(dataDir, "backup-proof"),
-      adminKey: await readTextIfThere(join(dataDir, "admin.key")),
+    const isWhole = await backUpTo(deps, where, {
+      ...{ to, databaseUrl, write, signal: stopping.signal, nowMs: Date.now },
+      address: addressOf(place, where),
+      keep: keep === undefined ? { last: DEFAULT_KEPT, ...where.backups.retention } : { last: keep },
+      warn: (text) => write(`WARNING: ${text}`),
     });
     if (!isWhole) process.exitCode = 1;
   };
@@ -103,7 +105,7 @@ async function restore(
 ): Promise<void> {
   const settings = deployment.readConfig();
   const { dataDir, bucket, databaseUrl } = settings;
-  using folder = await openPlace(from, bucket, addressOf(place));
+  using folder = await openPlace(from, bucket, addressOf(place, settings));
   const nowNs = () => BigInt(Date.now()) * 1_000_000n;
   const links = { signer: createLinkSigner([randomBytes(32).toString("hex")]), publicUrl: () => "", clock: { nowNs } };
   const isWhole = await restoreBackup({

@@ -1,13 +1,15 @@
 // Each object is copied once for all backups of a place. A copy that has the right size, and whose SHA-256 an earlier backup knows,
-// complete or not, stays as it is; a copy that a crash left without that is read again. An object that rows need and the store has lost
+// complete or not, stays as it is; a copy that a crash left without that is read again, as each new copy is. An object that rows need and the store has lost
 // stays in the backup as long as an earlier one has it.
 
 import { createHash } from "node:crypto";
+import { abortable } from "../../core/abortable.ts";
 import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { Folder } from "../../store/blobs/folder.ts";
 import type { Session } from "../integrity/listed-objects.ts";
 import { pagesOf } from "../integrity/suspects.ts";
+import { DamagedBackupError } from "./backup-errors.ts";
 import { type BackupFile, OBJECTS } from "./backup-record.ts";
 import { type ObjectLine, toLines } from "./lines.ts";
 import { runInTurns } from "./run-in-turns.ts";
@@ -88,6 +90,7 @@ interface Kept {
 
 /** Returns undefined for an object that was removed meanwhile or has changed. */
 async function keepOne(copying: Copying, planned: Planned): Promise<Kept | undefined> {
+  copying.signal.throwIfAborted();
   const { key, known, promised, isStored } = planned;
   const sizeBytes = Number(planned.sizeBytes);
   if (isStored && known !== null) return { line: { key, sizeBytes, sha256: known }, isNew: false };
@@ -100,21 +103,30 @@ async function keepOne(copying: Copying, planned: Planned): Promise<Kept | undef
 }
 
 /** Reads a copy that a broken backup left; returns undefined if it differs from the row. */
-async function reread({ folder }: Copying, { key, promised }: Planned): Promise<string | undefined> {
-  const copy = await folder.read(OBJECTS + key);
-  if (!copy) return undefined;
-  const hash = createHash("sha256");
-  for await (const piece of copy) hash.update(piece);
-  const sha256 = hash.digest("hex");
+async function reread(copying: Copying, { key, promised }: Planned): Promise<string | undefined> {
+  const sha256 = await hashCopy(copying, key);
   return promised === null || promised === sha256 ? sha256 : undefined;
 }
 
-async function copyOne({ folder, source }: Copying, key: string): Promise<string | undefined> {
+/** Returns undefined if there is no copy. */
+async function hashCopy({ folder, signal }: Copying, key: string): Promise<string | undefined> {
+  const copy = await folder.read(OBJECTS + key);
+  if (!copy) return undefined;
+  const hash = createHash("sha256");
+  for await (const piece of abortable(copy, signal)) hash.update(piece);
+  return hash.digest("hex");
+}
+
+async function copyOne(copying: Copying, key: string): Promise<string | undefined> {
+  const { folder, source, signal } = copying;
   try {
     const copied = await copyFile(folder, source, key);
     if (copied !== undefined) return copied;
     await using reader = await source.blobs.open(key);
-    return (await folder.put(OBJECTS + key, reader.stream())).sha256;
+    const { sha256 } = await folder.put(OBJECTS + key, abortable(reader.stream(), signal));
+    if ((await hashCopy(copying, key)) === sha256) return sha256;
+    await folder.remove(OBJECTS + key);
+    throw new DamagedBackupError(`the copy of ${key} is not what was written a moment ago`);
   } catch (error) {
     if (error instanceof BlobNotFoundError) return undefined;
     throw error;

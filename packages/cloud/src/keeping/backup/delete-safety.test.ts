@@ -36,7 +36,7 @@ async function start(t: TestContext, safety = "") {
     using folder = await openFileFolder(place);
     const options = { folder, signal, databaseUrl: undefined, fileOf: undefined, proofDir: place, adminKey: undefined };
     const nowMs = () => Number(clock.nowNs() / 1_000_000n);
-    return await makeBackup(cloud.deps, { ...options, nowMs, keep: 3, write: () => {} });
+    return await makeBackup(cloud.deps, { ...options, nowMs, keep: { last: 3 }, write: () => {}, warn: () => {} });
   };
   return {
     cloud,

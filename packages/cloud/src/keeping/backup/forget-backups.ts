@@ -2,6 +2,7 @@ import type { Folder } from "../../store/blobs/folder.ts";
 import type { Session } from "../integrity/listed-objects.ts";
 import { pagesOf } from "../integrity/suspects.ts";
 import { listBackups, OBJECTS } from "./backup-record.ts";
+import { chooseBackups, type Retention } from "./choose-backups.ts";
 import { keepLines, listNames } from "./copied-objects.ts";
 import { runInTurns } from "./run-in-turns.ts";
 
@@ -10,13 +11,13 @@ interface Forgetting {
   readonly folder: Folder;
   /** The backup that was just made. */
   readonly backup: string;
-  readonly keep: number;
+  readonly keep: Retention;
 }
 
 /** Removes older backups and broken ones, each with its last file first, then the objects that no other backup has. */
 export async function forgetBackups({ session, folder, backup, keep }: Forgetting): Promise<void> {
   const { complete, incomplete } = await listBackups(folder);
-  const kept = complete.slice(-keep);
+  const kept = chooseBackups(complete, keep);
   const forgotten = [...complete, ...incomplete].filter((name) => !kept.includes(name));
   for (const name of forgotten) {
     await folder.remove(`${name}/backup.json`);

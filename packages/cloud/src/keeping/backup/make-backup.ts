@@ -15,14 +15,16 @@ import { noteEntries } from "../../store/ledger/note-entries.ts";
 import { keepListing, openSession } from "../integrity/listed-objects.ts";
 import { findMissingObjects } from "../integrity/object-checks.ts";
 import { createPromised } from "../integrity/promised-objects.ts";
-import { BackupError } from "./backup-errors.ts";
+import { BackupRunningError } from "./backup-errors.ts";
 import { type BackupFile, nameOf, writeRecord } from "./backup-record.ts";
 import { readBaseBackup } from "./base-backup.ts";
+import type { Retention } from "./choose-backups.ts";
 import { keepCopied } from "./copied-objects.ts";
 import { copyNotes } from "./copy-notes.ts";
 import { copyObjects, type Source } from "./copy-objects.ts";
 import { forgetBackups } from "./forget-backups.ts";
 import { proveDatabase } from "./prove-database.ts";
+import { readVerified } from "./verify-file.ts";
 
 export interface BackupDeps {
   readonly db: Pick<Database, "pool" | "prisma">;
@@ -38,16 +40,18 @@ export interface BackupOptions {
   readonly proofDir: string;
   readonly adminKey: string | undefined;
   readonly nowMs: () => number;
-  /** How many complete backups stay in the place, with this one. */
-  readonly keep: number;
+  /** Which complete backups stay in the place, with this one. */
+  readonly keep: Retention;
   readonly signal: AbortSignal;
   readonly write: (line: string) => void;
+  /** Reports something that the backup lacks. */
+  readonly warn: (text: string) => void;
 }
 
 /** Makes a backup. Returns false if objects are missing in it; rejects if the backup was not completed. */
 export async function makeBackup(deps: BackupDeps, options: BackupOptions): Promise<boolean> {
   const held = await holdRemovals(deps.db.pool);
-  if (!held) throw new BackupError("another backup of this deployment is being made");
+  if (!held) throw new BackupRunningError();
   await using _held = held;
   const { folder, write, nowMs } = options;
   const startedMs = nowMs();
@@ -55,7 +59,7 @@ export async function makeBackup(deps: BackupDeps, options: BackupOptions): Prom
   let isWhole = true;
   const warn = (text: string) => {
     isWhole = false;
-    write(`WARNING: ${text}`);
+    options.warn(text);
   };
   const step = { ...options, backup, held, warn };
   const database = await copyDatabase(step);
@@ -69,6 +73,7 @@ export async function makeBackup(deps: BackupDeps, options: BackupOptions): Prom
   for await (const { subject, text } of lost) warn(`${subject}: ${text}; the backup has what an earlier one has of it`);
   write(`${objects.count} objects of ${objects.bytes} bytes, ${objects.copied} of them new`);
   const notes = await copyNotes({ notes: deps.blobs, folder, backup });
+  for (const file of [...objects.files, ...notes.files]) await readVerified(folder, file);
   write(`${notes.count} notes`);
   await held.requireHeld();
   const files = [...database.files, ...objects.files, ...notes.files];

@@ -7,7 +7,7 @@ import { BackupError } from "./backup-errors.ts";
 export interface BucketAddress {
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;
-  readonly forcePathStyle?: boolean;
+  readonly forcePathStyle?: boolean | undefined;
 }
 
 const BUCKET = /^s3:\/\/([^/]+)\/?(.*)$/;

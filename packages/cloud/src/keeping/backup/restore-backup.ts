@@ -23,6 +23,7 @@ import { NOTE_KINDS } from "./copy-notes.ts";
 import { type NoteLine, type ObjectLine, readLines } from "./lines.ts";
 import { layDownDatabase } from "./prove-database.ts";
 import { runInTurns } from "./run-in-turns.ts";
+import { openFile, readVerified, verifyPieces } from "./verify-file.ts";
 
 export interface RestoreOptions {
   readonly folder: Folder;
@@ -169,29 +170,6 @@ function requireFile({ files }: BackupRecord, name: string): BackupFile {
   const file = files.find((one) => one.name === name);
   if (!file) throw new DamagedBackupError(`it does not name ${name}`);
   return file;
-}
-
-async function openFile(folder: Folder, { name }: BackupFile): Promise<AsyncIterable<Uint8Array>> {
-  const body = await folder.read(name);
-  if (!body) throw new DamagedBackupError(`${name} is not there`);
-  return body;
-}
-
-async function* verifyPieces(body: AsyncIterable<Uint8Array>, { name, sizeBytes, sha256 }: BackupFile) {
-  const hash = createHash("sha256");
-  let readBytes = 0;
-  for await (const piece of body) {
-    hash.update(piece);
-    readBytes += piece.byteLength;
-    yield piece;
-  }
-  if (readBytes !== sizeBytes || hash.digest("hex") !== sha256)
-    throw new DamagedBackupError(`${name} is not what was written`);
-}
-
-/** Reads a short file. */
-async function readVerified(folder: Folder, file: BackupFile): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(verifyPieces(await openFile(folder, file), file)));
 }
 
 async function* linesOf<Line>({ folder, record, name }: Place, kind: "objects" | "notes"): AsyncGenerator<Line, void> {

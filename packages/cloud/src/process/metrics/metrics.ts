@@ -146,6 +146,11 @@ function deploymentMetrics(registers: Registers) {
       help: "How long ago the oldest event happened that is still to be sent to a webhook",
       registers,
     }),
+    lastBackup: new Gauge({
+      name: "downlink_last_backup_timestamp_seconds",
+      help: "When the last backup of the deployment began that lacks nothing, in seconds since 1970; 0 before the first one",
+      registers,
+    }),
     recovering: new Gauge({
       name: "downlink_recovering",
       help: "Whether database and object store disagree, as after a restore, so that nothing is destroyed",

@@ -33,7 +33,9 @@ const DAMAGED = `
   SELECT count(*) FILTER (WHERE "storedDamage" = 'missing')::int AS missing,
     count(*) FILTER (WHERE "storedDamage" = 'truncated')::int AS truncated,
     count(*) FILTER (WHERE "storedDamage" = 'altered')::int AS altered FROM "Recording" WHERE "storedDamage" IS NOT NULL`;
-const RECOVERING = `SELECT num_nonnulls(conflict, "recoveringSinceNs") > 0 AS "isRecovering" FROM "Deployment" WHERE id = 1`;
+const DEPLOYMENT = `
+  SELECT num_nonnulls(conflict, "recoveringSinceNs") > 0 AS "isRecovering",
+    (SELECT coalesce(max("startedAtNs") / 1e9, 0) FROM "Backup")::float8 AS "lastBackup" FROM "Deployment" WHERE id = 1`;
 
 interface QueueRow {
   readonly name: string;
@@ -63,6 +65,12 @@ interface SiteRow {
 
 type DamageRow = Readonly<Record<"missing" | "truncated" | "altered", number>>;
 type WebhookRow = Readonly<Record<"delivering" | "failing" | "disabled", number>>;
+
+interface DeploymentRow {
+  readonly isRecovering: boolean;
+  /** In seconds since 1970; 0 if there is none. */
+  readonly lastBackup: number;
+}
 
 interface Observed {
   readonly db: Pick<Database, "pool">;
@@ -95,7 +103,7 @@ export async function observeDatabase(
     const [buckets] = (await inTime(pool.query<BucketRow>(BUCKETS))).rows;
     const [webhooks] = (await inTime(pool.query<WebhookRow>(WEBHOOKS))).rows;
     const [damaged] = (await inTime(pool.query<DamageRow>(DAMAGED))).rows;
-    const [deployment] = (await inTime(pool.query<{ isRecovering: boolean }>(RECOVERING))).rows;
+    const [deployment] = (await inTime(pool.query<DeploymentRow>(DEPLOYMENT))).rows;
     for (const queue of queues) setQueue(metrics, queue);
     metrics.outboxEntries.set(outbox!.entries);
     metrics.oldestOutboxSeconds.set(Math.max(0, outbox!.oldestSeconds ?? 0));
@@ -108,12 +116,16 @@ export async function observeDatabase(
     for (const reason of ["missing", "truncated", "altered"] as const)
       metrics.damagedRecordings.set({ reason }, damaged![reason]);
     metrics.recovering.set(deployment!.isRecovering ? 1 : 0);
+    metrics.lastBackup.set(deployment!.lastBackup);
     metrics.databaseUp.set(1);
   } catch {
     metrics.databaseUp.set(0); // whatever it is: who reads metrics must learn of it by them
-    for (const gauge of [metrics.recovering, metrics.agentsOnline, metrics.outboxEntries, metrics.oldestOutboxSeconds])
-      gauge.set(Number.NaN);
+    for (const gauge of unknownWhenAway(metrics)) gauge.set(Number.NaN);
   }
+}
+
+function unknownWhenAway({ recovering, lastBackup, agentsOnline, outboxEntries, oldestOutboxSeconds }: Metrics) {
+  return [recovering, lastBackup, agentsOnline, outboxEntries, oldestOutboxSeconds];
 }
 
 function setQueue({ jobs, oldestJobSeconds }: Metrics, { name: queue, oldestSeconds, ...row }: QueueRow): void {

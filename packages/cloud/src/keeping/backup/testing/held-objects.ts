@@ -11,10 +11,11 @@ export async function heldObjects(
 ): Promise<string[]> {
   const folder = await openFileFolder(place);
   const isWhole = await makeBackup(deps, {
-    ...{ folder, databaseUrl: undefined, proofDir: place, adminKey: undefined, keep: 1, nowMs: Date.now },
+    ...{ folder, databaseUrl: undefined, proofDir: place, adminKey: undefined, keep: { last: 1 }, nowMs: Date.now },
     fileOf: (key) => filesOf(objectsDir, key).object,
     signal: new AbortController().signal,
     write: () => {},
+    warn: () => {},
   });
   if (!isWhole) throw new Error("the backup lacks something");
   return (await Array.fromAsync(folder.list(OBJECTS), ({ name }) => name.slice(OBJECTS.length))).sort();
