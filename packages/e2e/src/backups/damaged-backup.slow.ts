@@ -11,6 +11,8 @@ test("a damaged backup is refused with a message, and leaves nothing that starts
   await using cloud = await startControlPlane({ dataDir });
   await uploadSome(cloud, 2);
   await succeed(["backup", "--to", place], { DOWNLINK_DATA_DIR: dataDir });
+  const whole = await succeed(["backup", "verify", "--from", place], { DOWNLINK_DATA_DIR: dataDir });
+  assert.match(whole, /: \d+ files and [1-9]\d* objects of \d+ bytes are what was written$/m);
   const names = (await readdir(place, { recursive: true })).sort();
   const find = (pattern: RegExp) => names.find((name) => pattern.test(name))!;
   const cut = async (path: string) => writeFile(path, (await readFile(path)).subarray(0, -600));
@@ -31,6 +33,9 @@ test("a damaged backup is refused with a message, and leaves nothing that starts
     const { code, output } = await run(["restore", "--from", damaged], { DOWNLINK_DATA_DIR: into });
     assert.equal(code, 1, output);
     assert.match(output, words);
+    const verified = await run(["backup", "verify", "--from", damaged], { DOWNLINK_DATA_DIR: into });
+    assert.equal(verified.code, words.source.startsWith("no complete") ? 2 : 1, verified.output);
+    assert.match(verified.output, words.source.startsWith("no complete") ? words : /^DAMAGED: ./m);
     assert.ok(!(await readdir(into).catch((): string[] => [])).includes("postgres"), "nothing starts there");
   }
   const into = { DOWNLINK_DATA_DIR: join(folder, "into-7") };

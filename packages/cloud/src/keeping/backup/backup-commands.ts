@@ -9,6 +9,7 @@ import { BackupError } from "./backup-errors.ts";
 import type { BackupDeps } from "./make-backup.ts";
 import { type BucketAddress, openPlace } from "./open-place.ts";
 import { restoreBackup } from "./restore-backup.ts";
+import { verifyAndPrint } from "./verify-command.ts";
 
 const DEFAULT_KEPT = 7;
 
@@ -26,7 +27,8 @@ export function addBackupCommands(admin: Command, deployment: Deployment): void 
       .option("--s3-endpoint <url>", "of the place, where it is not this deployment's")
       .option("--s3-region <name>", "of the place, where it is not this deployment's")
       .option("--s3-path-style", "the name of the place's bucket stands in the path");
-  addPlace(admin.command("backup"))
+  const backup = addPlace(admin.command("backup"))
+    .enablePositionalOptions()
     .description(
       "copy the database, the objects and the notes of this deployment while it runs; the copy holds secrets",
     )
@@ -37,6 +39,11 @@ export function addBackupCommands(admin: Command, deployment: Deployment): void 
       readCount,
     )
     .action((flags: BackupFlags) => backUp(deployment, flags));
+  addPlace(backup.command("verify"))
+    .description("read a whole backup and compare it with its records; exits with 0, 1 (damaged) or 2 (could not look)")
+    .option("--from <place>", "a folder, or s3://bucket/prefix, where it is not that of DOWNLINK_BACKUP_TO")
+    .option("--backup <time>", "another one than the newest that is complete")
+    .action((flags: VerifyFlags) => verify(deployment, flags));
   addPlace(admin.command("restore"))
     .description("write a backup into an empty data directory and object store")
     .requiredOption("--from <place>", "a folder, or s3://bucket/prefix")
@@ -74,8 +81,7 @@ interface BackupFlags extends PlaceFlags {
 async function backUp(deployment: Deployment, { to: given, keep, ...place }: BackupFlags): Promise<void> {
   let databaseUrl: string | undefined;
   const use: Use = async (deps, where, stopped) => {
-    const to = given ?? where.backups.to;
-    if (to === undefined) throw new BackupError("--to has to name a place, or DOWNLINK_BACKUP_TO");
+    const to = requirePlace(given ?? where.backups.to, "--to");
     const stopping = new AbortController();
     void stopped.then(() => stopping.abort(new BackupError("stopped; the next backup takes over what was copied")));
     const isWhole = await backUpTo(deps, where, {
@@ -90,6 +96,25 @@ async function backUp(deployment: Deployment, { to: given, keep, ...place }: Bac
     const server = await joinEmbeddedPostgres(options);
     databaseUrl = server.url;
     return server;
+  });
+}
+
+function requirePlace(place: string | undefined, flag: string): string {
+  if (place === undefined) throw new BackupError(`${flag} has to name a place, or DOWNLINK_BACKUP_TO`);
+  return place;
+}
+
+interface VerifyFlags extends PlaceFlags {
+  readonly from?: string;
+  readonly backup?: string;
+}
+
+async function verify(deployment: Deployment, { from, backup, ...place }: VerifyFlags): Promise<void> {
+  const settings = deployment.readConfig();
+  await verifyAndPrint({
+    open: () =>
+      openPlace(requirePlace(from ?? settings.backups.to, "--from"), settings.bucket, addressOf(place, settings)),
+    ...{ backup, write },
   });
 }
 

@@ -16,7 +16,11 @@ export class BackupRunningError extends BackupError {
 export class DamagedBackupError extends BackupError {
   override readonly name = "DamagedBackupError";
 
+  /** The damaged part, and how it is damaged. */
+  readonly what: string;
+
   constructor(what: string) {
     super(`this backup is damaged: ${what}`);
+    this.what = what;
   }
 }

@@ -8,7 +8,7 @@
 
 import { z } from "zod";
 import type { Folder } from "../../store/blobs/folder.ts";
-import { DamagedBackupError } from "./backup-errors.ts";
+import { BackupError, DamagedBackupError } from "./backup-errors.ts";
 
 export const OBJECTS = "objects/";
 const TIME = /^(\d{8}t\d{6}z)\//;
@@ -57,7 +57,7 @@ export interface KnownBackups {
   readonly incomplete: readonly string[];
 }
 
-/** Lists the backups in a place; `onObject` is called with each object. */
+/** Lists the backups in a place. */
 export async function listBackups(folder: Folder): Promise<KnownBackups> {
   const names = new Set<string>();
   for await (const { name } of folder.list("")) {
@@ -71,4 +71,27 @@ export async function listBackups(folder: Folder): Promise<KnownBackups> {
     (isComplete ? complete : incomplete).push(name);
   }
   return { complete, incomplete };
+}
+
+export interface FoundBackup {
+  readonly name: string;
+  readonly record: BackupRecord;
+}
+
+/** Finds a complete backup by its name; undefined: the newest one. */
+export async function findBackup(folder: Folder, wanted: string | undefined): Promise<FoundBackup> {
+  const { complete, incomplete } = await listBackups(folder);
+  const name = wanted ?? complete.at(-1);
+  const record = name === undefined ? undefined : await readRecord(folder, name);
+  if (name !== undefined && record) return { name, record };
+  const has =
+    complete.length > 0 ? `it has ${complete.join(", ")}` : `none is complete, ${incomplete.length} broke off`;
+  throw new BackupError(`${folder.address} has no complete backup${wanted === undefined ? "" : ` ${wanted}`}: ${has}`);
+}
+
+/** Returns what the record says of a file that each backup with a database has. */
+export function requireFile({ files }: BackupRecord, name: string): BackupFile {
+  const file = files.find((one) => one.name === name);
+  if (!file) throw new DamagedBackupError(`it does not name ${name}`);
+  return file;
 }

@@ -18,12 +18,12 @@ import { syncDirectory } from "../../store/blobs/durable-file.ts";
 import type { Folder } from "../../store/blobs/folder.ts";
 import { groupItems } from "../integrity/group-items.ts";
 import { BackupError, DamagedBackupError } from "./backup-errors.ts";
-import { type BackupFile, type BackupRecord, listBackups, OBJECTS, readRecord } from "./backup-record.ts";
+import { type BackupRecord, findBackup, OBJECTS, requireFile } from "./backup-record.ts";
 import { NOTE_KINDS } from "./copy-notes.ts";
-import { type NoteLine, type ObjectLine, readLines } from "./lines.ts";
+import type { NoteLine, ObjectLine } from "./lines.ts";
 import { layDownDatabase } from "./prove-database.ts";
 import { runInTurns } from "./run-in-turns.ts";
-import { openFile, readVerified, verifyPieces } from "./verify-file.ts";
+import { openFile, readVerified, readVerifiedLines, verifyPieces } from "./verify-file.ts";
 
 export interface RestoreOptions {
   readonly folder: Folder;
@@ -51,7 +51,7 @@ export function requireRestored(dataDir: string): void {
 /** Restores a backup. Returns false if something was left out. */
 export async function restoreBackup(options: RestoreOptions): Promise<boolean> {
   const { folder, dataDir, write } = options;
-  const { name, record } = await chooseBackup(options);
+  const { name, record } = await findBackup(folder, options.backup);
   requireFitting(record, options);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const place = { ...options, name, record, marker: join(dataDir, MARKER), origin: `${folder.address} ${name}\n` };
@@ -72,16 +72,6 @@ interface Place extends RestoreOptions {
   readonly marker: string;
   /** The contents of that file. */
   readonly origin: string;
-}
-
-async function chooseBackup({ folder, backup }: RestoreOptions): Promise<{ name: string; record: BackupRecord }> {
-  const { complete, incomplete } = await listBackups(folder);
-  const name = backup ?? complete.at(-1);
-  const record = name === undefined ? undefined : await readRecord(folder, name);
-  if (name !== undefined && record) return { name, record };
-  const has =
-    complete.length > 0 ? `it has ${complete.join(", ")}` : `none is complete, ${incomplete.length} broke off`;
-  throw new BackupError(`${folder.address} has no complete backup${backup === undefined ? "" : ` ${backup}`}: ${has}`);
 }
 
 function requireFitting({ database }: BackupRecord, { databaseUrl }: RestoreOptions): void {
@@ -166,19 +156,9 @@ async function readDatabase({ folder, record, name }: Place) {
   return { manifest, archive: verifyPieces(await openFile(folder, fileOf("database")), fileOf("database")) };
 }
 
-function requireFile({ files }: BackupRecord, name: string): BackupFile {
-  const file = files.find((one) => one.name === name);
-  if (!file) throw new DamagedBackupError(`it does not name ${name}`);
-  return file;
-}
-
 async function* linesOf<Line>({ folder, record, name }: Place, kind: "objects" | "notes"): AsyncGenerator<Line, void> {
   for (const file of record.files)
-    if (file.name.startsWith(`${name}/${kind}-`)) yield* readLines<Line>(toStream(await readVerified(folder, file)));
-}
-
-async function* toStream(bytes: Buffer) {
-  yield bytes;
+    if (file.name.startsWith(`${name}/${kind}-`)) yield* readVerifiedLines<Line>(folder, file);
 }
 
 const OBJECTS_PER_TURN = 200;

@@ -46,18 +46,45 @@ interface Place {
  * Writes the files of a copy of the database into an empty folder and compares each with Postgres's manifest. Throws a {@link
  * DamagedBackupError} for a file that is missing, additional or different.
  */
-export async function unpackDatabase({ archive, manifest }: PackedDatabase, place: Place): Promise<void> {
+export async function unpackDatabase(copy: PackedDatabase, place: Place): Promise<void> {
   const { dir, user } = place;
-  const missing = readManifest(manifest);
   await makeDirectory(dir, user);
+  await compareFiles(copy, {
+    makeDirectory: ({ name }) => makeDirectory(join(dir, name), user),
+    takeFile: (entry) => writeFileOf(join(dir, entry.name), entry, place),
+  });
+}
+
+/** Compares the files of a copy with Postgres's manifest, as {@link unpackDatabase} does, and writes nothing. */
+export async function compareDatabase(copy: PackedDatabase): Promise<void> {
+  await compareFiles(copy, { makeDirectory: async () => {}, takeFile: ({ body }) => hashFile(body) });
+}
+
+interface Taking {
+  makeDirectory(entry: TarEntry): Promise<void>;
+  /** Reads the whole file. */
+  takeFile(entry: TarEntry): Promise<FileFacts>;
+}
+
+async function compareFiles({ archive, manifest }: PackedDatabase, taking: Taking): Promise<void> {
+  const missing = readManifest(manifest);
   for await (const entry of readTar(archive)) {
-    const path = join(dir, entry.name);
-    if (entry.kind === "directory") await makeDirectory(path, user);
-    else compare(entry, await writeFileOf(path, entry, place), missing);
+    if (entry.kind === "directory") await taking.makeDirectory(entry);
+    else compare(entry, await taking.takeFile(entry), missing);
   }
   const [first] = missing.keys();
   if (first !== undefined)
     throw new DamagedBackupError(`the copy of the database lacks ${missing.size} files, such as ${first}`);
+}
+
+async function hashFile(body: AsyncIterable<Uint8Array>): Promise<FileFacts> {
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  for await (const piece of body) {
+    hash.update(piece);
+    sizeBytes += piece.byteLength;
+  }
+  return { sizeBytes, sha256: hash.digest("hex") };
 }
 
 function readManifest(bytes: Buffer): Map<string, FileFacts> {

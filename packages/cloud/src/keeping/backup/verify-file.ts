@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Folder } from "../../store/blobs/folder.ts";
 import { DamagedBackupError } from "./backup-errors.ts";
 import type { BackupFile } from "./backup-record.ts";
+import { readLines } from "./lines.ts";
 
 export async function openFile(folder: Folder, { name }: BackupFile): Promise<AsyncIterable<Uint8Array>> {
   const body = await folder.read(name);
@@ -25,4 +26,13 @@ export async function* verifyPieces(body: AsyncIterable<Uint8Array>, { name, siz
 /** Reads a short file. */
 export async function readVerified(folder: Folder, file: BackupFile): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(verifyPieces(await openFile(folder, file), file)));
+}
+
+/** Yields the lines of a short file. */
+export async function* readVerifiedLines<Line>(folder: Folder, file: BackupFile): AsyncGenerator<Line, void> {
+  yield* readLines<Line>(toStream(await readVerified(folder, file)));
+}
+
+async function* toStream(bytes: Buffer) {
+  yield bytes;
 }
