@@ -10,6 +10,7 @@ import { ingest } from "./imports/ingest/pipeline.ts";
 import { readStored } from "./imports/ingest/read-stored.ts";
 import { reconcile } from "./imports/ingest/reconcile.ts";
 import { reindexRecording } from "./imports/ingest/reindex-recording.ts";
+import { readKey } from "./keeping/backup/read-key.ts";
 import { backUpBySchedule } from "./keeping/backup/scheduled-backup.ts";
 import { removeOrPutOff } from "./keeping/manifests/remove-or-put-off.ts";
 import { sweepBySchedule } from "./keeping/sweep/scheduled-sweep.ts";
@@ -25,6 +26,8 @@ const CONCURRENCY = 3;
 
 /** Works on the jobs of this deployment until the queue is closed, and sends to its webhooks until what it returns is disposed of. */
 export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
+  const { backups } = deps.scheduledBackups.settings;
+  await readKey(backups.address.keyFile); // an operator learns at the start that it cannot be read
   await deps.jobs.startWorking(
     {
       ingest: ({ requestId }, signal) => ingest(deps, requestId, signal),
@@ -52,7 +55,7 @@ export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
       heal: (_data, signal) => heal(deps, signal),
     },
     CONCURRENCY,
-    { "back-up": deps.scheduledBackups.settings.backups.schedule },
+    { "back-up": backups.schedule },
   );
   return new WebhookSender(deps);
 }

@@ -4,7 +4,7 @@ import { filesOf } from "../../store/blobs/file-layout.ts";
 import { type StoreSettings, addressOf as storeAddressOf } from "../../store/bucket-uploads/store-address.ts";
 import type { BackupSettings } from "./backup-settings.ts";
 import { type BackupDeps, type BackupOptions, makeBackup } from "./make-backup.ts";
-import { type BucketAddress, openPlace } from "./open-place.ts";
+import { openPlace, type PlaceAddress } from "./open-place.ts";
 
 /** The settings of the deployment that say where its data is, and where its backups are. */
 export interface Whereabouts extends StoreSettings {
@@ -15,7 +15,7 @@ export interface Whereabouts extends StoreSettings {
 
 interface BackingUp extends Pick<BackupOptions, "databaseUrl" | "keep" | "signal" | "nowMs" | "write" | "warn"> {
   readonly to: string;
-  readonly address: BucketAddress;
+  readonly address: PlaceAddress;
 }
 
 /** Makes a backup of a deployment into a place, as {@link makeBackup} does. */

@@ -7,7 +7,7 @@ import { addressOf as storeAddressOf } from "../../store/bucket-uploads/store-ad
 import { backUpTo, type Whereabouts } from "./back-up-to.ts";
 import { BackupError } from "./backup-errors.ts";
 import type { BackupDeps } from "./make-backup.ts";
-import { type BucketAddress, openPlace } from "./open-place.ts";
+import { openPlace, type PlaceAddress } from "./open-place.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { verifyAndPrint } from "./verify-command.ts";
 
@@ -64,12 +64,13 @@ interface PlaceFlags {
 }
 
 /** Returns where a place is, for what the flags do not say by the settings. */
-function addressOf({ s3Endpoint, s3Region, s3PathStyle }: PlaceFlags, { backups }: Whereabouts): BucketAddress {
-  const { endpoint, region, forcePathStyle } = backups.address;
+function addressOf({ s3Endpoint, s3Region, s3PathStyle }: PlaceFlags, { backups }: Whereabouts): PlaceAddress {
+  const { endpoint, region, forcePathStyle, keyFile } = backups.address;
   return {
     endpoint: s3Endpoint ?? endpoint,
     region: s3Region ?? region,
     forcePathStyle: s3PathStyle ?? forcePathStyle,
+    keyFile,
   };
 }
 

@@ -5,6 +5,8 @@
 // - `<time>/objects-<number>` name the objects of one backup, `<time>/notes-<number>` hold its notes, a line each.
 // - `<time>/admin-key` is the admin key, if the data directory had it.
 // - `<time>/backup.json` is written last: without it, the backup is not complete.
+//
+// With a key all of them are encrypted (`encrypted-stream.ts`), and their recorded sizes and hashes are those of the bytes before that.
 
 import { z } from "zod";
 import type { Folder } from "../../store/blobs/folder.ts";
@@ -31,23 +33,33 @@ const BackupRecord = z.object({
 export type BackupRecord = z.infer<typeof BackupRecord>;
 export type BackupFile = z.infer<typeof WrittenFile>;
 
+/** Says whether a file in a place belongs to backups. */
+export function isOfBackup(name: string): boolean {
+  return name.startsWith(OBJECTS) || TIME.test(name);
+}
+
 /** Names a backup by its beginning. */
 export function nameOf(startedMs: number): string {
   return `${new Date(startedMs).toISOString().slice(0, 19).replace(/[-:]/g, "").toLowerCase()}z`;
 }
 
+/** Returns the name of the file that makes a backup complete. */
+export function recordOf(name: string): string {
+  return `${name}/backup.json`;
+}
+
 export async function writeRecord(folder: Folder, name: string, record: Omit<BackupRecord, "format">): Promise<void> {
-  await folder.putText(`${name}/backup.json`, `${JSON.stringify({ format: FORMAT, ...record }, null, 2)}\n`);
+  await folder.putText(recordOf(name), `${JSON.stringify({ format: FORMAT, ...record }, null, 2)}\n`);
 }
 
 /** Returns undefined if the backup is not complete. */
 export async function readRecord(folder: Folder, name: string): Promise<BackupRecord | undefined> {
-  const text = await folder.readText(`${name}/backup.json`);
+  const text = await folder.readText(recordOf(name));
   if (text === undefined) return undefined;
   try {
     return BackupRecord.parse(JSON.parse(text));
   } catch {
-    throw new DamagedBackupError(`${name}/backup.json is not what was written, or of a later version`);
+    throw new DamagedBackupError(`${recordOf(name)} is not what was written, or of a later version`);
   }
 }
 
@@ -60,16 +72,16 @@ export interface KnownBackups {
 /** Lists the backups in a place. */
 export async function listBackups(folder: Folder): Promise<KnownBackups> {
   const names = new Set<string>();
+  const recorded = new Set<string>();
   for await (const { name } of folder.list("")) {
     const time = TIME.exec(name)?.[1];
-    if (time !== undefined) names.add(time);
+    if (time === undefined) continue;
+    names.add(time);
+    if (name === recordOf(time)) recorded.add(time);
   }
-  const complete: string[] = [];
-  const incomplete: string[] = [];
-  for (const name of [...names].sort()) {
-    const isComplete = (await folder.readText(`${name}/backup.json`)) !== undefined;
-    (isComplete ? complete : incomplete).push(name);
-  }
+  const sorted = [...names].sort();
+  const complete = sorted.filter((name) => recorded.has(name));
+  const incomplete = sorted.filter((name) => !recorded.has(name));
   return { complete, incomplete };
 }
 

@@ -1,15 +1,15 @@
 import { CronExpressionParser } from "cron-parser";
 import { z } from "zod";
 import type { Retention } from "./choose-backups.ts";
-import type { BucketAddress } from "./open-place.ts";
+import type { PlaceAddress } from "./open-place.ts";
 
 export interface BackupSettings {
   /** When a worker makes a backup by itself: five fields of cron, in UTC. Undefined: never. */
   readonly schedule: string | undefined;
   /** The place of the backups: a folder, or `s3://bucket/prefix`. Undefined: commands name it. */
   readonly to: string | undefined;
-  /** Where the place is, if it is a bucket elsewhere. */
-  readonly address: BucketAddress;
+  /** Where the place is, if it is a bucket elsewhere, and whether it is encrypted. */
+  readonly address: PlaceAddress;
   /** Which backups stay in the place. */
   readonly retention: Retention;
 }
@@ -27,6 +27,7 @@ export const backupShape = {
   DOWNLINK_BACKUP_S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   DOWNLINK_BACKUP_S3_REGION: z.string().optional(),
   DOWNLINK_BACKUP_S3_FORCE_PATH_STYLE: z.enum(["true", "false"]).optional(),
+  DOWNLINK_BACKUP_KEY_FILE: z.string().optional(),
   DOWNLINK_BACKUP_KEEP_DAILY: Count.default(7),
   DOWNLINK_BACKUP_KEEP_WEEKLY: Count.default(4),
   DOWNLINK_BACKUP_KEEP_MONTHLY: Count.default(0),
@@ -49,6 +50,7 @@ export function backupSettingsOf(read: Read): BackupSettings {
     address: {
       endpoint: read.DOWNLINK_BACKUP_S3_ENDPOINT,
       region: read.DOWNLINK_BACKUP_S3_REGION,
+      keyFile: read.DOWNLINK_BACKUP_KEY_FILE,
       ...(pathStyle !== undefined && { forcePathStyle: pathStyle === "true" }),
     },
     retention: {

@@ -1,7 +1,7 @@
 import type { Folder } from "../../store/blobs/folder.ts";
 import type { Session } from "../integrity/listed-objects.ts";
 import { pagesOf } from "../integrity/suspects.ts";
-import { listBackups, OBJECTS } from "./backup-record.ts";
+import { listBackups, OBJECTS, recordOf } from "./backup-record.ts";
 import { chooseBackups, type Retention } from "./choose-backups.ts";
 import { keepLines, listNames } from "./copied-objects.ts";
 import { runInTurns } from "./run-in-turns.ts";
@@ -20,7 +20,7 @@ export async function forgetBackups({ session, folder, backup, keep }: Forgettin
   const kept = chooseBackups(complete, keep);
   const forgotten = [...complete, ...incomplete].filter((name) => !kept.includes(name));
   for (const name of forgotten) {
-    await folder.remove(`${name}/backup.json`);
+    await folder.remove(recordOf(name));
     for (const file of await listNames(folder, `${name}/`)) await folder.remove(file);
   }
   await keepLines(session, folder, backup);
