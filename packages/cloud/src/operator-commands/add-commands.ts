@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { Deps } from "../calls/context/context.ts";
-import type { Whereabouts } from "../keeping/backup/back-up-to.ts";
 import { addDeviceCommand } from "./add-device-command.ts";
 import { addImportCommand } from "./import-command.ts";
 import { addKeyCommand } from "./key-command.ts";
@@ -11,7 +10,7 @@ import { addWebhookCommand } from "./webhook-command.ts";
 
 interface Deployment {
   /** Opens the database and the stores, even beside a running control plane. */
-  beside(use: (deps: Deps, config: Pick<Whereabouts, "databaseUrl" | "backups">) => Promise<void>): Promise<void>;
+  beside(use: (deps: Deps, config: { readonly databaseUrl: string | undefined }) => Promise<void>): Promise<void>;
 }
 
 /** Adds the commands for what organizations have, and the one that shows how the deployment is. */

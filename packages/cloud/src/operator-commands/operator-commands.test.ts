@@ -20,9 +20,8 @@ interface Ran {
   readonly exitCode: number | undefined;
 }
 
-const { backups } = deps.scheduledBackups.settings;
-/** Settings of backups that a test chooses. */
-const chosen: { schedule?: string } = {};
+/** A setting that a test chooses. */
+const chosen: { backupSchedule?: string } = {};
 
 /** Runs a command as the command line would, in this process. */
 async function run(...words: string[]): Promise<Ran> {
@@ -36,9 +35,7 @@ async function run(...words: string[]): Promise<Ran> {
     return true;
   };
   const program = new Command().exitOverride().configureOutput({ writeErr: keep("stderr") });
-  addOrganizationCommands(program, {
-    beside: (use) => use(deps, { databaseUrl: "given", backups: { ...backups, ...chosen } }),
-  });
+  addOrganizationCommands(program, { beside: (use) => use({ ...deps, ...chosen }, { databaseUrl: "given" }) });
   Object.assign(stdout, { write: keep("stdout") });
   Object.assign(stderr, { write: keep("stderr") });
   try {
@@ -244,7 +241,7 @@ test("the status counts what is there, and exits with 1 if something needs an op
 
 test("the status names the last backup, and backups that stopped need an operator", async () => {
   const { prisma } = deps.db;
-  chosen.schedule = "30 2 * * *";
+  chosen.backupSchedule = "30 2 * * *";
   assert.equal((await run("status")).exitCode, undefined, "the deployment is new");
   await prisma.organization.updateMany({ data: { createdAtNs: 0n } });
   assert.match((await run("status")).out, /^NEEDS YOU: no backup was ever made \(/m);

@@ -1,15 +1,12 @@
 import type { Command } from "commander";
 import { countJobs } from "../background/jobs/failing-jobs.ts";
 import type { Deps } from "../calls/context/context.ts";
-import { findLastBackup } from "../calls/recovery/known-backups.ts";
-import type { Database } from "../db/client.ts";
-import type { Whereabouts } from "../keeping/backup/back-up-to.ts";
-import { areBackupsOverdue } from "../keeping/backup/judge-age.ts";
+import { readBackupState } from "../keeping/backup/judge-age.ts";
 import { print, toTime } from "./print-rows.ts";
 
 interface Deployment {
   /** Opens the database, even beside a running control plane. */
-  beside(use: (deps: Deps, config: Pick<Whereabouts, "databaseUrl" | "backups">) => Promise<void>): Promise<void>;
+  beside(use: (deps: Deps, config: { readonly databaseUrl: string | undefined }) => Promise<void>): Promise<void>;
 }
 
 export function addStatusCommand(admin: Command, { beside }: Deployment): void {
@@ -19,9 +16,9 @@ export function addStatusCommand(admin: Command, { beside }: Deployment): void {
     .option("--json", "print one object of JSON", false)
     .addHelpText("after", "\nExample:\n  downlink admin status --json")
     .action(({ json }: { readonly json: boolean }) =>
-      beside(async (deps, { databaseUrl, backups }) => {
+      beside(async (deps, { databaseUrl }) => {
         const database = await readDatabase(deps, databaseUrl === undefined);
-        const status = { database, ...(await readContents(deps, backups.schedule)) };
+        const status = { database, ...(await readContents(deps)) };
         print(json ? [JSON.stringify(status)] : describe(status));
         if (status.problems.length > 0) process.exitCode = 1;
       }),
@@ -46,7 +43,8 @@ async function readDatabase({ db, migrations }: Deps, isEmbedded: boolean) {
   return { isEmbedded, ...server!, migrations: migrations.length };
 }
 
-async function readContents({ db, clock }: Deps, schedule: string | undefined) {
+async function readContents(deps: Deps) {
+  const { db, clock } = deps;
   const { prisma } = db;
   const nowNs = clock.nowNs();
   const deployment = await prisma.deployment.findUniqueOrThrow({ where: { id: 1 } });
@@ -60,7 +58,7 @@ async function readContents({ db, clock }: Deps, schedule: string | undefined) {
   ]);
   const failedImports = await prisma.importRequest.count({ where: { state: "error", isOver: false } });
   const jobs = await countJobs(db);
-  const backups = await readBackups(prisma, { schedule, nowNs });
+  const backups = await readBackups(deps);
   const givenUp = jobs.reduce((sum, { failed }) => sum + failed, 0);
   return {
     counts: { organizations, members, sites, devices, agentsOnline, recordings, failedImports },
@@ -72,27 +70,14 @@ async function readContents({ db, clock }: Deps, schedule: string | undefined) {
         ? []
         : [`recovering since ${toTime(deployment.recoveringSinceNs)} (downlink admin recovery)`]),
       ...(givenUp === 0 ? [] : [`${givenUp} jobs are not tried any more (downlink admin jobs)`]),
-      ...(backups.areOverdue ? [describeOverdue(backups.lastAt)] : []),
+      ...(backups.isOverdue ? [describeOverdue(backups.lastAt)] : []),
     ],
   };
 }
 
-async function readBackups(
-  prisma: Database["prisma"],
-  { schedule, nowNs }: { readonly schedule: string | undefined; readonly nowNs: bigint },
-) {
-  const lastNs = await findLastBackup(prisma);
-  const { _min: first } = await prisma.organization.aggregate({ _min: { createdAtNs: true } });
-  const toMs = (ns: bigint) => Number(ns / 1_000_000n);
-  return {
-    lastAt: lastNs === null ? null : toTime(lastNs),
-    areOverdue: areBackupsOverdue({
-      lastMs: lastNs === null ? undefined : toMs(lastNs),
-      begunMs: toMs(first.createdAtNs ?? nowNs),
-      schedule,
-      nowMs: toMs(nowNs),
-    }),
-  };
+async function readBackups(deps: Deps) {
+  const { lastNs, isOverdue } = await readBackupState(deps);
+  return { lastAt: lastNs === undefined ? null : toTime(lastNs), isOverdue };
 }
 
 function describeOverdue(lastAt: string | null): string {

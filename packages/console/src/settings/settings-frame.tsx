@@ -1,7 +1,9 @@
+import type { Me } from "@downlink/protocol";
 import type { ComponentChildren } from "preact";
 import { mayCall, useMe } from "../api/me.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Tabs } from "../parts/tabs.tsx";
+import { Time, ZoneName } from "../parts/time.tsx";
 import "./settings.css";
 import { type SettingsSegment, settingsTabs } from "./tabs.ts";
 
@@ -31,8 +33,22 @@ export function SettingsFrame({ segment, action, children }: FrameProps) {
           return { name, href: `/settings/${one}`, isCurrent: one === segment };
         })}
       />
+      {me?.backups && <BackupNote {...me.backups} />}
       {me === undefined || mayCall(me, tab.needs) ? children : <NotAllowed needs={tab.needs} />}
     </div>
+  );
+}
+
+/** Says to an admin that there is no backup, or that the last one is old. */
+function BackupNote({ lastAt, isOverdue }: NonNullable<Me["backups"]>) {
+  if (lastAt === undefined) return <p class="muted">No backup of this control plane was ever made.</p>;
+  if (!isOverdue) return null;
+  return (
+    <p class="banner" role="status">
+      <span>
+        No backup of this control plane since <Time timeNs={lastAt} /> <ZoneName />. Tell its operator.
+      </span>
+    </p>
   );
 }
 

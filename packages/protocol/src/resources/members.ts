@@ -75,6 +75,15 @@ export const Me = z
       description: "An API key that is limited to some projects: what is the organization's is refused to it",
     }),
     projects: z.array(z.object({ id: z.string(), name: z.string() })),
+    backups: z
+      .object({
+        lastAt: Timestamp.optional().meta({
+          description: "When the last backup began that lacks nothing; absent: never",
+        }),
+        isOverdue: z.boolean().meta({ description: "Whether the operator has to look after the backups" }),
+      })
+      .optional()
+      .meta({ description: "The backups of the control plane, for admins" }),
   })
   .meta({ id: "Me" });
 export type Me = z.infer<typeof Me>;

@@ -1,4 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
+import type { Deps } from "../../calls/context/context.ts";
+import { findLastBackup } from "../../calls/recovery/known-backups.ts";
 
 /** Without a schedule here, backups once a week are good enough, with a day for the backup itself. */
 const OLD_MS = 8 * 86_400_000;
@@ -21,4 +23,28 @@ export function areBackupsOverdue({ lastMs, begunMs, schedule, nowMs }: Age): bo
   const turns = CronExpressionParser.parse(schedule, { tz: "UTC", currentDate: new Date(nowMs) });
   turns.prev();
   return (lastMs ?? begunMs) < turns.prev().getTime();
+}
+
+export interface BackupState {
+  /** When the last backup began that lacks nothing; undefined: there was none. */
+  readonly lastNs: bigint | undefined;
+  readonly isOverdue: boolean;
+}
+
+/** Finds out when the last backup was made, and whether an operator has to look. */
+export async function readBackupState({
+  db: { prisma },
+  clock,
+  backupSchedule: schedule,
+}: Pick<Deps, "db" | "clock" | "backupSchedule">): Promise<BackupState> {
+  const lastNs = (await findLastBackup(prisma)) ?? undefined;
+  const { _min: first } = await prisma.organization.aggregate({ _min: { createdAtNs: true } });
+  const nowNs = clock.nowNs();
+  const times = { nowMs: toMs(nowNs), begunMs: toMs(first.createdAtNs ?? nowNs) };
+  const lastMs = lastNs === undefined ? undefined : toMs(lastNs);
+  return { lastNs, isOverdue: areBackupsOverdue({ ...times, lastMs, schedule }) };
+}
+
+function toMs(ns: bigint): number {
+  return Number(ns / 1_000_000n);
 }

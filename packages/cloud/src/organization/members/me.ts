@@ -4,6 +4,7 @@ import type { Handlers } from "../../calls/http/handlers.ts";
 import { callerId } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { throwNotFound } from "../../core/errors.ts";
+import { readBackupState } from "../../keeping/backup/judge-age.ts";
 import { SESSION_IDLE_NS } from "../../process/credentials/find-session.ts";
 import { visibleProjects } from "../projects/find-project.ts";
 import { changePassword } from "./change-password.ts";
@@ -24,11 +25,18 @@ async function getMe(ctx: Ctx): Promise<Complete<Me>> {
       select: { id: true, name: true },
     }),
   ]);
+  const account = await readAccount(ctx);
   return {
     ...{ id: callerId(caller), orgId: id, orgDisplayName: org.name, orgSlug: org.name },
-    ...(await readAccount(ctx)),
+    ...account,
     ...{ kind: caller.kind, capabilities: [...capabilities], isLimited, projects },
+    backups: account.admin ? await readBackups(ctx) : undefined,
   };
+}
+
+async function readBackups(ctx: Ctx) {
+  const { lastNs: lastAt, isOverdue } = await readBackupState(ctx);
+  return { lastAt, isOverdue };
 }
 
 /** A key has no e-mail address and no role; it is an admin if it may do everything everywhere. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { api, type Capability, capabilities, type Operation, userCapabilities } from "@downlink/protocol";
+import { api, type Capability, capabilities, type Me, type Operation, userCapabilities } from "@downlink/protocol";
 import { firstCases, slowTest } from "@downlink/recordings/testing";
 import { describeLimits, setQuotas } from "../../calls/quotas/set-quotas.ts";
 import { makeOneOfEach } from "../../testing/one-of-each.ts";
@@ -197,4 +197,18 @@ test("beyond the allowed number of members nobody joins, however many try at onc
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409]);
   assert.equal(await count(), before + 1);
   await setQuotas(cloud.deps, orgId, { maxMembers: null });
+});
+
+test("admins are shown when the last backup was made, and nobody else is", async () => {
+  const { prisma } = cloud.deps.db;
+  const [oneAdmin, oneUser] = [await newMember("admin"), await newMember("user")];
+  const ask = async ({ browser }: typeof first) => ((await browser.ask({ path: "/v1/me" })).json as Me).backups;
+  assert.deepEqual(await ask(oneAdmin), { isOverdue: false }, "there was none");
+  const startedAtNs = BigInt(Date.parse("2026-01-01T02:30:00Z")) * 1_000_000n;
+  await prisma.backup.create({ data: { id: "20260101t023000z", startedAtNs } });
+  assert.deepEqual((await admin.call(api.me.get, {})).backups, { lastAt: startedAtNs, isOverdue: true });
+  assert.equal(await ask(oneUser), undefined);
+  const limited = cloud.withToken(await cloud.addKey(["members.list"]));
+  assert.equal((await limited.call(api.me.get, {})).backups, undefined);
+  await prisma.backup.deleteMany();
 });
