@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { countJobs } from "../background/jobs/failing-jobs.ts";
 import type { Deps } from "../calls/context/context.ts";
-import { readBackupState } from "../keeping/backup/judge-age.ts";
+import { readBackupState } from "../calls/recovery/judge-backup-age.ts";
 import { print, toTime } from "./print-rows.ts";
 
 interface Deployment {

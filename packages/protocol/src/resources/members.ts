@@ -83,7 +83,7 @@ export const Me = z
         isOverdue: z.boolean().meta({ description: "Whether the operator has to look after the backups" }),
       })
       .optional()
-      .meta({ description: "The backups of the control plane, for admins" }),
+      .meta({ description: "The backups of the control plane, for admins of its only organization" }),
   })
   .meta({ id: "Me" });
 export type Me = z.infer<typeof Me>;

@@ -1,10 +1,10 @@
 import type { api, Input, Me, SignInSession } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
+import { readBackupState } from "../../calls/recovery/judge-backup-age.ts";
 import { callerId } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { throwNotFound } from "../../core/errors.ts";
-import { readBackupState } from "../../keeping/backup/judge-age.ts";
 import { SESSION_IDLE_NS } from "../../process/credentials/find-session.ts";
 import { visibleProjects } from "../projects/find-project.ts";
 import { changePassword } from "./change-password.ts";
@@ -34,7 +34,9 @@ async function getMe(ctx: Ctx): Promise<Complete<Me>> {
   };
 }
 
+/** Backups are of the whole control plane: where it has several organizations, they are no matter of one of them. */
 async function readBackups(ctx: Ctx) {
+  if ((await ctx.db.prisma.organization.count({ take: 2 })) > 1) return undefined;
   const { lastNs: lastAt, isOverdue } = await readBackupState(ctx);
   return { lastAt, isOverdue };
 }

@@ -22,6 +22,7 @@ export function createMetrics() {
     ...databaseMetrics(registers),
     ...bucketMetrics(registers),
     ...deploymentMetrics(registers),
+    ...keepingMetrics(registers),
     ...siteMetrics(registers),
     ...diskMetrics(registers),
     ...processMetrics(registers),
@@ -146,6 +147,23 @@ function deploymentMetrics(registers: Registers) {
       help: "How long ago the oldest event happened that is still to be sent to a webhook",
       registers,
     }),
+    agentsOnline: new Gauge({
+      name: "downlink_agents_online",
+      help: "Agents of the deployment that hold a lease",
+      registers,
+    }),
+    webhooks: new Gauge({
+      name: "downlink_webhooks",
+      help: "Webhooks of the deployment by state: delivering, failing since the last success, or disabled after days of failures",
+      labelNames: ["state"],
+      registers,
+    }),
+  };
+}
+
+/** How safe the data of the deployment is; these values are the same in every process, too. */
+function keepingMetrics(registers: Registers) {
+  return {
     lastBackup: new Gauge({
       name: "downlink_last_backup_timestamp_seconds",
       help: "When the last backup of the deployment began that lacks nothing, in seconds since 1970; 0 before the first one",
@@ -160,17 +178,6 @@ function deploymentMetrics(registers: Registers) {
       name: "downlink_damaged_recordings",
       help: "Imported recordings whose stored data is not what was imported",
       labelNames: ["reason"] as const,
-      registers,
-    }),
-    agentsOnline: new Gauge({
-      name: "downlink_agents_online",
-      help: "Agents of the deployment that hold a lease",
-      registers,
-    }),
-    webhooks: new Gauge({
-      name: "downlink_webhooks",
-      help: "Webhooks of the deployment by state: delivering, failing since the last success, or disabled after days of failures",
-      labelNames: ["state"],
       registers,
     }),
   };

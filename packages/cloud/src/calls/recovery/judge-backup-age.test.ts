@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { areBackupsOverdue } from "./judge-age.ts";
+import { areBackupsOverdue } from "./judge-backup-age.ts";
 
 const NIGHTLY = "30 2 * * *";
 const timeOf = (text: string) => Date.parse(`2026-11-${text}Z`);
