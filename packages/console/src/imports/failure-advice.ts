@@ -73,6 +73,8 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   SessionNotFound: place("Its session is not there", "Create the session, then retry."),
   ContentMismatch: passing("The bytes differ from those on the device", "A retry asks the device once more."),
   ObjectMissing: passing("The stored file is gone", "A retry asks the device for it, where it still is."),
+  ObjectTruncated: passing("The stored file was cut", "A retry asks the device for it, where it still is."),
+  ObjectAltered: passing("The stored file was altered", "A retry asks the device for it, where it still is."),
   IndexingFailed: passing("Reading the file failed each time", "Look into the server's log, then retry."),
   TooHeavy: passing("Reading the file took too much memory", "Give the worker more memory, then retry."),
 };

@@ -19,7 +19,7 @@ interface RowProps {
 }
 
 export function QueueRow({ entry, projectId, mayChange, saysWhy }: RowProps) {
-  const { recordingId, path, size, requestedAt, requestedBy, waitsFor } = entry;
+  const { recordingId, path, size, requestedAt, requestedBy, isRepair, waitsFor } = entry;
   return (
     <li>
       <span class="cut import-path" title={path}>
@@ -28,7 +28,7 @@ export function QueueRow({ entry, projectId, mayChange, saysWhy }: RowProps) {
       <Received entry={entry} />
       <span class="number">{size === undefined ? "—" : formatBytes(size)}</span>
       <span class="muted cut">
-        {requesterText(requestedBy)} <Age timeNs={requestedAt} />
+        {requesterText(requestedBy, isRepair)} <Age timeNs={requestedAt} />
       </span>
       {mayChange && recordingId !== undefined && <Actions {...{ entry, recordingId }} />}
       {saysWhy && waitsFor && (

@@ -1,8 +1,8 @@
 import type { QueuedImport } from "@downlink/protocol";
 
-/** Who asked for an import, as far as that is known. */
-export function requesterText(requester: QueuedImport["requestedBy"]): string {
-  if (!requester) return "requested";
+/** Who asked for an import, as far as that is known. A repair replaces data that was damaged in the store. */
+export function requesterText(requester: QueuedImport["requestedBy"], isRepair = false): string {
+  if (!requester) return isRepair ? "repair" : "requested";
   const { kind, name, id } = requester;
   if (kind === "autoImport") return "auto-import";
   if (kind === "device") return "on the device";

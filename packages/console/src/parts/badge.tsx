@@ -17,8 +17,16 @@ export function statusText(status: ImportStatus): string {
   return STATUSES[status].text;
 }
 
-export function StatusBadge({ status, title }: { status: ImportStatus; title?: string | undefined }) {
-  const { text, sign, tone } = STATUSES[status];
+interface StatusBadgeProps {
+  readonly status: ImportStatus;
+  /** The stored data is not what was imported. */
+  readonly isDamaged?: boolean;
+  readonly title?: string | undefined;
+}
+
+export function StatusBadge({ status, isDamaged = false, title }: StatusBadgeProps) {
+  const isAtRest = status === "complete" || status === "failed";
+  const { text, sign, tone } = isDamaged && isAtRest ? { ...STATUSES.failed, text: "damaged" } : STATUSES[status];
   return <Badge {...{ text, sign, tone, title }} />;
 }
 

@@ -40,7 +40,9 @@ export function columnsOf(projectId: string, zone: string): readonly Column<Reco
       name: "Status",
       width: "124px",
       narrow: "end",
-      cell: ({ importStatus, failure }) => <StatusBadge status={importStatus} title={failure?.text} />,
+      cell: ({ importStatus, storedDamage, failure }) => (
+        <StatusBadge status={importStatus} isDamaged={storedDamage !== undefined} title={failure?.text} />
+      ),
     },
     {
       name: "Session",

@@ -50,7 +50,7 @@ function State({ recording, queued }: HeaderProps) {
   return (
     <div class="recording-state" role="status">
       <p class="row">
-        <StatusBadge status={recording.importStatus} />
+        <StatusBadge status={recording.importStatus} isDamaged={recording.storedDamage !== undefined} />
         <span>
           {text} {fix}
         </span>

@@ -39,6 +39,16 @@ test("every status has a sentence", () => {
   );
 });
 
+test("data that is damaged in the store is called so in each status, with what repairs it", () => {
+  const storedDamage = { reason: "altered", since: at(660) } as const;
+  const begin =
+    /^Its data in the store is not what was imported, as was found 11 minutes ago \(.*\): it cannot be looked into\. /;
+  for (const importStatus of ["pending", "importing", "failed", "complete"] as const)
+    assert.match(describeState({ importStatus, storedDamage }, undefined, NOW).text, begin);
+  const failed = describeState({ importStatus: "failed", storedDamage }, undefined, NOW);
+  assert.equal(failed.fix, "Request its import, or upload the same file.");
+});
+
 test("whatever an import waits for is said, with what to do, until when, and its place", () => {
   for (const code of WaitReason.options) {
     const waitsFor = { code, text: "Its device is off", fix: "Switch it on", until: at(-3600) };

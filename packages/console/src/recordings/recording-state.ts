@@ -9,10 +9,36 @@ export interface RecordingState {
   readonly fix?: string;
 }
 
-type About = Pick<Recording, "importStatus" | "importedAt" | "device" | "failure" | "location" | "unavailable">;
+type About = Pick<
+  Recording,
+  "importStatus" | "importedAt" | "device" | "failure" | "location" | "unavailable" | "storedDamage"
+>;
 
 /** Says where the data of a recording is, and what it waits for. `queued` is its place in the queue of its device. */
 export function describeState(recording: About, queued: QueuedImport | undefined, nowMs: number): RecordingState {
+  const { importStatus, storedDamage } = recording;
+  if (!storedDamage) return describeStatus(recording, queued, nowMs);
+  const damage = describeStored(storedDamage, nowMs);
+  if (importStatus === "complete") return { text: `${damage} It is being read again.` };
+  if (importStatus === "failed")
+    return { text: `${damage} Its device is asked for the file, if that still has it.`, fix: REPAIR };
+  const { text, ...fix } = describeStatus(recording, queued, nowMs);
+  return { text: `${damage} ${text}`, ...fix };
+}
+
+const REPAIR = "Request its import, or upload the same file.";
+
+const DAMAGES: Readonly<Record<NonNullable<About["storedDamage"]>["reason"], string>> = {
+  missing: "Its data is missing in the store",
+  truncated: "Its data in the store has another size than what was imported",
+  altered: "Its data in the store is not what was imported",
+};
+
+function describeStored({ reason, since }: NonNullable<About["storedDamage"]>, nowMs: number): string {
+  return `${DAMAGES[reason]}, as was found ${formatAge(since, nowMs)} (${formatExact(since)}): it cannot be looked into.`;
+}
+
+function describeStatus(recording: About, queued: QueuedImport | undefined, nowMs: number): RecordingState {
   const { importStatus, importedAt, device, failure, location, unavailable } = recording;
   switch (importStatus) {
     case "none":
