@@ -23,10 +23,15 @@ const check = () => Array.fromAsync(checkDeployment(deps, { readPercent: 100, is
 const get = (keyOrId: string) => admin.call(api.recordings.get, { keyOrId });
 const rowOf = (id: string) => prisma.recording.findUniqueOrThrow({ where: { id } });
 
+function makeFile(seed: number, mark = "A"): Promise<Uint8Array> {
+  const metadata = [{ name: "mark", metadata: { mark } }];
+  return makeMcap({ seed, startNs: BigInt(seed) * 10n ** 12n, durationSeconds: 0.1, metadata });
+}
+
 /** Imports a recording from an agent whose device deletes what was imported. */
 async function makeImported(name: string) {
   const agent = await startAgent(cloud, name);
-  const bytes = await makeMcap({ seed: ++seeds, startNs: BigInt(seeds) * 10n ** 12n, durationSeconds: 0.1 });
+  const bytes = await makeFile(++seeds);
   const item = recordingItem({ size: bytes.length });
   await agent.report([item]);
   const [recording] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
@@ -44,7 +49,7 @@ async function makeImported(name: string) {
 
 type Imported = Awaited<ReturnType<typeof makeImported>>;
 
-function flip({ blobKey, bytes }: Imported): Promise<void> {
+function flip({ blobKey, bytes }: Pick<Imported, "blobKey" | "bytes">): Promise<void> {
   const changed = Buffer.from(bytes);
   changed[changed.length >> 1]! ^= 1;
   return overwriteObject(cloud.dataDir, blobKey, changed);
@@ -141,7 +146,7 @@ test("once an object was found damaged, the bytes of others are read again befor
 });
 
 test("an upload of the same file replaces data that is damaged, and the recording stays the same one", async () => {
-  const bytes = await makeMcap({ seed: ++seeds, startNs: BigInt(seeds) * 10n ** 12n, durationSeconds: 0.1 });
+  const bytes = await makeFile(++seeds);
   const send = () => uploadFile(cloud, bytes, { filename: "a.mcap", deviceName: "uploads", key: "the key" });
   const { recordingId } = await send();
   const id = recordingId!;
@@ -165,7 +170,7 @@ test("an upload of the same file replaces data that is damaged, and the recordin
 });
 
 test("an upload does not end as a repeat of data that was altered and that nobody has read since", async () => {
-  const bytes = await makeMcap({ seed: ++seeds, startNs: BigInt(seeds) * 10n ** 12n, durationSeconds: 0.1 });
+  const bytes = await makeFile(++seeds);
   const send = () => uploadFile(cloud, bytes, { filename: "b.mcap", deviceName: "uploads" });
   const { recordingId } = await send();
   const { blobKey } = await rowOf(recordingId!);
@@ -206,4 +211,86 @@ test("an export that meets altered bytes marks the recording", async () => {
     () => get(imported.id),
     ({ storedDamage }) => storedDamage?.reason === "altered",
   );
+});
+
+test("a file with other content does not repair a recording, and its device is not asked for it again", async () => {
+  const { id, agent, item, bytes, blobKey } = await makeImported("other-content");
+  await deps.blobs.delete(blobKey);
+  await check();
+  await eventually(
+    () => get(id),
+    ({ importStatus }) => importStatus === "pending",
+  );
+  const other = await makeFile(seeds, "B");
+  assert.equal(other.length, bytes.length);
+  await deliver(agent, item, other);
+  const refused = await eventually(
+    () => get(id),
+    ({ importStatus }) => importStatus === "failed",
+  );
+  assert.deepEqual([refused.failure?.code, refused.storedDamage?.reason], ["ContentMismatch", "missing"]);
+  clock.aheadNs += 2n * DAY_S * SECOND;
+  await heal(deps, new AbortController().signal);
+  assert.equal((await get(id)).importStatus, "failed");
+});
+
+test("a recording with the content of a damaged one is deleted only by force", async () => {
+  const bytes = await makeFile(++seeds);
+  const send = (deviceName: string) => uploadFile(cloud, bytes, { filename: "c.mcap", deviceName });
+  const [one, other] = [(await send("first-owner")).recordingId!, (await send("second-owner")).recordingId!];
+  assert.notEqual(one, other);
+  await deps.blobs.delete((await rowOf(one)).blobKey!);
+  await check();
+  const remove = (force?: boolean) => admin.call(api.recordings.delete, { keyOrId: other, force });
+  await assert.rejects(remove(), refusedWith("Conflict", /this copy is whole/));
+  assert.equal((await get(other)).importStatus, "complete");
+  await remove(true);
+});
+
+test("an export of several recordings has each of them read again, and nothing more where one is known to be damaged", async () => {
+  const send = async (filename: string) => {
+    const bytes = await makeFile(++seeds);
+    const { recordingId } = await uploadFile(cloud, bytes, { filename, deviceName: "two-files" });
+    return { bytes, id: recordingId!, blobKey: (await rowOf(recordingId!)).blobKey! };
+  };
+  const hurt = await send("d.mcap");
+  await send("e.mcap");
+  const { link } = await admin.call(api.exports.create, { deviceName: "two-files", start: 1n, end: 10n ** 17n });
+  await flip(hurt);
+  const download = () =>
+    fetch(link)
+      .then((response) => response.arrayBuffer())
+      .catch(() => {});
+  await download();
+  await eventually(
+    () => get(hurt.id),
+    ({ storedDamage }) => storedDamage?.reason === "altered",
+  );
+  const seenAt = async () => (await prisma.deployment.findFirstOrThrow()).damageSeenAtNs;
+  const before = await seenAt();
+  await download();
+  assert.equal(await seenAt(), before);
+});
+
+test("a store that does not answer while it is checked casts no doubt on what it has", async () => {
+  const { id, agent, file, blobKey } = await makeImported("unreachable");
+  const open = async (key: string) => {
+    if (key === blobKey) throw new Error("the store does not answer");
+    return deps.blobs.open(key);
+  };
+  const findings = await Array.fromAsync(
+    checkDeployment(
+      {
+        ...deps,
+        blobs: new Proxy(deps.blobs, { get: (of, name) => (name === "open" ? open : Reflect.get(of, name)) }),
+      },
+      { readPercent: 100, isRepairing: false, nowMs: Date.now() },
+    ),
+  );
+  assert.deepEqual(
+    findings.filter(({ subject }) => subject === blobKey).map(({ kind }) => kind),
+    ["unreadable object"],
+  );
+  assert.equal((await get(id)).storedDamage, undefined);
+  assert.equal(codeOf(await ask(agent, file)), "granted");
 });

@@ -72,7 +72,8 @@ export async function noteLoss(
   await tx.recordingAttachment.updateMany({ where: { recordingId }, data: { siteId: null } });
   await tx.recordingTopic.updateMany({ where: { recordingId }, data: unlisted });
   if (damage) {
-    await noteDamageSeen(context);
+    // A self-hosted site is another party's machine: nothing that it loses casts doubt on our own store.
+    if (recording.blobKey !== null && recording.storedDamage === null) await noteDamageSeen(context);
     const more = { damage: { reason: damage, since: formatTimestamp(damagedSinceNs) } };
     await publishRecording(tx, recordingId, { type: "recording.damaged", occurredAtNs: nowNs, more });
   }
@@ -105,7 +106,7 @@ interface Asked {
 
 async function wasAskedEnough({ tx, nowNs }: TransactionContext, { recordingId, agentId }: Asked): Promise<boolean> {
   const [{ open, asked, lastNs }] = await tx.$queryRaw<[{ open: bigint; asked: bigint; lastNs: bigint | null }]>`
-    SELECT (SELECT count(*) FROM "ImportRequest" WHERE "agentId" = ${agentId} AND "isRepair" AND state = 'awaiting') AS open,
+    SELECT (SELECT count(*) FROM "ImportRequest" WHERE "agentId" = ${agentId} AND state = 'awaiting' AND source = 'edge' AND "isRepair") AS open,
       count(*) AS asked, max("createdAtNs") AS "lastNs"
     FROM "ImportRequest" WHERE "recordingId" = ${recordingId} AND "isRepair"`;
   if (open >= MOST_REPAIRS_OF_AGENT) return true;

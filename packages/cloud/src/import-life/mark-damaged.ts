@@ -31,14 +31,21 @@ async function mark(context: TransactionContext, blobKey: string, storedDamage: 
     return;
   const { id, orgId } = recording;
   if (await hasPermits(context, id)) await noteLoss(context, recording, storedFaults[storedDamage]);
-  else await tx.recording.update({ where: { id }, data: { storedDamage, damagedSinceNs } });
-  await noteDamageSeen(context);
+  else {
+    await tx.recording.update({ where: { id }, data: { storedDamage, damagedSinceNs } });
+    await noteDamageSeen(context);
+  }
   await jobs.enqueue(tx, { name: "read-stored", data: { orgId, recordingId: id } });
 }
 
-/** Some of these recordings have other data than was imported, and it is not known which: each is read again. */
+/**
+ * Some of these recordings have other data than was imported, and it is not known which: each is read again. Where one of them is known to be
+ * damaged, nothing new was seen: a link that goes on being used does not make the whole store be read again each time.
+ */
 export function doubtData(deps: MarkDeps, orgId: string, recordingIds: readonly string[]): Promise<void> {
   return withTransaction(deps.db, async (tx) => {
+    const known = { id: { in: [...recordingIds] }, storedDamage: { not: null } };
+    if ((await tx.recording.count({ where: known })) > 0) return;
     await noteDamageSeen(contextOf(tx, deps));
     await deps.jobs.enqueueReading(tx, orgId, recordingIds);
   });

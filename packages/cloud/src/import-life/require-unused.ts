@@ -29,14 +29,13 @@ export async function requireUnused(tx: Transaction, recording: LockedRecording,
   );
 }
 
-/** The other recording can be repaired of this one, as long as this one is there. */
+/** The other recording can be repaired of this one, as long as this one is there. The caller may see only one of both. */
 async function requireNoneDamaged(tx: Transaction, { id, orgId, contentSha256 }: LockedRecording): Promise<void> {
   const where = { orgId, contentSha256: contentSha256 ?? "", storedDamage: { not: null }, id: { not: id } };
-  const damaged = await tx.recording.findFirst({ where, select: { id: true } });
-  if (damaged)
+  if ((await tx.recording.count({ where, take: 1 })) > 0)
     throw new ApiError(
       "Conflict",
-      `recording ${damaged.id} has the same content, and its stored data is damaged: this copy is whole; force=true deletes it all the same`,
+      `the stored data of another recording with the content of ${id} is damaged: this copy is whole; force=true deletes it all the same`,
     );
 }
 

@@ -9,7 +9,7 @@ import { linkOf } from "../../calls/http/in-turn.ts";
 import { streamBody } from "../../calls/http/stream-response.ts";
 import { yieldInSteps } from "../../calls/http/yield-in-steps.ts";
 import { quotaReached } from "../../calls/quotas/require-room.ts";
-import { doubtData, type MarkDeps, markDamaged } from "../../import-life/mark-damaged.ts";
+import { doubtData, markDamaged } from "../../import-life/mark-damaged.ts";
 import type { Turns } from "../../process/limits/turns.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { ExportSelection } from "./export-selection.ts";
@@ -43,11 +43,11 @@ export async function streamSelection(c: Context<Env>, deps: ExportDeps, streame
   requireTurn(deps.turns, owner, atOnce);
   const taker = { owner, token: linkOf(c) };
   using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
-  const pieces = noteUnsound(deps, selection, exportSelection(deps, selection, gone.signal));
+  const pieces = exportSelection(deps, selection, gone.signal);
   const steps = yieldInSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
   const places = deps.turns.readExports;
   const read = holdWhileRead(steps, ({ hasBegun }) => places.take({ ...taker, hasBegun }, () => gone.signal));
-  return await streamBody(c, countExport(deps, read), {
+  return await streamBody(c, countExport(deps, selection, read), {
     controller: gone,
     headers: {
       "content-type": "application/octet-stream",
@@ -66,46 +66,40 @@ function giveBack({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && byteLength >= LEAST_GIVEN_BACK_BYTES) buffer.transfer(0);
 }
 
-async function* countExport({ metrics }: ExportDeps, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Counts the export. Whatever it finds out about stored bytes is written down with their recordings. */
+async function* countExport(
+  deps: ExportDeps,
+  selection: ExportSelection,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const { metrics, log } = deps;
   let outcome = "broken";
   metrics.exportsActive.inc();
   try {
     yield* pieces;
     outcome = "complete";
+  } catch (error) {
+    await noteUnsound(deps, selection.sources, error).catch((err) => log.error({ err }, "damage was not written down"));
+    throw error;
   } finally {
     metrics.exportsActive.dec();
     metrics.exports.inc({ outcome });
   }
 }
 
-/** Whatever the export finds out about stored bytes is written down with their recordings. */
-async function* noteUnsound(
-  { db, jobs, clock, log }: ExportDeps,
-  { orgId, sources }: ExportSelection,
-  pieces: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pieces;
-  } catch (error) {
-    if (db && jobs)
-      await markUnsound({ db, jobs, clock }, sources, error).catch((err) =>
-        log.error({ err, orgId }, "damage was found and not written down"),
-      );
-    throw error;
-  }
-}
-
-async function markUnsound(deps: MarkDeps, sources: ExportSelection["sources"], error: unknown): Promise<void> {
-  if (error instanceof UnsoundDataError) return void (await markDamaged(deps, error.blobKey, error.damage));
+async function noteUnsound(
+  { db, jobs, clock }: ExportDeps,
+  sources: ExportSelection["sources"],
+  error: unknown,
+): Promise<void> {
+  if (!db || !jobs) return;
+  const deps = { db, jobs, clock };
+  if (error instanceof UnsoundDataError) return markDamaged(deps, error.blobKey, error.damage);
   if (!(error instanceof SourceChangedError)) return;
   const [first, ...others] = sources;
-  if (others.length === 0) await markDamaged(deps, first!.blobKey, "altered");
-  else
-    await doubtData(
-      deps,
-      ownerOfBlob(first!.blobKey),
-      sources.map(({ recordingId }) => recordingId),
-    );
+  if (others.length === 0) return markDamaged(deps, first!.blobKey, "altered");
+  const recordingIds = sources.map(({ recordingId }) => recordingId);
+  await doubtData(deps, ownerOfBlob(first!.blobKey), recordingIds);
 }
 
 function requireTurn({ exports }: Pick<Turns, "exports">, owner: string, atOnce: number | undefined): void {

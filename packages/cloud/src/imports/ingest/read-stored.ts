@@ -1,17 +1,15 @@
 // Stored data that is in doubt is read again, and its SHA-256 compared with that of the import: after its object was found damaged, before a
 // device deletes its copy on the word of an old reading, and before an upload ends as a repeat of it.
 
-import { createHash } from "node:crypto";
 import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import { abortable } from "../../core/abortable.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { compareObject } from "../../import-life/compare-object.ts";
 import { noDamage } from "../../import-life/import-status.ts";
 import { findLocked, type LockedRecording } from "../../import-life/lock-recording.ts";
 import { findDataAgain, loseData, storedFaults } from "../../import-life/lost-data.ts";
 import type { StoredDamage } from "../../import-life/stored-damage.ts";
-import { BlobDamagedError, BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import { isOfCustomer } from "../../store/blobs/object-key.ts";
 
 type ReadDeps = Pick<Deps, "db" | "blobs" | "jobs" | "clock" | "log">;
@@ -24,17 +22,18 @@ interface Reading {
 /** Returns what is wrong with the stored data of a recording; undefined if nothing is, or if it has none in our own store. */
 export async function readStored(deps: ReadDeps, { recordingId, signal }: Reading): Promise<StoredDamage | undefined> {
   const recording = await deps.db.prisma.recording.findUnique({ where: { id: recordingId } });
-  if (!recording || !isToRead(recording)) return undefined;
+  const expected = recording && expectedOf(recording);
+  if (!expected) return undefined;
   const beganNs = deps.clock.nowNs();
-  const damage = await findDamage(deps.blobs, recording, signal);
+  const damage = (await compareObject(deps.blobs, expected, signal))?.damage;
   if (damage === "missing" && (await isStoreInDoubt(deps))) {
     deps.log.error({ recordingId }, "so many objects are missing that the object store may be the wrong one");
     return damage;
   }
   await withTransaction(deps.db, async (tx) => {
     const locked = await findLocked(tx, recordingId);
-    const { blobKey } = recording;
-    if (locked?.blobKey !== blobKey || blobKey === null) return;
+    const blobKey = expected.key;
+    if (locked?.blobKey !== blobKey) return;
     const context = contextOf(tx, deps);
     if (damage === undefined) await noteWhole(context, locked, beganNs);
     else await loseData(context, { recordingId, blobKey }, storedFaults[damage]);
@@ -44,30 +43,10 @@ export async function readStored(deps: ReadDeps, { recordingId, signal }: Readin
   return damage;
 }
 
-/** A customer may change what lies in the customer's bucket. */
-function isToRead({ blobKey, contentSha256, importStatus, storedDamage }: RecordingModel): boolean {
-  if (blobKey === null || isOfCustomer(blobKey) || contentSha256 === null) return false;
-  return importStatus === "complete" || storedDamage !== null;
-}
-
-/** Reads the whole object, unless its size is wrong. A store that does not answer proves nothing: then this rejects. */
-async function findDamage(
-  blobs: ReadDeps["blobs"],
-  { blobKey, sizeBytes, contentSha256 }: RecordingModel,
-  signal: AbortSignal,
-): Promise<StoredDamage | undefined> {
-  try {
-    await using reader = await blobs.open(blobKey!);
-    if (BigInt(reader.sizeBytes) !== sizeBytes) return "truncated";
-    const hash = createHash("sha256");
-    for await (const piece of abortable(reader.stream(), signal)) hash.update(piece);
-    return hash.digest("hex") === contentSha256 ? undefined : "altered";
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof BlobNotFoundError) return "missing";
-    if (error instanceof BlobDamagedError || (error as NodeJS.ErrnoException).code === "EIO") return "altered";
-    throw error;
-  }
+/** Returns undefined if there is nothing to compare: a customer may change what lies in the customer's bucket. */
+function expectedOf({ blobKey: key, sizeBytes, contentSha256: sha256, importStatus, storedDamage }: RecordingModel) {
+  if (key === null || isOfCustomer(key) || sha256 === null) return undefined;
+  return importStatus === "complete" || storedDamage !== null ? { key, sizeBytes, sha256 } : undefined;
 }
 
 /** So few may be missing in any store; more than one in a hundred, or more than a thousand, may be missing because it is not mounted. */

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { withTransaction } from "../../db/transaction.ts";
+import { compareObject } from "../../import-life/compare-object.ts";
 import { type MarkDeps, markDamaged } from "../../import-life/mark-damaged.ts";
-import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { Finding } from "./finding.ts";
 import type { Session } from "./listed-objects.ts";
@@ -17,61 +16,54 @@ interface Reading extends MarkDeps {
 
 /**
  * Yields objects whose bytes differ from the stored hash, or that cannot be read. Every mismatch is read once more. A recording is marked
- * as damaged, or was verified at this moment.
+ * as damaged, or was verified at this moment; one that a store that does not answer keeps from being read is neither.
  */
 export async function* findAlteredObjects(reading: Reading): AsyncGenerator<Finding, void> {
   const { session, percent } = reading;
   const drawn = "SELECT * FROM promised WHERE sha256 IS NOT NULL AND random() * 100 < $1::float8 ORDER BY key";
-  for await (const page of pagesOf<Promised>(session, drawn, [percent]))
+  for await (const page of pagesOf<Promised>(session, drawn, [percent])) {
+    const beganNs = reading.clock.nowNs();
+    const whole: Promised[] = [];
     for (const promised of page) {
-      const finding = await readObject(reading, promised);
-      if (finding) yield finding;
+      const found = await readTwice(reading, promised);
+      if (found === "whole") whole.push(promised);
+      else if (found !== "absent") yield found;
     }
+    await noteWhole(reading, whole, beganNs);
+  }
 }
 
-async function readObject(reading: Reading, promised: Promised): Promise<Finding | undefined> {
-  const { session, blobs, clock } = reading;
-  const beganNs = clock.nowNs();
-  const first = await compareBytes(blobs, promised);
-  if (first === "whole") await noteWhole(reading, promised, beganNs);
-  if (first === "whole" || first === "absent") return undefined;
-  const isStillThere = (await readPromised(session, [promised.key])).some(({ id }) => id === promised.id);
-  const second = isStillThere ? await compareBytes(blobs, promised) : "absent";
-  if (second === "whole" || second === "absent") return undefined;
-  if (promised.what === RECORDING) await markDamaged(reading, promised.key, "altered");
-  return second;
+async function readTwice(reading: Reading, promised: Promised): Promise<Read> {
+  const first = await readOnce(reading, promised);
+  if (first.damage === "none") return "whole";
+  const isStillThere = (await readPromised(reading.session, [promised.key])).some(({ id }) => id === promised.id);
+  const { damage, finding } = isStillThere ? await readOnce(reading, promised) : first;
+  if (!isStillThere || damage === "missing" || damage === "truncated") return "absent"; // it is found without reading it
+  if (damage === "none") return "whole";
+  if (damage === "altered" && promised.what === RECORDING) await markDamaged(reading, promised.key, damage);
+  return finding!;
+}
+
+type Read = "whole" | "absent" | Finding;
+
+async function readOnce({ blobs }: Reading, { what, id, key, sizeBytes, sha256 }: Promised) {
+  const finding = (kind: Finding["kind"], text: string): Finding => ({
+    ...{ kind, subject: key, text: `${text}; ${what} ${id} needs it` },
+  });
+  try {
+    const fault = await compareObject(blobs, { key, sizeBytes: BigInt(sizeBytes!), sha256: sha256! });
+    if (!fault) return { damage: "none", finding: undefined } as const;
+    return { damage: fault.damage, finding: finding("altered object", fault.text) };
+  } catch (error) {
+    return { damage: "unknown", finding: finding("unreadable object", (error as Error).message) } as const;
+  }
 }
 
 /** A recording that is marked needs more than this: a job reads it. */
-async function noteWhole({ db, jobs }: Reading, promised: Promised, verifiedAtNs: bigint): Promise<void> {
-  const { what, id, orgId, key: blobKey } = promised;
-  if (what !== RECORDING) return;
-  const { count } = await db.prisma.recording.updateMany({
-    where: { id, blobKey, storedDamage: null },
-    data: { verifiedAtNs },
-  });
-  if (count === 0) await withTransaction(db, (tx) => jobs.enqueueReading(tx, orgId, [id]));
-}
-
-/** An object that does not exist, or has another size, is found without reading it. */
-async function compareBytes(
-  blobs: Reading["blobs"],
-  { what, id, key, sizeBytes, sha256 }: Promised,
-): Promise<Finding | "whole" | "absent"> {
-  try {
-    await using reader = await blobs.open(key);
-    if (BigInt(reader.sizeBytes) !== BigInt(sizeBytes!)) return "absent";
-    const hash = createHash("sha256");
-    for await (const piece of reader.stream()) hash.update(piece);
-    const found = hash.digest("hex");
-    if (found === sha256) return "whole";
-    return {
-      kind: "altered object",
-      subject: key,
-      text: `its SHA-256 is ${found} instead of ${sha256}; ${what} ${id} needs it`,
-    };
-  } catch (error) {
-    if (error instanceof BlobNotFoundError) return "absent";
-    return { kind: "unreadable object", subject: key, text: `${(error as Error).message}; ${what} ${id} needs it` };
-  }
+async function noteWhole({ db, jobs }: Reading, whole: readonly Promised[], verifiedAtNs: bigint): Promise<void> {
+  const blobKey = { in: whole.filter(({ what }) => what === RECORDING).map(({ key }) => key) };
+  await db.prisma.recording.updateMany({ where: { blobKey, storedDamage: null }, data: { verifiedAtNs } });
+  const where = { blobKey, storedDamage: { not: null } };
+  const marked = await db.prisma.recording.findMany({ where, select: { id: true, orgId: true } });
+  for (const { id, orgId } of marked) await withTransaction(db, (tx) => jobs.enqueueReading(tx, orgId, [id]));
 }

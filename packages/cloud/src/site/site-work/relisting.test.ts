@@ -80,6 +80,8 @@ test("a recording without its object is unavailable with the reason, and comes b
   assert.deepEqual(await relist(without(await allObjects(), lost.object)), []);
   assert.deepEqual(await statusOf(lost.recordingId), ["failed", "ObjectMissing"]);
   assert.deepEqual(await statusOf(kept.recordingId), ["complete", undefined]);
+  const { damageSeenAtNs } = await prisma.deployment.findFirstOrThrow();
+  assert.equal(damageSeenAtNs, null, "a site casts no doubt on the store of the control plane");
   const listedTopics = () =>
     prisma.recordingTopic.count({ where: { recordingId: lost.recordingId, importedProjectId: { not: null } } });
   assert.equal(await listedTopics(), 0);
