@@ -100,6 +100,7 @@ const Environment = z.object({
   DOWNLINK_DELETE_PROOF_AGE: Duration.refine((seconds) => seconds >= 3600, "must be at least an hour").default(
     DEFAULT_PROOF_AGE_SECONDS,
   ),
+  DOWNLINK_SCRUB_DAYS: z.coerce.number().int().min(0).max(3650).default(30),
   ...backupShape,
   DOWNLINK_BACKUP_RETENTION: Duration.optional(),
   DOWNLINK_AUDIT_RETENTION: Duration.default(DEFAULT_AUDIT_RETENTION_SECONDS),
@@ -179,6 +180,8 @@ export interface Config {
   readonly deleteSafety: DeleteSafety;
   /** How old the last reading of stored bytes may be when a device may delete its copy; older ones are read again before. */
   readonly deleteProofAgeSeconds: number;
+  /** In so many days the whole store is read once; 0: it is not read by itself. */
+  readonly scrubDays: number;
   /** How often each customer's bucket is listed, for what no notification said; 0: only on request. */
   readonly listBucketsSeconds: number;
   /** The backups that are made by themselves, and their place. */
@@ -251,13 +254,19 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
-type Keeping = "deleteSafety" | "deleteProofAgeSeconds" | "backupRetentionSeconds" | "auditRetentionSeconds";
+type Keeping =
+  | "deleteSafety"
+  | "deleteProofAgeSeconds"
+  | "scrubDays"
+  | "backupRetentionSeconds"
+  | "auditRetentionSeconds";
 
 /** Reads how long what is kept, and what must be proven before something is deleted. */
 function keepingOf(settings: z.output<typeof Settings>): Pick<Config, Keeping | "removalDelaySeconds"> {
   return {
     deleteSafety: settings.DOWNLINK_DELETE_SAFETY ?? defaultSafetyOf(settings),
     deleteProofAgeSeconds: settings.DOWNLINK_DELETE_PROOF_AGE,
+    scrubDays: settings.DOWNLINK_SCRUB_DAYS,
     backupRetentionSeconds: settings.DOWNLINK_BACKUP_RETENTION ?? DEFAULT_BACKUP_RETENTION_SECONDS,
     auditRetentionSeconds: settings.DOWNLINK_AUDIT_RETENTION,
     removalDelaySeconds: settings.DOWNLINK_BACKUP_RETENTION ?? 0,

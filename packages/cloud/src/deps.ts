@@ -184,6 +184,7 @@ function chosenBy(config: Config, log: Logger) {
     linkOrigins: config.linkOrigins,
     deleteSafety: config.deleteSafety,
     deleteProofAgeSeconds: config.deleteProofAgeSeconds,
+    scrubDays: config.scrubDays,
     backupSchedule: config.backups.schedule,
     backupRetentionSeconds: config.backupRetentionSeconds,
     auditRetentionSeconds: config.auditRetentionSeconds,

@@ -12,6 +12,7 @@ import { reconcile } from "./imports/ingest/reconcile.ts";
 import { reindexRecording } from "./imports/ingest/reindex-recording.ts";
 import { readKey } from "./keeping/backup/read-key.ts";
 import { backUpBySchedule } from "./keeping/backup/scheduled-backup.ts";
+import { scrubStore } from "./keeping/integrity/scrub.ts";
 import { removeOrPutOff } from "./keeping/manifests/remove-or-put-off.ts";
 import { sweepBySchedule } from "./keeping/sweep/scheduled-sweep.ts";
 import { forgetEvents } from "./organization/webhooks/forget-events.ts";
@@ -50,6 +51,7 @@ export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
           .then(() => verifyAgain(deps))
           .then(() => forgetNotifications(deps))
           .then(() => forgetEvents(deps)),
+      scrub: (_data, signal) => scrubStore({ ...deps, readStored: (reading) => readStored(deps, reading) }, signal),
       "back-up": (_data, signal) => backUpBySchedule(deps, signal),
       "walk-store": (_data, signal) => walkStore({ ...deps, replayLedger: () => replayLedger(deps, signal) }, signal),
       heal: (_data, signal) => heal(deps, signal),

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { countJobs } from "../background/jobs/failing-jobs.ts";
 import type { Deps } from "../calls/context/context.ts";
 import { readBackupState } from "../calls/recovery/judge-backup-age.ts";
+import { LAST_WHOLE_READ } from "../db/stored-data.ts";
 import { print, toTime } from "./print-rows.ts";
 
 interface Deployment {
@@ -59,11 +60,14 @@ async function readContents(deps: Deps) {
   const failedImports = await prisma.importRequest.count({ where: { state: "error", isOver: false } });
   const jobs = await countJobs(db);
   const backups = await readBackups(deps);
+  const [read] = (await db.pool.query<{ seconds: number }>(LAST_WHOLE_READ)).rows;
+  const lastWholeReadAt = read!.seconds === 0 ? null : toTime(BigInt(Math.trunc(read!.seconds)) * 1_000_000_000n);
   const givenUp = jobs.reduce((sum, { failed }) => sum + failed, 0);
   return {
     counts: { organizations, members, sites, devices, agentsOnline, recordings, failedImports },
     jobs,
     backups,
+    lastWholeReadAt,
     problems: [
       ...(deployment.conflict === null ? [] : [`nothing is destroyed: ${deployment.conflict}`]),
       ...(deployment.recoveringSinceNs === null
@@ -89,7 +93,7 @@ type Status = Awaited<ReturnType<typeof readContents>> & {
   readonly database: Awaited<ReturnType<typeof readDatabase>>;
 };
 
-function describe({ database, counts, jobs, backups, problems }: Status): string[] {
+function describe({ database, counts, jobs, backups, lastWholeReadAt, problems }: Status): string[] {
   const { version, sizeBytes, connections, maxConnections, migrations, isEmbedded } = database;
   const whose = isEmbedded ? "its own" : "of DATABASE_URL";
   const waiting = jobs.reduce((sum, job) => sum + job.waiting + job.retrying, 0);
@@ -102,6 +106,7 @@ function describe({ database, counts, jobs, backups, problems }: Status): string
     `imports       ${counts.failedImports} failed (downlink admin imports)`,
     `jobs          ${waiting} wait (downlink admin jobs)`,
     `backups       ${backups.lastAt === null ? "none was ever made (downlink admin backup)" : `the last one is of ${backups.lastAt}`}`,
+    `stored data   ${lastWholeReadAt === null ? "none" : `all of it was read and compared since ${lastWholeReadAt}`}`,
     ...(problems.length === 0 ? ["nothing needs an operator"] : problems.map((problem) => `NEEDS YOU: ${problem}`)),
   ];
 }

@@ -44,6 +44,7 @@ function handlersFor(ingest: JobHandlers["ingest"]): JobHandlers {
     "remove-object": nothing,
     reconcile: nothing,
     sweep: nothing,
+    scrub: nothing,
     "back-up": nothing,
     "walk-store": nothing,
     heal: nothing,

@@ -32,6 +32,7 @@ const schedules = {
   reconcile: "* * * * *",
   "list-buckets": "* * * * *",
   sweep: "41 3 * * *",
+  scrub: "*/10 * * * *",
   "walk-store": "* * * * *",
   heal: "*/10 * * * *",
 } satisfies Partial<Record<JobName, string>>;
@@ -43,7 +44,7 @@ type ChosenSchedules = { readonly [N in "back-up"]?: string | undefined };
 const oneAtOnce: readonly JobName[] = ["index-recording", "read-stored", "judge-listed", "list-bucket", "back-up"];
 
 /** Such a queue takes no other job while one waits, runs or is to be tried again. */
-const exclusive: readonly string[] = [queueOf("back-up")];
+const exclusive: readonly string[] = [queueOf("back-up"), queueOf("scrub")];
 
 function workersOf(name: JobName, concurrency: number): number {
   return name in schedules || oneAtOnce.includes(name) ? 1 : concurrency;

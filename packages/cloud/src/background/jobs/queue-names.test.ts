@@ -73,7 +73,7 @@ test("a process of a former version takes no job that destroys from this one, wh
   const { rows } = await db.pool.query("SELECT name FROM pgboss.schedule ORDER BY name");
   assert.deepEqual(
     rows.map(({ name }) => name),
-    ["heal", "list-buckets", "reconcile.2", "sweep.2", "walk-store"],
+    ["heal", "list-buckets", "reconcile.2", "scrub", "sweep.2", "walk-store"],
   );
 });
 

@@ -18,6 +18,7 @@ const numbers: Readonly<Record<JobName, number>> = {
   "remove-object": 2, // since 2 nothing is removed while database and store may disagree, or a backup is made
   reconcile: 2, // the same
   sweep: 2, // the same
+  scrub: 1,
   "back-up": 1,
   "walk-store": 1,
   heal: 1,

@@ -26,6 +26,8 @@ export interface JobData {
   readonly reconcile: Record<string, never>;
   /** Removes from the store what crashes left there. */
   readonly sweep: Record<string, never>;
+  /** Reads stored data that was not read for long. */
+  readonly scrub: Record<string, never>;
   /** Makes a backup, if the operator chose a schedule. */
   readonly "back-up": Record<string, never>;
   /** Makes database and object store agree again after either was set back. */

@@ -72,6 +72,8 @@ export interface Deps {
   readonly deleteSafety: DeleteSafety;
   /** How old the last reading of stored bytes may be when a device may delete its copy, in seconds. */
   readonly deleteProofAgeSeconds: number;
+  /** In so many days the whole store is read once; 0: it is not read by itself. */
+  readonly scrubDays: number;
   /** When a worker makes a backup by itself, as cron; undefined: never. */
   readonly backupSchedule: string | undefined;
   /** How old the oldest backup may be that is ever restored. */

@@ -1,4 +1,4 @@
-import { IS_OURS } from "../../store/blobs/object-key.ts";
+import { IS_OURS } from "../../db/stored-data.ts";
 import type { Session } from "./listed-objects.ts";
 
 /** A row that says that an object exists. */

@@ -1,12 +1,12 @@
 import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
 import { Prisma } from "../../db/generated/client.ts";
+import { IS_OURS } from "../../db/stored-data.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { LOST_PRIORITY } from "../../import-life/import-request-rows.ts";
 import { findLocked, lockRecording } from "../../import-life/lock-recording.ts";
 import { noteLoss, storedFaults } from "../../import-life/lost-data.ts";
 import type { MarkDeps } from "../../import-life/mark-damaged.ts";
 import { queueImport } from "../../import-life/queue-imports.ts";
-import { IS_OURS } from "../../store/blobs/object-key.ts";
 import type { Finding } from "./finding.ts";
 
 const PAGE = 100;

@@ -174,6 +174,16 @@ function keepingMetrics(registers: Registers) {
       help: "Whether database and object store disagree, as after a restore, so that nothing is destroyed",
       registers,
     }),
+    lastWholeRead: new Gauge({
+      name: "downlink_last_whole_read_timestamp_seconds",
+      help: "Since when all stored data was read and found to be what was imported, in seconds since 1970; 0 where there is none",
+      registers,
+    }),
+    scrubbedBytes: new Counter({
+      name: "downlink_scrubbed_bytes_total",
+      help: "Stored bytes that this process read again by itself",
+      registers,
+    }),
     damagedRecordings: new Gauge({
       name: "downlink_damaged_recordings",
       help: "Imported recordings whose stored data is not what was imported",

@@ -1,4 +1,5 @@
 import type { Database } from "../../db/client.ts";
+import { LAST_WHOLE_READ } from "../../db/stored-data.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Returns one row for each queue, even if it is empty. The queue's own jobs begin with two underscores. */
@@ -103,6 +104,7 @@ export async function observeDatabase(
     const [buckets] = (await inTime(pool.query<BucketRow>(BUCKETS))).rows;
     const [webhooks] = (await inTime(pool.query<WebhookRow>(WEBHOOKS))).rows;
     const [damaged] = (await inTime(pool.query<DamageRow>(DAMAGED))).rows;
+    const [wholeRead] = (await inTime(pool.query<{ seconds: number }>(LAST_WHOLE_READ))).rows;
     const [deployment] = (await inTime(pool.query<DeploymentRow>(DEPLOYMENT))).rows;
     for (const queue of queues) setQueue(metrics, queue);
     metrics.outboxEntries.set(outbox!.entries);
@@ -115,6 +117,7 @@ export async function observeDatabase(
       metrics.webhooks.set({ state }, webhooks![state]);
     for (const reason of ["missing", "truncated", "altered"] as const)
       metrics.damagedRecordings.set({ reason }, damaged![reason]);
+    metrics.lastWholeRead.set(wholeRead!.seconds);
     metrics.recovering.set(deployment!.isRecovering ? 1 : 0);
     metrics.lastBackup.set(deployment!.lastBackup);
     metrics.databaseUp.set(1);
@@ -124,8 +127,9 @@ export async function observeDatabase(
   }
 }
 
-function unknownWhenAway({ recovering, lastBackup, agentsOnline, outboxEntries, oldestOutboxSeconds }: Metrics) {
-  return [recovering, lastBackup, agentsOnline, outboxEntries, oldestOutboxSeconds];
+function unknownWhenAway(metrics: Metrics) {
+  const { recovering, lastBackup, lastWholeRead, agentsOnline, outboxEntries, oldestOutboxSeconds } = metrics;
+  return [recovering, lastBackup, lastWholeRead, agentsOnline, outboxEntries, oldestOutboxSeconds];
 }
 
 function setQueue({ jobs, oldestJobSeconds }: Metrics, { name: queue, oldestSeconds, ...row }: QueueRow): void {

@@ -1,10 +1,10 @@
 import { contextOf } from "../../background/jobs/transaction-context.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
+import { IS_OURS } from "../../db/stored-data.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { findLocked } from "../../import-life/lock-recording.ts";
 import { askAgain, findDataAgain, storedFaults } from "../../import-life/lost-data.ts";
-import { IS_OURS } from "../../store/blobs/object-key.ts";
 import type { AdoptionDeps } from "./adopt-imported.ts";
 
 const PAGE = 32;

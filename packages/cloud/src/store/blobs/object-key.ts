@@ -12,10 +12,7 @@ export function isOfCustomer(key: string): boolean {
   return /^[^/]+\/obj_/.test(key);
 }
 
-/** The same in SQL, of a column "blobKey" that is not null: our own store has it. */
-export const IS_OURS = `"blobKey" NOT LIKE '%/obj\\_%'`;
-
-/** The same for Prisma. */
+/** Selects rows whose object our own store has; in SQL it is `IS_OURS`. */
 export const ofOurStore = { blobKey: { not: null }, NOT: { blobKey: { contains: "/obj_" } } } as const;
 
 /** A key stands for the same content for ever. */
