@@ -3,13 +3,14 @@ export type Batches<Item> = AsyncGenerator<readonly Item[], void, number>;
 
 /**
  * Yields a page in batches of some megabytes each, so that it never has to be in memory as a whole: the size of the items is known only
- * after some of them were read. `read` returns the items of some ids.
+ * after some of them were read. `read` returns the items of some ids; `firstCount` of them are read at first.
  */
 export async function* readInBatches<Id, Item>(
   ids: readonly Id[],
   read: (ids: readonly Id[]) => Promise<readonly Item[]>,
+  firstCount = FIRST_COUNT,
 ): Batches<Item> {
-  let count = FIRST_COUNT;
+  let count = firstCount;
   for (let at = 0; at < ids.length; ) {
     const batch = ids.slice(at, at + count);
     const sizeChars = yield await read(batch);

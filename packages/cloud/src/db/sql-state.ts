@@ -1,5 +1,7 @@
 export const UNIQUE_VIOLATION = "23505";
 export const FOREIGN_KEY_VIOLATION = "23503";
+/** Postgres ended a statement: it took longer than `statement_timeout`. */
+export const QUERY_CANCELED = "57014";
 
 const DISK_FULL = "53100";
 

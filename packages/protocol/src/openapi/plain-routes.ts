@@ -123,7 +123,10 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/v1/openapi.json",
     called: "service.openapi",
     summary: "This document",
-    answers: { 200: { description: "OpenAPI 3.1", mediaType: JSON_TYPE } },
+    answers: {
+      200: { description: "OpenAPI 3.1", mediaType: JSON_TYPE },
+      304: { description: "The caller has it, by `If-None-Match`" },
+    },
     refusals: [431],
   },
   {

@@ -39,6 +39,15 @@ test("a full disk of the database is 507, and is logged; a database that is away
   assert.deepEqual([away.status, away.code, away.retryAfter, away.logged], [503, "Unavailable", "5", []]);
 });
 
+test("a statement that took too long is 503, with a time after which it may be tried again, and is logged", async () => {
+  const { logged, ...answer } = await answered(ofDatabase("57014"));
+  assert.deepEqual(answer, { status: 503, code: "Unavailable", retryAfter: "30" });
+  assert.deepEqual(
+    logged.map(({ msg }) => msg),
+    ["a statement took too long"],
+  );
+});
+
 test("what is not known is 500 without its text, and is logged in full", async () => {
   const { status, code, logged } = await answered(new Error("a bug"));
   assert.deepEqual([status, code], [500, "Internal"]);

@@ -81,6 +81,17 @@ test("the document names the address at which it was called", async () => {
   }
 });
 
+test("the document is compressed, and a client that has it is answered 304", async () => {
+  const first = await fetch(`${cloud.url}/v1/openapi.json`);
+  const etag = first.headers.get("etag")!;
+  assert.deepEqual(
+    [first.headers.get("content-encoding"), first.headers.get("cache-control")],
+    ["gzip", "public, max-age=3600"],
+  );
+  const again = await fetch(`${cloud.url}/v1/openapi.json`, { headers: { "if-none-match": etag } });
+  assert.deepEqual([again.status, await again.text()], [304, ""]);
+});
+
 test("the document is made once, so that a client that asks over and over takes little from others", async () => {
   const made = await msOfThree(async () => void toOpenApi(documentedApi, { ...document.info, serverUrl: cloud.url }));
   const answered = await msOfThree(async () => void (await (await fetch(`${cloud.url}/v1/openapi.json`)).bytes()));

@@ -6,12 +6,14 @@ import type { Hono } from "hono";
 import { throwNotFound } from "../../core/errors.ts";
 import type { Deps } from "../context/context.ts";
 import type { Env } from "./env.ts";
+import { type PreparedJson, prepareJson, sendPrepared } from "./send-json.ts";
 
 const ASSETS_DIR = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 const ASSETS: Record<string, string> = {
   "swagger-ui.css": "text/css; charset=utf-8",
   "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 };
+const KEPT_AN_HOUR = "public, max-age=3600";
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -30,16 +32,8 @@ const START = `SwaggerUIBundle({ url: "/v1/openapi.json", dom_id: "#api", deepLi
 
 /** Serves `/v1/openapi.json`, made from the contract, and `/docs`, which shows it with assets from this server. */
 export function docsRoutes(app: Hono<Env>, deps: Pick<Deps, "publicUrl">): void {
-  const description =
-    "Recordings of robots: what exists and when, on request into the cloud, and out again in exact slices.";
-  const service = { title: "Downlink", version: "0.1.0", description };
-  let document: ReturnType<typeof toOpenApi> | undefined;
-  app.get("/v1/openapi.json", (c) => {
-    const serverUrl = deps.publicUrl();
-    // Anybody may ask, and making it takes as long as ten answers of it. Only the address differs between calls.
-    document ??= toOpenApi(documentedApi, { ...service, serverUrl });
-    return c.json({ ...document, servers: [{ url: serverUrl }] });
-  });
+  const documentAt = keepDocuments();
+  app.get("/v1/openapi.json", (c) => sendPrepared(c, documentAt(deps.publicUrl())));
   app.get("/docs", (c) =>
     c.html(PAGE, 200, { "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff" }),
   );
@@ -49,7 +43,36 @@ export function docsRoutes(app: Hono<Env>, deps: Pick<Deps, "publicUrl">): void 
     const mediaType = Object.hasOwn(ASSETS, name) ? ASSETS[name]! : throwNotFound(`the page /docs/${name}`);
     return c.body(await readFile(join(ASSETS_DIR, name)), 200, {
       "Content-Type": mediaType,
-      "Cache-Control": "public, max-age=3600",
+      "Cache-Control": KEPT_AN_HOUR,
     });
   });
+}
+
+/** Callers choose the address of a server that was given none, so that only a few are kept. */
+const MOST_KEPT = 4;
+
+/** Anybody may ask for the document. It is made once, and encoded once for each address of the server, which is all that differs. */
+function keepDocuments(): (serverUrl: string) => PreparedJson {
+  const kept = new Map<string, PreparedJson>();
+  let rest: Buffer | undefined;
+  return (serverUrl) => {
+    rest ??= makeRest();
+    const start = `{"servers":${JSON.stringify([{ url: serverUrl }])},`;
+    const document = kept.get(serverUrl) ?? prepareJson(Buffer.concat([Buffer.from(start), rest]), KEPT_AN_HOUR);
+    kept.set(serverUrl, document);
+    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
+    return document;
+  };
+}
+
+/** Returns the document without its first brace and without the servers. */
+function makeRest(): Buffer {
+  const description =
+    "Recordings of robots: what exists and when, on request into the cloud, and out again in exact slices.";
+  const { servers, ...document } = toOpenApi(documentedApi, {
+    ...{ title: "Downlink", version: "0.1.0" },
+    description,
+    serverUrl: "",
+  });
+  return Buffer.from(JSON.stringify(document).slice(1));
 }

@@ -11,32 +11,58 @@ import type { Env } from "./env.ts";
 const LEAST_ENCODED_BYTES = 1024;
 const JSON_TYPE = { "Content-Type": "application/json" };
 
+/** An answer in JSON, with all that its headers say of it. */
+export interface PreparedJson {
+  readonly body: string | Uint8Array<ArrayBuffer>;
+  /** Undefined: the answer may not be kept. */
+  readonly etag: string | undefined;
+  readonly cacheControl: string;
+  readonly encode: (coding: ContentCoding) => Promise<Uint8Array<ArrayBuffer>>;
+}
+
 /**
  * Answers with JSON, encoded as the receiver accepts it. If the answer may be cached it has a weak `ETag`, so that a client that has this
  * very answer gets only a 304. A cache must ask again each time: the answer is of one caller, and of one moment.
  */
-export async function sendJson(
+export function sendJson(
   c: Context<Env>,
   text: string | Uint8Array<ArrayBuffer>,
   { mayBeKept }: { mayBeKept: boolean },
 ): Promise<Response> {
   const etag = mayBeKept ? tagOf(text) : undefined;
+  const encodeText = (coding: ContentCoding) => encode(text, coding);
+  return sendPrepared(c, { body: text, etag, cacheControl: "private, no-cache", encode: encodeText });
+}
+
+/** Prepares JSON that is the same for everybody for a while, and is sent again and again: it is encoded once. */
+export function prepareJson(body: Uint8Array<ArrayBuffer>, cacheControl: string): PreparedJson {
+  const encoded = new Map<ContentCoding, Promise<Uint8Array<ArrayBuffer>>>();
+  const encodeOnce = (coding: ContentCoding) => {
+    const made = encoded.get(coding) ?? encode(body, coding);
+    encoded.set(coding, made);
+    return made;
+  };
+  return { body, etag: tagOf(body), cacheControl, encode: encodeOnce };
+}
+
+/** Does what {@link sendJson} does. */
+export async function sendPrepared(c: Context<Env>, prepared: PreparedJson): Promise<Response> {
+  const { body, etag } = prepared;
   if (etag !== undefined && isKnown(c.req.header("if-none-match"), etag)) {
-    setHeaders(c, { etag });
+    setHeaders(c, prepared);
     return c.body(null, 304);
   }
   const coding = chooseCoding(c.req.header("accept-encoding"));
-  if (coding === undefined || Buffer.byteLength(text) <= LEAST_ENCODED_BYTES) {
-    setHeaders(c, { etag });
-    return c.body(text, 200, JSON_TYPE);
+  if (coding === undefined || Buffer.byteLength(body) <= LEAST_ENCODED_BYTES) {
+    setHeaders(c, prepared);
+    return c.body(body, 200, JSON_TYPE);
   }
-  const body = await encodeText(text, coding);
-  setHeaders(c, { etag, coding });
-  return c.body(body, 200, JSON_TYPE);
+  const encoded = await prepared.encode(coding);
+  setHeaders(c, { ...prepared, coding });
+  return c.body(encoded, 200, JSON_TYPE);
 }
 
-interface Described {
-  readonly etag: string | undefined;
+interface Described extends Pick<PreparedJson, "etag" | "cacheControl"> {
   readonly coding?: ContentCoding;
 }
 
@@ -44,16 +70,16 @@ interface Described {
  * The headers are set on Node's own response: with more than one header of Hono's, each answer would make a `Headers`, which takes longer
  * than looking the response up.
  */
-function setHeaders({ env: { outgoing } }: Context<Env>, { etag, coding }: Described): void {
+function setHeaders({ env: { outgoing } }: Context<Env>, { etag, cacheControl, coding }: Described): void {
   if (outgoing.headersSent) return; // the caller went away while the answer was encoded
   outgoing.setHeader("Vary", "Authorization, Accept-Encoding");
   if (coding) outgoing.setHeader("Content-Encoding", coding);
   if (etag === undefined) return;
   outgoing.setHeader("ETag", etag);
-  outgoing.setHeader("Cache-Control", "private, no-cache");
+  outgoing.setHeader("Cache-Control", cacheControl);
 }
 
-async function encodeText(text: string | Uint8Array, coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>> {
+async function encode(text: string | Uint8Array, coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>> {
   const body = typeof text === "string" ? Buffer.from(text) : text;
   return (await encodeContent(body, coding)) as Uint8Array<ArrayBuffer>;
 }

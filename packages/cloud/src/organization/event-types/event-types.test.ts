@@ -148,3 +148,21 @@ test("the list is in the order of creation and paged", async () => {
   assert.deepEqual(await admin.call(api.eventTypes.list, { limit: 2, offset: 1 }), all.slice(1, 3));
   assert.deepEqual(await admin.call(api.eventTypes.list, { limit: 0 }), []);
 });
+
+test("a list resolves a large property in each of the types that have it", async () => {
+  const mine = await cloud.otherOrganization();
+  const enumValues = Array.from({ length: 1000 }, (_, n) => `${n}`.padStart(256, "x"));
+  const { id } = await mine.call(api.customProperties.create, {
+    ...{ key: "model", label: "Model", resourceType: "event", valueType: "enum" },
+    enumValues,
+  });
+  const names = Array.from({ length: 5 }, (_, n) => `type ${n}`);
+  const customProperties = [{ id, required: false }];
+  for (const name of names) await mine.call(api.eventTypes.create, { name, customProperties });
+  const types = await mine.call(api.eventTypes.list, { limit: 100 });
+  assert.deepEqual(
+    types.map(({ name }) => name),
+    names,
+  );
+  for (const { properties } of types) assert.deepEqual(properties[0]!.values, enumValues);
+});

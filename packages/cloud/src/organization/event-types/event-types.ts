@@ -4,10 +4,15 @@ import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
+import { type Batches, readInBatches } from "../../db/read-in-batches.ts";
+import { sortByIds } from "../../db/sort-by-ids.ts";
 import { onForeignKeyViolation, onUniqueViolation } from "../../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
-import { eventTypeColumns, toEventType } from "./event-type-rows.ts";
+import { type EventTypeRow, eventTypeColumns, toEventTypes } from "./event-type-rows.ts";
 import { findEventType } from "./find-event-type.ts";
+
+/** A type may have megabytes of values. */
+const FIRST_TYPES = 1;
 
 type Contract = typeof api.eventTypes;
 
@@ -20,15 +25,24 @@ export const eventTypes: Handlers<Contract> = {
   delete: deleteEventType,
 };
 
-async function listEventTypes(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Complete<EventType>[]> {
-  const rows = await ctx.db.prisma.eventType.findMany({
-    where: { orgId: ctx.caller.orgId },
-    select: eventTypeColumns,
+/** The values of properties stand in each type that has them, so that a list may become very large. */
+async function listEventTypes(
+  { db: { prisma }, caller: { orgId } }: Ctx,
+  { limit, offset }: Input<Contract["list"]>,
+): Promise<Batches<Complete<EventType>>> {
+  const page = await prisma.eventType.findMany({
+    where: { orgId },
+    select: { id: true },
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
     take: limit,
     skip: offset,
   });
-  return rows.map(toEventType);
+  const ids = page.map(({ id }) => id);
+  const read = async (some: readonly string[]) => {
+    const rows = await prisma.eventType.findMany({ where: { id: { in: [...some] } }, select: eventTypeColumns });
+    return toEventTypes(prisma, sortByIds(some, rows));
+  };
+  return readInBatches(ids, read, FIRST_TYPES);
 }
 
 async function createEventType(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<EventType>> {
@@ -50,11 +64,11 @@ async function createEventType(ctx: Ctx, body: Input<Contract["create"]>): Promi
       select: eventTypeColumns,
     });
   });
-  return toEventType(await created.catch(nameTaken(name)));
+  return resolve(ctx, await created.catch(nameTaken(name)));
 }
 
 async function getEventType(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<EventType>> {
-  return toEventType(await findEventType(ctx, id));
+  return resolve(ctx, await findEventType(ctx, id));
 }
 
 async function updateEventType(ctx: Ctx, input: Input<Contract["update"]>): Promise<Complete<EventType>> {
@@ -68,7 +82,12 @@ async function updateEventType(ctx: Ctx, input: Input<Contract["update"]>): Prom
     const properties = uses && { deleteMany: {}, create: uses };
     return tx.eventType.update({ where: { id }, data: { properties }, select: eventTypeColumns });
   });
-  return toEventType(await updated.catch(nameTaken(name ?? "")));
+  return resolve(ctx, await updated.catch(nameTaken(name ?? "")));
+}
+
+async function resolve({ db }: Ctx, row: EventTypeRow): Promise<Complete<EventType>> {
+  const [type] = await toEventTypes(db.prisma, [row]);
+  return type!;
 }
 
 async function deleteEventType(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
