@@ -2,15 +2,34 @@ import { explainIssue, foldAliases, MAX_QUERY_PARAMETERS, type Operation, withou
 import type { Context } from "hono";
 import type { z } from "zod";
 import { ApiError, invalidRequest } from "../../core/errors.ts";
+import type { Ctx } from "../context/context.ts";
+import { computeInTurn } from "./compute-in-turn.ts";
 import type { Env } from "./env.ts";
 import { readJsonText } from "./json-body.ts";
 import { noteIgnored, refuseUnknown } from "./unknown-names.ts";
 
 const INDEXED = /^(.+)\/\d+$/;
 
-/** Returns path, query and body of a request in one object, decoded by the operation's schemas; throws a 400 that names each error. */
-export async function parseInput(c: Context<Env>, operation: Operation): Promise<Record<string, unknown>> {
-  return parseWithBody(c, operation, operation.body ? await readJsonText(c, operation) : "");
+/** A body below this size takes a millisecond or so. */
+const LARGE_CHARACTERS = 64 * 1024;
+
+/**
+ * Returns path, query and body of a request in one object, decoded by the operation's schemas; throws a 400 that names each error. With a
+ * context, large bodies are parsed by turns.
+ */
+export async function parseInput(
+  c: Context<Env>,
+  operation: Operation,
+  ctx?: Pick<Ctx, "turns" | "caller">,
+): Promise<Record<string, unknown>> {
+  const text = operation.body ? await readJsonText(c, operation) : "";
+  const parse = () => parseWithBody(c, operation, text);
+  return ctx && isLarge(operation, text) ? computeInTurn(c, ctx, parse) : parse();
+}
+
+/** Says whether parsing it holds up other calls. An ordinary body has few values. */
+export function isLarge({ bodySize }: Operation, bodyText: string): boolean {
+  return bodySize === "large" && bodyText.length >= LARGE_CHARACTERS;
 }
 
 /** Does what {@link parseInput} does, for a caller that keeps the body's own text as well. */

@@ -51,7 +51,7 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
     if (operation.method !== "get" && !isByMachine(operation.access)) await noteOrWarn(deps);
   };
   const ctx = await openContext(c, deps, operation.access);
-  const input = await parseInput(c, operation);
+  const input = await parseInput(c, operation, ctx);
   const takeTurn = listTurns(c, ctx, operation);
   if (schema && makesOne(operation)) {
     using _turn = await takeTurn({ hasBegun: false });

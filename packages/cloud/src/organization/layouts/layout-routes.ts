@@ -6,10 +6,11 @@ import { api, type Input, type Operation } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { answerOnce, makesOne } from "../../calls/http/answer-once.ts";
+import { computeInTurn } from "../../calls/http/compute-in-turn.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { listTurns } from "../../calls/http/in-turn.ts";
 import { readJsonText } from "../../calls/http/json-body.ts";
-import { parseInput, parseWithBody } from "../../calls/http/parse.ts";
+import { isLarge, parseInput, parseWithBody } from "../../calls/http/parse.ts";
 import { openContext, serve } from "../../calls/http/serve.ts";
 import { streamBody } from "../../calls/http/stream-response.ts";
 import { yieldInSteps } from "../../calls/http/yield-in-steps.ts";
@@ -74,7 +75,8 @@ async function answerOne<O extends Operation>(
 ): Promise<Response> {
   const ctx = await openContext(c, deps, operation.access);
   const bodyText = operation.body ? await readJsonText(c, operation) : "";
-  const input = { ...parseWithBody(c, operation, bodyText), data: dataText(bodyText) };
+  const parse = () => ({ ...parseWithBody(c, operation, bodyText), data: dataText(bodyText) });
+  const input = isLarge(operation, bodyText) ? await computeInTurn(c, ctx, parse) : parse();
   const answerIn = async (inside: Ctx) => layoutJson(await answer(inside, input as WithText<Input<O>>));
   if (!makesOne(operation)) return c.body(await answerIn(ctx), 200, JSON_TYPE);
   const answerAgain = async (inside: Ctx, id: string | null) =>

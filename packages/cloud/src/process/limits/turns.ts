@@ -23,6 +23,8 @@ export interface Turns {
   readonly readExports: FairTurns;
   /** Each piece of an export takes a turn, because making it needs the processor; an export that its client does not read takes none. */
   readonly exportSteps: FairTurns;
+  /** Computations of milliseconds, such as parsing a large body: while one runs, this process answers nothing. */
+  readonly computations: FairTurns;
   /** Files and parts of files, while they are received. */
   readonly uploads: FairTurns;
 }
@@ -35,6 +37,7 @@ export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
   exports: { atOnce: Number.POSITIVE_INFINITY, perOwner: 8, perToken: 2, waiting: 64, waitMs: 30_000 },
   readExports: { atOnce: 24, perOwner: 8, waiting: 64, waitMs: 30_000 },
   exportSteps: { atOnce: 2, perOwner: 1, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
+  computations: { atOnce: 1, perOwner: 1, waiting: 64, waitMs: 30_000 },
   uploads: { atOnce: 512, perOwner: 256, waiting: 1000, waitMs: 30_000 },
 };
 
@@ -47,6 +50,7 @@ export function createTurns(limits: Readonly<Record<keyof Turns, TurnLimits>>): 
     exports: new FairTurns("exports", limits.exports),
     readExports: new FairTurns("exports", limits.readExports),
     exportSteps: new FairTurns("steps of exports", limits.exportSteps),
+    computations: new FairTurns("large bodies", limits.computations),
     uploads: new FairTurns("uploads", limits.uploads),
   };
 }
