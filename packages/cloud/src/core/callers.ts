@@ -26,7 +26,7 @@ export interface MemberCaller {
   readonly capabilities: readonly string[];
   /** The projects that the caller may see; an empty list stands for every project of the organization. */
   readonly projectIds: readonly string[];
-  /** Links and tokens that a member makes do not end with the member's session. */
+  /** Tokens that a member makes do not end with the member's session. */
   readonly expiresAtNs: null;
 }
 
@@ -84,6 +84,12 @@ export function creatorOf(caller: PersonCaller) {
 /** The id of the key or member. */
 export function callerId(caller: PersonCaller): string {
   return caller.kind === "apiKey" ? caller.keyId : caller.memberId;
+}
+
+/** The claim of a link that says what it was made by: the session, or the key; it ends with that. */
+export function makerClaim(caller: PersonCaller | undefined): { readonly by?: string } {
+  if (!caller || (caller.kind === "apiKey" && caller.isCommandLine)) return {};
+  return { by: caller.sessionId ?? (caller as ApiKeyCaller).keyId };
 }
 
 export type Caller = PersonCaller | AgentCaller | EnrolmentCaller | InboxCaller | SiteCaller;

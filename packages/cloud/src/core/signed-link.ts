@@ -2,6 +2,7 @@
 // one.
 
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import { makerClaim, type PersonCaller } from "./callers.ts";
 import { ApiError, refuse } from "./errors.ts";
 
 /** Signs with its first key and accepts the signatures of all keys: to rotate, put the new secret in front. */
@@ -59,6 +60,8 @@ export function signLink(signer: LinkSigner, link: Link): string {
 export const DOWNLOAD_LIFE_MS = 15 * 60_000;
 
 interface LinkMaker {
+  /** The link ends with the caller's key or session. Undefined: with its time. */
+  readonly caller: PersonCaller | undefined;
   readonly signer: LinkSigner;
   readonly clock: { nowNs(): bigint };
   publicUrl(): string;
@@ -66,9 +69,10 @@ interface LinkMaker {
 
 /** Makes the whole link, valid for `lifeMs` from now on, and says when it ends. */
 export function makeLink(
-  { signer, clock, publicUrl }: LinkMaker,
-  { lifeMs, ...link }: Omit<Link, "expiresAtMs"> & { lifeMs: number },
+  { signer, clock, publicUrl, caller }: LinkMaker,
+  { lifeMs, ...made }: Omit<Link, "expiresAtMs"> & { lifeMs: number },
 ): { link: string; linkExpiresAt: bigint } {
+  const link = { ...made, claims: { ...made.claims, ...makerClaim(caller) } };
   const expiresAtMs = Number(clock.nowNs() / 1_000_000n) + lifeMs;
   return {
     link: `${publicUrl()}${link.path}?${signLink(signer, { ...link, expiresAtMs })}`,

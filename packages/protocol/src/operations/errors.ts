@@ -47,7 +47,10 @@ export const errorCodes = {
     meaning: "The notification token was not made for this topic, audience, provider or bucket.",
   },
   DeviceTokenUnassociated: { status: 403, meaning: "The device token belongs to no device." },
-  LinkExpired: { status: 403, meaning: "The link has expired; ask for a new one." },
+  LinkExpired: {
+    status: 403,
+    meaning: "The link has expired, or the API key or session that made it has ended; ask for a new one.",
+  },
   LinkRefused: { status: 403, meaning: "The link's signature does not match its method and target." },
   NotFound: { status: 404, meaning: "Unknown, or not visible to the caller's organization and projects." },
   NoStreamableRecordings: { status: 404, meaning: "The selection holds no imported recording to stream." },

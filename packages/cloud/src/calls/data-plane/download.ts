@@ -14,7 +14,7 @@ const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/i;
 /** A browser runs pages, scripts and styles, also if one of our own pages refers to them. */
 const ACTIVE = /html|xml|svg|script|css|multipart|message/i;
 
-export interface Download extends Pick<StreamOptions, "onFailure"> {
+export interface Download extends Pick<StreamOptions, "controller" | "onFailure"> {
   /** The tag without quotes. */
   readonly etag: string;
   /** The media type as the device said it; an invalid one, and one that a browser would run, becomes application/octet-stream. */
@@ -35,7 +35,7 @@ export async function sendBlob(c: Context<Env>, reader: Sendable, download: Down
   if (isKnown(c.req.header("if-none-match"), download.etag)) return c.body(null, 304, common);
   const range = wantedRange(c, sizeBytes, download.etag);
   if (range === "unsatisfiable") throw newOutsideError(c, sizeBytes);
-  const controller = new AbortController();
+  const controller = download.controller ?? new AbortController();
   const sent = range ?? { start: 0, endInclusive: sizeBytes - 1 };
   const partial = range && { "Content-Range": `bytes ${range.start}-${range.endInclusive}/${sizeBytes}` };
   return await streamBody(c, source.stream(sent, controller.signal), {

@@ -1,13 +1,14 @@
 import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
-import type { Deps } from "../../calls/context/context.ts";
+import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
-import { type DataPlaneDeps, logBreak, openLink } from "../../calls/data-plane/link-request.ts";
+import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
+import { openMadeLink } from "../../calls/data-plane/made-link.ts";
 import { sliceOf } from "../../calls/data-plane/slice-of.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { openContext } from "../../calls/http/serve.ts";
 import { throwNotFound } from "../../core/errors.ts";
-import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../../core/signed-link.ts";
+import { DOWNLOAD_LIFE_MS, makeLink } from "../../core/signed-link.ts";
 import { findServingSite } from "../../store/site-keys/find-serving-site.ts";
 import { fingerprintOf } from "./attachment-rows.ts";
 import { findAttachment, type StoredAttachment } from "./find-attachment.ts";
@@ -29,7 +30,7 @@ export function attachmentRoute(app: Hono<Env>, deps: Deps): void {
 }
 
 /** Makes a link that carries all that the download needs. A name that is too long keeps its end, which says what the file is. */
-async function attachmentLink(deps: Deps, row: StoredAttachment): Promise<string> {
+async function attachmentLink(deps: Ctx, row: StoredAttachment): Promise<string> {
   const path = `${PATH}/${row.id}`;
   const { blobKey, siteObjectKey } = row.recording;
   const { db, clock } = deps;
@@ -48,13 +49,15 @@ async function attachmentLink(deps: Deps, row: StoredAttachment): Promise<string
 /** Serves the link itself: the attachment's bytes out of the stored recording, whole or in ranges. */
 export function attachmentDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:id`, async (c) => {
-    const claims = openLink(c, deps, verifyLink);
+    using link = await openMadeLink(c, deps);
+    const { claims, gone } = link;
     const recording = await deps.blobs.open(claims.blobKey!);
     const slice = { offset: Number(claims.offset), sizeBytes: Number(claims.sizeBytes) };
     return sendBlob(c, sliceOf(recording, slice), {
       etag: claims.etag!,
       mediaType: claims.mediaType!,
       fileName: claims.fileName!,
+      controller: gone,
       onFailure: logBreak(c, deps),
     });
   });

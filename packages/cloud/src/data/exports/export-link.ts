@@ -1,11 +1,14 @@
 import type { Deps } from "../../calls/context/context.ts";
+import type { PersonCaller } from "../../core/callers.ts";
 import { makeLink } from "../../core/signed-link.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { findServingSite } from "../../store/site-keys/find-serving-site.ts";
 import { EXPORT_PATH } from "./export-route.ts";
 
-type LinkDeps = Pick<Deps, "db" | "blobs" | "jobs" | "signer" | "clock" | "publicUrl">;
+type LinkDeps = Pick<Deps, "db" | "blobs" | "jobs" | "signer" | "clock" | "publicUrl"> & {
+  readonly caller: PersonCaller | undefined;
+};
 
 const LINK_LIFE_MS = 15_000;
 /** The length of a selection inside a link; some programs on the way limit links to 8 KiB. */

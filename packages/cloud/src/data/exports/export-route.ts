@@ -1,8 +1,7 @@
 import { DAMAGE_HEADER, MISSING_HEADER } from "@downlink/protocol";
 import type { Hono } from "hono";
-import { openLink } from "../../calls/data-plane/link-request.ts";
+import { openMadeLink } from "../../calls/data-plane/made-link.ts";
 import type { Env } from "../../calls/http/env.ts";
-import { verifyLink } from "../../core/signed-link.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { unpackSelection } from "./export-selection.ts";
 import { openSelection } from "./open-stored.ts";
@@ -23,10 +22,10 @@ export function exportRoute(
   readStored: ReadSelection = (key) => readObject(deps.blobs, key),
 ): void {
   app.get(EXPORT_PATH, async (c) => {
-    const claims = openLink(c, deps, verifyLink);
+    using link = await openMadeLink(c, deps);
+    const { claims, gone } = link;
     const selection = unpackSelection(await readPacked(claims, readStored));
     const atOnce = claims.atOnce === undefined ? undefined : Number(claims.atOnce);
-    const gone = new AbortController();
     return await streamSelection(c, deps, { selection, atOnce, headers: OPEN_TO_PAGES, gone });
   });
 }

@@ -9,6 +9,7 @@ import type { Hono } from "hono";
 import { sql } from "kysely";
 import type { Deps } from "../../calls/context/context.ts";
 import { openLink } from "../../calls/data-plane/link-request.ts";
+import { watchLink } from "../../calls/data-plane/made-link.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { ApiError } from "../../core/errors.ts";
 import { signLink, verifyLink } from "../../core/signed-link.ts";
@@ -18,8 +19,6 @@ import { unpackSelection } from "../exports/export-selection.ts";
 import { type ExportDeps, streamSelection } from "../exports/stream-selection.ts";
 
 const VIEW_PATH = "/data-plane/views";
-/** A stream may go on for this long after its link was ended. */
-const LOOK_AGAIN_MS = 2000;
 
 type ViewDeps = ExportDeps & Pick<Deps, "db" | "jobs" | "publicUrl">;
 
@@ -51,7 +50,10 @@ export function viewRoute(app: Hono<Env>, deps: ViewDeps): void {
     const selection = unpackSelection(view.selection);
     const { siteId } = selection;
     if (siteId !== undefined) {
-      const { link } = await exportLink(deps, { orgId, packed: view.selection, siteId, maxExports });
+      const { link } = await exportLink(
+        { ...deps, caller: undefined },
+        { orgId, packed: view.selection, siteId, maxExports },
+      );
       c.header("cache-control", "no-store");
       return c.redirect(link, 302);
     }
@@ -65,15 +67,11 @@ export function viewRoute(app: Hono<Env>, deps: ViewDeps): void {
 /** Ends the stream when the link is ended before its time; a stream that has begun may go on after the link's time. */
 function watch({ db, clock, log }: ViewDeps, { id, expiresAtNs }: View, gone: AbortController): Disposable {
   const look = async () => {
-    if (clock.nowNs() >= expiresAtNs) return clearInterval(timer);
+    if (clock.nowNs() >= expiresAtNs) return;
     const rows = await selectId(db, { id });
     if (rows.length === 0) gone.abort(newEndedError());
   };
-  const timer = setInterval(
-    () => void look().catch((error) => log.warn({ err: error }, "cannot look at a view link")),
-    LOOK_AGAIN_MS,
-  );
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  return watchLink({ log }, look);
 }
 
 function newEndedError(): ApiError {

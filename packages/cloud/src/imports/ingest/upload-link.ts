@@ -1,4 +1,5 @@
-import type { Deps } from "../../calls/context/context.ts";
+import type { Ctx } from "../../calls/context/context.ts";
+import { makerClaim } from "../../core/callers.ts";
 import { signLink } from "../../core/signed-link.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { signRequest } from "../../keeping/manifests/request-manifest.ts";
@@ -9,7 +10,7 @@ export const UPLOAD_PATH = "/data-plane/uploads";
 /** A PUT may begin within this time. */
 export const LINK_LIFE_NS = 24n * 3600n * 1_000_000_000n;
 
-type LinkMaker = Pick<Deps, "signer" | "publicUrl">;
+type LinkMaker = Pick<Ctx, "signer" | "publicUrl" | "caller">;
 
 interface NewRequest {
   readonly id: string;
@@ -23,7 +24,7 @@ interface UploadLink {
 
 /** Makes the link that takes the file of one import request, once, and says when it ends. */
 export function uploadLink(maker: LinkMaker, request: NewRequest): UploadLink {
-  return signUpload(maker, request, {});
+  return signUpload(maker, request, makerClaim(maker.caller));
 }
 
 /**
@@ -39,9 +40,9 @@ export function siteUploadLink(
 }
 
 function signUpload(
-  { signer, publicUrl }: LinkMaker,
+  { signer, publicUrl }: Pick<LinkMaker, "signer" | "publicUrl">,
   { id, createdAtNs }: NewRequest,
-  claims: Record<string, string>,
+  claims: Readonly<Record<string, string>>,
 ): UploadLink {
   const path = `${UPLOAD_PATH}/${id}`;
   const expiresAtMs = Number((createdAtNs + LINK_LIFE_NS) / 1_000_000n);

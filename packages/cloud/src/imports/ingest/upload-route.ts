@@ -4,13 +4,12 @@
 import type { Context, Hono } from "hono";
 import { contextOf } from "../../background/jobs/transaction-context.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import { openLink } from "../../calls/data-plane/link-request.ts";
+import { openMadeLink } from "../../calls/data-plane/made-link.ts";
 import { requestBody } from "../../calls/data-plane/request-body.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { contentLength, requireOctetStream } from "../../calls/http/octet-stream.ts";
 import { limitToRoom, requireRoom } from "../../calls/quotas/require-room.ts";
 import { ApiError, throwNotFound } from "../../core/errors.ts";
-import { verifyLink } from "../../core/signed-link.ts";
 import type { ImportRequestModel, UploadModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { storeDelivery } from "../../import-life/delivery.ts";
@@ -24,17 +23,24 @@ import { UPLOAD_PATH } from "./upload-link.ts";
  */
 export function uploadRoute(app: Hono<Env>, deps: Deps): void {
   app.put(`${UPLOAD_PATH}/:requestId`, async (c) => {
-    openLink(c, deps, verifyLink);
+    using link = await openMadeLink(c, deps);
     requireOctetStream(c, { orNone: true });
-    await receiveFile(c, deps, c.req.param("requestId"));
+    const signal = AbortSignal.any([c.req.raw.signal, link.gone.signal]);
+    await receiveFile(c, deps, { requestId: c.req.param("requestId"), signal });
     return c.json({ requestId: c.req.param("requestId") });
   });
 }
 
-async function receiveFile(c: Context<Env>, deps: Deps, requestId: string): Promise<void> {
+interface Received {
+  readonly requestId: string;
+  /** Aborted when the sender goes away or the link ends. */
+  readonly signal: AbortSignal;
+}
+
+async function receiveFile(c: Context<Env>, deps: Deps, { requestId, signal }: Received): Promise<void> {
   const request = await findRequest(deps, requestId);
   if (request.state !== "awaiting") throw linkUsed(requestId);
-  using _turn = await deps.turns.uploads.take({ owner: request.orgId }, () => c.req.raw.signal);
+  using _turn = await deps.turns.uploads.take({ owner: request.orgId }, () => signal);
   const length = contentLength(c);
   await requireRoom(deps.db.prisma, request.orgId, BigInt(length ?? 1));
   const { id, orgId } = request;
@@ -43,15 +49,19 @@ async function receiveFile(c: Context<Env>, deps: Deps, requestId: string): Prom
   const stopShowing = showThatStreamLives(deps, upload.id);
   try {
     await writeBegun(deps, upload.id);
-    const sizeBytes = await storeBody(c, deps, upload);
+    const sizeBytes = await storeBody(c, deps, { upload, signal });
     await deliver(deps, { ...upload, sizeBytes: BigInt(sizeBytes) });
   } finally {
     stopShowing();
   }
 }
 
-async function storeBody(c: Context<Env>, deps: Deps, upload: UploadModel): Promise<number> {
-  const options = { expectedBytes: contentLength(c), signal: c.req.raw.signal };
+interface Storing extends Pick<Received, "signal"> {
+  readonly upload: UploadModel;
+}
+
+async function storeBody(c: Context<Env>, deps: Deps, { upload, signal }: Storing): Promise<number> {
+  const options = { expectedBytes: contentLength(c), signal };
   try {
     return (await deps.blobs.put(upload.blobKey, bodyWithinRoom(c, deps, upload), options)).sizeBytes;
   } catch (error) {

@@ -1,11 +1,12 @@
 import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
-import type { Deps } from "../../calls/context/context.ts";
+import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
-import { type DataPlaneDeps, logBreak, openLink } from "../../calls/data-plane/link-request.ts";
+import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
+import { openMadeLink } from "../../calls/data-plane/made-link.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { openContext } from "../../calls/http/serve.ts";
-import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../../core/signed-link.ts";
+import { DOWNLOAD_LIFE_MS, makeLink } from "../../core/signed-link.ts";
 import { findServingSite } from "../../store/site-keys/find-serving-site.ts";
 import { findFile, type StoredFile } from "./find-file.ts";
 
@@ -26,7 +27,7 @@ export function importFileRoute(app: Hono<Env>, deps: Deps): void {
 }
 
 /** Makes a link that carries all that the download needs. A name that is too long keeps its end, which says what the file is. */
-async function fileLink(deps: Deps, { requestId, filename, blobKey, etag, siteId }: StoredFile): Promise<string> {
+async function fileLink(deps: Ctx, { requestId, filename, blobKey, etag, siteId }: StoredFile): Promise<string> {
   const { db, clock } = deps;
   const site = siteId === undefined ? undefined : await findServingSite({ tx: db.prisma, clock }, siteId);
   const path = `${PATH}/${requestId}`;
@@ -40,11 +41,13 @@ async function fileLink(deps: Deps, { requestId, filename, blobKey, etag, siteId
  */
 export function importFileDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:requestId`, async (c) => {
-    const claims = openLink(c, deps, verifyLink);
+    using link = await openMadeLink(c, deps);
+    const { claims, gone } = link;
     return sendBlob(c, await deps.blobs.open(claims.blobKey!), {
       etag: claims.etag!,
       mediaType: "application/octet-stream",
       fileName: claims.fileName!,
+      controller: gone,
       onFailure: logBreak(c, deps),
     });
   });

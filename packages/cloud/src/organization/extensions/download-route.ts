@@ -1,9 +1,10 @@
 import type { Hono } from "hono";
-import type { Deps } from "../../calls/context/context.ts";
+import type { Ctx } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
-import { type DataPlaneDeps, logBreak, openLink } from "../../calls/data-plane/link-request.ts";
+import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
+import { openMadeLink } from "../../calls/data-plane/made-link.ts";
 import type { Env } from "../../calls/http/env.ts";
-import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../../core/signed-link.ts";
+import { DOWNLOAD_LIFE_MS, makeLink } from "../../core/signed-link.ts";
 
 const PATH = "/data-plane/extensions";
 
@@ -15,7 +16,7 @@ interface Stored {
 
 /** Makes a link to a package, valid for 15 minutes. It carries all that the download needs. */
 export function packageLink(
-  deps: Pick<Deps, "signer" | "clock" | "publicUrl">,
+  deps: Pick<Ctx, "signer" | "clock" | "publicUrl" | "caller">,
   { blobKey, sha256, fileName }: Stored,
 ): string {
   const path = `${PATH}/${blobKey.split("/").at(-1)}`;
@@ -25,11 +26,13 @@ export function packageLink(
 /** Serves `GET foxe`: whole or in ranges. */
 export function downloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:id`, async (c) => {
-    const claims = openLink(c, deps, verifyLink);
+    using link = await openMadeLink(c, deps);
+    const { claims, gone } = link;
     return sendBlob(c, await deps.blobs.open(claims.blobKey!), {
       etag: claims.sha256!,
       mediaType: "application/octet-stream",
       fileName: claims.fileName!,
+      controller: gone,
       onFailure: logBreak(c, deps),
     });
   });

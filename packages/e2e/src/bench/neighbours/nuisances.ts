@@ -24,6 +24,13 @@ export async function prepareNuisances(cloud: ControlPlane): Promise<Nuisance[]>
   const burst = (count: number, path: string, sent: RequestInit) => () => repeatBurst(cloud, { count, path, sent });
   const at = "2026-01-01T00:00:00Z";
   const metadata = Object.fromEntries(Array.from({ length: 300_000 }, (_, n) => [`${n}`, "x"]));
+  const layout = JSON.stringify({
+    id: "bench",
+    name: "x",
+    permission: "ORG_WRITE",
+    data: { a: Array(499_000).fill(1) },
+  });
+  const report = JSON.stringify({ sequence: 1, upserts: Array(249_000).fill({}) });
   const event = JSON.stringify({ deviceId: device.id, start: at, end: at, metadata });
   const { etag } = (await (await fetch(`${cloud.url}/v1/edge/work`, { headers: agentHeaders })).json()) as {
     etag: string;
@@ -38,6 +45,22 @@ export async function prepareNuisances(cloud: ControlPlane): Promise<Nuisance[]>
       }),
     },
     { name: "4 MiB of metadata", begin: burst(4, "/v1/events", { method: "POST", body: event, headers: admin }) },
+    {
+      name: "16 layouts of 499,000 numbers",
+      begin: burst(16, "/v1/layouts", { method: "POST", body: layout, headers: admin }),
+    },
+    {
+      name: "16 reports of 249,000 items",
+      begin: burst(16, "/v1/edge/recordings", { method: "POST", body: report, headers: agentHeaders }),
+    },
+    { name: "32 documents of the API", begin: burst(32, "/v1/openapi.json", {}) },
+    {
+      name: "40 sign-ins with made-up e-mails",
+      begin: burst(40, "/v1/session", {
+        method: "POST",
+        body: '{"email":"x@example.org","password":"made-up-password"}',
+      }),
+    },
     {
       name: "500 long polls of one device",
       begin: burst(500, `/v1/edge/work?wait=55&etag=${etag}`, { headers: agentHeaders }),
