@@ -58,10 +58,11 @@ async function change(ctx: Ctx, flags: Flags): Promise<void> {
   if (flags.delete !== undefined) await act(ctx, [bound, "delete"], { id: flags.delete });
 }
 
-function describe({ id, name, enabled, capabilities, projectIds, lastUsedAt, hint }: ApiKey): string {
+function describe({ id, name, enabled, capabilities, projectIds, lastUsedAt, hint, ...key }: ApiKey): string {
   const may = capabilities.includes(EVERY_CAPABILITY) ? "everything" : `${capabilities.length} capabilities`;
   const where = projectIds.length === 0 ? "all projects" : `${projectIds.length} projects`;
   const used = lastUsedAt === undefined ? "never used" : `last used ${toTime(lastUsedAt)}`;
   const state = enabled ? "" : "disabled, ";
-  return `${id}  "${name}" …${hint ?? ""}: ${state}${may} in ${where}, ${used}`;
+  const former = key.createdByFormerAdmin ? ", made by a former admin" : "";
+  return `${id}  "${name}" …${hint ?? ""}: ${state}${may} in ${where}, ${used}${former}`;
 }

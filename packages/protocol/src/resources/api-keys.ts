@@ -21,6 +21,9 @@ export const ApiKey = z
     projectIds: z.array(z.string()).meta({ description: "Empty: every project of the organization" }),
     createdAt: Timestamp,
     enabled: z.boolean(),
+    createdByFormerAdmin: z.boolean().meta({
+      description: "An admin made it who was removed since, or is no admin any more: look whether it is still needed",
+    }),
     ...tokenFacts,
     token: Credential.optional().meta({ description: "Shown once, in the answer that creates it" }),
   })

@@ -21,7 +21,15 @@ test("a key's text is shown once, opens what it was made for, and only its hash 
   const { createdBy: _, hint: __, ...kept } = row; // see tokens/token-facts.test.ts
   assert.deepEqual(
     { ...kept, id: "", createdAt: 0n },
-    { id: "", name: "reader", capabilities: ["devices.list"], projectIds: [], createdAt: 0n, enabled: true },
+    {
+      id: "",
+      name: "reader",
+      capabilities: ["devices.list"],
+      projectIds: [],
+      createdAt: 0n,
+      createdByFormerAdmin: false,
+      enabled: true,
+    },
   );
   assert.deepEqual((await keysOf(admin)).at(-1), row);
   assert.deepEqual(await cloud.withToken(token!).call(api.devices.list, {}), []);

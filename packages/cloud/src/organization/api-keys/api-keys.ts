@@ -29,7 +29,7 @@ async function getApiKey(ctx: Ctx, { id }: { readonly id: string }): Promise<Com
   const [found] = await ctx.db.prisma.$queryRaw<{ id: string }[]>`
     SELECT "id" FROM "ApiKey" WHERE "id" = ${id} AND ${visibleKeys(ctx)}`;
   if (!found) throwNotFound(`API key ${id}`);
-  return toApiKey(await ctx.db.prisma.apiKey.findUniqueOrThrow({ where: { id }, ...withTokenFacts }));
+  return toApiKey(ctx.db.prisma, await ctx.db.prisma.apiKey.findUniqueOrThrow({ where: { id }, ...withTokenFacts }));
 }
 
 async function listApiKeys(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Complete<ApiKey>[]> {
@@ -37,7 +37,7 @@ async function listApiKeys(ctx: Ctx, { limit, offset }: Input<Contract["list"]>)
     SELECT "id" FROM "ApiKey" WHERE ${visibleKeys(ctx)} ORDER BY "createdAtNs", "id" LIMIT ${limit} OFFSET ${offset}`;
   const ids = found.map(({ id }) => id);
   const rows = await ctx.db.prisma.apiKey.findMany({ where: { id: { in: ids } }, ...withTokenFacts });
-  return sortByIds(ids, rows).map(toApiKey);
+  return toApiKeys(ctx.db.prisma, sortByIds(ids, rows));
 }
 
 async function createApiKey(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<ApiKey>> {
@@ -55,7 +55,7 @@ async function createApiKey(ctx: Ctx, body: Input<Contract["create"]>): Promise<
     },
     ...withTokenFacts,
   });
-  return { ...toApiKey(row), token };
+  return { ...(await toApiKey(ctx.db.prisma, row)), token };
 }
 
 async function updateApiKey(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Complete<ApiKey>> {
@@ -64,7 +64,7 @@ async function updateApiKey(ctx: Ctx, { id, ...changes }: Input<Contract["update
     const after = { capabilities, enabled: changes.enabled ?? key.enabled };
     requireHeld(ctx, listGrants(key, after));
     const data = { ...after, name: changes.name ?? key.name };
-    return toApiKey(await tx.apiKey.update({ where: { id }, data, ...withTokenFacts }));
+    return toApiKey(tx, await tx.apiKey.update({ where: { id }, data, ...withTokenFacts }));
   });
 }
 
@@ -126,7 +126,21 @@ async function requireUnlimitedKey(tx: Transaction, orgId: string): Promise<void
     throw new ApiError("Conflict", "this is the last enabled API key of the organization that may do everything");
 }
 
-function toApiKey(row: ApiKeyModel & WithTokenFacts): Complete<ApiKey> {
-  const { id, name, capabilities, projectIds, createdAtNs, enabled } = row;
-  return { id, name, capabilities, projectIds, createdAt: createdAtNs, enabled, ...toTokenFacts(row) };
+type KeyRow = ApiKeyModel & WithTokenFacts;
+
+async function toApiKey(tx: Pick<Transaction, "member">, row: KeyRow): Promise<Complete<ApiKey>> {
+  const [key] = await toApiKeys(tx, [row]);
+  return key!;
+}
+
+async function toApiKeys(tx: Pick<Transaction, "member">, rows: readonly KeyRow[]): Promise<Complete<ApiKey>[]> {
+  const facts = rows.map(toTokenFacts);
+  const makerIds = facts.flatMap(({ createdBy }) => (createdBy?.kind === "member" ? [createdBy.id] : []));
+  const where = { id: { in: makerIds }, role: "admin" } as const;
+  const admins = new Set((await tx.member.findMany({ where, select: { id: true } })).map(({ id }) => id));
+  return rows.map(({ id, name, capabilities, projectIds, createdAtNs, enabled }, at) => {
+    const { createdBy } = facts[at]!;
+    const createdByFormerAdmin = createdBy?.kind === "member" && !admins.has(createdBy.id);
+    return { id, name, capabilities, projectIds, createdAt: createdAtNs, enabled, createdByFormerAdmin, ...facts[at]! };
+  });
 }

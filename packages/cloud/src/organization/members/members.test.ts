@@ -212,3 +212,18 @@ test("admins are shown when the last backup was made, and nobody else is", async
   assert.equal((await limited.call(api.me.get, {})).backups, undefined);
   await prisma.backup.deleteMany();
 });
+
+test("a key whose maker was removed, or is no admin any more, is shown as made by a former admin", async () => {
+  const [stays, demoted, removed] = [await newMember("admin"), await newMember("admin"), await newMember("admin")];
+  const makeKey = async ({ browser, email }: typeof stays) =>
+    browser.ask({ method: "POST", path: "/v1/api-keys", body: { name: `key of ${email}`, capabilities: ["*"] } });
+  for (const member of [stays, demoted, removed]) assert.equal((await makeKey(member)).status, 200);
+  const listFormer = async () => {
+    const keys = await admin.call(api.apiKeys.list, { limit: 1000 });
+    return keys.filter(({ createdByFormerAdmin }) => createdByFormerAdmin).map(({ name }) => name);
+  };
+  assert.deepEqual(await listFormer(), []);
+  await admin.call(api.members.update, { id: demoted.id, role: "user" });
+  await admin.call(api.members.delete, { id: removed.id });
+  assert.deepEqual(await listFormer(), [`key of ${demoted.email}`, `key of ${removed.email}`]);
+});

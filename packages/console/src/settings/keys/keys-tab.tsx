@@ -145,9 +145,10 @@ function columnsOf(items: (apiKey: ApiKey) => readonly MenuItem[]): readonly Col
       name: "Name",
       width: "minmax(120px, 2fr)",
       narrow: "title",
-      cell: ({ name, enabled }) => (
+      cell: ({ name, enabled, createdByFormerAdmin }) => (
         <>
-          {name} {!enabled && <Badge sign="○" tone="warn" text="disabled" />}
+          {name} {!enabled && <Badge sign="○" tone="warn" text="disabled" />}{" "}
+          {createdByFormerAdmin && <Badge sign="▲" tone="warn" text="made by a former admin" />}
         </>
       ),
     },
