@@ -33,7 +33,7 @@ export { toOpenApi } from "./openapi/openapi.ts";
 export type { PlainRoute } from "./openapi/plain-route.ts";
 export { extensionUpload, plainRoutes } from "./openapi/plain-routes.ts";
 export { deviceCodeRoutes, oidcRoutes, sessionRoutes } from "./openapi/sign-in-routes.ts";
-export { type AuditedKind, auditedKinds } from "./operations/audited.ts";
+export { type AuditedKind, auditedKinds, isAdministrative } from "./operations/audited.ts";
 export { type Capability, capabilities, EVERY_CAPABILITY, userCapabilities } from "./operations/capabilities.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./operations/errors.ts";
 export { createJsonGuard, type JsonLimits } from "./operations/json-guard.ts";

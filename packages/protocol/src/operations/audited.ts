@@ -1,5 +1,5 @@
-/** The kinds of things whose changes are entries of the audit log. */
-export const auditedKinds = [
+/** The kinds of things that decide who may do what. */
+const administrativeKinds = [
   "agentSettings",
   "apiKey",
   "customProperty",
@@ -19,5 +19,29 @@ export const auditedKinds = [
   "siteToken",
   "webhook",
 ] as const;
+
+/** The kinds of data that are deleted, sent out, or changed by hand. */
+const dataKinds = [
+  "attachment",
+  "dataset",
+  "episode",
+  "event",
+  "export",
+  "import",
+  "importFile",
+  "layout",
+  "recording",
+  "recordingSession",
+  "savedView",
+  "viewLink",
+] as const;
+
+/** The kinds of things whose changes are entries of the audit log. */
+export const auditedKinds = [...administrativeKinds, ...dataKinds] as const;
+
+/** Says whether a change of such a thing may change what a caller may do. */
+export function isAdministrative(kind: AuditedKind): boolean {
+  return (administrativeKinds as readonly AuditedKind[]).includes(kind);
+}
 
 export type AuditedKind = (typeof auditedKinds)[number];

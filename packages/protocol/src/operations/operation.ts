@@ -79,8 +79,12 @@ export interface Operation {
   readonly response?: z.ZodType;
   /** Describes the thing that a POST by API key makes; `nothing` if a repeat changes no more than the first call did. */
   readonly makes?: Making | "nothing";
-  /** The kind of thing that an administrative operation changes: each success writes an entry of the audit log. */
+  /** The kind of thing that the operation changes, deletes or sends out: each success writes an entry of the audit log. */
   readonly audits?: AuditedKind;
+  /** The handler writes the entry, because the call is not one transaction. */
+  readonly auditsItself?: true;
+  /** The reason why an operation of people or programs that changes something writes no entry. */
+  readonly unaudited?: string;
   /** The headers that an answer may carry, by their lower-case names. They are texts, and all are optional. */
   readonly responseHeaders?: z.ZodObject;
 }

@@ -35,7 +35,7 @@ export const audit = {
     method: "get",
     path: "/v1/audit",
     access: apiKey("audit.list", "organization"),
-    summary: "List administrative changes: of keys, tokens, sites, projects, definitions and people",
+    summary: "List who changed, deleted and sent out what: keys, people, sites, definitions and data",
     description: "Entries are kept for 400 days, unless the operator chose another time. Secrets never stand in them.",
     query: z.object({
       start: TimeBound.optional().meta({ description: "Inclusive" }),

@@ -58,6 +58,7 @@ export const datasetVersions = {
   commit: operation({
     method: "post",
     path: "/v1/datasets/{id}/commit",
+    audits: "dataset",
     makes: { repeat: "answer" },
     access: apiKey("datasets.update", "projects"),
     isExpensive: true,
@@ -69,6 +70,7 @@ export const datasetVersions = {
   discard: operation({
     method: "post",
     path: "/v1/datasets/{id}/discard",
+    audits: "dataset",
     makes: "nothing",
     access: apiKey("datasets.update", "projects"),
     isExpensive: true,
@@ -134,6 +136,7 @@ export const datasetVersions = {
   restore: operation({
     method: "post",
     path: "/v1/datasets/{id}/versions/{versionNumber}/restore",
+    audits: "dataset",
     makes: "nothing",
     access: apiKey("datasets.update", "projects"),
     isExpensive: true,

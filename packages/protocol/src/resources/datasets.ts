@@ -70,6 +70,7 @@ export const datasets = {
   create: operation({
     method: "post",
     path: "/v1/datasets",
+    audits: "dataset",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("datasets.create", "projects"),
     summary: "Create a dataset; its first episodes are staged in version 1",
@@ -106,6 +107,7 @@ export const datasets = {
   update: operation({
     method: "patch",
     path: "/v1/datasets/{id}",
+    audits: "dataset",
     access: apiKey("datasets.update", "projects"),
     summary: "Update a dataset's name and description; what is not sent stays as it is",
     params,
@@ -118,6 +120,7 @@ export const datasets = {
   delete: operation({
     method: "delete",
     path: "/v1/datasets/{id}",
+    audits: "dataset",
     access: apiKey("datasets.delete", "projects"),
     summary: "Delete a dataset with all its versions; the episodes stay",
     params,
@@ -136,6 +139,7 @@ export const datasets = {
   changeEpisodes: operation({
     method: "patch",
     path: "/v1/datasets/{id}/episodes",
+    unaudited: "The versions of the dataset say which episodes were added and removed",
     access: apiKey("datasets.update", "projects"),
     isExpensive: true,
     summary: "Stage adds and removals of episodes in the editable version",

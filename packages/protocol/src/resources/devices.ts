@@ -93,6 +93,7 @@ export const devices = {
   create: operation({
     method: "post",
     path: "/v1/devices",
+    audits: "device",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("devices.create", "projects"),
     summary: "Create a device",
@@ -114,6 +115,7 @@ export const devices = {
   update: operation({
     method: "patch",
     path: "/v1/devices/{nameOrId}",
+    audits: "device",
     access: apiKey("devices.update", "projects"),
     summary: "Update a device; what is not sent stays as it is",
     ...deviceRef,
@@ -133,6 +135,7 @@ export const devices = {
   delete: operation({
     method: "delete",
     path: "/v1/devices/{nameOrId}",
+    audits: "device",
     access: apiKey("devices.delete", "projects"),
     summary: "Delete a device that has no data left",
     ...deviceRef,
@@ -160,6 +163,7 @@ export const devices = {
   setPastProperty: operation({
     method: "post",
     path: "/v1/actions/devices/{nameOrId}/update-property-time-interval",
+    audits: "device",
     makes: "nothing",
     access: apiKey("devices.update", "projects"),
     summary: "Say what a custom property's value was over a past time range",

@@ -63,6 +63,7 @@ export const edgeFiles = {
   salvage: operation({
     method: "post",
     path: "/v1/edge-files/{id}/salvage",
+    unaudited: "The import request is listed with what became of it",
     makes: "nothing",
     access: apiKey("data.upload", "projects"),
     summary: "Have the agent make a recording of what is readable of an incomplete or damaged file, and import it",

@@ -125,6 +125,7 @@ export const episodes = {
   getOrCreate: operation({
     method: "post",
     path: "/v1/episodes",
+    unaudited: "Episodes are made by the thousand; those of a dataset stand in its versions",
     makes: { repeat: "answer" },
     access: apiKey("episodes.create", "projects"),
     isExpensive: true,
@@ -176,6 +177,7 @@ export const episodes = {
   delete: operation({
     method: "delete",
     path: "/v1/episodes/{id}",
+    audits: "episode",
     access: apiKey("episodes.delete", "projects"),
     summary: "Delete an episode that is in no version of a dataset; its recordings stay",
     description: "409 where a committed version of a dataset has it, or a staged change adds it.",

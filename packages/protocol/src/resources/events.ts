@@ -70,6 +70,7 @@ export const events = {
   create: operation({
     method: "post",
     path: "/v1/events",
+    unaudited: "Events are made by the thousand; each names its creator",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("events.create", "projects"),
     summary: "Create an event on a device's time line",
@@ -97,6 +98,7 @@ export const events = {
   update: operation({
     method: "patch",
     path: "/v1/events/{id}",
+    unaudited: "Events are made by the thousand; each names its creator",
     access: apiKey("events.update", "projects"),
     summary: "Update an event; what is not sent stays as it is",
     description:
@@ -114,6 +116,7 @@ export const events = {
   delete: operation({
     method: "delete",
     path: "/v1/events/{id}",
+    audits: "event",
     access: apiKey("events.delete", "projects"),
     summary: "Delete an event",
     params,

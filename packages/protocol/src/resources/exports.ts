@@ -111,6 +111,8 @@ export const exportLinks = {
   create: operation({
     method: "post",
     path: "/v1/data/stream",
+    audits: "export",
+    auditsItself: true,
     makes: "nothing",
     access: apiKey("data.stream", "projects"),
     isExpensive: true,

@@ -35,6 +35,7 @@ export const importRequests = {
   create: operation({
     method: "post",
     path: "/v1/data/import-requests",
+    unaudited: "The import request is listed with what became of it",
     makes: { repeat: "answer" },
     access: apiKey("data.upload", "projects"),
     isExpensive: true,
@@ -52,6 +53,7 @@ export const importRequests = {
   update: operation({
     method: "patch",
     path: "/v1/data/import-requests",
+    unaudited: "The import request is listed with what became of it",
     access: apiKey("data.upload", "projects"),
     isExpensive: true,
     summary: "Change the priority of imports that wait for their devices",
@@ -68,6 +70,7 @@ export const importRequests = {
   cancel: operation({
     method: "post",
     path: "/v1/data/import-requests/cancel",
+    unaudited: "The import request is listed with what became of it",
     makes: "nothing",
     access: apiKey("data.upload", "projects"),
     isExpensive: true,

@@ -58,6 +58,7 @@ export const imports = {
   deleteMany: operation({
     method: "delete",
     path: "/v1/data/imports",
+    audits: "import",
     access: apiKey("data.imports.delete", "projects"),
     isExpensive: true,
     summary: "Delete the data of up to 50 imports of one site (deprecated: delete recordings)",
@@ -72,6 +73,7 @@ export const imports = {
   delete: operation({
     method: "delete",
     path: "/v1/data/imports/{importId}",
+    audits: "import",
     access: apiKey("data.imports.delete", "projects"),
     summary: "Delete all data of an import permanently (deprecated: delete the recording)",
     params: z.object({ importId: Id }),

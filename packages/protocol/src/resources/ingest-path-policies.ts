@@ -96,6 +96,7 @@ export const ingestPathPolicies = {
   tryOut: operation({
     method: "post",
     path: "/v1/sites/{id}/ingest-path-policy/try",
+    unaudited: "It changes nothing",
     makes: "nothing",
     access: apiKey("sites.update", "organization"),
     isExpensive: true,

@@ -47,6 +47,7 @@ export const layouts = {
   create: operation({
     method: "post",
     path: "/v1/layouts",
+    unaudited: "A layout names its creator and is saved with each change of a panel",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("layouts.create", "organization"),
     summary: "Create a shared layout",
@@ -74,6 +75,7 @@ export const layouts = {
   update: operation({
     method: "patch",
     path: "/v1/layouts/{id}",
+    unaudited: "A layout names its creator and is saved with each change of a panel",
     access: apiKey("layouts.update", "organization"),
     summary: "Update a shared layout",
     description: "An API key cannot take a layout away from the organization (`CREATOR_WRITE`): 403.",
@@ -91,6 +93,7 @@ export const layouts = {
   delete: operation({
     method: "delete",
     path: "/v1/layouts/{id}",
+    audits: "layout",
     access: apiKey("layouts.delete", "organization"),
     summary: "Delete a shared layout; it can be restored",
     description: "Its id stays taken.",
@@ -100,6 +103,7 @@ export const layouts = {
   restore: operation({
     method: "post",
     path: "/v1/layouts/{id}/restore",
+    audits: "layout",
     makes: "nothing",
     access: apiKey("layouts.delete", "organization"),
     summary: "Restore a deleted layout",

@@ -215,6 +215,7 @@ export const me = {
   endSession: operation({
     method: "delete",
     path: "/v1/me/sessions/{id}",
+    audits: "session",
     access: anyPerson(),
     summary: "End a session of who calls",
     params: byId,
@@ -223,6 +224,7 @@ export const me = {
   endSessions: operation({
     method: "delete",
     path: "/v1/me/sessions",
+    audits: "session",
     access: anyPerson(),
     summary: "End all sessions of who calls, also the current one",
     response: z.object({ ended: z.int().min(0) }),
@@ -230,6 +232,8 @@ export const me = {
   changePassword: operation({
     method: "put",
     path: "/v1/me/password",
+    audits: "member",
+    auditsItself: true,
     access: anyPerson(),
     summary:
       "Change the password of who calls, a member with a browser's session; all other sessions of the account end",

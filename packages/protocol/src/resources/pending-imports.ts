@@ -139,6 +139,7 @@ export const pendingImports = {
   retry: operation({
     method: "post",
     path: "/v1/data/pending-imports/{requestId}/retry",
+    unaudited: "The import request is listed with what became of it",
     makes: "nothing",
     access: apiKey("data.upload", "projects"),
     summary: "Process the stored file of a failed import again; harmless while it is under way or complete",
@@ -150,6 +151,7 @@ export const pendingImports = {
   salvage: operation({
     method: "post",
     path: "/v1/data/pending-imports/{requestId}/salvage",
+    unaudited: "The import request is listed with what became of it",
     makes: "nothing",
     access: apiKey("data.upload", "projects"),
     summary: "Make a recording of what is readable of a stored file that was refused as incomplete or damaged",

@@ -214,6 +214,7 @@ export const recordings = {
   delete: operation({
     method: "delete",
     path: "/v1/recordings/{keyOrId}",
+    audits: "recording",
     access: apiKey("recordings.delete", "projects"),
     summary: "Delete a recording's imported data; a recording whose edge copy exists stays and can be imported again",
     description:
@@ -228,6 +229,7 @@ export const recordings = {
   requestImport: operation({
     method: "post",
     path: "/v1/recordings/{keyOrId}/import",
+    unaudited: "The import request is listed with what became of it",
     makes: "nothing",
     access: apiKey("data.upload", "projects"),
     summary: "Request the import of an edge recording; harmless when it is queued or imported already",
@@ -240,6 +242,7 @@ export const recordings = {
   cancelImport: operation({
     method: "delete",
     path: "/v1/recordings/{keyOrId}/import",
+    unaudited: "The import request is listed with what became of it",
     access: apiKey("data.upload", "projects"),
     summary: "Cancel an import request that the edge has not delivered yet",
     ...recordingRef,

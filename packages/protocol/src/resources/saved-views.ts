@@ -49,6 +49,7 @@ export const savedViews = {
   create: operation({
     method: "post",
     path: "/v1/saved-views",
+    unaudited: "A saved view shows its owner the rows of a list, and changes none",
     access: anyPerson(),
     summary: "Save a view",
     description: `More than ${MAX_SAVED_VIEWS} are 409 \`Conflict\`.`,
@@ -58,6 +59,7 @@ export const savedViews = {
   update: operation({
     method: "patch",
     path: "/v1/saved-views/{id}",
+    unaudited: "A saved view shows its owner the rows of a list, and changes none",
     access: anyPerson(),
     summary: "Change a saved view; what is not sent stays as it is",
     params,
@@ -67,6 +69,7 @@ export const savedViews = {
   delete: operation({
     method: "delete",
     path: "/v1/saved-views/{id}",
+    audits: "savedView",
     access: anyPerson(),
     summary: "Delete a saved view",
     params,

@@ -71,6 +71,7 @@ export const sessions = {
   create: operation({
     method: "post",
     path: "/v1/sessions",
+    unaudited: "Recording sessions are made and named by every upload",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("sessions.create", "projects"),
     summary: "Create a session, for a device or for recordings of one device",
@@ -101,6 +102,7 @@ export const sessions = {
   update: operation({
     method: "patch",
     path: "/v1/sessions/{keyOrId}",
+    unaudited: "Recording sessions are made and named by every upload",
     access: apiKey("sessions.update", "projects"),
     summary: "Update a session: key, properties, and which recordings belong to it",
     description:
@@ -117,6 +119,7 @@ export const sessions = {
   delete: operation({
     method: "delete",
     path: "/v1/sessions/{keyOrId}",
+    audits: "recordingSession",
     access: apiKey("sessions.delete", "projects"),
     summary: "Delete a session and unlink its recordings, whose data stays",
     ...sessionRef,

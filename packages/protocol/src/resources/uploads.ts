@@ -18,6 +18,7 @@ export const uploads = {
   create: operation({
     method: "post",
     path: "/v1/data/upload",
+    unaudited: "The import request is listed with what became of it",
     makes: { repeat: "link", idField: "requestId" },
     access: apiKey("data.upload", "projects"),
     summary: "Ask for a link to upload a recording",

@@ -42,6 +42,7 @@ export const viewLinks = {
   create: operation({
     method: "post",
     path: "/v1/view-links",
+    audits: "viewLink",
     makes: { repeat: "link", idField: "id" },
     access: apiKey("viewLinks.create", "projects"),
     isExpensive: true,
@@ -67,6 +68,7 @@ export const viewLinks = {
   delete: operation({
     method: "delete",
     path: "/v1/view-links/{id}",
+    audits: "viewLink",
     access: apiKey("viewLinks.delete", "projects"),
     summary: "End a view link at once; a stream by it that is under way is cut",
     params: z.object({ id: Id }),

@@ -177,6 +177,7 @@ export const webhooks = {
   ping: operation({
     method: "post",
     path: "/v1/webhooks/{id}/ping",
+    audits: "webhook",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("webhooks.update", "projects"),
     summary: "Send a `ping` to a webhook",
@@ -200,6 +201,7 @@ export const webhooks = {
   retryFailed: operation({
     method: "post",
     path: "/v1/webhooks/{id}/retry-failed",
+    audits: "webhook",
     makes: "nothing",
     access: apiKey("webhooks.update", "projects"),
     summary: "Send all failed deliveries of a webhook again, now",
@@ -211,6 +213,7 @@ export const webhooks = {
   retryDelivery: operation({
     method: "post",
     path: "/v1/webhooks/{id}/deliveries/{deliveryId}/retry",
+    audits: "webhook",
     makes: "nothing",
     access: apiKey("webhooks.update", "projects"),
     summary: "Send a delivery again, now",

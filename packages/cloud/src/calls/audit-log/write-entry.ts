@@ -37,7 +37,7 @@ export interface Change {
   readonly after?: Fields | undefined;
 }
 
-export async function writeEntry(tx: Transaction, actor: Actor, change: Change): Promise<void> {
+export async function writeEntry(tx: Pick<Transaction, "auditEntry">, actor: Actor, change: Change): Promise<void> {
   const { orgId, nowNs: atNs, operation, resourceKind, resourceId } = change;
   const { before, after } = keepDifferences(change);
   const about = { orgId, atNs, operation, resourceKind, resourceId };

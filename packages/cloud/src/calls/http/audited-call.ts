@@ -1,9 +1,10 @@
-// An administrative operation (`audits` of the contract) runs in one transaction with its entry of the audit log: the thing is read before,
+// An operation with `audits` in the contract runs in one transaction with its entry of the audit log: the thing is read before,
 // as its `get` shows it, and the answer tells what it is after. Changes of one thing run one after another, so that what an entry calls
 // `before` is what the change replaced. A refused call, and a repeat by `Idempotency-Key`, write none.
 
 import { api, type Contract, holdsCredential, type Operation, pathParameters } from "@downlink/protocol";
 import { z } from "zod";
+import { callerId } from "../../core/callers.ts";
 import { ApiError } from "../../core/errors.ts";
 import { joinOneConnection } from "../../db/one-connection.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -15,25 +16,30 @@ import type { AnyHandler } from "./handlers.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the operation's handler, which also writes to the audit log if the operation is administrative. */
+/** Returns the operation's handler, which also writes to the audit log if the contract says so. */
 export function auditedHandler<C extends Contract>(bound: BoundContract<C>, name: string): AnyHandler {
   const handler = bound.handlers[name] as unknown as AnyHandler;
   const operation = bound.contract[name]!;
   const { audits: resourceKind } = operation;
-  if (resourceKind === undefined) return handler;
+  if (resourceKind === undefined || operation.auditsItself) return handler;
   const called = nameOf(operation);
   const readBefore = readerOf(bound, operation);
-  const toAfter = operation.method === "delete" ? () => undefined : fieldsOf(operation.response!);
+  const showsThing = operation.method === "delete" || operation.response === shownBy(bound);
+  const toAfter = operation.method === "delete" ? () => undefined : fieldsOf(operation.response);
   return (ctx, input) =>
     joinOneConnection(ctx.db, async (db) => {
       const inside = { ...ctx, db };
       await lockThing(db.tx, ctx, [resourceKind, thingOf(operation, input)]);
       const [actor, before] = [await findActor(db.tx, inside), await readBefore(inside, input)];
       const answered = await handler(inside, input);
-      const resourceId = before?.id ?? findMadeId(operation, answered) ?? thingOf(operation, input);
+      const resourceId =
+        before?.id ?? findMadeId(operation, answered) ?? (thingOf(operation, input) || callerId(ctx.caller));
       const about = { orgId: ctx.caller.orgId, nowNs: ctx.clock.nowNs(), operation: called };
-      const change = { ...about, resourceKind, resourceId: String(resourceId), before, after: toAfter(answered) };
-      await writeEntry(db.tx, actor, change);
+      const isComparable =
+        showsThing || (before?.id !== undefined && before.id === (answered as Fields | undefined)?.id);
+      const deleted = operation.method === "delete" ? (input as Fields) : undefined;
+      const fields = { before: isComparable ? (before ?? deleted) : undefined, after: toAfter(answered) };
+      await writeEntry(db.tx, actor, { ...about, resourceKind, resourceId: String(resourceId), ...fields });
       return answered;
     });
 }
@@ -63,15 +69,25 @@ async function lockThing(tx: Transaction, { caller }: Ctx, [kind, id]: readonly 
   await tx.$queryRaw`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
 }
 
+/** Returns the schema of what is read before a change. */
+function shownBy<C extends Contract>({ contract, shown }: BoundContract<C>): z.ZodType | undefined {
+  return shown?.schema ?? contract.get?.response;
+}
+
 /** Returns how the thing is read before the change; one that is not there is left to the handler to refuse. */
-function readerOf<C extends Contract>({ contract, handlers, shown }: BoundContract<C>, operation: Operation) {
-  const schema = shown?.schema ?? contract.get?.response;
-  if (!operation.path.includes("{") || schema === undefined) return async () => undefined;
+function readerOf<C extends Contract>(bound: BoundContract<C>, operation: Operation) {
+  const { contract, handlers, shown } = bound;
+  const schema = shownBy(bound);
+  const named = pathParameters(operation.path);
+  const asked = pathParameters(contract.get?.path ?? "");
+  const isNamed = shown !== undefined || (asked.length > 0 && asked.every((name) => named.includes(name)));
+  if (named.length === 0 || !isNamed || schema === undefined) return async () => undefined;
   const read = (shown?.read ?? handlers.get) as unknown as AnyHandler;
   const toFields = fieldsOf(schema);
+  const defaults = contract.get?.query?.safeParse({}).data;
   return async (ctx: Ctx, input: unknown): Promise<Fields | undefined> => {
     try {
-      const found = (await read(ctx, input)) as Fields;
+      const found = (await read(ctx, { ...defaults, ...(input as Fields) })) as Fields;
       return { ...toFields(found), ...(typeof found.id === "string" && { id: found.id }) };
     } catch (error) {
       if (error instanceof ApiError && error.code === "NotFound") return undefined;
@@ -84,9 +100,10 @@ function readerOf<C extends Contract>({ contract, handlers, shown }: BoundContra
  * Returns a function that writes an answer as JSON shows it, without the fields that may hold a secret. It looks for those once, at its
  * first call: a start would look at every operation's.
  */
-function fieldsOf(schema: z.ZodType): (answered: unknown) => Fields {
+function fieldsOf(schema: z.ZodType | undefined): (answered: unknown) => Fields {
   let open: z.ZodObject | undefined;
   return (answered) => {
+    if (schema === undefined) return {};
     open ??= leaveOutCredentials(schema);
     return dropPath(z.encode(open, answered as never) as Fields);
   };

@@ -1,4 +1,11 @@
-import { type Access, type Contract, holdsCredential, type Operation, type WithHeaders } from "@downlink/protocol";
+import {
+  type Access,
+  type Contract,
+  holdsCredential,
+  isAdministrative,
+  type Operation,
+  type WithHeaders,
+} from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import { noteOrWarn } from "../../store/ledger/note-entries.ts";
 import type { Ctx, Deps } from "../context/context.ts";
@@ -47,7 +54,7 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   const { operation, handler, again, mayBeKept } = call;
   const { response: schema } = operation; // undefined if a success has no body
   const noteChanges = async () => {
-    if (operation.audits) deps.credentials.forgetAll(); // what a handler forgot may have been read again before the commit
+    if (operation.audits && isAdministrative(operation.audits)) deps.credentials.forgetAll(); // what a handler forgot may have been read again before the commit
     if (operation.method !== "get" && !isByMachine(operation.access)) await noteOrWarn(deps);
   };
   const ctx = await openContext(c, deps, operation.access);

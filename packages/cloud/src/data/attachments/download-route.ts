@@ -1,5 +1,6 @@
 import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
+import { noteSent } from "../../calls/audit-log/note-sent.ts";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
 import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
@@ -24,6 +25,8 @@ export function attachmentRoute(app: Hono<Env>, deps: Deps): void {
   app.get("/v1/recording-attachments/:id/download", async (c) => {
     const ctx = await openContext(c, deps, access);
     const row = await findAttachment(ctx, c.req.param("id"));
+    const what = { name: row.name.slice(0, MAX_TEXT_CHARACTERS), recordingId: row.recordingId };
+    await noteSent(ctx, { operation: "attachments.download", resourceKind: "attachment", resourceId: row.id, what });
     c.header("Cache-Control", "no-store");
     return c.redirect(await attachmentLink(ctx, row), 302);
   });

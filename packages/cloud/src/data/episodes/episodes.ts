@@ -4,6 +4,7 @@ import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { refuse, throwNotFound } from "../../core/errors.ts";
 import { FOREIGN_KEY_VIOLATION, sqlState } from "../../db/sql-state.ts";
+import { withTransaction } from "../../db/transaction.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
 import { readEpisodes } from "./episode-rows.ts";
 import { findEpisode } from "./find-episode.ts";
@@ -27,9 +28,10 @@ async function getEpisode(ctx: Ctx, { id, include }: Input<Contract["get"]>): Pr
 
 /** Versions of datasets keep their episodes, committed or not; the foreign key ensures that, whichever transaction comes first. */
 async function deleteEpisode(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
-  const { count } = await ctx.db.prisma.episode
-    .deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } })
-    .catch(refuseMember(ctx, id));
+  const where = { AND: [{ id }, visibleTo(ctx)] };
+  // It is a transaction of its own, even within that of the call, so that the dataset can be named after it has failed.
+  const deleting = withTransaction(ctx.db, (tx) => tx.episode.deleteMany({ where }));
+  const { count } = await deleting.catch(refuseMember(ctx, id));
   return count > 0 ? { success: true } : throwNotFound(`episode ${id}`);
 }
 

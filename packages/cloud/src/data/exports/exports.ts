@@ -2,10 +2,13 @@
 // They name each recording's object with its size and SHA-256, and its verified index: bytes that differ from those of the import end the
 // connection. For the latest messages they list the channels of each earlier recording, so that none is opened in vain.
 
-import type { api, Input, Output } from "@downlink/protocol";
+import { api, type Input, type Output } from "@downlink/protocol";
+import { z } from "zod";
+import { noteSent } from "../../calls/audit-log/note-sent.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import { quotasOf } from "../../calls/quotas/require-room.ts";
+import { callerId } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { exportLink } from "./export-link.ts";
 import { prepareExport } from "./prepare-export.ts";
@@ -22,5 +25,8 @@ async function createExportLink(
   const { packed, siteId, facts } = await prepareExport(ctx, body);
   const { orgId } = ctx.caller;
   const { maxExports } = await quotasOf(ctx.db, orgId); // the stream reads no database
-  return { ...(await exportLink(ctx, { orgId, packed, siteId, maxExports })), ...facts };
+  const made = await exportLink(ctx, { orgId, packed, siteId, maxExports });
+  const what = z.encode(api.exports.create.body, body);
+  await noteSent(ctx, { operation: "exports.create", resourceKind: "export", resourceId: callerId(ctx.caller), what });
+  return { ...made, ...facts };
 }

@@ -1,5 +1,6 @@
 import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
+import { noteSent } from "../../calls/audit-log/note-sent.ts";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
 import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
@@ -21,6 +22,13 @@ export function importFileRoute(app: Hono<Env>, deps: Deps): void {
   app.get("/v1/data/pending-imports/:requestId/file", async (c) => {
     const ctx = await openContext(c, deps, access);
     const file = await findFile(ctx, c.req.param("requestId"));
+    const { requestId: resourceId, filename } = file;
+    await noteSent(ctx, {
+      operation: "pendingImports.download",
+      resourceKind: "importFile",
+      resourceId,
+      what: { filename },
+    });
     c.header("Cache-Control", "no-store");
     return c.redirect(await fileLink(ctx, file), 302);
   });
