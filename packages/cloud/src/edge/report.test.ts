@@ -247,6 +247,7 @@ async function ctxOf(agent: TestAgent, beforeTransaction: (number: number) => Pr
     requestId: "",
     noteIncarnation() {},
     address: () => "127.0.0.1",
+    goneSignal: () => new AbortController().signal,
     isInterrupted: () => false,
   };
 }

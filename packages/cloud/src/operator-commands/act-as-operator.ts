@@ -24,6 +24,7 @@ export function operatorIn(deps: Deps, orgId: string): Ctx {
     caller: { kind: "apiKey", keyId: "", isCommandLine: true, orgId, ...rights },
     requestId: "",
     address: () => "",
+    goneSignal: () => deps.stopping,
     isInterrupted: () => deps.stopping.aborted,
   };
 }

@@ -106,6 +106,8 @@ interface CallContext<C extends Caller> extends Deps {
   readonly requestId: string;
   /** Returns the address that the call came from; of IPv6 the /64. */
   address(): string;
+  /** Returns a signal that is aborted when the caller goes away before it was answered. */
+  goneSignal(): AbortSignal;
   /** Says whether the caller went away or the server was told to stop: long work ends then. */
   isInterrupted(): boolean;
 }

@@ -20,7 +20,7 @@ import type { AnyHandler } from "./handlers.ts";
 import { callerToken, listTurns } from "./in-turn.ts";
 import { addressOf, countCall } from "./limit-rates.ts";
 import { isPaged, nameTotal } from "./name-total.ts";
-import { hasGone } from "./new-gone-signal.ts";
+import { hasGone, newGoneSignal } from "./new-gone-signal.ts";
 import { parseInput } from "./parse.ts";
 import { sendJson } from "./send-json.ts";
 import { requireOwnPage } from "./session-cookie.ts";
@@ -131,6 +131,7 @@ export async function openContext(c: Context<Env>, deps: Deps, access: Access): 
     caller,
     requestId: c.get("requestId"),
     address: () => addressOf(c, deps.trustedProxies),
+    goneSignal: () => newGoneSignal(c),
     noteIncarnation: (incarnation: string) => c.set("incarnation", incarnation),
     isInterrupted: () => hasGone(c) || deps.stopping.aborted,
   } as Ctx;

@@ -4,7 +4,7 @@ import { writeEntry } from "../../calls/audit-log/write-entry.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import { refuse } from "../../core/errors.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { provePassword } from "../../process/passwords/prove-password.ts";
+import { hashInTurn, provePassword } from "../../process/passwords/prove-password.ts";
 import { setPassword } from "./new-password.ts";
 
 /** A refusal is no 401, which would say that the session has ended. */
@@ -18,9 +18,10 @@ export async function changePassword(
   if (!ctx.signIns.takesPasswords) refuse("SignInRefused", "passwords are off here: sign in at the provider");
   const { memberId, accountId, sessionId, orgId } = caller;
   const { email } = await db.prisma.account.findUniqueOrThrow({ where: { id: accountId } });
-  const account = await provePassword(ctx, { email, address: ctx.address() }, password);
+  const tried = { email, address: ctx.address() };
+  const account = await provePassword(ctx, tried, password);
   if (!account) refuse("SignInRefused", "password is not the one that counts until now");
-  const passwordHash = await ctx.passwords.hash(newPassword);
+  const passwordHash = await hashInTurn(ctx, tried, newPassword);
   return withTransaction(db, async (tx) => {
     const ended = await setPassword(tx, { accountId, passwordHash, sessionId });
     const change = { operation: "me.changePassword", resourceKind: "member", resourceId: memberId } as const;

@@ -2,6 +2,8 @@ import { oidcRoutes } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { Deps } from "../../calls/context/context.ts";
 import type { Env } from "../../calls/http/env.ts";
+import { addressOf } from "../../calls/http/limit-rates.ts";
+import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
 import { setCookie } from "../../calls/http/session-cookie.ts";
 import { ApiError, invalid, refuse } from "../../core/errors.ts";
 import type { IdentityProvider } from "../../process/identity-provider/identity-provider.ts";
@@ -20,6 +22,7 @@ export function oidcRoutesOf(app: Hono<Env>, deps: Deps): void {
     forbidKeeping(c);
     const provider = requireProvider(deps);
     const next = readNext(c.req.query("next"), deps.publicUrl());
+    using _turn = await takeTurn(c, deps);
     const { attempt, page } = await provider.begin(redirectUri(deps));
     const organization = readOrganization(c);
     c.header("Set-Cookie", preLoginCookie(deps, { ...attempt, next, organization }));
@@ -30,13 +33,19 @@ export function oidcRoutesOf(app: Hono<Env>, deps: Deps): void {
     const provider = requireProvider(deps);
     c.header("Set-Cookie", removePreLogin(deps)); // whatever comes of it, this attempt is over
     const preLogin = readPreLogin(deps, c.req.raw.headers, readSingle(c, "state"));
-    const proven = await provider.finish(readReturnedUrl(c, deps), preLogin);
+    const returned = readReturnedUrl(c, deps);
+    using _turn = await takeTurn(c, deps);
+    const proven = await provider.finish(returned, preLogin);
     const organization = preLogin.organization || undefined;
     const { token } = await signInProven(strangerOf(c, deps), proven, organization);
     await noteOrWarn(deps); // a restore does not bring a used invitation back
     c.header("Set-Cookie", setCookie(deps, token, SESSION_SECONDS), { append: true });
     return c.redirect(`${deps.publicUrl()}${preLogin.next}`, 302);
   });
+}
+
+function takeTurn(c: Context<Env>, { turns, trustedProxies }: Deps): Promise<Disposable> {
+  return turns.provider.take({ owner: addressOf(c, trustedProxies) }, () => newGoneSignal(c));
 }
 
 /** Only so long that the cookie holds it. */

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, afterEach, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { type CryptoKey, generateKeyPair, type JWTPayload } from "jose";
+import { request } from "undici";
 import { readConfig } from "../../config.ts";
 import type { ApiError } from "../../core/errors.ts";
 import { IdentityProvider } from "../../process/identity-provider/identity-provider.ts";
@@ -16,7 +18,7 @@ import { type Person, settingsFor, TestProvider } from "./testing/test-provider.
 const clock = createRunningClock();
 const provider = await TestProvider.start({ after });
 const DATABASE_URL = await createTestDatabase({ after });
-const settings = { ...settingsFor(provider.issuer), DATABASE_URL };
+const settings = { ...settingsFor(provider.issuer), DATABASE_URL, DOWNLINK_TRUSTED_PROXIES: "127.0.0.0/8" };
 const cloud = await startCloud({ after }, { works: false, clock, environment: settings });
 const { admin, deps } = cloud;
 provider.register(cloud.url);
@@ -276,6 +278,54 @@ test("a provider that never ends its answer is waited for only so long", async (
     };
     await assert.rejects(impatient.begin(redirectUri), (error: ApiError) => error.code === "Unavailable");
   }
+});
+
+test("a made-up issuer in the answer says nothing about the provider, whose description is not asked for again", async () => {
+  const there = await goThere({ person: verified("issuer") });
+  const asked: string[] = [];
+  provider.standIn = ({ url }) => asked.push(url!) < 0;
+  for (const iss of ["https://evil.example", "", undefined]) {
+    const { browser } = there;
+    const cookies = new Map(browser.cookiesOf(cloud.url));
+    const changed = new URL(there.callback);
+    if (iss === undefined) changed.searchParams.delete("iss");
+    else changed.searchParams.set("iss", iss);
+    requireRefused(await browser.visit(changed.href), [401, "Unauthenticated"]);
+    for (const [name, value] of cookies) browser.cookiesOf(cloud.url).set(name, value);
+  }
+  assert.equal((await there.browser.visit(there.callback)).status, 302);
+  assert.ok(!asked.some((path) => path.includes(".well-known")), asked.join());
+});
+
+test("while the provider does not answer, the sign-ins of one address leave room for those of others", async (t) => {
+  const fresh = await startCloud(t, { works: false, environment: settings, dataDir: cloud.dataDir });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  provider.standIn = (incoming, response) => {
+    void released.then(() => {
+      provider.standIn = () => false;
+      provider.handle(incoming, response);
+    });
+    return true;
+  };
+  const seen = { refused: 0 };
+  const begin = async (address: string) => {
+    const headers = { "x-forwarded-for": address };
+    const { statusCode, body } = await request(`${fresh.url}/v1/session/oidc`, { headers });
+    await body.dump();
+    if (statusCode === 429) seen.refused += 1;
+    return statusCode;
+  };
+  const { provider: turns } = fresh.deps.turns;
+  const flood = Array.from({ length: 40 }, (_, at) => begin(`2001:db8:0:9::${at + 1}`));
+  await eventually(async () => seen.refused === 16, Boolean);
+  const other = begin("203.0.113.5");
+  await eventually(
+    async () => turns.countOf("203.0.113.5"),
+    (count) => count === 1,
+  );
+  release();
+  assert.equal(await other, 302);
+  assert.equal((await Promise.all(flood)).filter((status) => status === 302).length, 24);
 });
 
 test("after the provider has changed its keys the next sign-in works, or the one after it", async () => {

@@ -4,6 +4,7 @@ import { writeEntry } from "../../calls/audit-log/write-entry.ts";
 import { ApiError } from "../../core/errors.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { hashToken } from "../../process/credentials/mint.ts";
+import { hashInTurn } from "../../process/passwords/prove-password.ts";
 import { setPassword } from "../members/new-password.ts";
 import type { Stranger } from "./join.ts";
 import { requirePasswordsOn } from "./sign-in.ts";
@@ -20,8 +21,8 @@ export async function resetPassword(
 ): Promise<z.output<typeof PasswordIsReset>> {
   requirePasswordsOn(ctx);
   const tokenSha256 = hashToken(token);
-  await findReset(ctx, ctx.db.prisma, tokenSha256);
-  const passwordHash = await ctx.passwords.hash(password);
+  const { email } = (await findReset(ctx, ctx.db.prisma, tokenSha256)).account;
+  const passwordHash = await hashInTurn(ctx, { email, address: ctx.address() }, password);
   return withTransaction(ctx.db, async (tx) => {
     const { account } = await useUp(ctx, tx, tokenSha256);
     const ended = await setPassword(tx, { accountId: account.id, passwordHash });

@@ -12,6 +12,7 @@ import { z } from "zod";
 import type { Deps } from "../../calls/context/context.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { addressOf } from "../../calls/http/limit-rates.ts";
+import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
 import { parseInput } from "../../calls/http/parse.ts";
 import { requireJson, requireOwnOrigin, sessionCookie, setCookie } from "../../calls/http/session-cookie.ts";
 import { findSession } from "../../process/credentials/find-session.ts";
@@ -75,7 +76,8 @@ export async function readFromOwnPage<S extends z.ZodObject>(
 }
 
 export function strangerOf(c: Context<Env>, deps: Deps): Stranger {
-  return { ...deps, address: () => addressOf(c, deps.trustedProxies), requestId: c.get("requestId") };
+  const address = () => addressOf(c, deps.trustedProxies);
+  return { ...deps, address, goneSignal: () => newGoneSignal(c), requestId: c.get("requestId") };
 }
 
 /** A session that the browser had goes on until it ends by itself; its cookie is replaced. */

@@ -151,24 +151,8 @@ test("guessing: an unknown e-mail address is refused as a wrong password is, and
   const refused = await new Browser(cloud).signIn({ email, password: PASSWORD });
   assert.deepEqual([refused.status, refused.json.code], [429, "RateLimited"]);
   assert.ok(Number(refused.retryAfter) > 0);
-  await deps.passwords.admit({ email, address: "192.0.2.1" }); // elsewhere its owner is not locked out
-});
-
-test("flood: of many sign-ins at the same moment two are hashed, 20 wait, and the others are 429; other calls go on", async () => {
-  const flood = Array.from({ length: 60 }, (_, at) =>
-    new Browser(cloud).signIn({ email: `flood-${at}@example.org`, password: "wrong" }),
-  );
-  assert.ok((await admin.call(api.me.get, {})).admin);
-  const statuses = (await Promise.all(flood)).map(({ status }) => status);
-  assert.ok(statuses.every((status) => status === 401 || status === 429));
-  const tries = Array.from({ length: 60 }, () => deps.passwords.matches("wrong", undefined));
-  const ends = await Promise.allSettled(tries);
-  assert.equal(ends.filter((end) => end.status === "fulfilled" && !end.value).length, 22);
-  const refused = ends.flatMap((end) => (end.status === "rejected" ? [end.reason.status] : []));
-  assert.deepEqual(
-    refused,
-    Array.from({ length: 38 }, () => 429),
-  );
+  clock.aheadNs += 600n * SECOND_NS;
+  assert.equal((await new Browser(cloud).signIn({ email, password: PASSWORD })).status, 200);
 });
 
 test("a session ends after 12 hours without a call, and after 30 days in any case", async () => {

@@ -10,7 +10,7 @@ import { newId } from "../../db/ids.ts";
 import { onUniqueViolation } from "../../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { hashToken } from "../../process/credentials/mint.ts";
-import { provePassword } from "../../process/passwords/prove-password.ts";
+import { hashInTurn, provePassword } from "../../process/passwords/prove-password.ts";
 import { beginSession, type NewSession } from "../members/begin-session.ts";
 import { join, type Stranger } from "./join.ts";
 import { refuseSeveral } from "./of-several.ts";
@@ -87,7 +87,7 @@ export async function acceptInvitation(ctx: Stranger, { token, password, name }:
   const { email } = await findInvitation(ctx, ctx.db.prisma, tokenSha256);
   const known = await ctx.db.prisma.account.findUnique({ where: { email } });
   const proven = known ? await requirePassword(ctx, { email, password }) : undefined;
-  const passwordHash = proven ? null : await ctx.passwords.hash(password);
+  const passwordHash = proven ? null : await hashInTurn(ctx, { email, address: ctx.address() }, password);
   return withTransaction(ctx.db, async (tx) => {
     const { orgId, role } = await useUp(ctx, tx, tokenSha256);
     const account = proven ?? (await createAccount(ctx, tx, { email, name: name ?? null, passwordHash }));

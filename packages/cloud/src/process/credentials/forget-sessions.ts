@@ -1,7 +1,7 @@
 import type { Database } from "../../db/client.ts";
 import { SESSION_IDLE_NS } from "./find-session.ts";
 
-/** Removes the rows of sessions that have ended, and of invitations and links for a password that are too old. */
+/** Removes the rows of sessions that have ended, of invitations and links for a password that are too old, and of tries that are over. */
 export async function forgetSessions({ prisma }: Pick<Database, "prisma">, nowNs: bigint): Promise<void> {
   const hasEnded = [
     { expiresAtNs: { lte: nowNs } },
@@ -11,4 +11,5 @@ export async function forgetSessions({ prisma }: Pick<Database, "prisma">, nowNs
   await prisma.deviceSignIn.deleteMany({ where: { expiresAtNs: { lte: nowNs } } });
   await prisma.passwordReset.deleteMany({ where: { expiresAtNs: { lte: nowNs } } });
   await prisma.invitation.deleteMany({ where: { expiresAtNs: { lte: nowNs } } });
+  await prisma.failedTry.deleteMany({ where: { endsAtNs: { lte: nowNs } } });
 }

@@ -11,7 +11,6 @@ import type { ProviderSettings } from "./sign-in-settings.ts";
 
 const TIMEOUT_SECONDS = 10;
 const KEPT_MS = 3_600_000;
-const AT_ONCE = 20;
 const RETRY_AFTER_SECONDS = 5;
 /** The `sub` of the standard: at most 255 characters of ASCII. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
@@ -46,7 +45,6 @@ export class IdentityProvider {
   readonly #log: Pick<Logger, "warn">;
   readonly #timeoutSeconds: number;
   #kept: Kept | undefined;
-  #running = 0;
 
   constructor(settings: ProviderSettings, log: Pick<Logger, "warn">, timeoutSeconds = TIMEOUT_SECONDS) {
     this.#settings = settings;
@@ -61,7 +59,7 @@ export class IdentityProvider {
       nonce: oidc.randomNonce(),
       codeVerifier: oidc.randomPKCECodeVerifier(),
     };
-    const page = await this.#bounded(async (found) => {
+    const page = await this.#refusing(async (found) => {
       const codeChallenge = await oidc.calculatePKCECodeChallenge(attempt.codeVerifier);
       return oidc.buildAuthorizationUrl(found, {
         redirect_uri: redirectUri,
@@ -77,7 +75,8 @@ export class IdentityProvider {
 
   /** Exchanges the code of the address to which the provider sent the browser back. */
   async finish(returned: URL, { state, nonce, codeVerifier }: Attempt): Promise<ProvenPerson> {
-    return this.#bounded(async (found) => {
+    return this.#refusing(async (found) => {
+      requireIssuer(found.serverMetadata(), returned);
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier };
       const tokens = await oidc.authorizationCodeGrant(found, returned, { ...checks, idTokenExpected: true });
       const claims = tokens.claims()!;
@@ -87,18 +86,11 @@ export class IdentityProvider {
     });
   }
 
-  async #bounded<T>(act: (found: oidc.Configuration) => Promise<T>): Promise<T> {
-    if (this.#running >= AT_ONCE)
-      throw new ApiError("RateLimited", "too many people sign in at this moment", {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    this.#running += 1;
+  async #refusing<T>(act: (found: oidc.Configuration) => Promise<T>): Promise<T> {
     try {
       return await act(await this.#find());
     } catch (error) {
       throw this.#refusalOf(error as Error);
-    } finally {
-      this.#running -= 1;
     }
   }
 
@@ -121,13 +113,23 @@ export class IdentityProvider {
   /** Says what went wrong without what the provider wrote, which the log has. */
   #refusalOf(error: Error): ApiError {
     if (error instanceof ApiError) return error;
-    if (isAboutAttempt(error))
-      return new ApiError("Unauthenticated", "the provider's answer is not for this sign-in, or too old; begin again");
+    if (isAboutAttempt(error)) return newStrangeAnswerError();
     this.#kept = undefined;
     this.#log.warn({ reason: reasonOf(error) }, "the provider of OpenID Connect does not answer as it should");
     const message = "the provider of OpenID Connect is away, or does not answer as it should; try again";
     return new ApiError("Unavailable", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
+}
+
+/** The browser brings the issuer, so that a wrong one says nothing about the provider. */
+function requireIssuer(known: oidc.ServerMetadata, returned: URL): void {
+  const isAlwaysNamed = known.authorization_response_iss_parameter_supported === true;
+  const named = returned.searchParams.get("iss");
+  if (named === null ? isAlwaysNamed : named !== known.issuer) throw newStrangeAnswerError();
+}
+
+function newStrangeAnswerError(): ApiError {
+  return new ApiError("Unauthenticated", "the provider's answer is not for this sign-in, or too old; begin again");
 }
 
 /** By the standard a client with a secret sends it in `Authorization`, unless the provider takes it in the body only. */

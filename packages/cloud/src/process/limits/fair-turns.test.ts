@@ -131,7 +131,7 @@ test("in whatever order turns are asked for and ended, no limit is exceeded and 
 
 function assertBounded(
   { running, waiting }: ReturnType<typeof createLog>,
-  bounds: Required<Omit<TurnLimits, "alone">>,
+  bounds: TurnLimits & { readonly perToken: number },
 ): void {
   const mayGo = (who: string) =>
     running.length < bounds.atOnce &&

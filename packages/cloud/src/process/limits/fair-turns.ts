@@ -23,7 +23,11 @@ export interface TurnLimits {
   readonly perToken?: number;
   /** How many callers of one owner may wait; a later one is refused at once. */
   waiting: number;
+  /** The same for one token of an owner; absent: the same as for the owner. */
+  readonly waitingPerToken?: number;
   readonly waitMs: number;
+  /** The code of a refusal; absent: `Unavailable`. */
+  readonly code?: "Unavailable" | "RateLimited";
 }
 
 export interface Taker {
@@ -76,7 +80,7 @@ export class FairTurns {
     this.#nowMs = nowMs;
   }
 
-  /** A turn lasts until it is disposed of. Throws `Unavailable` if too many wait or it takes too long, and the signal's reason. */
+  /** A turn lasts until it is disposed of. Throws a refusal if too many wait or it takes too long, and the signal's reason. */
   async take(taker: Taker, signalOf: () => AbortSignal): Promise<Disposable> {
     const { owner: ownerId, token = "", hasBegun = false } = taker;
     const owner = this.#owners.get(ownerId) ?? { id: ownerId, running: 0, waiting: 0, lines: new Map<string, Line>() };
@@ -128,8 +132,9 @@ export class FairTurns {
   }
 
   async #wait({ owner, line, hasBegun }: Waiter, signal: AbortSignal): Promise<void> {
-    const { waiting, waitMs } = this.#limits;
-    if (owner.waiting >= waiting && !hasBegun) throw this.#busy("and as many as may wait for them");
+    const { waiting, waitingPerToken = waiting, waitMs } = this.#limits;
+    const isFull = owner.waiting >= waiting || line.waiting.size >= waitingPerToken;
+    if (isFull && !hasBegun) throw this.#busy("and as many as may wait for them");
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onAbort = () => reject(signal.reason);
@@ -184,7 +189,8 @@ export class FairTurns {
   }
 
   #busy(more: string): ApiError {
-    return new ApiError("Unavailable", `as many ${this.#what} as may be at once are under way, ${more}; try again`, {
+    const { code = "Unavailable" } = this.#limits;
+    return new ApiError(code, `as many ${this.#what} as may be at once are under way, ${more}; try again`, {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }

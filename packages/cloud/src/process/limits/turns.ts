@@ -27,6 +27,10 @@ export interface Turns {
   readonly computations: FairTurns;
   /** Files and parts of files, while they are received. */
   readonly uploads: FairTurns;
+  /** The hashing of passwords, which needs memory and a thread; shared between addresses, and of one address between accounts. */
+  readonly passwords: FairTurns;
+  /** The calls at the provider of OpenID Connect, shared between addresses. */
+  readonly provider: FairTurns;
 }
 
 export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
@@ -39,6 +43,8 @@ export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
   exportSteps: { atOnce: 2, perOwner: 1, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
   computations: { atOnce: 1, perOwner: 1, waiting: 64, waitMs: 30_000 },
   uploads: { atOnce: 512, perOwner: 256, waiting: 1000, waitMs: 30_000 },
+  passwords: { atOnce: 2, perOwner: 1, waiting: 20, waitingPerToken: 5, waitMs: 30_000, code: "RateLimited" },
+  provider: { atOnce: 20, perOwner: 4, waiting: 20, waitMs: 30_000, code: "RateLimited" },
 };
 
 export function createTurns(limits: Readonly<Record<keyof Turns, TurnLimits>>): Turns {
@@ -52,5 +58,7 @@ export function createTurns(limits: Readonly<Record<keyof Turns, TurnLimits>>): 
     exportSteps: new FairTurns("steps of exports", limits.exportSteps),
     computations: new FairTurns("large bodies", limits.computations),
     uploads: new FairTurns("uploads", limits.uploads),
+    passwords: new FairTurns("sign-ins", limits.passwords),
+    provider: new FairTurns("sign-ins", limits.provider),
   };
 }

@@ -1,28 +1,164 @@
+// Passwords are checked by turns, address by address, and of one address account by account, so that a stranger fills only their own share.
+// Each address has two lines: one for whatever e-mail address is typed, and one for members, which are accounts that exist and of which no
+// more than two tries have failed from there. So a flood of made-up e-mail addresses does not hold up a member behind the same proxy.
+//
+// Which accounts exist stays hidden: a member's try stands in both lines, and if its password is wrong, it is answered as the line of
+// strangers would have answered it, at that time. Refusals there come no sooner than a try in the line of members takes.
+//
+// Tries that fail are counted (`failed-tries.ts`). An account that failed too often from one address is refused there until the counted
+// minutes end; one that failed from everywhere is delayed a little; an address that failed for many accounts is slowed down, more and more.
+// Neither an account nor an address is ever locked, so that no client can lock a user out.
+
+import { setTimeout as delay } from "node:timers/promises";
+import type { Clock } from "../../core/clock.ts";
+import { ApiError } from "../../core/errors.ts";
 import type { Database } from "../../db/client.ts";
 import type { AccountModel } from "../../db/generated/models.ts";
-import type { Passwords, Try } from "./passwords.ts";
+import type { Turns } from "../limits/turns.ts";
+import { addTries, type Count, readTries, takeTriesBack } from "./failed-tries.ts";
+import type { Passwords } from "./passwords.ts";
 
-interface Prover {
-  readonly db: Pick<Database, "prisma">;
-  readonly passwords: Passwords;
+const SECOND_NS = 1_000_000_000n;
+const WINDOW_NS = 600n * SECOND_NS;
+const TRIES_FROM_ONE_ADDRESS = 10;
+const TRIES_AS_MEMBER = 3;
+const TRIES_BEFORE_DELAY = 30;
+const DELAY_MS = 1000;
+/** The failures of an address before it is slowed down, and how many more double the time between two tries. */
+const TRIES_BEFORE_PACE = 30;
+const TRIES_A_STEP = 10;
+const LONGEST_PACE_SECONDS = 30;
+/** How many members may try from an address that is slowed down, in how many seconds. */
+const MEMBERS_PACE = { most: 10, seconds: 10 };
+/** How long a try waits in the line of members, and when refusals of the line of strangers are sent. */
+const MEMBER_WAIT_MS = 1500;
+const REFUSED_AFTER_MS = 2000;
+
+/** Whose password is tried, and from where; of IPv6 the /64. */
+export interface Try {
+  readonly email: string;
+  readonly address: string;
 }
 
-/** Returns the account whose password this is; undefined if there is none, after the same work. The try is counted. */
-export async function provePassword(
-  { db, passwords }: Prover,
-  tried: Try,
-  password: string,
-): Promise<AccountModel | undefined> {
-  await passwords.admit(tried);
-  const account = await db.prisma.account.findUnique({ where: { email: tried.email } });
-  const isRight = await passwords.matches(password, account?.passwordHash).catch(async (error) => {
-    await passwords.takeBack(tried); // nothing was tried
+interface Prover {
+  readonly db: Pick<Database, "prisma" | "pool">;
+  readonly clock: Clock;
+  readonly passwords: Passwords;
+  readonly turns: Pick<Turns, "passwords">;
+  goneSignal(): AbortSignal;
+}
+
+type Line = "strangers" | "members";
+
+interface Trial {
+  readonly prover: Prover;
+  readonly tried: Try;
+  readonly password: string;
+  readonly stored: string | null | undefined;
+  readonly gone: AbortSignal;
+  /** One try is counted once, in whichever line its turn comes first. */
+  counted?: Promise<Count[]>;
+}
+
+/**
+ * Returns the account whose password this is; undefined if there is none, after the same work. The try is counted. Throws `RateLimited` if
+ * too many failed before or wait, and the signal's reason.
+ */
+export async function provePassword(prover: Prover, tried: Try, password: string): Promise<AccountModel | undefined> {
+  const { db, clock } = prover;
+  const [account, [ofPair, ofAccount, ofAddress]] = await Promise.all([
+    db.prisma.account.findUnique({ where: { email: tried.email } }),
+    readTries(db, { keys: keysOf(tried), nowNs: clock.nowNs() }),
+  ]);
+  if (ofPair!.count >= TRIES_FROM_ONE_ADDRESS) throw newTriedError(prover, ofPair!);
+  const gone = prover.goneSignal();
+  if (ofAccount!.count >= TRIES_BEFORE_DELAY) await delay(DELAY_MS, undefined, { signal: gone });
+  const trial = { prover, tried, password, stored: account?.passwordHash, gone };
+  const isMember = account?.passwordHash != null && ofPair!.count < TRIES_AS_MEMBER;
+  const isCrowded = prover.turns.passwords.countOf(ownerOf(tried, "strangers")) > 0;
+  const usesBoth = isMember && (isCrowded || ofAddress!.count >= TRIES_BEFORE_PACE);
+  const isRight = await refuseLate(gone, () =>
+    usesBoth ? tryInBothLines(trial) : tryInLine(trial, "strangers", gone),
+  );
+  if (!isRight || !account) return undefined;
+  await takeTriesBack(db, { keys: keysOf(tried), nowNs: clock.nowNs() });
+  return account;
+}
+
+/** Hashes the new password of a person who holds a link for it, or has proven the old one: they stand in the line of members. */
+export async function hashInTurn(prover: Omit<Prover, "db" | "clock">, tried: Try, password: string): Promise<string> {
+  const taker = { owner: ownerOf(tried, "members"), token: tried.email };
+  using _turn = await prover.turns.passwords.take(taker, () => prover.goneSignal());
+  return await prover.passwords.hash(password);
+}
+
+function keysOf({ email, address }: Try): string[] {
+  return [`try ${address} ${email}`, `account ${email}`, `address ${address}`];
+}
+
+function ownerOf({ address }: Try, line: Line): string {
+  return `${address} ${line}`;
+}
+
+async function refuseLate<T>(gone: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  try {
+    return await work();
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    await delay(Math.max(0, startedMs + REFUSED_AFTER_MS - performance.now()), undefined, { signal: gone });
+    throw error;
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "RateLimited";
+}
+
+async function tryInBothLines(trial: Trial): Promise<boolean> {
+  const left = new AbortController();
+  const asStranger = tryInLine(trial, "strangers", AbortSignal.any([trial.gone, left.signal]));
+  asStranger.catch(() => {}); // it is not awaited if the password is right
+  const late = AbortSignal.timeout(MEMBER_WAIT_MS);
+  const asMember = tryInLine(trial, "members", AbortSignal.any([trial.gone, late])).catch((error: unknown) => {
+    if (isRefusal(error) || error === late.reason) return false;
     throw error;
   });
-  if (isRight && account) {
-    await passwords.takeBack(tried);
-    return account;
-  }
-  await passwords.noteFailure(tried);
-  return undefined;
+  if (!(await asMember)) return asStranger;
+  left.abort();
+  return true;
+}
+
+async function tryInLine(trial: Trial, line: Line, signal: AbortSignal): Promise<boolean> {
+  const { prover, tried, password, stored } = trial;
+  const { db, clock, passwords, turns } = prover;
+  using _turn = await turns.passwords.take({ owner: ownerOf(tried, line), token: tried.email }, () => signal);
+  await keepPace(trial, line);
+  trial.counted ??= addTries(db, { keys: keysOf(tried), nowNs: clock.nowNs(), lifeNs: WINDOW_NS });
+  const [ofPair] = await trial.counted;
+  if (ofPair!.count > TRIES_FROM_ONE_ADDRESS) throw newTriedError(prover, ofPair!);
+  return await passwords.matches(password, stored);
+}
+
+/** Refuses a try from an address that is slowed down, if it comes too soon after another one. */
+async function keepPace({ prover: { db, clock }, tried }: Trial, line: Line): Promise<void> {
+  const nowNs = clock.nowNs();
+  const [, , ofAddress] = await readTries(db, { keys: keysOf(tried), nowNs });
+  const excess = ofAddress!.count - TRIES_BEFORE_PACE;
+  if (excess < 0) return;
+  const strangersSeconds = Math.min(LONGEST_PACE_SECONDS, 2 ** Math.floor(excess / TRIES_A_STEP));
+  const { most, seconds } = line === "members" ? MEMBERS_PACE : { most: 1, seconds: strangersSeconds };
+  const keys = [`pace ${ownerOf(tried, line)}`];
+  const [inPace] = await addTries(db, { keys, nowNs, lifeNs: BigInt(seconds) * SECOND_NS });
+  if (inPace!.count > most) throw newTooManyError("from this address", inPace!.endsAtNs - nowNs);
+}
+
+function newTriedError({ clock }: Prover, { endsAtNs }: Count): ApiError {
+  return newTooManyError("for this e-mail address", endsAtNs - clock.nowNs());
+}
+
+function newTooManyError(where: string, waitNs: bigint): ApiError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(Number(waitNs) / 1e9));
+  const message = `too many passwords were tried ${where}; wait ${retryAfterSeconds} s`;
+  return new ApiError("RateLimited", message, { retryAfterSeconds });
 }

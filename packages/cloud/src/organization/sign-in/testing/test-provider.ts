@@ -30,8 +30,13 @@ export class TestProvider {
     this.#keys = keys;
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on("request", (request, response) => {
-      if (!this.standIn(request, response)) void this.#answer(request, response);
+      if (!this.standIn(request, response)) this.handle(request, response);
     });
+  }
+
+  /** Answers as the provider itself. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    void this.#answer(request, response);
   }
 
   static async start(t: { after(close: () => Promise<void>): void }): Promise<TestProvider> {
