@@ -17,6 +17,7 @@ import { healthRoutes } from "./calls/http/health.ts";
 import { callInTurn, linkInTurn } from "./calls/http/in-turn.ts";
 import { limitFailures } from "./calls/http/limit-rates.ts";
 import { metricsRoute } from "./calls/http/metrics-route.ts";
+import { nameCaller } from "./calls/http/name-caller.ts";
 import { nameIncarnation } from "./calls/http/name-incarnation.ts";
 import { refuseEncoding } from "./calls/http/refuse-encoding.ts";
 import { serve } from "./calls/http/serve.ts";
@@ -93,14 +94,12 @@ export function createHealthApp(deps: Deps): Hono<Env> {
 export function createApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>({ router: new ExactFirstRouter() });
   app.use(frameRequests(deps), refuseEncoding, nameCalledOrigin(deps));
-  app.use(api.edge.work.path, boundPolls());
-  app.use(api.site.work.path, boundPolls());
-  for (const path of ["/v1/*", INBOX_PATH])
+  for (const path of [api.edge.work.path, api.site.work.path])
     app.use(
       path,
-      limitFailures(deps.rates, deps.trustedProxies),
-      callInTurn((called) => turnsOf(deps, called)),
+      boundPolls((c) => nameCaller(c, deps)),
     );
+  limitCalls(app, deps);
   answerRefusals(app, deps);
 
   allowCrossOrigin(app, deps);
@@ -115,6 +114,22 @@ export function createApp(deps: Deps): Hono<Env> {
   serveAgents(app, deps);
   moveBytes(app, deps);
   return app;
+}
+
+/** An inbox is called with its token in the query. */
+function limitCalls(app: Hono<Env>, deps: Deps): void {
+  const failures = limitFailures(deps.rates, deps.trustedProxies);
+  const turns = (path: string) => turnsOf(deps, path);
+  app.use(
+    "/v1/*",
+    failures,
+    callInTurn(turns, (c) => nameCaller(c, deps)),
+  );
+  app.use(
+    INBOX_PATH,
+    failures,
+    callInTurn(turns, (c) => nameCaller(c, deps, c.req.query("token"))),
+  );
 }
 
 const SIGN_IN = [sessionRoutes.begin.path, "/v1/auth", "/v1/signin"];

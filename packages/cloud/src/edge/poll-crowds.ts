@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { Env } from "../calls/http/env.ts";
 import { ApiError } from "../core/errors.ts";
 import { MOST_POLLS } from "../process/polls/agent-polls.ts";
@@ -21,24 +21,24 @@ interface Crowd {
 
 /**
  * Only a few polls with one token may wait, and the others are refused. Until it is refused, such a poll is only an open socket: it neither
- * waits for a turn nor makes the database look up its caller. The token is known here by its text alone.
+ * waits for a turn nor makes the database look up its caller. `nameOf` names a caller before its token is looked up.
  */
-export function boundPolls(): MiddlewareHandler<Env> {
+export function boundPolls(nameOf: (c: Context<Env>) => string): MiddlewareHandler<Env> {
   const crowds = new Map<string, Crowd>();
   const letIn = new WeakSet<IncomingMessage>();
 
-  const enter = (token: string, outgoing: ServerResponse): boolean => {
-    const crowd = crowds.get(token) ?? { count: 0, replacedAtMs: Number.NEGATIVE_INFINITY };
+  const enter = (caller: string, outgoing: ServerResponse): boolean => {
+    const crowd = crowds.get(caller) ?? { count: 0, replacedAtMs: Number.NEGATIVE_INFINITY };
     const nowMs = performance.now();
     if (crowd.count >= MOST_POLLS) {
       if (nowMs - crowd.replacedAtMs < REPLACE_EVERY_MS) return false;
       crowd.replacedAtMs = nowMs;
     }
     crowd.count += 1;
-    crowds.set(token, crowd);
+    crowds.set(caller, crowd);
     outgoing.once("close", () => {
       crowd.count -= 1;
-      if (crowd.count === 0) crowds.delete(token);
+      if (crowd.count === 0) crowds.delete(caller);
     });
     return true;
   };
@@ -46,7 +46,7 @@ export function boundPolls(): MiddlewareHandler<Env> {
   return async (c, next) => {
     const { incoming, outgoing } = c.env;
     const isMadeAgain = letIn.has(incoming);
-    if (!isMadeAgain && !enter(c.req.header("authorization") ?? "", outgoing)) {
+    if (!isMadeAgain && !enter(nameOf(c), outgoing)) {
       await waitUntilRefused(outgoing);
       const message = `${MOST_POLLS} polls of this token wait already, as many as may; try again`;
       throw new ApiError("RateLimited", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });

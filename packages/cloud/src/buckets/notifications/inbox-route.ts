@@ -4,7 +4,7 @@
 
 import type { Context, Hono } from "hono";
 import type { Deps } from "../../calls/context/context.ts";
-import { authenticate } from "../../calls/http/authenticate.ts";
+import { authenticate, bearerOf } from "../../calls/http/authenticate.ts";
 import { proveConnection } from "../../calls/http/connections.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { readJsonText } from "../../calls/http/json-body.ts";
@@ -88,7 +88,7 @@ async function provePubsub(c: Context<Env>, deps: Deps, { caller, senders }: Rec
   const { pubsubAudience: audience, pubsubServiceAccount: serviceAccount } = await findSender(deps, caller);
   if (audience === null || serviceAccount === null)
     refuse("NotificationRefused", "this token takes no messages of Pub/Sub: it was made without pubsubAudience");
-  const token = /^bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+  const token = bearerOf(c.req.header("authorization") ?? "");
   if (token === undefined) refuse("Unauthenticated", "the push of Pub/Sub has no token: switch authentication on");
   const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
   const fault = await senders.pubsub.findFault(token, { audience, serviceAccount }, nowMs);

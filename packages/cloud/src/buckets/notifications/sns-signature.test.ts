@@ -59,6 +59,9 @@ test("a certificate of another address than SNS's is not even fetched", async ()
     "https://sns.eu.central-1.amazonaws.com/a.pem",
     "https://s3.eu-central-1.amazonaws.com/bucket/a.pem",
     "https://sns.eu-central-1.amazonaws.com/a.html",
+    "https://sns.eu-central-1.amazonaws.com/a.pem?b=1",
+    "https://sns.eu-central-1.amazonaws.com/a.pem#b",
+    "https://sns.eu-central-1.amazonaws.com/%61.pem",
     "https://169.254.169.254/a.pem",
     "a.pem",
   ]) {

@@ -28,6 +28,9 @@ const signedFields = {
   UnsubscribeConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
 } as const;
 
+/** A certificate has one address only, because it is kept by that: no query, and nothing encoded. */
+const CERTIFICATE = /^\/[\w./-]+\.pem$/;
+
 const digests = { 1: "sha1", 2: "sha256" } as const;
 
 /** Checks the signatures of messages, and keeps the certificates that it fetched. */
@@ -42,7 +45,8 @@ export class SnsSignatures {
   /** Returns what is wrong with the signature, or undefined. Throws what the fetching of the certificate throws. */
   async findFault(message: SnsMessage, nowMs: number): Promise<string | undefined> {
     const url = snsUrl(message.SigningCertURL);
-    if (!url?.pathname.endsWith(".pem")) return "SigningCertURL is no certificate of SNS";
+    if (!url || !CERTIFICATE.test(`${url.pathname}${url.search}${url.hash}`))
+      return "SigningCertURL is no certificate of SNS";
     const certificate = await this.#certificateAt(url);
     if (!certificate) return "SigningCertURL holds no certificate";
     if (nowMs < certificate.validFromDate.getTime() || nowMs > certificate.validToDate.getTime())

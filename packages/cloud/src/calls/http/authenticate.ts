@@ -117,7 +117,8 @@ function bearerToken(headers: Headers): string {
   );
 }
 
-function bearerOf(authorization: string): string | undefined {
+/** Returns the token of an `Authorization` header; undefined if it has none. */
+export function bearerOf(authorization: string): string | undefined {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 

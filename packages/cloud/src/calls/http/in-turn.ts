@@ -13,11 +13,13 @@ import type { Env } from "./env.ts";
 import { newGoneSignal } from "./new-gone-signal.ts";
 import type { TakeTurn } from "./yield-in-steps.ts";
 
-/** The token is known here by its text alone. Calls without turns do not wait. */
-export function callInTurn(turnsOf: (path: string) => FairTurns | undefined): MiddlewareHandler<Env> {
+/** Takes the turn of a caller, whose name is known before its token is looked up. Calls without turns do not wait. */
+export function callInTurn(
+  turnsOf: (path: string) => FairTurns | undefined,
+  nameOf: (c: Context<Env>) => string,
+): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const taker = { owner: c.req.header("authorization") ?? c.req.header("cookie") ?? c.req.query("token") ?? "" };
-    using _turn = await turnsOf(c.req.path)?.take(taker, () => newGoneSignal(c));
+    using _turn = await turnsOf(c.req.path)?.take({ owner: nameOf(c) }, () => newGoneSignal(c));
     await next();
   };
 }

@@ -6,6 +6,7 @@ import { measureRoom } from "../../process/metrics/measure-room.ts";
 import { observeDatabase } from "../../process/metrics/observe-database.ts";
 import { observeProcess } from "../../process/metrics/observe-process.ts";
 import type { Deps } from "../context/context.ts";
+import { bearerOf } from "./authenticate.ts";
 import { awaitInTime, shareWork } from "./await-in-time.ts";
 import type { Env } from "./env.ts";
 
@@ -39,7 +40,7 @@ function requireReader(c: Context<Env>, token: string | undefined): void {
     if (isOfThisMachine(c)) return;
     refuse("Unauthenticated", "metrics are for this machine alone, unless DOWNLINK_METRICS_TOKEN is set");
   }
-  const given = /^bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
+  const given = bearerOf(c.req.header("authorization") ?? "") ?? "";
   const [theirs, ours] = [given, token].map((text) => Buffer.from(hashToken(text)));
   if (!timingSafeEqual(theirs!, ours!)) refuse("Unauthenticated", "metrics need the token of DOWNLINK_METRICS_TOKEN");
 }
