@@ -3,6 +3,8 @@ import type { Deps } from "../calls/context/context.ts";
 
 type Documented = Readonly<Record<string, Readonly<Record<string, { readonly responses?: object }>>>>;
 
+/** The caller went away before. */
+const ANSWERED_TO_NOBODY = 499;
 const service = { title: "", version: "", description: "", serverUrl: "" };
 const { paths } = toOpenApi(documentedApi, service) as { paths: Documented };
 /** The method in the document, by another one that means the same. */
@@ -26,5 +28,5 @@ function isDocumented(operation: string, status: number): boolean {
   const [given = "", path = ""] = operation === "unmatched" ? [] : operation.split(" ");
   const called = given.toLowerCase() === "head" ? "get" : given.toLowerCase();
   const responses = paths[path]?.[documentedMethods.get(`${called} ${path}`) ?? called]?.responses;
-  return responses === undefined || status in responses;
+  return responses === undefined || status in responses || status === ANSWERED_TO_NOBODY;
 }

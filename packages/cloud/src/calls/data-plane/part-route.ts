@@ -6,6 +6,7 @@ import { DigestMismatchError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { PART_PATH_PREFIX, PIECE_PATH_PREFIX, readPartLink, readPieceLink } from "../../store/blobs/part-link.ts";
 import type { Env } from "../http/env.ts";
+import { newGoneSignal } from "../http/new-gone-signal.ts";
 import { openLink, ownerOfBlob } from "./link-request.ts";
 import { requestBody } from "./request-body.ts";
 
@@ -28,7 +29,7 @@ export function partRoute(app: Hono<Env>, deps: PartRouteDeps): void {
     c.set("path", `${PART_PATH_PREFIX}{key}`);
     const { key, part } = openLink(c, deps, readPartLink);
     checkContentLength(c, part);
-    using _turn = await deps.turns.uploads.take({ owner: ownerOfBlob(key) }, () => c.req.raw.signal);
+    using _turn = await deps.turns.uploads.take({ owner: ownerOfBlob(key) }, () => newGoneSignal(c));
     await receivePart(key, part, requestBody(c));
     c.header("ETag", `"${Buffer.from(base64Of(part.digest), "base64").toString("hex")}"`);
     return c.json({ number: part.number });
@@ -43,7 +44,7 @@ export function pieceRoute(app: Hono<Env>, deps: PartRouteDeps): void {
     c.set("path", `${PIECE_PATH_PREFIX}{key}`);
     const { key, piece } = openLink(c, deps, readPieceLink);
     checkContentLength(c, piece);
-    using _turn = await deps.turns.uploads.take({ owner: ownerOfBlob(key) }, () => c.req.raw.signal);
+    using _turn = await deps.turns.uploads.take({ owner: ownerOfBlob(key) }, () => newGoneSignal(c));
     await receivePiece(key, piece, requestBody(c));
     return c.json({ partNumber: piece.partNumber, offset: piece.offset });
   });

@@ -1,10 +1,11 @@
 import type { Context } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { ContentfulStatusCode, StatusCode } from "hono/utils/http-status";
 import type { Logger } from "pino";
 import { ApiError } from "../../core/errors.ts";
 import { isDatabaseAway, isDatabaseFull, QUERY_CANCELED, sqlState } from "../../db/sql-state.ts";
 import { StorageFullError } from "../../store/blobs/blob-errors.ts";
 import type { Env } from "./env.ts";
+import { isCallerGone } from "./new-gone-signal.ts";
 
 /** A Postgres that was killed or restarted is back after seconds; a repeat before that would only fail once more. */
 const RETRY_AFTER_SECONDS = 5;
@@ -13,8 +14,12 @@ const TOO_LONG_RETRY_AFTER_SECONDS = 30;
 /** A NUL or broken character in a text, a number beyond its column, or a text too long for its index. */
 const UNSTORABLE = new Set(["22021", "22P05", "22003", "54000"]);
 
+/** The status that nginx has for it. The answer is never read. */
+const CALLER_GONE = 499;
+
 /** Every failure is answered as `{error, code}`; a failure other than an ApiError is logged in full and answered without its text. */
 export function answerError(c: Context<Env>, error: Error, log: Logger): Response {
+  if (isCallerGone(error)) return c.body(null, CALLER_GONE as StatusCode);
   const known = toApiError(error);
   if (sqlState(error) === QUERY_CANCELED)
     log.warn({ requestId: c.get("requestId"), err: error }, "a statement took too long");

@@ -7,6 +7,7 @@ import type { Context } from "hono";
 import type { StatusCode } from "hono/utils/http-status";
 import { abortable } from "../../core/abortable.ts";
 import type { Env } from "./env.ts";
+import { CallerGoneError } from "./new-gone-signal.ts";
 
 /** How long a receiver may accept nothing while bytes wait for it. */
 const STALL_MS = 5 * 60_000;
@@ -38,7 +39,7 @@ export async function streamBody(
   if (c.req.method === "HEAD") return head;
   const { outgoing } = c.env;
   const controller = options.controller ?? new AbortController();
-  const onClose = () => controller.abort(new ReceiverGoneError());
+  const onClose = () => controller.abort(new CallerGoneError());
   outgoing.once("close", onClose);
   if (outgoing.destroyed) onClose(); // the connection was closed before this was called
   outgoing.setTimeout(options.stallMs ?? STALL_MS, () => {
@@ -51,7 +52,7 @@ export async function streamBody(
     if (!outgoing.headersSent && !outgoing.destroyed) throw error;
     outgoing.destroy();
     const cause: unknown = controller.signal.aborted ? controller.signal.reason : error;
-    if (!(cause instanceof ReceiverGoneError)) options.onFailure(cause);
+    if (!(cause instanceof CallerGoneError)) options.onFailure(cause);
   } finally {
     outgoing.off("close", onClose);
   }
@@ -67,7 +68,7 @@ interface Body {
 
 async function writeBody(outgoing: ServerResponse, { head, pieces, signal, onSent }: Body): Promise<void> {
   for await (const piece of pieces) {
-    if (outgoing.destroyed) throw new ReceiverGoneError(); // writing would emit an error that has no listener
+    if (outgoing.destroyed) throw new CallerGoneError(); // writing would emit an error that has no listener
     sendHead(outgoing, head);
     if (outgoing.write(piece)) continue; // it waits beside others
     await once(outgoing, "drain", { signal });
@@ -80,11 +81,4 @@ async function writeBody(outgoing: ServerResponse, { head, pieces, signal, onSen
 /** The head is sent with the first piece, so that a failure before it can still choose its status. */
 function sendHead(outgoing: ServerResponse, head: Response): void {
   if (!outgoing.headersSent) outgoing.writeHead(head.status, Object.fromEntries(head.headers));
-}
-
-class ReceiverGoneError extends Error {
-  constructor() {
-    super("the receiver went away");
-    this.name = "ReceiverGoneError";
-  }
 }

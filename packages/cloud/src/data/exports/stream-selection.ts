@@ -6,6 +6,7 @@ import { contentDisposition } from "../../calls/data-plane/content-disposition.t
 import { type DataPlaneDeps, logBreak, ownerOfBlob } from "../../calls/data-plane/link-request.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { linkOf } from "../../calls/http/in-turn.ts";
+import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
 import { streamBody } from "../../calls/http/stream-response.ts";
 import { yieldInSteps } from "../../calls/http/yield-in-steps.ts";
 import { quotaReached } from "../../calls/quotas/require-room.ts";
@@ -42,7 +43,7 @@ export async function streamSelection(c: Context<Env>, deps: ExportDeps, streame
   const owner = ownerOf(selection);
   requireTurn(deps.turns, owner, atOnce);
   const taker = { owner, token: linkOf(c) };
-  using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
+  using _turn = await deps.turns.exports.take(taker, () => newGoneSignal(c));
   const pieces = exportSelection(deps, selection, gone.signal);
   const steps = yieldInSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
   const places = deps.turns.readExports;

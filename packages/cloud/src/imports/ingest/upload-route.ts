@@ -7,6 +7,7 @@ import type { Deps } from "../../calls/context/context.ts";
 import { openMadeLink } from "../../calls/data-plane/made-link.ts";
 import { requestBody } from "../../calls/data-plane/request-body.ts";
 import type { Env } from "../../calls/http/env.ts";
+import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
 import { contentLength, requireOctetStream } from "../../calls/http/octet-stream.ts";
 import { limitToRoom, requireRoom } from "../../calls/quotas/require-room.ts";
 import { ApiError, throwNotFound } from "../../core/errors.ts";
@@ -25,7 +26,7 @@ export function uploadRoute(app: Hono<Env>, deps: Deps): void {
   app.put(`${UPLOAD_PATH}/:requestId`, async (c) => {
     using link = await openMadeLink(c, deps);
     requireOctetStream(c, { orNone: true });
-    const signal = AbortSignal.any([c.req.raw.signal, link.gone.signal]);
+    const signal = AbortSignal.any([newGoneSignal(c), link.gone.signal]);
     await receiveFile(c, deps, { requestId: c.req.param("requestId"), signal });
     return c.json({ requestId: c.req.param("requestId") });
   });

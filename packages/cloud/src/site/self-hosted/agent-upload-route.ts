@@ -3,6 +3,7 @@ import type { Context, Hono } from "hono";
 import { proveConnection } from "../../calls/http/connections.ts";
 import { encodeJson } from "../../calls/http/encode-json.ts";
 import type { Env } from "../../calls/http/env.ts";
+import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
 import { parseInput } from "../../calls/http/parse.ts";
 import { readCapability } from "../../store/site-keys/upload-capability.ts";
 import {
@@ -41,7 +42,7 @@ function serveUpload(app: Hono<Env>, deps: UploadDeps, [operation, verb]: [Opera
   app.post(operation.path.replace("{uploadId}", ":uploadId"), async (c) => {
     const upload = readUpload(c, deps);
     proveConnection(c);
-    using _turn = await deps.turns.agents.take({ owner: upload.id }, () => c.req.raw.signal);
+    using _turn = await deps.turns.agents.take({ owner: upload.id }, () => newGoneSignal(c));
     const answered = await verb({ blobs: deps.blobs, upload }, (await parseInput(c, operation)) as never);
     c.header("Cache-Control", "no-store");
     return c.body(encodeJson(operation.response!, answered), 200, { "content-type": "application/json" });

@@ -2,6 +2,7 @@ import type { Context, Hono } from "hono";
 import { openLink } from "../../calls/data-plane/link-request.ts";
 import { requestBody } from "../../calls/data-plane/request-body.ts";
 import type { Env } from "../../calls/http/env.ts";
+import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
 import { contentLength, requireOctetStream } from "../../calls/http/octet-stream.ts";
 import { ApiError } from "../../core/errors.ts";
 import { verifyLink } from "../../core/signed-link.ts";
@@ -21,7 +22,7 @@ export function siteUploadRoute(app: Hono<Env>, deps: UploadDeps, onReceived: ()
     requireOctetStream(c, { orNone: true });
     const requestId = c.req.param("requestId");
     if (await findReceived(deps.blobs, requestId)) throw linkUsed(requestId);
-    using _turn = await deps.turns.uploads.take({ owner: org! }, () => c.req.raw.signal);
+    using _turn = await deps.turns.uploads.take({ owner: org! }, () => newGoneSignal(c));
     await receive(c, deps, { requestId, orgId: org!, request: request! });
     onReceived();
     return c.json({ requestId });
