@@ -3,6 +3,7 @@
 
 import type { Context } from "hono";
 import type { Env } from "../http/env.ts";
+import { CallerGoneError } from "../http/new-gone-signal.ts";
 
 /** How long a sender may send nothing. A slow sender is accepted: 32 kB/s is a valid network. */
 const STALL_MS = 60_000;
@@ -10,7 +11,7 @@ const STALL_MS = 60_000;
 /**
  * Yields the raw body as it arrives, from Node's own stream, because the web stream costs two to three times the CPU. A piece is valid
  * until the next one is requested, also for those to whom it is passed on. If a consumer stops early the connection stays open, so that its
- * refusal can still be answered; a sender that goes away, or that sends nothing for `stallMs`, makes this throw.
+ * refusal can still be answered; a sender that goes away, or that sends nothing for `stallMs`, makes this throw a `CallerGoneError`.
  */
 export async function* requestBody(c: Context<Env>, stallMs = STALL_MS): AsyncGenerator<Uint8Array, void> {
   const { incoming } = c.env;
@@ -21,6 +22,8 @@ export async function* requestBody(c: Context<Env>, stallMs = STALL_MS): AsyncGe
       yield piece;
       free(piece);
     }
+  } catch (error) {
+    throw incoming.destroyed ? new CallerGoneError() : error;
   } finally {
     socket.setTimeout(0);
   }

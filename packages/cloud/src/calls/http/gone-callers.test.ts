@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { after, test } from "node:test";
 import { eventually } from "@downlink/recordings/testing";
 import { hashToken } from "../../process/credentials/mint.ts";
@@ -67,4 +68,26 @@ test("neither is one that hangs up before its password was checked", async () =>
   };
   assert.deepEqual(Object.keys(await hangUp(passwords, "127.0.0.1 strangers", signIn)), ["499"]);
   assert.deepEqual(faults, []);
+});
+
+test("neither is one that hangs up in the middle of its body", async () => {
+  for (const end of ["destroy", "resetAndDestroy"] as const) {
+    const before = (await statusesOf())["499"] ?? 0;
+    const socket = connect(Number(new URL(cloud.url).port), "127.0.0.1");
+    const head = [
+      "POST /v1/devices HTTP/1.1",
+      "Host: a",
+      `Authorization: Bearer ${cloud.adminKey}`,
+      "Content-Length: 100",
+    ];
+    socket.write([...head, "Content-Type: application/json", "", '{"name":'].join("\r\n"));
+    await eventually(
+      async () => calls.countOf(hashToken(cloud.adminKey)),
+      (count) => count === 1,
+    );
+    socket[end]();
+    await eventually(async () => (await statusesOf())["499"] === before + 1, Boolean);
+  }
+  assert.deepEqual(faults, []);
+  assert.ok(!Object.keys(await statusesOf()).some((status) => status.startsWith("5")));
 });

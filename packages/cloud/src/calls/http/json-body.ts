@@ -5,6 +5,7 @@ import type { Context } from "hono";
 import { ApiError } from "../../core/errors.ts";
 import { type BodyPatience, bodyPatience } from "../../process/limits/limits.ts";
 import type { Env } from "./env.ts";
+import { CallerGoneError } from "./new-gone-signal.ts";
 
 const TICKS_PER_STALL = 10;
 
@@ -50,16 +51,16 @@ async function takePieces(
       reject(error);
     }
   };
-  const onClose = () => reject(new ApiError("BodyTimeout", "the sender went away"));
+  const onGone = () => reject(new CallerGoneError());
   const onEnd = () => {
-    incoming.off("close", onClose); // this event follows at once, and making an error that is not used costs a twentieth of a hello
+    incoming.off("close", onGone); // this event follows at once, and making an error that is not used costs a twentieth of a hello
     resolve();
   };
-  incoming.on("data", onData).once("end", onEnd).once("error", reject).once("close", onClose);
+  incoming.on("data", onData).once("end", onEnd).once("error", onGone).once("close", onGone);
   try {
     await promise;
   } finally {
-    incoming.off("data", onData).off("end", onEnd).off("close", onClose).pause();
+    incoming.off("data", onData).off("end", onEnd).off("close", onGone).pause();
   }
 }
 
