@@ -83,12 +83,12 @@ http {
 `;
 
 function siteFor(site: string, address: string, upstreams: readonly string[]): string {
-  const left = [...upstreams];
-  const replaced = site
-    .replace(/listen 80;/, `listen ${address};`)
-    .replace(/server [\d.]+:\d+/g, () => `server ${left.shift() ?? "too few processes"}`);
-  if (left.length > 0) throw new Error(`the settings of nginx name no place for ${left.join(", ")}`);
-  return replaced;
+  const places = [...new Set(site.match(/(?<=server )[\d.]+:\d+/g))];
+  if (places.length !== upstreams.length) throw new Error(`the settings of nginx name ${places.length} processes`);
+  return places.reduce(
+    (text, place, at) => text.replaceAll(`server ${place} `, `server ${upstreams[at]} `),
+    site.replace(/listen 80;/, `listen ${address};`),
+  );
 }
 
 async function isListening(address: string): Promise<boolean> {

@@ -2,7 +2,8 @@
 //
 //   npm run faults:replicas [-- --kills 200] [--seed 1] [--bucket]
 //
-// It ends by itself and prints tables. It exits with 1 if an invariant did not hold or a client saw more than one failed request of a kill.
+// It ends by itself and prints tables. It exits with 1 if an invariant did not hold, or a client saw more than one failed request of a kill
+// or one of a process that SIGTERM ended.
 
 import { parseArgs } from "node:util";
 import { seededRandom } from "@downlink/recordings/testing";
@@ -29,8 +30,9 @@ async function run(): Promise<void> {
   const random = seededRandom(Number(values.seed));
   const { signal } = interrupted;
   const survival = await surviveKills({ kills: Number(values.kills), random, isInBucket: values.bucket, signal });
-  const killed = makeTable(["what", "times"]);
-  for (const [what, times] of [...survival.kills].sort()) killed.push([what, times]);
+  for (const failed of survival.failed) console.log(`a request failed: ${failed}`);
+  const killed = makeTable(["what", "times", "failed requests", "of one at most"]);
+  for (const [what, { times, failed, most }] of [...survival.kills].sort()) killed.push([what, times, failed, most]);
   console.log(killed.toString());
   const seen = makeTable(["a client that", "done", "failed"]);
   for (const [client, { done, failed }] of survival.clients) seen.push([client, done, failed]);

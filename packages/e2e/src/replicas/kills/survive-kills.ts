@@ -17,6 +17,8 @@ interface Options extends KillBedOptions {
 export interface Survival extends Pick<Tally, "kills" | "clients"> {
   /** The invariants that did not hold. */
   readonly failures: readonly string[];
+  /** All failed requests, also those that may fail. */
+  readonly failed: readonly string[];
   readonly files: number;
   readonly uploads: number;
   /** Undefined where something did not hold. */
@@ -41,7 +43,8 @@ export async function surviveKills({ kills, random, signal, ...options }: Option
   }
   return {
     ...{ kills: tally.kills, clients: tally.clients, uploads: acknowledged.uploads.size },
-    failures: [...failures, ...bed.set.falls, ...tally.excesses()],
+    failures: [...failures, ...bed.set.falls, ...tally.excesses(), ...(await findUnasked(bed))],
+    failed: tally.failures(),
     files: bed.robots.reduce((sum, { files }) => sum + files.size, 0),
     longestWaits,
   };
@@ -56,9 +59,15 @@ async function strikeAll(bed: KillBed, { kills, random, tally, signal }: Strikes
   for (let kill = 0; kill < kills; kill++) {
     await delay(random() * LONGEST_PAUSE_MS);
     signal?.throwIfAborted();
-    const { name, strike } = drawStrike(bed, random);
-    tally.nextKill(name);
+    const { name, isGentle, strike } = drawStrike(bed, random);
+    tally.nextKill(name, isGentle);
     await strike();
   }
   await bed.thawed();
+}
+
+/** nginx must ask a process that lives, whatever happened before. */
+async function findUnasked({ set }: KillBed): Promise<string[]> {
+  const count = (await set.nginx.errors()).split("no live upstreams").length - 1;
+  return count === 0 ? [] : [`nginx asked no process ${count} times`];
 }
