@@ -368,6 +368,18 @@ test("--repair repairs what can be repaired: counters, copies and indexes", asyn
   assert.deepEqual(await check(), []);
 });
 
+test("--repair writes missing manifests, also of a recording that has no index at the moment", async () => {
+  const missing = [other, spare].map(({ blobKey }) => manifestKey(blobKey, "import"));
+  for (const key of missing) await deps.blobs.removeNote(key);
+  await run(`UPDATE "Recording" SET "indexKey" = NULL WHERE id = '${spare.id}'`);
+  const toLine = ({ kind, subject, isRepaired }: Finding) => `${kind}: ${subject} ${isRepaired}`;
+  assert.deepEqual((await check()).map(toLine).sort(), missing.map((key) => `missing manifest: ${key} false`).sort());
+  const repaired = await check({ isRepairing: true });
+  assert.deepEqual(repaired.map(toLine).sort(), missing.map((key) => `missing manifest: ${key} true`).sort());
+  await run(`UPDATE "Recording" SET "indexKey" = '${spare.indexKey}' WHERE id = '${spare.id}'`);
+  assert.deepEqual(await check(), []);
+});
+
 slowTest("nothing is found while imports, deletions and edits of datasets go on", async () => {
   const wantedChecks = 3;
   let checks = 0;

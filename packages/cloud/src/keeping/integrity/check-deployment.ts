@@ -15,7 +15,7 @@ import { findWrongRows } from "./row-checks.ts";
 
 export interface CheckDeps extends MarkDeps {
   readonly db: Pick<Database, "prisma" | "pool">;
-  readonly blobs: Pick<BlobStore, "check" | "getNote" | "list" | "listNotes" | "open" | "stat">;
+  readonly blobs: Pick<BlobStore, "check" | "getNote" | "list" | "listNotes" | "open" | "putNote" | "stat">;
 }
 
 export interface CheckOptions {
@@ -38,7 +38,7 @@ export async function* checkDeployment(deps: CheckDeps, options: CheckOptions): 
   yield* findMissingObjects(check);
   yield* findUnheldObjects(check);
   yield* findMixedUp(check);
-  yield* findWrongManifests({ session, blobs: deps.blobs, nowMs, readPercent });
+  yield* findWrongManifests({ ...check, readPercent });
   yield* findWrongRows(session, isRepairing ? deps.db : undefined);
   if (readPercent > 0) yield* findAlteredObjects({ ...deps, session, percent: readPercent });
 }

@@ -32,7 +32,7 @@ test(`a check of ${OBJECTS} objects, of which every hundredth is missing, takes 
       for (const kind of ["begun", "import"]) yield { key: `manifests/${keyOf(number)}/${kind}`, modifiedAtMs: 0 };
   };
   const unread = () => Promise.reject(new Error("it is not read"));
-  const blobs = { check: async () => undefined, list, listNotes, stat, open: unread, getNote: unread };
+  const blobs = { check: async () => undefined, list, listNotes, stat, open: unread, getNote: unread, putNote: unread };
   const jobs = {
     enqueue: async () => {},
     enqueueAll: async () => {},

@@ -4,6 +4,7 @@
 import { pacePages } from "../../core/pace.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { MANIFESTS, ManifestError, manifestKey, parseManifest, readManifestKey } from "../manifests/manifest.ts";
+import { type ManifestDeps, writeFromRow } from "../manifests/write-manifests.ts";
 import type { Finding } from "./finding.ts";
 import { groupItems } from "./group-items.ts";
 import type { Session } from "./listed-objects.ts";
@@ -12,9 +13,11 @@ import { pagesOf } from "./suspects.ts";
 
 const ROWS_PER_STATEMENT = 500;
 
-interface ManifestCheck {
+interface ManifestCheck extends Pick<ManifestDeps, "db"> {
   readonly session: Session;
-  readonly blobs: Pick<BlobStore, "listNotes" | "getNote">;
+  readonly blobs: Pick<BlobStore, "listNotes" | "getNote" | "putNote">;
+  /** Missing manifests are written from the rows. */
+  readonly isRepairing: boolean;
   readonly nowMs: number;
   /** How many of the manifests, in per cent, are read; they are drawn again each time. */
   readonly readPercent: number;
@@ -44,8 +47,11 @@ async function keepManifests({ session, blobs }: ManifestCheck): Promise<void> {
   await session.query("ANALYZE noted");
 }
 
-/** The manifest of an import is written before its row says that it is complete. */
-async function* findMissing({ session, blobs }: ManifestCheck): AsyncGenerator<Finding, void> {
+/**
+ * The manifest of an import is written before its row says that it is complete. A worker of a version without manifests, beside which a later
+ * one took the upload, wrote none.
+ */
+async function* findMissing({ session, db, blobs, isRepairing }: ManifestCheck): AsyncGenerator<Finding, void> {
   const isNoted = (kind: string) =>
     `EXISTS (SELECT FROM noted n WHERE n."blobKey" = r."blobKey" AND n.kind = '${kind}')`;
   const sql = `SELECT r.id, r."blobKey" FROM "Recording" r
@@ -55,7 +61,9 @@ async function* findMissing({ session, blobs }: ManifestCheck): AsyncGenerator<F
       const key = manifestKey(blobKey, "import");
       const isThere = (await blobs.getNote(key)) !== undefined;
       if (isThere || !(await holds(session, id, blobKey))) continue;
-      yield { kind: "missing manifest", subject: key, text: `it is not in the store; recording ${id} was imported` };
+      const isRepaired = isRepairing && (await writeFromRow({ db, blobs }, { id, blobKey }));
+      const text = `it is not in the store; recording ${id} was imported`;
+      yield { kind: "missing manifest", subject: key, text, isRepaired };
     }
 }
 

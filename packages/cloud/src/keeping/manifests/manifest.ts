@@ -69,7 +69,7 @@ export const Imported = z.object({
   indexKey: Text,
   /** How often the file arrived with other bytes than its agent had announced. */
   redeliveries: z.int(),
-  /** Set for a recording that an agent had reported. */
+  /** When the row of the recording was made, if it is older than this manifest: an agent reported the recording, say. */
   reportedAtNs: Integer.optional(),
   importedAtNs: Integer,
 });

@@ -9,6 +9,7 @@ import { putFile } from "../../testing/upload-file.ts";
 import { findLostUpload } from "./find-lost-upload.ts";
 import { type ManifestKind, manifestKey, parseManifest } from "./manifest.ts";
 import { removeObject } from "./remove-object.ts";
+import { writeFromRow } from "./write-manifests.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin, deps } = cloud;
@@ -78,6 +79,12 @@ test("the store has the first manifest before an agent gets its first grant, and
   const facts = { sha256: contentSha256, indexKey, startNs, endNs, messageCount, reportedAtNs: row.createdAtNs };
   assert.deepEqual({ ...imported, ...facts }, imported);
   assert.equal(imported.deviceName, "edge-renamed");
+
+  const asRow = { ...imported, importedAtNs: row.importedAtNs };
+  await deps.blobs.removeNote(manifestKey(blobKey, "import"));
+  assert.equal(await writeFromRow(deps, { id: recordingId, blobKey }), true);
+  assert.deepEqual(await readNote(blobKey, "import"), asRow, "the rows say the same later");
+  assert.equal(await writeFromRow(deps, { id: "rec_other", blobKey }), false);
 });
 
 test("the manifest of an upload by link has the ids of its recording, with what the file states about itself", async () => {

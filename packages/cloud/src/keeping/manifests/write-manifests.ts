@@ -2,6 +2,7 @@
 // another index), the manifest stays the same. The facts that all attempts have in common identify it: ids are in the request's row or
 // derived from its id, and the bytes have one hash.
 
+import { newIndexKey } from "../../background/indexing/index-key.ts";
 import type { Database } from "../../db/client.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
@@ -61,6 +62,27 @@ export async function writeImported(deps: ManifestDeps, blobKey: string, finding
   });
   const written = await deps.blobs.getNote(manifestKey(blobKey, "import"));
   return written !== undefined && parseManifest(blobKey, "import", written).sha256 === facts.sha256;
+}
+
+/**
+ * Writes from its rows what the manifest of an imported object says; a repeat is harmless. Returns false if no recording with these ids holds
+ * such an object now, or its row lacks a fact.
+ */
+export async function writeFromRow(
+  deps: ManifestDeps,
+  { id, blobKey }: { id: string; blobKey: string },
+): Promise<boolean> {
+  const row = await deps.db.prisma.recording.findUnique({ where: { id, blobKey }, include: { device: true } });
+  if (row?.importStatus !== "complete") return false;
+  const { contentSha256: sha256, importedAtNs, device, ...facts } = row;
+  if (sha256 === null || importedAtNs === null) return false;
+  const indexKey = row.indexKey ?? newIndexKey(row.orgId); // nothing stands there, so that a restore makes an index
+  const { sizeBytes, format, startNs, endNs, messageCount, projectId, key } = facts;
+  return await writeImported(deps, blobKey, {
+    ...{ sha256, sizeBytes, format, startNs, endNs, messageCount, indexKey, importedAtNs },
+    named: { projectId, deviceId: device?.id, deviceName: device?.name, key: dropNull(key) },
+    sessionKey: undefined,
+  });
 }
 
 async function putManifest(blobs: ManifestDeps["blobs"], manifest: Manifest): Promise<void> {

@@ -14,7 +14,7 @@ import type { ReplicaSet } from "../replica-set.ts";
 import { whyNotInCi } from "../why-not-in-ci.ts";
 import { checkOutFormerVersion, whyNoFormerVersion } from "./former-version.ts";
 
-test("a former version is replaced process by process, after the new one has migrated the database: no request fails and nothing is lost", {
+test("a former version is replaced process by process, after the new one has migrated the database: no request fails, nothing is lost, and the check finds nothing that it cannot repair", {
   skip: whyNoNginx() ?? whyNotInCi() ?? whyNoFormerVersion(),
 }, async (t) => {
   const packages = checkOutFormerVersion(join(await makeFolder(t), "former"));
@@ -34,6 +34,10 @@ test("a former version is replaced process by process, after the new one has mig
   assert.deepEqual(tally.failures(), [], "no client sees a failed request");
   await assertInvariants(bed, acknowledged);
   assert.deepEqual(falls, []);
+  const [, repaired] = await runCommand(bed.set, ["admin", "check", "--repair"]);
+  assert.match(repaired, /^missing manifest .*\(repaired\)$/m, "former workers imported what new processes took");
+  const [isWhole, printed] = await runCommand(bed.set, ["admin", "check"]);
+  assert.equal(isWhole, 0, printed);
 });
 
 async function makeFolder(t: TestContext): Promise<string> {
@@ -43,7 +47,13 @@ async function makeFolder(t: TestContext): Promise<string> {
 }
 
 /** Runs `downlink migrate` of this version, beside the processes of the former one. */
-async function migrate({ settings }: ReplicaSet): Promise<void> {
-  await using program = startProgram({ script: "cloud/src/main.ts", args: ["migrate"], env: settings });
-  assert.equal(await program.ended, 0, program.output());
+async function migrate(set: ReplicaSet): Promise<void> {
+  const [exit, printed] = await runCommand(set, ["migrate"]);
+  assert.equal(exit, 0, printed);
+}
+
+/** Runs a command of this version. Returns its exit code, and everything that it printed. */
+async function runCommand({ settings }: ReplicaSet, args: readonly string[]) {
+  await using program = startProgram({ script: "cloud/src/main.ts", args, env: settings });
+  return [await program.ended, program.output()] as const;
 }
