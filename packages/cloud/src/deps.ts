@@ -15,7 +15,6 @@ import { StopSteps } from "./core/stop-steps.ts";
 import { openDatabase } from "./db/client.ts";
 import { startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { applyMigrations, listMigrations, migrationsDir } from "./db/migrations.ts";
-import { retryUntilThere } from "./db/retry-until-there.ts";
 import type { ScheduledBackups } from "./keeping/backup/scheduled-backup.ts";
 import { openStores } from "./keeping/stores/open-stores.ts";
 import { traceStore } from "./keeping/stores/trace-store.ts";
@@ -57,8 +56,6 @@ interface Choices {
   readonly fetchPublic?: PublicFetch | undefined;
   /** Starts the database if the configuration names none; a test or a command may join one that another process serves. */
   readonly openPostgres?: typeof startEmbeddedPostgres;
-  /** Until this is aborted, a database that is away is waited for. Undefined: the caller learns of it at once. */
-  readonly waitsUntil?: AbortSignal | undefined;
   /** How the workers look for jobs; undefined: as in production. */
   readonly jobs?: JobLook | undefined;
   /** How passwords are hashed; undefined: as in production. */
@@ -80,7 +77,6 @@ export async function openDeps(
     jobs,
     passwords = new Passwords(),
     indexer = openFileIndexer(),
-    waitsUntil,
     stopSteps = new StopSteps(),
   }: Choices = {},
 ): Promise<OpenDeps> {
@@ -88,7 +84,7 @@ export async function openDeps(
   opened.defer(() => stopSteps.end());
   const use = <T extends Disposable | AsyncDisposable>(step: string, part: T) => stopSteps.use(opened, step, part);
   const tracing = use("what sends traces", openTracing(config.tracing, { warn: (message) => log.warn(message) }));
-  const { url, db } = await openMigrated(use, { config, log, openPostgres, waitsUntil });
+  const { url, db } = await openMigrated(use, { config, log, openPostgres });
   const deployment = await prepareDeployment(db, {
     adminKey: config.adminKey,
     nowNs: clock.nowNs(),
@@ -128,7 +124,7 @@ export async function openDeps(
   return { ...own, ...chosenBy(config, log), [Symbol.asyncDispose]: () => closing.disposeAsync() };
 }
 
-interface Opening extends Pick<Choices, "waitsUntil">, Required<Pick<Choices, "openPostgres">> {
+interface Opening extends Required<Pick<Choices, "openPostgres">> {
   readonly config: Config;
   readonly log: Logger;
 }
@@ -136,14 +132,13 @@ interface Opening extends Pick<Choices, "waitsUntil">, Required<Pick<Choices, "o
 /** Opens the database; every process applies all migrations at its start. */
 async function openMigrated(
   use: <T extends AsyncDisposable>(step: string, part: T) => T,
-  { config, log, openPostgres, waitsUntil }: Opening,
+  { config, log, openPostgres }: Opening,
 ) {
   await mkdir(config.dataDir, { recursive: true });
   const url =
     config.databaseUrl ??
     use("Postgres", await openPostgres({ dir: join(config.dataDir, "postgres"), log: quietly(log) })).url;
-  const migrate = () => applyMigrations({ url, dir: migrationsDir, log });
-  await (waitsUntil ? retryUntilThere(migrate, { log, signal: waitsUntil }) : migrate());
+  await applyMigrations({ url, dir: migrationsDir, log });
   const db = openDatabase(url, { maxConnections: MAX_CONNECTIONS, log });
   return { url, db: use("the connections to the database", db) };
 }

@@ -10,7 +10,8 @@ import { boundHeapGrowth, keepHeapSmall, withSmallHeap } from "./core/heap-growt
 import { PROGRAM_VERSION } from "./core/program-version.ts";
 import { exitIfStuck, StopSteps } from "./core/stop-steps.ts";
 import { addIndexingCommand } from "./data/lake-files/indexing-command.ts";
-import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postgres.ts";
+import { joinEmbeddedPostgres, type startEmbeddedPostgres } from "./db/embedded-postgres.ts";
+import { retryUntilThere } from "./db/retry-until-there.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { type OpenDeps, openDeps } from "./deps.ts";
@@ -18,7 +19,6 @@ import { printReindex, reindex } from "./imports/ingest/reindex.ts";
 import { addBackupCommands } from "./keeping/backup/backup-commands.ts";
 import { requireRestored } from "./keeping/backup/restore-backup.ts";
 import { addCheckCommand } from "./keeping/integrity/check-command.ts";
-import { requireRightStore } from "./keeping/stores/open-stores.ts";
 import { printSweep } from "./keeping/sweep/print-sweep.ts";
 import { DEFAULT_AGE_HOURS, MIN_AGE_HOURS, sweep } from "./keeping/sweep/sweep.ts";
 import { openLog } from "./log.ts";
@@ -29,13 +29,13 @@ import { mintToken } from "./process/credentials/mint.ts";
 import { addCopyCommands } from "./restoring/copying/copy-commands.ts";
 import { addRecoveryCommand } from "./restoring/recovery-command.ts";
 import { findLost } from "./restoring/replay/find-lost.ts";
-import { type RunningServer, serveApp, startHealthServer, startServer } from "./server.ts";
+import { type RunningServer, serveApp } from "./server.ts";
 import { openSite } from "./site/self-hosted/open-site.ts";
 import { readSiteToken } from "./site/self-hosted/read-site-token.ts";
 import { addProofCommand } from "./site/site-work/proof-command.ts";
+import { type ServiceParts, startService } from "./start-service.ts";
 import { requireUsable } from "./store/bucket-uploads/open-store.ts";
 import { addressOf } from "./store/bucket-uploads/store-address.ts";
-import { startWorker } from "./worker.ts";
 
 const SAME_SIGNAL_MS = 1000;
 
@@ -84,7 +84,7 @@ admin
 addCheckCommand(admin, { beside: withDeps });
 addBackupCommands(admin, {
   readConfig: () => readConfig(process.env),
-  beside: (use, openPostgres) => open(use, { openPostgres }),
+  beside: open,
 });
 addCopyCommands(admin, { beside: withDeps });
 addJobCommands(admin, { beside: withDeps });
@@ -112,26 +112,26 @@ try {
   process.exitCode ??= known.exitCode;
 }
 
-async function run({ serves, works }: { serves: boolean; works: boolean }): Promise<void> {
+/** A service waits for a database that is away, and ends within a bounded time once it is stopped, whatever does not close. */
+async function run(parts: ServiceParts): Promise<void> {
   boundHeapGrowth();
-  const runUntilStopped: Use = async (deps, config, stopped) => {
-    const { log, stopSteps: steps } = deps;
-    await requireUsable(addressOf(config), log);
-    await requireRightStore(deps.db, deps.blobs, addressOf(config));
-    await using opened = new AsyncDisposableStack();
-    const marks = await keepMarks({ ...deps, findLost: (sinceMs) => findLost(deps, sinceMs) });
-    steps.use(opened, "the comparison of store and database", marks);
-    const server = serves ? steps.use(opened, "calls", await startServer(config, deps)) : undefined;
-    const health = serves ? undefined : await openHealth(config, deps);
-    if (health) steps.use(opened, "the server of its health", health);
-    if (works) steps.use(opened, "what is sent to webhooks", await startWorker(deps));
-    if (server) announce(server, config, log);
-    if (health) process.stdout.write(`Downlink works; its health is at ${health.url}\n`);
-    await stopped;
-    log.info("stopping");
-    deps.beginStopping();
+  const { config, log, stopped } = begin();
+  let stopSteps = new StopSteps();
+  const giveUp = new AbortController();
+  void stopped.then(() => giveUp.abort());
+  void stopped.then(() => exitIfStuck({ ...config, log, steps: stopSteps }));
+  await requireUsable(addressOf(config), log);
+  const start = () => {
+    stopSteps = new StopSteps(); // those of an attempt that failed are over
+    return startService(config, log, { ...parts, stopSteps });
   };
-  await open(runUntilStopped, { openPostgres: startEmbeddedPostgres, isService: true });
+  await using service = await retryUntilThere(start, { log, signal: giveUp.signal });
+  const { server, health, deps } = service;
+  if (server) announce(server, config, log);
+  if (health) process.stdout.write(`Downlink works; its health is at ${health.url}\n`);
+  await stopped;
+  log.info("stopping");
+  deps.beginStopping();
 }
 
 /** Lists names in lines of at most 78 characters. */
@@ -188,10 +188,6 @@ async function runSite({ url, ...given }: SiteFlags): Promise<void> {
   log.info("stopping");
 }
 
-async function openHealth({ workPort, ...config }: Config, deps: OpenDeps): Promise<RunningServer | undefined> {
-  return workPort === undefined ? undefined : await startHealthServer({ ...config, workPort }, deps);
-}
-
 async function createOrg(name: string): Promise<void> {
   await withDeps(async (deps) => {
     const adminToken = mintToken("dl_sk");
@@ -240,36 +236,27 @@ async function reindexStore({ all }: { all: boolean }): Promise<void> {
   });
 }
 
-type Use = (deps: OpenDeps, config: ReturnType<typeof readConfig>, stopped: Promise<void>) => Promise<void>;
+type Use = (deps: OpenDeps, config: Config, stopped: Promise<void>) => Promise<void>;
 
 /** Opens the database for a command, even beside a running control plane: if that has a Postgres of its own, the command uses it. */
 async function withDeps(use: Use): Promise<void> {
   keepHeapSmall();
-  await open(use, { openPostgres: joinEmbeddedPostgres });
+  await open(use, joinEmbeddedPostgres);
 }
 
-interface Opening {
-  readonly openPostgres: typeof startEmbeddedPostgres;
-  /**
-   * Whether this is a service: it waits for a database that is away, and ends within a bounded time once it is stopped, whatever does not
-   * close. A command says at once that the database is away.
-   */
-  readonly isService?: boolean;
+/** A command says at once that the database is away. */
+async function open(use: Use, openPostgres: typeof startEmbeddedPostgres): Promise<void> {
+  const { config, log, stopped } = begin();
+  await using deps = await openDeps(config, log, { openPostgres });
+  await use(deps, config, stopped);
 }
 
-async function open(use: Use, { openPostgres, isService }: Opening): Promise<void> {
+function begin() {
   const config = readConfig(process.env);
   requireRestored(config.dataDir);
   const log = openLog(config.logLevel, config.logFormat);
   for (const sentence of config.misspelt) log.warn(sentence);
-  const stopped = waitUntilStopped();
-  const stopSteps = new StopSteps();
-  const giveUp = new AbortController();
-  void stopped.then(() => giveUp.abort());
-  if (isService) void stopped.then(() => exitIfStuck({ ...config, log, steps: stopSteps }));
-  const waitsUntil = isService ? giveUp.signal : undefined;
-  await using deps = await openDeps(config, log, { openPostgres, waitsUntil, stopSteps });
-  await use(deps, config, stopped);
+  return { config, log, stopped: waitUntilStopped() };
 }
 
 /**

@@ -23,9 +23,16 @@ const settings = { max_connections: "60" };
 /** A name that leads to one server after another, as that of a managed database does. */
 async function startFront(t: TestContext) {
   let target: string | undefined;
+  let passing = Number.POSITIVE_INFINITY;
+  let swallowed = 0;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     if (target === undefined) return void near.destroy();
+    passing -= 1;
+    if (passing < 0) {
+      swallowed += 1;
+      return void sockets.add(near.on("error", () => {}));
+    }
     const far = connect(target);
     for (const [from, to] of [
       [near, far],
@@ -47,6 +54,11 @@ async function startFront(t: TestContext) {
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     cut,
+    /** From now on only so many connections go through; the others carry nothing, as if their packets were dropped. */
+    pass(connections: number) {
+      passing = connections;
+    },
+    swallowed: () => swallowed,
     leadTo(url: string | undefined) {
       target = url === undefined ? undefined : join(socketDirOf(url), ".s.PGSQL.5432");
     },
@@ -174,6 +186,21 @@ test("a service that starts before its database waits for it, and a command says
   assert.equal(await service.ended, 0, service.output());
 });
 
+for (const passing of [0, 1, 2, 4])
+  test(`a service waits where ${passing} connections to its database work and the next ones hang, and starts once all work`, async (t) => {
+    const { startProgram, env } = await programs(t);
+    env.front.leadTo(env.url);
+    env.front.pass(passing);
+    const services = [startProgram("work"), startProgram("serve")];
+    for (const service of services) await service.printed(/waiting for the database of DATABASE_URL/);
+    env.front.pass(Number.POSITIVE_INFINITY);
+    for (const service of services) {
+      await service.printed(/Downlink (works|serves)/);
+      service.kill();
+      assert.equal(await service.ended, 0, service.output());
+    }
+  });
+
 test("a service that waits for its database ends when it is told to", async (t) => {
   const { startProgram } = await programs(t);
   const service = startProgram("serve");
@@ -191,7 +218,7 @@ async function programs(t: TestContext) {
   const main = join(import.meta.dirname, "../main.ts");
   const variables = { DATABASE_URL: front.url, DOWNLINK_PORT: "0", DOWNLINK_DATA_DIR: dir, DOWNLINK_LOG_LEVEL: "info" };
   const startProgram = (...words: string[]) => {
-    const child = spawn(process.execPath, [main, ...words], { env: { ...variables, DOWNLINK_WORK_PORT: "" } });
+    const child = spawn(process.execPath, [main, ...words], { env: { ...variables, DOWNLINK_WORK_PORT: "0" } });
     t.after(() => child.kill("SIGKILL"));
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (output += text));

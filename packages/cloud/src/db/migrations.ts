@@ -36,6 +36,8 @@ const HINDERED = new Set(["40P01", "55P03"]);
 /** This is well below the second after which Postgres ends a call that is in a deadlock: so it is the migration that gives way. */
 const LOCK_MS = 200;
 const PAUSE_MS = 300;
+/** A network that drops packets answers nothing, for ever. */
+const CONNECT_TIMEOUT_MS = 10_000;
 /** For a minute the migration gives way; then it waits in line, and what comes later waits behind it. */
 const SHORT_MS = 60_000;
 const MOST_IN_LINE = 10;
@@ -111,7 +113,12 @@ async function readMigration(dir: string, name: string): Promise<Migration> {
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: "downlink-migrations", keepAlive: true });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: "downlink-migrations",
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
   client.on("error", () => {}); // a lost connection fails the query that needs it
   await client.connect();
   try {
