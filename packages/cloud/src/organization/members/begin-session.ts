@@ -2,6 +2,7 @@ import type { Ctx } from "../../calls/context/context.ts";
 import { newId } from "../../db/ids.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { hashToken, mintToken } from "../../process/credentials/mint.ts";
+import { withOwner, writeSessionEntry } from "./session-entries.ts";
 
 export const SESSION_SECONDS = 30 * 86_400;
 
@@ -20,15 +21,15 @@ export interface NewSession {
 export async function beginSession(
   tx: Transaction,
   owner: Owner,
-  { clock, address }: Pick<Ctx, "clock" | "address">,
+  ctx: Pick<Ctx, "clock" | "address" | "requestId">,
 ): Promise<NewSession> {
-  const nowNs = clock.nowNs();
+  const nowNs = ctx.clock.nowNs();
   const isOfProgram = "isOfProgram" in owner && owner.isOfProgram === true;
   const [id, token] = [newId("sess"), mintToken("dl_ses")];
   const expiresAtNs = nowNs + BigInt(isOfProgram ? PROGRAM_SESSION_SECONDS : SESSION_SECONDS) * 1_000_000_000n;
   const times = { createdAtNs: nowNs, lastUsedAtNs: nowNs, expiresAtNs };
-  await tx.signInSession.create({
-    data: { id, tokenSha256: hashToken(token), ...owner, address: address(), ...times },
-  });
+  const data = { id, tokenSha256: hashToken(token), ...owner, address: ctx.address(), ...times };
+  const session = await tx.signInSession.create({ data, include: withOwner });
+  await writeSessionEntry(tx, ctx, { operation: "session.begin", session });
   return { id, token, expiresAt: expiresAtNs };
 }

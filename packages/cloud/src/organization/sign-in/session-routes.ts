@@ -15,10 +15,12 @@ import { addressOf } from "../../calls/http/limit-rates.ts";
 import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
 import { parseInput } from "../../calls/http/parse.ts";
 import { requireJson, requireOwnOrigin, sessionCookie, setCookie } from "../../calls/http/session-cookie.ts";
+import { withTransaction } from "../../db/transaction.ts";
 import { findSession } from "../../process/credentials/find-session.ts";
 import { hashToken } from "../../process/credentials/mint.ts";
 import { noteOrWarn } from "../../store/ledger/note-entries.ts";
 import { type NewSession, SESSION_SECONDS } from "../members/begin-session.ts";
+import { withOwner, writeSessionEntry } from "../members/session-entries.ts";
 import { takeFailure } from "./failed-sign-in.ts";
 import type { Stranger } from "./join.ts";
 import { acceptInvitation, lookAtInvitation, signIn } from "./sign-in.ts";
@@ -51,10 +53,18 @@ export function sessionRoutesOf(app: Hono<Env>, deps: Deps): void {
   app.delete(sessionRoutes.end.path, async (c) => {
     requireOwnOrigin(c.req.raw.headers, deps);
     const token = sessionCookie(c.req.raw.headers, deps);
-    if (token) await deps.db.prisma.signInSession.deleteMany({ where: { tokenSha256: hashToken(token) } });
+    if (token) await endSession(strangerOf(c, deps), hashToken(token));
     c.header("Set-Cookie", setCookie(deps, undefined, 0));
     c.header("Cache-Control", "no-store");
     return c.json({ ended: token !== undefined });
+  });
+}
+
+async function endSession(ctx: Stranger, tokenSha256: string): Promise<void> {
+  await withTransaction(ctx.db, async (tx) => {
+    const session = await tx.signInSession.findUnique({ where: { tokenSha256 }, include: withOwner });
+    const { count } = await tx.signInSession.deleteMany({ where: { tokenSha256 } });
+    if (session && count === 1) await writeSessionEntry(tx, ctx, { operation: "session.end", session });
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
 import { forgetSessions } from "../../process/credentials/forget-sessions.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
@@ -229,4 +230,28 @@ test("over https the cookie is only for this host and only over https", async (t
   assert.equal((await browser.ask({ path: "/v1/me" })).status, 200);
   browser.cookie = browser.cookie!.replace("__Host-", "");
   assert.equal((await browser.ask({ path: "/v1/me" })).status, 401);
+});
+
+test("the audit log has who signed in and out, and once in ten minutes that a wrong password was tried", async () => {
+  const { browser, email, id } = await newMember("admin");
+  const list = async () => {
+    const { output } = await admin.callWithHeaders(api.audit.list, { limit: 1000 });
+    return output
+      .filter(({ actor, resourceId }) => actor.id === id || resourceId === id)
+      .map(({ operation, before, after, address }) => [operation, before ?? after, address])
+      .slice(1); // that the invitation was accepted
+  };
+  await browser.ask({ method: "DELETE", path: "/v1/session" });
+  for (let n = 0; n < 3; n++) await new Browser(cloud).signIn({ email, password: "a wrong password" });
+  const fields = { isOfProgram: false, address: "127.0.0.1" };
+  const failed = { email, failed: "the password was wrong" };
+  const found = await eventually(list, ({ length }) => length === 3);
+  assert.deepEqual(found, [
+    ["session.begin", fields, "127.0.0.1"],
+    ["session.end", fields, "127.0.0.1"],
+    ["session.begin", failed, "127.0.0.1"],
+  ]);
+  clock.aheadNs += 601n * SECOND_NS;
+  await new Browser(cloud).signIn({ email, password: "a wrong password" });
+  await eventually(list, ({ length }) => length === 4);
 });

@@ -12,6 +12,7 @@ import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { hashToken } from "../../process/credentials/mint.ts";
 import { hashInTurn, provePassword } from "../../process/passwords/prove-password.ts";
 import { beginSession, type NewSession } from "../members/begin-session.ts";
+import { writeFailedSignIn } from "../members/session-entries.ts";
 import { join, type Stranger } from "./join.ts";
 import { refuseSeveral } from "./of-several.ts";
 
@@ -54,6 +55,9 @@ async function requirePassword(
 ): Promise<AccountModel> {
   const account = await provePassword(ctx, { email, address: ctx.address() }, password);
   if (account) return account;
+  const known = await ctx.db.prisma.account.findUnique({ where: { email }, select: { id: true } });
+  const writing = known && writeFailedSignIn(ctx, { accountId: known.id, email }); // not awaited: the time would tell who has an account
+  writing?.catch((error) => ctx.log.warn({ err: error }, "a failed sign-in is not in the audit log"));
   throw doNotFit();
 }
 
