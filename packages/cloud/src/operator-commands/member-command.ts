@@ -2,6 +2,7 @@ import { api, Email, type Invitation, Member, MemberRole, type PasswordReset } f
 import { type Command, InvalidArgumentError } from "commander";
 import type { Ctx, Deps } from "../calls/context/context.ts";
 import { CommandError } from "../core/command-error.ts";
+import { erasePerson } from "../organization/members/erase-person.ts";
 import { invitations, shownInvitation } from "../organization/members/invitations.ts";
 import { members, shownMember } from "../organization/members/members.ts";
 import { act, operatorOf } from "./act-as-operator.ts";
@@ -26,8 +27,9 @@ const bound = { contract: api.members, handlers: members, shown: shownMember };
 const inviting = { contract: api.invitations, handlers: invitations, shown: shownInvitation };
 
 export function addMemberCommand(admin: Command, { beside }: Deployment): void {
-  admin
-    .command("members <organization>")
+  const command = admin
+    .command("members")
+    .argument("<organization>")
     .description("list the members of an organization, by its id or name; change what is given")
     .option("--invite <e-mail>", "print a link by which a person becomes a member, once, within seven days", readEmail)
     .option("--change <id>", "give a member the role that --role says")
@@ -46,6 +48,17 @@ export function addMemberCommand(admin: Command, { beside }: Deployment): void {
         const rows = await readEveryPage<Member>((page) => members.list(ctx, page));
         const none = "there is no member; --invite makes a link for one";
         print(linesOf(rows, { json: flags.json, schema: Member, describe, none }));
+      }),
+    );
+  command
+    .command("erase <e-mail>")
+    .description("replace a person's e-mail address by a mark in the audit log and in all rows, and remove the account")
+    .addHelpText("after", "\nExample:\n  downlink admin members erase ada@example.org")
+    .action((text: string) =>
+      beside(async (deps) => {
+        const { mark, counts } = await erasePerson(deps, readEmail(text));
+        const rows = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+        print([`the address is ${mark} from now on: ${rows.join(", ")}`]);
       }),
     );
 }

@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { Command } from "commander";
 import { newId } from "../db/ids.ts";
-import { makeOneOfEach } from "../testing/one-of-each.ts";
+import { makeOneOfEach, storeMember } from "../testing/one-of-each.ts";
 import { refusedWith } from "../testing/refused-with.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { helloBody } from "../testing/test-agent.ts";
@@ -119,6 +119,28 @@ test("members are invited, get roles and are removed; the last admin stays", asy
   await assert.rejects(run("members", orgId, "--change", id), /--change needs --role/);
   await assert.rejects(run("members", orgId, "--role", "user"), /--role needs --change/);
   await assert.rejects(run("members", orgId, "--role", "king"), /admin or user/);
+});
+
+test("a person who has left is erased: a mark is where the e-mail address was, and nowhere else", async () => {
+  const leaving = await storeMember(cloud, { client: admin, name: "grace" });
+  const email = "grace@member.example";
+  await run("members", orgId, "--change", leaving, "--role", "admin");
+  await run("members", orgId, "--invite", `great-${email}`);
+  await assert.rejects(run("members", "erase", email), /is a member of .*--remove mem_\w+\): remove the member first/);
+  await run("members", orgId, "--remove", leaving);
+  await deps.db.prisma.auditEntry.updateMany({ where: { resourceId: leaving }, data: { actorName: email } });
+  const { out } = await run("members", "erase", "Grace@member.example");
+  assert.match(out, /^the address is erased-[0-9a-f]{12} from now on: 0 accounts, 0 invitations, 2 entries, /);
+  const everything = JSON.stringify(
+    [await deps.db.prisma.auditEntry.findMany(), await deps.db.prisma.account.findMany()],
+    (_name, value) => (typeof value === "bigint" ? String(value) : value),
+  );
+  assert.ok(!everything.replaceAll(`great-${email}`, "").includes(email));
+  assert.ok(everything.includes(`great-${email}`), "another address that ends like it stays");
+  assert.equal(
+    (await deps.db.prisma.auditEntry.findMany({ where: { actorName: /erased-\w+/.exec(out)![0] } })).length,
+    2,
+  );
 });
 
 test("an organization or a thing that is not there is refused with a sentence, and another one's is not touched", async () => {
