@@ -4,7 +4,7 @@ import { ingestPathPolicies } from "./buckets/bucket-objects/path-policies.ts";
 import { bucketNotifications } from "./buckets/notifications/bucket-notifications.ts";
 import { INBOX_PATH, inboxRoute } from "./buckets/notifications/inbox-route.ts";
 import type { Deps } from "./calls/context/context.ts";
-import { allowCrossOrigin } from "./calls/data-plane/allow-cross-origin.ts";
+import { allowApiOrigins, allowCrossOrigin } from "./calls/data-plane/allow-cross-origin.ts";
 import { partRoute, pieceRoute } from "./calls/data-plane/part-route.ts";
 import { answerError } from "./calls/http/answer-error.ts";
 import { nameCalledOrigin } from "./calls/http/called-origin.ts";
@@ -103,6 +103,7 @@ export function createApp(deps: Deps): Hono<Env> {
   answerRefusals(app, deps);
 
   allowCrossOrigin(app, deps);
+  allowApiOrigins(app, deps);
   app.use(`${DATA_PLANE}*`, linkInTurn(deps.turns));
   healthRoutes(app, deps);
   metricsRoute(app, deps);
@@ -225,5 +226,11 @@ function moveBytes(app: Hono<Env>, deps: Deps): void {
 
 function answerRefusals(app: Hono<Env>, { log }: Deps): void {
   app.onError((error, c) => answerError(c, error, log));
-  app.notFound((c) => answerError(c, new ApiError("NotFound", `there is no ${c.req.method} ${c.req.path}`), log));
+  app.notFound((c) => {
+    const { method, path } = c.req;
+    const methods = app.router instanceof ExactFirstRouter ? app.router.methodsOf(path) : [];
+    if (methods.length === 0) return answerError(c, new ApiError("NotFound", `there is no ${method} ${path}`), log);
+    c.header("Allow", methods.join(", "));
+    return answerError(c, new ApiError("MethodNotAllowed", `${path} takes ${methods.join(", ")}, not ${method}`), log);
+  });
 }

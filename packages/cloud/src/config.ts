@@ -67,6 +67,7 @@ const Environment = z.object({
   DOWNLINK_PUBLIC_URL: z.url().optional(),
   DOWNLINK_CONSOLE: z.enum(["on", "off"]).default("on"),
   DOWNLINK_LINK_ORIGINS: Origins.default([]),
+  DOWNLINK_API_ORIGINS: Origins.default([]),
   DOWNLINK_DATA_DIR: z.string().min(1).default("./.data"),
   DOWNLINK_OBJECTS_DIR: z.string().min(1).optional(),
   DOWNLINK_INBOX_DIR: z.string().min(1).optional(),
@@ -163,6 +164,8 @@ export interface Config {
   /** The origins whose pages may use links. */
   readonly servesConsole: boolean;
   readonly linkOrigins: readonly string[];
+  /** The origins whose pages may call the API with a token. */
+  readonly apiOrigins: readonly string[];
   readonly dataDir: string;
   /** The folder of the objects, unless a bucket keeps them. */
   readonly objectsDir: string;
@@ -228,6 +231,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     publicUrl: settings.DOWNLINK_PUBLIC_URL?.replace(/\/+$/, ""),
     servesConsole: settings.DOWNLINK_CONSOLE === "on",
     linkOrigins: settings.DOWNLINK_LINK_ORIGINS,
+    apiOrigins: settings.DOWNLINK_API_ORIGINS,
     dataDir: resolve(settings.DOWNLINK_DATA_DIR),
     objectsDir: resolve(settings.DOWNLINK_OBJECTS_DIR ?? join(settings.DOWNLINK_DATA_DIR, "objects")),
     bucket: bucketOf(settings),

@@ -177,6 +177,7 @@ function chosenBy(config: Config, log: Logger) {
     metricsToken: config.metricsToken,
     consoleFolder: config.servesConsole ? consoleFolder() : undefined,
     linkOrigins: config.linkOrigins,
+    apiOrigins: config.apiOrigins,
     deleteSafety: config.deleteSafety,
     deleteProofAgeSeconds: config.deleteProofAgeSeconds,
     scrubDays: config.scrubDays,

@@ -54,6 +54,7 @@ export const errorCodes = {
   LinkRefused: { status: 403, meaning: "The link's signature does not match its method and target." },
   NotFound: { status: 404, meaning: "Unknown, or not visible to the caller's organization and projects." },
   NoStreamableRecordings: { status: 404, meaning: "The selection holds no imported recording to stream." },
+  MethodNotAllowed: { status: 405, meaning: "The path takes other methods; `Allow` names them." },
   HeadersTimeout: { status: 408, meaning: "The headers were not whole in time; nothing was done." },
   BodyTimeout: { status: 408, meaning: "The body stood still or came too slowly; nothing was done." },
   NameTaken: { status: 409, meaning: "Another one has this name or key already." },

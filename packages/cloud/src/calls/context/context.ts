@@ -69,6 +69,8 @@ export interface Deps {
   readonly consoleFolder: string | undefined;
   /** The origins whose pages may use links. */
   readonly linkOrigins: readonly string[];
+  /** The origins whose pages may call the API with a token. */
+  readonly apiOrigins: readonly string[];
   readonly deleteSafety: DeleteSafety;
   /** How old the last reading of stored bytes may be when a device may delete its copy, in seconds. */
   readonly deleteProofAgeSeconds: number;

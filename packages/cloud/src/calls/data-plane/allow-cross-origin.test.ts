@@ -84,3 +84,21 @@ slowTest("pages can read until when a link is valid, and the file name of an exp
   });
   assert.equal(later.fileName, "rover-2_2026-04-14T03-00-13Z.mcap");
 });
+
+test("pages of an origin that the operator names may call the API with a token, and read headers; other pages may not", async () => {
+  const open = await startCloud({ after }, { works: false, environment: { DOWNLINK_API_ORIGINS: ORIGIN } });
+  const asked = {
+    "access-control-request-method": "PATCH",
+    "access-control-request-headers": "authorization,if-match",
+  };
+  const preflightOf = (origin: string) =>
+    fetch(`${open.url}/v1/devices/robot`, { method: "OPTIONS", headers: { origin, ...asked } });
+  const allowed = await preflightOf(ORIGIN);
+  assert.deepEqual([allowed.status, allowed.headers.get("access-control-allow-origin")], [204, ORIGIN]);
+  assert.match(allowed.headers.get("access-control-allow-methods")!, /PATCH/);
+  assert.equal(allowed.headers.get("access-control-allow-credentials"), null);
+  assert.equal((await preflightOf("https://evil.example")).headers.get("access-control-allow-origin"), null);
+  const headers = { origin: ORIGIN, authorization: `Bearer ${open.adminKey}` };
+  const listed = await fetch(`${open.url}/v1/devices`, { headers });
+  assert.deepEqual([listed.status, listed.headers.get("access-control-allow-origin")], [200, ORIGIN]);
+});

@@ -6,17 +6,43 @@ import type { Hono } from "hono";
 import { cors } from "hono/cors";
 import type { Env } from "../http/env.ts";
 
+interface Origins {
+  readonly linkOrigins: readonly string[];
+  readonly apiOrigins: readonly string[];
+}
+
+/**
+ * Lets pages of other origins call the API with a token, if the operator names these origins. Cookies are never sent, so that a page has only the
+ * rights of the token that it was given.
+ */
+export function allowApiOrigins(app: Hono<Env>, { apiOrigins }: Pick<Origins, "apiOrigins">): void {
+  if (apiOrigins.length === 0) return;
+  app.use(
+    "/v1/*",
+    cors({
+      origin: (origin) => (isNamed(apiOrigins, origin) ? origin : null),
+      allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+      allowHeaders: ["authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "traceparent"],
+      exposeHeaders: ["*"], // without cookies this stands for all of them, besides Authorization
+      maxAge: 3600, // seconds
+    }),
+  );
+}
+
+function isNamed(origins: readonly string[], origin: string): boolean {
+  return origins.includes(origin) || origins.includes("*");
+}
+
 /**
  * Lets pages of other origins use links if the operator names these origins. The holder of a link may have the data, but whether a browser
  * may send its user's links to other sites is the operator's decision. Cookies are not sent. spec: Fetch, CORS protocol
  */
-export function allowCrossOrigin(app: Hono<Env>, { linkOrigins }: { readonly linkOrigins: readonly string[] }): void {
+export function allowCrossOrigin(app: Hono<Env>, { linkOrigins }: Pick<Origins, "linkOrigins">): void {
   if (linkOrigins.length === 0) return;
-  const isNamed = (origin: string) => linkOrigins.includes(origin) || linkOrigins.includes("*");
   app.use(
     "/data-plane/*",
     cors({
-      origin: (origin) => (isNamed(origin) ? origin : null),
+      origin: (origin) => (isNamed(linkOrigins, origin) ? origin : null),
       allowMethods: ["GET", "HEAD", "PUT"],
       allowHeaders: ["content-type", "if-none-match", "if-range", "range"],
       exposeHeaders: ["accept-ranges", "content-disposition", "content-range", "etag", DAMAGE_HEADER, MISSING_HEADER],

@@ -38,3 +38,14 @@ for (const [method, path, body, called] of [
     const response = await appOf().request(path, { method });
     assert.deepEqual([await response.text(), response.headers.get("called")], [body, called]);
   });
+
+test("a router says by which methods a path may be called", () => {
+  const router = new ExactFirstRouter<string>();
+  router.add("ALL", "/*", "middleware");
+  router.add("GET", "/v1/devices", "list");
+  router.add("POST", "/v1/devices", "create");
+  router.add("PATCH", "/v1/devices/:id", "update");
+  assert.deepEqual(router.methodsOf("/v1/devices"), ["GET", "HEAD", "POST"]);
+  assert.deepEqual(router.methodsOf("/v1/devices/robot"), ["PATCH"]);
+  assert.deepEqual(router.methodsOf("/v1/robots"), []);
+});

@@ -11,8 +11,10 @@ export class ExactFirstRouter<T> implements Router<T> {
   readonly #exact = new RegExpRouter<T>();
   readonly #others = new RegExpRouter<T>();
   readonly #exactRoutes = new Set<string>();
+  readonly #routes: { readonly method: string; readonly pattern: RegExp }[] = [];
 
   add(method: string, path: string, handler: T): void {
+    if (method !== "ALL" && method !== "OPTIONS") this.#routes.push({ method, pattern: toPattern(path) });
     const isForMany = path.includes("*");
     const isExact = !isForMany && !path.includes(":");
     if (isExact) this.#exactRoutes.add(`${method} ${path}`);
@@ -24,4 +26,18 @@ export class ExactFirstRouter<T> implements Router<T> {
     const router = this.#exactRoutes.has(`${method} ${path}`) ? this.#exact : this.#others;
     return router.match(method, path);
   }
+
+  /** Returns the methods by which this path may be called; none if there is no such path. Only refusals ask, so it tries every route. */
+  methodsOf(path: string): string[] {
+    const methods = this.#routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : method)))].sort();
+  }
+}
+
+function toPattern(path: string): RegExp {
+  const parts = path.split(/(:\w+(?:\{[^}]+\})?|\*)/).map((part) => {
+    if (part === "*") return ".*";
+    return part.startsWith(":") ? "[^/]+" : part.replaceAll(/[.+?^$|()[\]\\{}]/g, "\\$&");
+  });
+  return new RegExp(`^${parts.join("")}$`);
 }

@@ -4,7 +4,7 @@ import type { CallRates, Rate } from "../../process/limits/call-rates.ts";
 import { clientAddress, type Network } from "../../process/limits/client-address.ts";
 import type { Env } from "./env.ts";
 
-/** Throws `RateLimited` if the token made too many calls. Its headers are sent with that refusal, and once less than half is left. */
+/** Throws `RateLimited` if the token made too many calls. Every answer says how many are left. */
 export async function countCall(c: Context<Env>, rates: CallRates, tokenId: string): Promise<void> {
   hold(c, await rates.countCall(tokenId));
 }
@@ -14,7 +14,8 @@ export function limitFailures(rates: CallRates, proxies: readonly Network[]): Mi
   return async (c, next) => {
     await next();
     if (!(c.error instanceof ApiError) || c.error.code !== "Unauthenticated") return;
-    hold(c, await rates.countFailure(addressOf(c, proxies)));
+    const rate = await rates.countFailure(addressOf(c, proxies));
+    if (rate.left * 2 < rate.most) hold(c, rate);
   };
 }
 
@@ -25,9 +26,9 @@ export function addressOf(c: Context<Env>, proxies: readonly Network[]): string 
 
 /** Sets headers as in draft-ietf-httpapi-ratelimit-headers-10. */
 function hold(c: Context<Env>, { name, most, windowSeconds, left, waitSeconds, isExceeded }: Rate): void {
-  if (left * 2 >= most) return;
-  c.header("RateLimit-Policy", `"${name}";q=${most};w=${windowSeconds}`);
-  c.header("RateLimit", `"${name}";r=${left};t=${waitSeconds}`);
+  const { outgoing } = c.env; // Hono's own headers would take longer than the count
+  outgoing.setHeader("RateLimit-Policy", `"${name}";q=${most};w=${windowSeconds}`);
+  outgoing.setHeader("RateLimit", `"${name}";r=${left};t=${waitSeconds}`);
   if (!isExceeded) return;
   const message = `more than ${most} calls in ${windowSeconds} s; wait ${waitSeconds} s`;
   throw new ApiError("RateLimited", message, { retryAfterSeconds: waitSeconds });

@@ -93,7 +93,7 @@ test("a link is valid for 15 minutes, for GET, and for the one attachment that i
   assert.notEqual(swapped, one.location);
   assert.equal((await get(swapped)).status, 403);
   assert.equal((await get(one.location.split("?")[0]!)).status, 400);
-  assert.equal((await get(other.location, {}, "PUT")).status, 404);
+  assert.equal((await get(other.location, {}, "PUT")).status, 405);
   clock.aheadNs = 15n * 60n * 1_000_000_000n - 60_000_000_000n;
   assert.equal((await get(other.location)).status, 200);
   clock.aheadNs += 61_000_000_000n;

@@ -86,7 +86,7 @@ test("a body of another media type is 415, and the link stays valid", async () =
   assert.equal((await putFile(link, "x", { "content-type": "Application/Octet-Stream; charset=binary" })).status, 200);
 });
 
-test("a link that was altered is 403, one of another method 404, and one without a signature 400, all as JSON", async () => {
+test("a link that was altered is 403, one of another method 405, and one without a signature 400, all as JSON", async () => {
   const { link } = await newLink();
   const other = await newLink();
   const altered = [
@@ -95,7 +95,7 @@ test("a link that was altered is 403, one of another method 404, and one without
     link.replace(/([?&]e=)\d/, "$19"),
   ];
   for (const text of altered) assert.deepEqual(await refusal(putFile(text, "x")), [403, "LinkRefused"], text);
-  assert.deepEqual(await refusal(fetch(link)), [404, "NotFound"]);
+  assert.deepEqual(await refusal(fetch(link)), [405, "MethodNotAllowed"]);
   assert.deepEqual(await refusal(putFile(link.replace(/\?.*/, ""), "x")), [400, "InvalidLink"]);
   assert.equal((await putFile(link, "x")).status, 200);
 });

@@ -77,7 +77,7 @@ test("a link is valid for 15 minutes, for GET, and for the one file that it name
   const { location } = await askFor(failed.requestId);
   assert.equal((await get(location.replace(failed.requestId, another.requestId))).status, 403);
   assert.equal((await get(location.split("?")[0]!)).status, 400);
-  assert.equal((await get(location, {}, "PUT")).status, 404);
+  assert.equal((await get(location, {}, "PUT")).status, 405);
   clock.aheadNs = 14n * MINUTE_NS;
   assert.equal((await get(location, {}, "HEAD")).status, 200);
   clock.aheadNs = 15n * MINUTE_NS + 1n;

@@ -95,7 +95,7 @@ test("a link is valid for 15 minutes, for GET, and for the one package that it n
   };
   assert.equal(await statusOf(link.replace(new URL(link).pathname, swapped)), 403);
   assert.equal(await statusOf(link.split("?")[0]!), 400);
-  assert.equal(await statusOf(link, "PUT"), 404);
+  assert.equal(await statusOf(link, "PUT"), 405);
   clock.atNs += 15n * 60n * 1_000_000_000n - 1_000_000_000n;
   assert.equal(await statusOf(link), 200);
   clock.atNs += 1_000_000_000n;

@@ -30,7 +30,9 @@ test("a token beyond its rate is asked to wait, and another token is not", async
   assert.equal(refused.headers.get("ratelimit-policy"), '"token";q=20;w=10');
   assert.match(refused.headers.get("ratelimit")!, /^"token";r=0;t=\d+$/);
   assert(answers.filter(({ status }) => status === 200).length >= 20);
-  assert.equal((await list(other)).status, 200);
+  const { status, headers } = await list(other);
+  assert.deepEqual([status, headers.get("ratelimit-policy")], [200, '"token";q=20;w=10']);
+  assert.match(headers.get("ratelimit")!, /^"token";r=1[89];t=\d+$/, "a call that succeeds says how many are left");
 });
 
 test("failures of an address delay only its failures, never a valid token, and no other address", async () => {
