@@ -76,7 +76,7 @@ export function invalidAt(all: readonly Detail[]): ApiError {
  * Makes a 400 of what a schema refuses. For a value of a wrong type it reports only the type, and not also, for example, that an empty list
  * is too short for a text.
  */
-export function invalidRequest({ issues }: z.ZodError): ApiError {
+export function invalidRequest({ issues }: Pick<z.ZodError, "issues">): ApiError {
   const details = issues.map(({ path, message, code }) => ({ path: path.join("."), message, code }));
   const mistyped = new Set(details.flatMap(({ path, code }) => (code === "invalid_type" ? path : [])));
   return invalidAt(

@@ -18,6 +18,17 @@ const operations = Object.entries(api).flatMap(([resource, contract]) =>
 const wrongTexts = ["", "x", "-1", "9".repeat(30), "2026-13-01", '"', "%00"];
 const wrongValues = [1.5, -1, true, "", "\0", "__proto__", "x".repeat(5000), [], [{}], [null], {}, { "\0": 1 }];
 
+test("a wrong value in a query is named by its parameter", async () => {
+  const refusalOf = async (query: string) => {
+    const headers = { authorization: `Bearer ${cloud.adminKey}` };
+    return ErrorBody.parse(await (await fetch(`${cloud.url}/v1/recordings?${query}`, { headers })).json()).error;
+  };
+  const statuses = 'must be one of "none", "pending", "importing", "failed", "complete"';
+  assert.equal(await refusalOf("limit=1&limit=2"), "limit must be given once");
+  assert.equal(await refusalOf("importStatus=nope"), `importStatus ${statuses}`);
+  assert.equal(await refusalOf("importStatus=none&importStatus=nope"), `importStatus ${statuses}, which "nope" is not`);
+});
+
 /** Yields calls in which one field after the other is wrong, and everything else is right. */
 function* wrongCalls(operation: Operation): Generator<{ query: string; body?: unknown }> {
   const body = exampleOf(operation) as Record<string, unknown> | undefined;

@@ -8,6 +8,9 @@ import type { Env } from "./env.ts";
 import { readJsonText } from "./json-body.ts";
 import { noteIgnored, refuseUnknown } from "./unknown-names.ts";
 
+/** So many characters of a wrong value stand in its refusal. */
+const MOST_SHOWN = 50;
+
 const INDEXED = /^(.+)\/\d+$/;
 
 /** A body below this size takes a millisecond or so. */
@@ -35,7 +38,9 @@ export function isLarge({ bodySize }: Operation, bodyText: string): boolean {
 /** Does what {@link parseInput} does, for a caller that keeps the body's own text as well. */
 export function parseWithBody(c: Context, operation: Operation, bodyText: string): Record<string, unknown> {
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
-  const query = operation.query ? decode(operation.query, noteGiven(c, operation.query, readQuery(c.req.url))) : {};
+  const query = operation.query
+    ? decodeQuery(operation.query, noteGiven(c, operation.query, readQuery(c.req.url)))
+    : {};
   const body = operation.body ? decode(operation.body, checkBody(c, operation, bodyText)) : {};
   return { ...body, ...query, ...(operation.body && operation.query && listsOfBoth(body, query)), ...params };
 }
@@ -58,6 +63,21 @@ function listsOfBoth(body: Record<string, unknown>, query: Record<string, unknow
     return Array.isArray(value) && Array.isArray(inBody) ? [[name, [...inBody, ...value]] as const] : [];
   });
   return Object.fromEntries(lists);
+}
+
+/** A query has no places within its values: a wrong one is named by its parameter, and by itself where that has several. */
+function decodeQuery(schema: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
+  const parsed = schema.safeParse(foldAliases(schema.shape, given), { error: explainIssue });
+  if (parsed.success) return parsed.data;
+  throw invalidRequest({ issues: parsed.error.issues.map((issue) => ({ ...issue, ...nameInQuery(issue, given) })) });
+}
+
+function nameInQuery({ path, message }: z.core.$ZodIssue, given: Record<string, unknown>) {
+  const [name, at] = path;
+  const values = given[String(name)];
+  if (!Array.isArray(values)) return { path: path.slice(0, 1), message };
+  if (typeof at !== "number") return { path, message: "must be given once" };
+  return { path: [name!], message: `${message}, which "${String(values[at]).slice(0, MOST_SHOWN)}" is not` };
 }
 
 function decode(schema: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
