@@ -103,6 +103,7 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
       ...pathParameters(operation.path).map((name) => pathParameter(operation, name)),
       ...queryParameters(operation),
       ...idempotencyParameters(operation),
+      ...matchParameters(operation),
     ],
     ...(body && { requestBody: { ...bodyOf(operation), content: contentOf(body, bodyExamples[operationId]) } }),
     responses: {
@@ -171,6 +172,17 @@ function idempotencyParameters({ makes }: Pick<Operation, "makes">): Json[] {
   return [{ name: "Idempotency-Key", in: "header", required: false, schema, description }];
 }
 
+function matchParameters({ method, path }: Operation): Json[] {
+  if (!mayMatch(method) || !path.includes("{")) return [];
+  const description =
+    "The `ETag` that `get` answered, without a query: if the thing has changed since, nothing is done (412). Where `get` answers none, it is 412 as well.";
+  return [{ name: "If-Match", in: "header", required: false, schema: { type: "string" }, description }];
+}
+
+function mayMatch(method: Method): boolean {
+  return method === "put" || method === "patch" || method === "delete";
+}
+
 const repeats = {
   answer: "and gets the first answer, refusals included.",
   link: "and gets the first answer, with a link that may be another.",
@@ -200,7 +212,8 @@ function statusesOf({ method, access, params, query, body }: Operation): number[
   const named = params || query || body ? [404] : [];
   const leased = access.kind === "agent" || access.kind === "site" ? [409] : [];
   const sent = body ? [408, 413, 415] : [];
-  return [...new Set([400, 401, 403, ...named, ...sent, ...leased, ...commonStatuses(method)])].sort();
+  const matched = mayMatch(method) ? [412] : [];
+  return [...new Set([400, 401, 403, ...named, ...sent, ...matched, ...leased, ...commonStatuses(method)])].sort();
 }
 
 /** Returns the statuses with which every route may fail. A call that changes nothing neither conflicts nor needs storage. */

@@ -57,6 +57,10 @@ export const errorCodes = {
   MethodNotAllowed: { status: 405, meaning: "The path takes other methods; `Allow` names them." },
   HeadersTimeout: { status: 408, meaning: "The headers were not whole in time; nothing was done." },
   BodyTimeout: { status: 408, meaning: "The body stood still or came too slowly; nothing was done." },
+  PreconditionFailed: {
+    status: 412,
+    meaning: "The thing has not the `ETag` that `If-Match` names; nothing was changed.",
+  },
   NameTaken: { status: 409, meaning: "Another one has this name or key already." },
   Conflict: { status: 409, meaning: "The state of the resource does not allow this; the sentence says which." },
   DeviceNotEmpty: { status: 409, meaning: "The device still has data; delete that first." },

@@ -106,6 +106,8 @@ export interface Deps {
 interface CallContext<C extends Caller> extends Deps {
   readonly caller: C;
   readonly requestId: string;
+  /** The tag that the thing must have for a change; undefined: any. */
+  readonly ifMatch?: string | undefined;
   /** Returns the address that the call came from; of IPv6 the /64. */
   address(): string;
   /** Returns a signal that is aborted when the caller goes away before it was answered. */

@@ -85,12 +85,12 @@ async function encode(text: string | Uint8Array, coding: ContentCoding): Promise
 }
 
 /** The tag is weak, because it is the same for all codings. */
-function tagOf(body: string | Uint8Array): string {
+export function tagOf(body: string | Uint8Array): string {
   return `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
 }
 
 /** Compares weakly. spec: RFC 9110 §13.1.2 */
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, "");
   return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag));

@@ -17,6 +17,7 @@ import { proveConnection } from "./connections.ts";
 import { encodeJson } from "./encode-json.ts";
 import type { Env } from "./env.ts";
 import type { AnyHandler } from "./handlers.ts";
+import { matchedHandler } from "./if-match.ts";
 import { callerToken, listTurns } from "./in-turn.ts";
 import { addressOf, countCall } from "./limit-rates.ts";
 import { isPaged, nameTotal } from "./name-total.ts";
@@ -30,7 +31,7 @@ import { type TakeTurn, yieldInSteps } from "./yield-in-steps.ts";
 /** Binds a resource's operations to its verbs: check the access, parse, call, encode. Everything else is middleware or a plain route. */
 export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: BoundContract<C>): void {
   for (const [name, operation] of Object.entries(bound.contract)) {
-    const handler = auditedHandler(bound, name);
+    const handler = matchedHandler(bound, operation, auditedHandler(bound, name));
     const { method, alsoMethods = [], response } = operation;
     const mayBeKept = method === "get" && response !== undefined && !holdsCredential(response);
     const call = { operation, handler, mayBeKept, again: chooseAgain(bound, name) };
@@ -130,6 +131,7 @@ export async function openContext(c: Context<Env>, deps: Deps, access: Access): 
     ...deps,
     caller,
     requestId: c.get("requestId"),
+    ifMatch: c.req.header("if-match"),
     address: () => addressOf(c, deps.trustedProxies),
     goneSignal: () => newGoneSignal(c),
     noteIncarnation: (incarnation: string) => c.set("incarnation", incarnation),
