@@ -12,8 +12,8 @@ export interface Nginx extends AsyncDisposable {
   readonly url: string;
   /** Makes it read its configuration again, as `nginx -s reload` does: new workers serve, and the old ones finish their requests. */
   reload(): void;
-  /** Returns what it has logged as errors so far. */
-  errors(): Promise<string>;
+  /** Returns what it has logged so far, of access and of errors. */
+  logged(): Promise<string>;
 }
 
 interface Options {
@@ -55,7 +55,10 @@ export async function startNginx({ folder, address, upstreams }: Options): Promi
   return {
     url: `http://${address}`,
     reload: () => void child.kill("SIGHUP"),
-    errors: () => readFile(join(folder, "error.log"), "utf8"),
+    logged: async () => {
+      const logs = ["access.log", "error.log"].map((name) => readFile(join(folder, name), "utf8"));
+      return (await Promise.all(logs)).join("");
+    },
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await ended;
@@ -87,7 +90,7 @@ function siteFor(site: string, address: string, upstreams: readonly string[]): s
   if (places.length !== upstreams.length) throw new Error(`the settings of nginx name ${places.length} processes`);
   return places.reduce(
     (text, place, at) => text.replaceAll(`server ${place} `, `server ${upstreams[at]} `),
-    site.replace(/listen 80;/, `listen ${address};`),
+    site.replace(/listen 80;/, `listen ${address};`).replaceAll("/var/log/nginx/", ""),
   );
 }
 

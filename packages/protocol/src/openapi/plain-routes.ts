@@ -112,7 +112,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     called: "bucketNotifications.receive",
     summary: "Take notifications of a bucket in the form of its provider: S3, Ceph, MinIO, SNS, Pub/Sub, Event Grid",
     description:
-      "The address holds an inbox notification token: `?token=`. A message that changes nothing is a success. The handshakes of SNS and of Event Grid are answered, of which the latter also comes as OPTIONS.",
+      "An inbox notification token is in `Authorization: Bearer`, or in the address where the sender can set no header: `?token=`. A message that changes nothing is a success. The handshakes of SNS and of Event Grid are answered, of which the latter also comes as OPTIONS.",
     access: "anybody",
     takes: JSON_TYPE,
     answers: { 200: { description: "Everything was noted", mediaType: JSON_TYPE } },

@@ -204,6 +204,15 @@ const event = (name: string, bucket = "robots", eventName = "ObjectCreated:Put")
 });
 const success = { status: 200, success: true };
 
+test("a sender that can set a header gives its token there, and its address holds none", async () => {
+  const address = `${cloud.url}/endpoints/inbox-notifications`;
+  const body = JSON.stringify({ Records: [event("logs/by header")] });
+  const post = (headers: Record<string, string>) => answer(fetch(address, { method: "POST", body, headers }));
+  assert.equal((await post({})).status, 401);
+  assert.deepEqual(await post({ authorization: `Bearer ${token}` }), success);
+  assert.ok((await known()).includes("logs/by header"));
+});
+
 test("the events of an S3-compatible bucket are accepted, as are other events, which change nothing", async () => {
   const Records = [
     event("logs/s3 a+ü.mcap"),
