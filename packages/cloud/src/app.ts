@@ -20,6 +20,7 @@ import { metricsRoute } from "./calls/http/metrics-route.ts";
 import { nameCaller } from "./calls/http/name-caller.ts";
 import { nameIncarnation } from "./calls/http/name-incarnation.ts";
 import { refuseEncoding } from "./calls/http/refuse-encoding.ts";
+import { securityTextRoute } from "./calls/http/security-text-route.ts";
 import { serve } from "./calls/http/serve.ts";
 import { ApiError } from "./core/errors.ts";
 import { attachments } from "./data/attachments/attachments.ts";
@@ -108,6 +109,7 @@ export function createApp(deps: Deps): Hono<Env> {
   healthRoutes(app, deps);
   metricsRoute(app, deps);
   docsRoutes(app, deps);
+  securityTextRoute(app, deps);
   consoleRoutes(app, deps.consoleFolder);
   serveOrganization(app, deps);
   serveDevices(app, deps);

@@ -53,6 +53,14 @@ const Origins = z
   .transform((text) => text.split(",").map((origin) => origin.trim()))
   .refine((origins) => origins.every(isOrigin), "must be origins such as https://console.example.org, or *");
 
+/** As security.txt names it: an address of e-mail or of a page. */
+const SecurityContact = z
+  .string()
+  .regex(
+    /^(mailto:[!-?A-~]+@[!-?A-~]+|https:\/\/[!-~]+)$/,
+    "must be an address such as mailto:security@example.org or https://example.org/security",
+  );
+
 /** A prefix is a path of folders, each followed by a slash. */
 const Prefix = z.string().regex(/^([\w.-]+\/)*$/, "must be empty, or folders that end with a slash, such as downlink/");
 
@@ -65,6 +73,7 @@ const Environment = z.object({
   DOWNLINK_PORT: Port.default(8080),
   DOWNLINK_WORK_PORT: Port.optional(),
   DOWNLINK_PUBLIC_URL: z.url().optional(),
+  DOWNLINK_SECURITY_CONTACT: SecurityContact.optional(),
   DOWNLINK_CONSOLE: z.enum(["on", "off"]).default("on"),
   DOWNLINK_LINK_ORIGINS: Origins.default([]),
   DOWNLINK_API_ORIGINS: Origins.default([]),
@@ -150,6 +159,7 @@ const NOT_FOR_SITES = [
   "DOWNLINK_SIGNING_KEY",
   "DOWNLINK_WORK_PORT",
   "DOWNLINK_BACKUP_SCHEDULE",
+  "DOWNLINK_SECURITY_CONTACT",
 ] as const;
 
 /** The settings that the operator chose. Only this file reads the environment. */
@@ -161,6 +171,8 @@ export interface Config {
   readonly workPort: number | undefined;
   /** The address that links are built from; undefined: the address that is listened on. */
   readonly publicUrl: string | undefined;
+  /** Where people report a fault of security, as `mailto:` or `https:`; undefined: nothing is said of it. */
+  readonly securityContact: string | undefined;
   /** The origins whose pages may use links. */
   readonly servesConsole: boolean;
   readonly linkOrigins: readonly string[];
@@ -229,6 +241,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     port: settings.DOWNLINK_PORT,
     workPort: settings.DOWNLINK_WORK_PORT,
     publicUrl: settings.DOWNLINK_PUBLIC_URL?.replace(/\/+$/, ""),
+    securityContact: settings.DOWNLINK_SECURITY_CONTACT,
     servesConsole: settings.DOWNLINK_CONSOLE === "on",
     linkOrigins: settings.DOWNLINK_LINK_ORIGINS,
     apiOrigins: settings.DOWNLINK_API_ORIGINS,

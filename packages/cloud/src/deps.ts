@@ -175,6 +175,7 @@ function signInsOf({ signIn: { provider, ...chosen } }: Config, log: Logger): De
 function chosenBy(config: Config, log: Logger) {
   return {
     metricsToken: config.metricsToken,
+    securityContact: config.securityContact,
     consoleFolder: config.servesConsole ? consoleFolder() : undefined,
     linkOrigins: config.linkOrigins,
     apiOrigins: config.apiOrigins,

@@ -45,13 +45,26 @@ export interface Served {
 export async function serveApp(app: Hono<Env>, config: Config, deps: Served): Promise<RunningServer> {
   const connections = fitOpenFiles(config.limits.connections, { limit: openFileLimit(), log: deps.log });
   const listener = getRequestListener(app.fetch, { errorHandler: refuseUnread });
-  const server = createServer(serverOptions(connections), listener);
-  refuseUnparsed(server);
+  const server = createServer(serverOptions(connections));
+  sendAlways(server, securityHeaders(config));
+  server.on("request", listener);
   boundConnections(server, connections, (socket) => peerAddressOf(socket, config));
   countTraffic(server, deps.metrics);
   const closeUnused = watchUnused(server);
   const url = await listen(server, config);
   return { url, [Symbol.asyncDispose]: () => stop({ server, closeUnused }, config, deps) };
+}
+
+/** Tells browsers to come by https alone, for a year, once the operator said that this is where the process is. spec: RFC 6797 */
+function securityHeaders({ publicUrl }: Config): Readonly<Record<string, string>> {
+  return publicUrl?.startsWith("https:") ? { "Strict-Transport-Security": "max-age=31536000" } : {};
+}
+
+/** Gives these headers to each answer, also to what is not HTTP. */
+function sendAlways(server: Server, headers: Readonly<Record<string, string>>): void {
+  const entries = new Map(Object.entries(headers));
+  if (entries.size > 0) server.on("request", (_request, answer) => answer.setHeaders(entries));
+  refuseUnparsed(server, headers);
 }
 
 /** Serves the health of a process that serves nothing else, for as long as its jobs take to end. */

@@ -139,6 +139,14 @@ export const plainRoutes: readonly PlainRoute[] = [
   },
   {
     ...ofService,
+    path: "/.well-known/security.txt",
+    called: "service.security",
+    summary: "Where to report a fault of security, as RFC 9116 has it; 404 if the operator said nothing",
+    answers: { 200: { description: "Contact and expiry", mediaType: "text/plain" } },
+    refusals: [404, 431],
+  },
+  {
+    ...ofService,
     path: "/livez",
     called: "service.live",
     summary: "Whether the process answers",

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { RequestError } from "@hono/node-server";
 import { ApiError } from "../../core/errors.ts";
 
@@ -11,12 +12,13 @@ const HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": 
  * connection then ends, because it is not known where the next call begins. An unknown expectation does no harm: its request is answered
  * like any other.
  */
-export function refuseUnparsed(server: Server): void {
+export function refuseUnparsed(server: Server, always: Readonly<Record<string, string>> = {}): void {
+  const refuse = (socket: Duplex, error: ApiError) => void socket.end(rawAnswer(error, always));
   server.on("checkExpectation", (request, answer) => server.emit("request", request, answer));
-  server.on("connect", (_request, socket) => void socket.end(rawAnswer(newMalformedError("this is no proxy"))));
+  server.on("connect", (_request, socket) => refuse(socket, newMalformedError("this is no proxy")));
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-    socket.end(rawAnswer(unparsed[error.code ?? ""] ?? newMalformedError("the request is not HTTP")));
+    refuse(socket, unparsed[error.code ?? ""] ?? newMalformedError("the request is not HTTP"));
   });
 }
 
@@ -42,9 +44,9 @@ function partsOf(error: ApiError) {
   return { status: error.status, headers, body: JSON.stringify(error.toBody()) };
 }
 
-function rawAnswer(error: ApiError): string {
+function rawAnswer(error: ApiError, always: Readonly<Record<string, string>>): string {
   const { status, headers, body } = partsOf(error);
-  const closing = { ...headers, Connection: "close", "Content-Length": Buffer.byteLength(body) };
+  const closing = { ...always, ...headers, Connection: "close", "Content-Length": Buffer.byteLength(body) };
   const lines = Object.entries(closing).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, "", body].join("\r\n");
 }
