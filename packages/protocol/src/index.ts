@@ -125,7 +125,6 @@ export {
 export { LakeFile, lakeFiles, MAX_LAKE_FILE_HOURS } from "./resources/lake-files.ts";
 export { Layout, LayoutPermission, layouts } from "./resources/layouts.ts";
 export {
-  Email,
   Invitation,
   invitations,
   Me,
@@ -190,6 +189,7 @@ export { holdsCredential } from "./shapes/credentials.ts";
 export { CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "./shapes/cursor.ts";
 export { DeletionReason } from "./shapes/deletion-reason.ts";
 export { parseDurationMs } from "./shapes/duration.ts";
+export { Email } from "./shapes/email.ts";
 export { explainIssue } from "./shapes/explain-issue.ts";
 export { MAX_COUNTED, MAX_LIMIT, type SortOrder, TOTAL_HEADER } from "./shapes/list.ts";
 export { withoutNulls } from "./shapes/nulls.ts";

@@ -72,7 +72,7 @@ function readRole(text: string): MemberRole {
 function readEmail(text: string): string {
   const email = Email.safeParse(text);
   if (email.success) return email.data;
-  throw new InvalidArgumentError("An e-mail address.");
+  throw new InvalidArgumentError(`It ${email.error.issues[0]!.message}.`);
 }
 
 async function change(ctx: Ctx, { invite, change: id, role, remove, reset }: Flags): Promise<void> {

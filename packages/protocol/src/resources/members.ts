@@ -2,6 +2,7 @@ import { z } from "zod";
 import { capabilities, EVERY_CAPABILITY } from "../operations/capabilities.ts";
 import { anyPerson, apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
+import { Email } from "../shapes/email.ts";
 import { page } from "../shapes/list.ts";
 import { Id, knownText, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
@@ -10,13 +11,6 @@ export const MemberRole = z.enum(["admin", "user"]);
 export type MemberRole = z.infer<typeof MemberRole>;
 
 const MAX_PROJECT_MEMBERS = 2000;
-
-/** One address has one account, in upper or lower case. */
-export const Email = StorableText.trim()
-  .toLowerCase()
-  .max(254)
-  .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, "must be an e-mail address")
-  .meta({ example: "ada@example.org" });
 
 export const MIN_PASSWORD_CHARACTERS = 12;
 export const Password = StorableText.min(MIN_PASSWORD_CHARACTERS).max(1000).meta({ example: "correct horse battery" });

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { ErrorBody } from "../operations/errors.ts";
+import { TypedEmail } from "../shapes/email.ts";
 import { StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
-import { Email, MemberRole, Password } from "./members.ts";
+import { MemberRole, Password } from "./members.ts";
 
 /** The body of `POST /v1/session`: an e-mail address with its password, or an API key. */
 export const SignIn = z.object({
-  email: Email.optional(),
+  email: TypedEmail.optional(),
   password: StorableText.min(1).max(1000).optional(),
   organization: StorableText.optional().meta({ description: "Its id, where the account is a member of several" }),
   apiKey: StorableText.max(1000)

@@ -255,3 +255,39 @@ test("the audit log has who signed in and out, and once in ten minutes that a wr
   await new Browser(cloud).signIn({ email, password: "a wrong password" });
   await eventually(list, ({ length }) => length === 4);
 });
+
+/** Asks for an invitation without a client, which would judge the address itself. */
+async function askToInvite(email: string) {
+  const answer = await fetch(`${cloud.url}/v1/invitations`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ email, role: "user" }),
+  });
+  return { status: answer.status, json: (await answer.json()) as Record<string, string> };
+}
+
+test("an address is invited in one form, in which each way to type it signs in; what could be taken for another is refused", async () => {
+  const { json } = await askToInvite("ＬＩＮＡ＠example.org");
+  assert.equal((await new Browser(cloud).accept(json.link!)).status, 200);
+  for (const email of ["lina@example.org", "Ｌina＠example.org"]) {
+    const browser = new Browser(cloud);
+    assert.equal((await browser.signIn({ email, password: PASSWORD })).status, 200, email);
+    assert.equal((await browser.ask({ path: "/v1/me" })).json.email, "lina@example.org");
+  }
+  for (const email of ["l\u0456na@example.org", "lina\u200b@example.org"]) {
+    const refused = await askToInvite(email);
+    assert.deepEqual([refused.status, refused.json.code], [400, "InvalidRequest"]);
+    assert.match(refused.json.error!, /email.* must be an e-mail address (in one script|without characters)/);
+    assert.equal((await new Browser(cloud).signIn({ email, password: PASSWORD })).status, 401);
+  }
+});
+
+test("an account from before there was one form signs in with its address, also beside one that has the form", async () => {
+  for (const former of ["ｍax@example.org", "m\u0430x@example.org", "max\u200b@example.org"]) {
+    const { email } = await newMember();
+    await deps.db.prisma.account.update({ where: { email }, data: { email: former } });
+    const browser = new Browser(cloud);
+    assert.equal((await browser.signIn({ email: former, password: PASSWORD })).status, 200, former);
+    assert.equal((await browser.ask({ path: "/v1/me" })).json.email, former);
+  }
+});

@@ -2,7 +2,7 @@
 // same work. An invitation is used up when it is accepted; if the account exists already, accepting does not change its password, but asks
 // for it.
 
-import type { AcceptInvitation, SeenInvitation, SignIn } from "@downlink/protocol";
+import { type AcceptInvitation, Email, type SeenInvitation, type SignIn } from "@downlink/protocol";
 import type { z } from "zod";
 import { ApiError, invalid, refuse } from "../../core/errors.ts";
 import type { AccountModel, InvitationModel } from "../../db/generated/models.ts";
@@ -22,7 +22,7 @@ export async function signIn(ctx: Stranger, given: z.output<typeof SignIn>): Pro
   if (apiKey !== undefined) return exchangeKey(ctx, apiKey);
   if (email === undefined || password === undefined) invalid("", "email and password, or apiKey, must be given");
   requirePasswordsOn(ctx);
-  const account = await requirePassword(ctx, { email, password });
+  const account = await requirePassword(ctx, { email: await findMeantEmail(ctx, email), password });
   const members = await ctx.db.prisma.member.findMany({
     where: { accountId: account.id, ...(organization !== undefined && { orgId: organization }) },
     select: { id: true, orgId: true },
@@ -36,6 +36,16 @@ export async function signIn(ctx: Stranger, given: z.output<typeof SignIn>): Pro
       "the account is a member of several",
     );
   return withTransaction(ctx.db, (tx) => beginSession(tx, { memberId: member.id }, ctx));
+}
+
+/**
+ * Returns the normal form of a typed address, unless an account from before there was one has the typed one. An address without a normal
+ * form stays as it is, so that its answer is that of a wrong password, whether there is such an account or not.
+ */
+async function findMeantEmail({ db }: Stranger, typed: string): Promise<string> {
+  const normal = Email.safeParse(typed);
+  if (!normal.success || normal.data === typed) return typed;
+  return (await db.prisma.account.count({ where: { email: typed } })) > 0 ? typed : normal.data;
 }
 
 async function exchangeKey(ctx: Stranger, apiKey: string): Promise<NewSession> {

@@ -1,6 +1,7 @@
 // The settings say which ways of signing in are on. A provider's settings without the word `oidc`, or the word without them, stop the start:
 // neither way is ever on by accident.
 
+import { Email } from "@downlink/protocol";
 import { z } from "zod";
 
 export interface ProviderSettings {
@@ -41,12 +42,7 @@ export const signInShape = {
     .transform(splitList)
     .refine((domains) => domains.every((domain) => /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)), "must be domains")
     .optional(),
-  DOWNLINK_ADMIN_EMAIL: z
-    .string()
-    .trim()
-    .toLowerCase()
-    .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, "must be an e-mail address")
-    .optional(),
+  DOWNLINK_ADMIN_EMAIL: Email.optional(),
 };
 
 type Read = z.output<z.ZodObject<typeof signInShape>>;
