@@ -2,6 +2,7 @@ import { writeEntry } from "../../calls/audit-log/write-entry.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { hashToken } from "../../process/credentials/mint.ts";
 import { addTries } from "../../process/passwords/failed-tries.ts";
 
 type Call = Pick<Ctx, "clock" | "address" | "requestId">;
@@ -33,6 +34,14 @@ export async function writeSessionEntry(
   const fields = { isOfProgram, address: from };
   const state = operation === "session.begin" ? { after: fields } : { before: fields };
   await writeEntry(tx, { ...who, address: address(), requestId }, { ...about, operation, ...state });
+}
+
+/** Ends the session with this token, if there is one, and writes that to the audit log. */
+export async function endSession(tx: Transaction, call: Call, token: string): Promise<void> {
+  const where = { tokenSha256: hashToken(token) };
+  const session = await tx.signInSession.findUnique({ where, include: withOwner });
+  const { count } = await tx.signInSession.deleteMany({ where });
+  if (session && count === 1) await writeSessionEntry(tx, call, { operation: "session.end", session });
 }
 
 const WINDOW_NS = 600_000_000_000n;

@@ -10,7 +10,10 @@ import type { Transaction } from "../../db/transaction.ts";
 import { holdAccount, holdMembers } from "../members/require-role.ts";
 
 /** A call of a person who has not signed in yet. */
-export interface Stranger extends Deps, Pick<Ctx, "address" | "goneSignal" | "requestId"> {}
+export interface Stranger extends Deps, Pick<Ctx, "address" | "goneSignal" | "requestId"> {
+  /** The cookie of the session that the browser has had; undefined: it had none. */
+  readonly formerToken: string | undefined;
+}
 
 const MEMBER_ALREADY = "you are a member of the organization already";
 

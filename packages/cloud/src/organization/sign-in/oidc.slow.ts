@@ -407,3 +407,12 @@ test("passwords are off unless the settings say otherwise, an API key may still 
   const { signIn: usual } = readConfig({});
   assert.deepEqual([usual.takesPasswords, usual.provider], [true, undefined]);
 });
+
+test("a sign-in at the provider ends the session that the browser had", async () => {
+  const { browser } = await signIn({ person: verified("again") });
+  const former = browser.cookiesOf(cloud.url).get("downlink_session");
+  assert.ok((await signIn({ person: verified("again"), browser })).setCookies.some((one) => one.includes("dl_ses_")));
+  const asked = await request(`${cloud.url}/v1/me`, { headers: { cookie: `downlink_session=${former}` } });
+  assert.deepEqual([asked.statusCode, await meOf(browser).then(({ kind }) => kind)], [401, "member"]);
+  await asked.body.dump();
+});

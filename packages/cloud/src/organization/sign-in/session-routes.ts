@@ -20,7 +20,7 @@ import { findSession } from "../../process/credentials/find-session.ts";
 import { hashToken } from "../../process/credentials/mint.ts";
 import { noteOrWarn } from "../../store/ledger/note-entries.ts";
 import { type NewSession, SESSION_SECONDS } from "../members/begin-session.ts";
-import { withOwner, writeSessionEntry } from "../members/session-entries.ts";
+import { endSession } from "../members/session-entries.ts";
 import { takeFailure } from "./failed-sign-in.ts";
 import type { Stranger } from "./join.ts";
 import { acceptInvitation, lookAtInvitation, signIn } from "./sign-in.ts";
@@ -53,18 +53,10 @@ export function sessionRoutesOf(app: Hono<Env>, deps: Deps): void {
   app.delete(sessionRoutes.end.path, async (c) => {
     requireOwnOrigin(c.req.raw.headers, deps);
     const token = sessionCookie(c.req.raw.headers, deps);
-    if (token) await endSession(strangerOf(c, deps), hashToken(token));
+    if (token) await withTransaction(deps.db, (tx) => endSession(tx, strangerOf(c, deps), token));
     c.header("Set-Cookie", setCookie(deps, undefined, 0));
     c.header("Cache-Control", "no-store");
     return c.json({ ended: token !== undefined });
-  });
-}
-
-async function endSession(ctx: Stranger, tokenSha256: string): Promise<void> {
-  await withTransaction(ctx.db, async (tx) => {
-    const session = await tx.signInSession.findUnique({ where: { tokenSha256 }, include: withOwner });
-    const { count } = await tx.signInSession.deleteMany({ where: { tokenSha256 } });
-    if (session && count === 1) await writeSessionEntry(tx, ctx, { operation: "session.end", session });
   });
 }
 
@@ -87,10 +79,10 @@ export async function readFromOwnPage<S extends z.ZodObject>(
 
 export function strangerOf(c: Context<Env>, deps: Deps): Stranger {
   const address = () => addressOf(c, deps.trustedProxies);
-  return { ...deps, address, goneSignal: () => newGoneSignal(c), requestId: c.get("requestId") };
+  const formerToken = sessionCookie(c.req.raw.headers, deps);
+  return { ...deps, address, goneSignal: () => newGoneSignal(c), requestId: c.get("requestId"), formerToken };
 }
 
-/** A session that the browser had goes on until it ends by itself; its cookie is replaced. */
 function answer(c: Context<Env>, deps: Deps, { id, token, expiresAt }: NewSession): Response {
   c.header("Set-Cookie", setCookie(deps, token, SESSION_SECONDS));
   c.header("Cache-Control", "no-store");

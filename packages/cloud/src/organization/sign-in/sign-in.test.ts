@@ -256,6 +256,33 @@ test("the audit log has who signed in and out, and once in ten minutes that a wr
   await eventually(list, ({ length }) => length === 4);
 });
 
+test("a sign-in ends the session that the browser had, whichever way and whoever it is; one that is refused ends none", async () => {
+  const { browser, email } = await newMember();
+  const elsewhere = new Browser(cloud);
+  await elsewhere.signIn({ email, password: PASSWORD });
+  const { link } = await invite();
+  const statusOf = async (cookie: string | undefined) => {
+    const holder = new Browser(cloud);
+    holder.cookie = cookie;
+    return (await holder.ask({ path: "/v1/me" })).status;
+  };
+  const first = browser.cookie;
+  assert.equal((await browser.signIn({ email, password: "a wrong one" })).status, 401);
+  assert.equal(await statusOf(first), 200);
+  const ways = [
+    () => browser.signIn({ email, password: PASSWORD }),
+    () => browser.signIn({ apiKey: cloud.adminKey }),
+    () => browser.accept(link),
+    () => browser.signIn({ email, password: PASSWORD }),
+  ];
+  for (const signIn of ways) {
+    const former = browser.cookie;
+    assert.equal((await signIn()).status, 200);
+    assert.deepEqual([await statusOf(former), await statusOf(browser.cookie)], [401, 200]);
+  }
+  assert.equal(await statusOf(elsewhere.cookie), 200);
+});
+
 /** Asks for an invitation without a client, which would judge the address itself. */
 async function askToInvite(email: string) {
   const answer = await fetch(`${cloud.url}/v1/invitations`, {
