@@ -36,7 +36,8 @@ export const MAX_WEBHOOKS = 100;
 
 const Name = StorableText.trim().min(1).max(100);
 const Url = StorableText.max(2048).meta({
-  description: "An https address; never one that leads to a private network, unless the operator allows that network",
+  description:
+    "An https address, kept in its parsed form; never one that leads to a private network, unless the operator allows that network",
   example: "https://example.org/hooks",
 });
 const EventTypes = z

@@ -26,11 +26,7 @@ interface Beginning extends Pick<Ctx, "clock" | "address" | "requestId"> {
  * Begins a session, which ends with its owner, after 12 hours without a call, or after 30 days; a program's after 90 days. That of a
  * browser takes the place of the one that it had, also of another person: a cookie that was copied before opens nothing afterwards.
  */
-export async function beginSession(
-  tx: Transaction,
-  owner: Owner,
-  ctx: Beginning,
-): Promise<NewSession> {
+export async function beginSession(tx: Transaction, owner: Owner, ctx: Beginning): Promise<NewSession> {
   const nowNs = ctx.clock.nowNs();
   const isOfProgram = "isOfProgram" in owner && owner.isOfProgram === true;
   if (ctx.formerToken !== undefined && !isOfProgram) await endSession(tx, ctx, ctx.formerToken);

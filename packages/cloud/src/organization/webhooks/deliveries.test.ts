@@ -363,6 +363,19 @@ slowTest("an address that may not be requested is refused when it is registered"
   );
 });
 
+test("an address is kept in its parsed form, and plain http only of a network that the operator allows", async () => {
+  const { id, url } = await register("HTTP://127.1:9/a b/../c?d#");
+  assert.equal(url, "http://127.0.0.1:9/c?d#");
+  assert.equal((await admin.call(api.webhooks.update, { id, url: "https://EXAMPLE.org" })).url, "https://example.org/");
+  const refused = refusedWith("InvalidRequest", /url.*: plain http is for the networks of DOWNLINK_WEBHOOK_NETWORKS/);
+  for (const plain of ["http://receiver.invalid/x", "http://8.8.8.8/x"]) {
+    await assert.rejects(register(plain), refused);
+    await assert.rejects(admin.call(api.webhooks.update, { id, url: plain }), refused);
+  }
+  await db.prisma.webhook.update({ where: { id }, data: { url: "http://receiver.invalid/x" } });
+  assert.equal((await admin.call(api.webhooks.update, { id, name: "of before" })).name, "of before");
+});
+
 test("a change that is rolled back sends nothing, and one of many rows sends each once", async () => {
   const { id } = await register("http://127.0.0.1:9/", { eventTypes: ["device.updated"], enabled: true });
   const { orgId } = await db.prisma.webhook.findUniqueOrThrow({ where: { id } });

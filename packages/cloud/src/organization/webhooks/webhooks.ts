@@ -6,7 +6,7 @@ import type { Complete } from "../../core/complete.ts";
 import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { PublicFetchError, requireAllowedUrl } from "../../process/outgoing/allowed-address.ts";
+import { PublicFetchError, requireKeepableUrl } from "../../process/outgoing/allowed-address.ts";
 import { requireProjects, visibleTo } from "../projects/find-project.ts";
 import { listDeliveries, ping, retryDelivery, retryFailed } from "./deliveries.ts";
 import { secretText } from "./webhook-message.ts";
@@ -42,7 +42,7 @@ async function listWebhooks(ctx: Ctx, { limit, offset }: Input<Contract["list"]>
 }
 
 async function createWebhook(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<Output<Contract["create"]>>> {
-  requireAllowed(ctx, body.url);
+  const url = await readUrl(ctx, body.url);
   const { orgId } = ctx.caller;
   const projectId = await projectOf(ctx, body.projectId);
   const secret = randomBytes(SECRET_BYTES);
@@ -50,7 +50,7 @@ async function createWebhook(ctx: Ctx, body: Input<Contract["create"]>): Promise
     await tx.$queryRaw`SELECT "id" FROM "Organization" WHERE "id" = ${orgId} FOR NO KEY UPDATE`; // they are counted one at a time
     if ((await tx.webhook.count({ where: { orgId } })) >= MAX_WEBHOOKS)
       refuse("QuotaReached", `an organization has at most ${MAX_WEBHOOKS} webhooks`);
-    const { name, url, eventTypes, enabled } = body;
+    const { name, eventTypes, enabled } = body;
     const nowNs = ctx.clock.nowNs();
     const given = { name, url, eventTypes: [...new Set(eventTypes)], enabled };
     const times = { createdAtNs: nowNs, updatedAtNs: nowNs };
@@ -66,13 +66,13 @@ async function getWebhook(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Com
 
 /** A webhook that was enabled, or has another address, starts over: what its receiver did before does not count. */
 async function updateWebhook(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Complete<Webhook>> {
-  if (changes.url !== undefined) requireAllowed(ctx, changes.url);
-  const begins = changes.enabled === true || changes.url !== undefined;
+  const url = changes.url === undefined ? undefined : await readUrl(ctx, changes.url);
+  const begins = changes.enabled === true || url !== undefined;
   const fresh = begins ? { disabledReason: null, failingSinceNs: null, heldUntilNs: 0n } : {};
   const eventTypes = changes.eventTypes && [...new Set(changes.eventTypes)];
   const [row] = await ctx.db.prisma.webhook.updateManyAndReturn({
     where: { ...visibleTo(ctx), id },
-    data: { ...changes, eventTypes, ...fresh, updatedAtNs: ctx.clock.nowNs() },
+    data: { ...changes, url, eventTypes, ...fresh, updatedAtNs: ctx.clock.nowNs() },
   });
   return row ? toWebhook(row) : throwNotFound(`webhook ${id}`);
 }
@@ -99,14 +99,18 @@ async function deleteWebhook(ctx: Ctx, { id }: Input<Contract["delete"]>): Promi
   return count === 0 ? throwNotFound(`webhook ${id}`) : { id };
 }
 
-/** Does not look at what a name leads to: that is done each time something is sent. */
-function requireAllowed({ webhookNetworks }: Ctx, url: string): void {
-  if (!URL.canParse(url)) invalid("url", "must be an address such as https://example.org/hooks");
+/**
+ * Returns the address in its parsed form, in which it is requested and shown. Where a name leads is looked at each time something is sent,
+ * and here only for plain http.
+ */
+async function readUrl({ webhookNetworks }: Ctx, text: string): Promise<string> {
+  const url = URL.parse(text) ?? invalid("url", "must be an address such as https://example.org/hooks");
   try {
-    requireAllowedUrl(new URL(url), webhookNetworks);
+    await requireKeepableUrl(url, webhookNetworks);
+    return url.href;
   } catch (error) {
     if (!(error instanceof PublicFetchError)) throw error;
-    invalid("url", `must be an https address of the public internet: ${error.message}`);
+    return invalid("url", `must be an https address of the public internet: ${error.message}`);
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { lookup as lookUp } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { isTrusted as isWithin, type Network } from "../limits/client-address.ts";
 
@@ -16,14 +17,36 @@ export class PublicFetchError extends Error {
 /** All IPv6 addresses of the public internet begin so; those beside them stand for IPv4 addresses, or for nothing. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
+/** Why an address of plain http is refused. */
+export const PLAIN_REFUSED = "plain http is for the networks of DOWNLINK_WEBHOOK_NETWORKS alone";
+const LOOK_UP_MS = 5000;
+
 /** A host that is written as an address is never looked up, so it is checked here. Plain http is for allowed networks only. */
 export function requireAllowedUrl(url: URL, allowed: readonly Network[] = []): void {
   const { protocol, hostname, host, username, password } = url;
   const isPlain = protocol === "http:" && allowed.length > 0;
   if (protocol !== "https:" && !isPlain) throw new PublicFetchError(`${host}: only https is requested`);
   if (username !== "" || password !== "") throw new PublicFetchError(`${host}: the address holds a password`);
-  const address = hostname.replace(/^\[(.*)\]$/, "$1");
+  const address = stripBrackets(hostname);
   if (isIP(address) !== 0) requireAllowed(address, { allowed, isPublic: !isPlain });
+}
+
+/**
+ * Does the same for an address that is to be kept, and looks up where a name leads if it is of plain http: one that leads nowhere now is
+ * refused as one that leads elsewhere.
+ */
+export async function requireKeepableUrl(url: URL, allowed: readonly Network[], resolve = lookUp): Promise<void> {
+  requireAllowedUrl(url, allowed);
+  const name = stripBrackets(url.hostname);
+  if (url.protocol === "https:" || isIP(name) !== 0) return;
+  const look = lookUpAllowed({ allowed, isPublic: false }, resolve);
+  const found = new Promise<boolean>((answer) => look(name, { all: true }, (error) => answer(error === null)));
+  const isFound = await Promise.race([found, delay(LOOK_UP_MS, false, { ref: false })]);
+  if (!isFound) throw new PublicFetchError(`${url.host}: ${PLAIN_REFUSED}, and the name does not lead there`);
+}
+
+function stripBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
 interface Rule {
@@ -51,7 +74,9 @@ export function lookUpAllowed(rule: Rule = { allowed: [], isPublic: true }, reso
 
 function requireAllowed(address: string, { allowed, isPublic }: Rule): void {
   if (isWithin(address, allowed) || (isPublic && isOfInternet(address))) return;
-  throw new PublicFetchError(`${address} is no address of the public internet`);
+  throw new PublicFetchError(
+    isPublic ? `${address} is no address of the public internet` : `${address}: ${PLAIN_REFUSED}`,
+  );
 }
 
 function isOfInternet(text: string): boolean {

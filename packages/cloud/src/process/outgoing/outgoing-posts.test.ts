@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { after, test } from "node:test";
 import { parseNetworks } from "../limits/client-address.ts";
-import { lookUpAllowed } from "./allowed-address.ts";
+import { lookUpAllowed, requireKeepableUrl } from "./allowed-address.ts";
 import { OutgoingPosts } from "./outgoing-posts.ts";
 
 let connections = 0;
@@ -36,9 +36,8 @@ test("nothing connects to a private address, however it is written, nor to a nam
 });
 
 test("a network that the operator allows is connected to, also without TLS, and no other one is", async () => {
-  assert.match(await refusalOf("127.0.0.1", { allowed: "10.0.0.0/8", scheme: "http" }), /no address of the public/);
-  assert.match(await refusalOf("localhost", { allowed: "10.0.0.0/8", scheme: "http" }), /no address of the public/);
-  assert.match(await refusalOf("8.8.8.8", { allowed: "10.0.0.0/8", scheme: "http" }), /no address of the public/);
+  for (const host of ["127.0.0.1", "localhost", "8.8.8.8"])
+    assert.match(await refusalOf(host, { allowed: "10.0.0.0/8", scheme: "http" }), /plain http is for the networks/);
   assert.match(await refusalOf("127.0.0.1", { scheme: "http" }), /only https/);
   assert.equal(connections, 0);
   assert.match(await refusalOf("127.0.0.1", { allowed: "127.0.0.0/8", scheme: "http" }), /no answer within 0.1 s/);
@@ -66,4 +65,16 @@ test("a name with public and private addresses is refused whole, and one that ch
   const changing = lookUpAllowed(rule, resolving(["93.184.215.14"], ["169.254.169.254"]));
   assert.deepEqual(await lookUpOnce(changing), [{ address: "93.184.215.14", family: 4 }], "what was looked at is used");
   assert.equal(await lookUpOnce(changing), "refused");
+});
+
+test("a name is kept with plain http only if all of its addresses are in an allowed network, and with https unseen", async () => {
+  const allowed = parseNetworks("10.0.0.0/8");
+  const keep = (url: string, ...addresses: string[]) => requireKeepableUrl(new URL(url), allowed, resolving(addresses));
+  await keep("http://receiver.internal/x", "10.0.0.1", "10.0.0.2");
+  await keep("https://example.org/x");
+  for (const addresses of [["93.184.215.14"], ["10.0.0.1", "93.184.215.14"], ["127.0.0.1"]])
+    await assert.rejects(keep("http://example.org/x", ...addresses), /example\.org: plain http is for the networks/);
+  const lost = ((_host: string, _options: object, answer: (error: Error) => void) =>
+    answer(new Error("ENOTFOUND"))) as never;
+  await assert.rejects(requireKeepableUrl(new URL("http://nowhere.example/"), allowed, lost), /does not lead there/);
 });

@@ -2,7 +2,7 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { MAX_ANSWER_BYTES as KEPT_BYTES } from "@downlink/protocol";
 import { Agent, request } from "undici";
 import type { Network } from "../limits/client-address.ts";
-import { lookUpAllowed, PublicFetchError, requireAllowedUrl } from "./allowed-address.ts";
+import { lookUpAllowed, PLAIN_REFUSED, PublicFetchError, requireAllowedUrl } from "./allowed-address.ts";
 
 /** An answer is whole, or its rest is thrown away, after this time. */
 const TIMEOUT_MS = 5000;
@@ -65,12 +65,14 @@ export class OutgoingPosts implements AsyncDisposable {
       const after = answer.headers["retry-after"];
       return { statusCode: answer.statusCode, retryAfter: Array.isArray(after) ? after[0] : after, text };
     } catch (error) {
-      throw new PublicFetchError(`${address.host}: ${this.#reasonOf(error as Error)}`, { cause: error });
+      throw new PublicFetchError(`${address.host}: ${this.#reasonOf(error as Error, address)}`, { cause: error });
     }
   }
 
   /** The addresses of a name are left out: who names a host of an internal network is to learn nothing about it. */
-  #reasonOf(error: Error & { readonly code?: string }): string {
+  #reasonOf(error: Error & { readonly code?: string }, { protocol }: URL): string {
+    if (error instanceof PublicFetchError && protocol === "http:")
+      return `${PLAIN_REFUSED}, and the name does not lead there`;
     if (error instanceof PublicFetchError) return "the name leads to no address of the public internet";
     if (error.name === "TimeoutError") return `no answer within ${this.#timeoutMs / 1000} s`;
     return error.code ?? error.message;
