@@ -29,3 +29,10 @@ test("they may do the same, whichever of them runs", () => {
   assert.ok(limits[0]);
   assert.deepEqual(new Set(limits), new Set([limits[0]]));
 });
+
+test("what they keep is closed to their group, which agents of the same machine have", () => {
+  for (const unit of UNITS) {
+    const lines = readFileSync(unit, "utf8").split("\n");
+    assert.ok(lines.includes("UMask=0077") && lines.includes("StateDirectoryMode=0700"), unit);
+  }
+});
