@@ -1,4 +1,5 @@
 import type { SeenInvitation } from "@downlink/protocol";
+import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { z } from "zod";
 import { forgetEverything } from "../api/queries.ts";
@@ -45,11 +46,12 @@ export function InvitationStep() {
 function AcceptForm({ secret, seen: { proof, email } }: { secret: string; seen: Seen }) {
   const { route } = useLocation();
   const { send, isRunning, failure } = useSend();
-  const isNew = proof === "newPassword";
+  const [isSeparate, setSeparate] = useState(false);
+  const isNew = proof === "newPassword" || isSeparate;
   const accept = async (event: SubmitEvent) => {
     event.preventDefault();
     const { name, password } = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
-    const given = { token: secret, password, ...(name ? { name } : {}) };
+    const given = { token: secret, password, separate: isSeparate, ...(name ? { name } : {}) };
     if (!(await send("POST", "/v1/session/invitation", given))) return;
     forgetEverything();
     route("/", true);
@@ -65,6 +67,11 @@ function AcceptForm({ secret, seen: { proof, email } }: { secret: string; seen: 
       {failure && <Failed failure={failure} />}
       <div class="row">
         <SubmitButton {...{ isRunning, failure }} text="Join" />
+        {!isNew && (
+          <button type="button" onClick={() => setSeparate(true)}>
+            That account is not mine: make another
+          </button>
+        )}
       </div>
     </form>
   );

@@ -20,6 +20,10 @@ export const AcceptInvitation = z.object({
   token: StorableText.max(200).meta({ description: "From the link, behind #" }),
   name: StorableText.trim().min(1).max(200).optional(),
   password: Password.meta({ description: "A new one; of an account that exists, its own" }),
+  separate: z.boolean().default(false).meta({
+    description:
+      "An account with the address exists, and is not the caller's: make another one, with a new password. If the password is that of one, that one joins",
+  }),
 });
 
 /** The body and the answer of `POST /v1/session/invitation/look`. */

@@ -18,7 +18,7 @@ export async function changePassword(
   if (!ctx.signIns.takesPasswords) refuse("SignInRefused", "passwords are off here: sign in at the provider");
   const { memberId, accountId, sessionId, orgId } = caller;
   const { email } = await db.prisma.account.findUniqueOrThrow({ where: { id: accountId } });
-  const tried = { email, address: ctx.address() };
+  const tried = { email, address: ctx.address(), accountId };
   const account = await provePassword(ctx, tried, password);
   if (!account) refuse("SignInRefused", "password is not the one that counts until now");
   const passwordHash = await hashInTurn(ctx, tried, newPassword);

@@ -33,7 +33,9 @@ export async function join(ctx: Stranger, tx: Transaction, joining: Joining): Pr
   await holdAccount(tx, account.id);
   // A link that an admin of another organization holds must not open this one.
   await tx.passwordReset.deleteMany({ where: { accountId: account.id } });
-  if ((await tx.member.count({ where: { orgId, accountId: account.id } })) > 0) refuse("NameTaken", MEMBER_ALREADY);
+  // Another account with the address would be another person in the list of members, by the same name.
+  const same = { OR: [{ accountId: account.id }, { account: { email: account.email } }] };
+  if ((await tx.member.count({ where: { orgId, ...same } })) > 0) refuse("NameTaken", MEMBER_ALREADY);
   await requireRoomForMember(tx, orgId);
   const [id, nowNs] = [newId("mem"), ctx.clock.nowNs()];
   const data = { id, orgId, accountId: account.id, role, createdAtNs: nowNs };

@@ -1,6 +1,7 @@
 // An account of a provider is an issuer and its `sub`, never an e-mail address, which changes hands. Only the first sign-in looks at the
-// address: the provider must have verified it, no account may have it yet, and it must be let in by an invitation, by an allowed domain, or
-// by DOWNLINK_ADMIN_EMAIL while the first organization has no member.
+// address: the provider must have verified it, and it must be let in by an invitation, by an allowed domain, or by DOWNLINK_ADMIN_EMAIL while
+// the first organization has no member. Other accounts may have the address, because a password account never proved that it owns it; but no
+// two members of one organization.
 
 import { refuse } from "../../core/errors.ts";
 import type { AccountModel } from "../../db/generated/models.ts";
@@ -38,8 +39,6 @@ async function createAccount(ctx: Stranger, tx: Transaction, person: ProvenPerso
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('downlink first sign-in', 0))`;
   const known = await findAccount(tx, person);
   if (known) return known;
-  if ((await tx.account.count({ where: { email } })) > 0)
-    refuse("SignInRefused", `${email} has an account that signs in otherwise; an e-mail address alone never opens it`);
   const createdAtNs = ctx.clock.nowNs();
   const identities = { create: { issuer, subject, createdAtNs } };
   return tx.account.create({ data: { id: newId("acc"), email, name, createdAtNs, identities } });
@@ -66,5 +65,10 @@ async function memberOf(ctx: Stranger, tx: Transaction, { account, person, organ
   const { issuer, subject, email } = person;
   const entry = email === account.email ? await findEntry(ctx, tx, { email, organization }) : undefined;
   if (!entry) refuse("SignInRefused", "you are not invited: ask an admin for an invitation");
+  if ((await tx.member.count({ where: { orgId: entry.orgId, account: { email } } })) > 0)
+    refuse(
+      "SignInRefused",
+      `${email} has an account there that signs in otherwise; an e-mail address alone never opens it`,
+    );
   return join(ctx, tx, { ...entry, account, operation: "session.finishAtProvider", proof: { issuer, subject } });
 }

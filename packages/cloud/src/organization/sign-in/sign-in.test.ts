@@ -312,9 +312,43 @@ test("an address is invited in one form, in which each way to type it signs in; 
 test("an account from before there was one form signs in with its address, also beside one that has the form", async () => {
   for (const former of ["ｍax@example.org", "m\u0430x@example.org", "max\u200b@example.org"]) {
     const { email } = await newMember();
-    await deps.db.prisma.account.update({ where: { email }, data: { email: former } });
+    await deps.db.prisma.account.updateMany({ where: { email }, data: { email: former } });
     const browser = new Browser(cloud);
     assert.equal((await browser.signIn({ email: former, password: PASSWORD })).status, 200, former);
     assert.equal((await browser.ask({ path: "/v1/me" })).json.email, former);
   }
+});
+
+test("an account that another organization made for an address does not keep its owner from an invitation", async () => {
+  const email = `owner-${++people}@example.org`;
+  const squatted = await cloud.otherOrganization();
+  const theirs = await squatted.call(api.invitations.create, { email, role: "user" });
+  const squatter = new Browser(cloud);
+  assert.equal((await squatter.accept(theirs.link!, "the squatter's password")).status, 200);
+  const { link } = await invite("user", email);
+  const owner = new Browser(cloud);
+  const accept = (password: string, more = {}) =>
+    owner.ask({
+      method: "POST",
+      path: "/v1/session/invitation",
+      body: { token: link.split("#")[1], password, ...more },
+    });
+  assert.equal((await accept(PASSWORD)).status, 401, "an account that exists asks for its password");
+  assert.equal((await accept(PASSWORD, { separate: true })).status, 200);
+  const orgOf = async (browser: Browser) => (await browser.ask({ path: "/v1/me" })).json.orgId;
+  assert.notEqual(await orgOf(owner), await orgOf(squatter));
+  for (const [browser, password] of [
+    [owner, PASSWORD],
+    [squatter, "the squatter's password"],
+  ] as const) {
+    const before = await orgOf(browser);
+    assert.equal((await browser.signIn({ email, password })).status, 200);
+    assert.equal(await orgOf(browser), before, "each password opens its own account");
+  }
+  assert.equal((await owner.signIn({ email, password: "neither of both" })).status, 401);
+  const change = { password: "the squatter's password", newPassword: "another password" };
+  const refused = await owner.ask({ method: "PUT", path: "/v1/me/password", body: change });
+  assert.equal(refused.status, 403, "the password of another account is not one's own");
+  const again = await invite("user", `other-${people}@example.org`);
+  assert.ok(again.link);
 });

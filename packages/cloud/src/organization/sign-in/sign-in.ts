@@ -7,10 +7,9 @@ import type { z } from "zod";
 import { ApiError, invalid, refuse } from "../../core/errors.ts";
 import type { AccountModel, InvitationModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
-import { onUniqueViolation } from "../../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { hashToken } from "../../process/credentials/mint.ts";
-import { hashInTurn, provePassword } from "../../process/passwords/prove-password.ts";
+import { hashInTurn, MOST_ACCOUNTS, provePassword } from "../../process/passwords/prove-password.ts";
 import { beginSession, type NewSession } from "../members/begin-session.ts";
 import { writeFailedSignIn } from "../members/session-entries.ts";
 import { join, type Stranger } from "./join.ts";
@@ -65,9 +64,9 @@ async function requirePassword(
 ): Promise<AccountModel> {
   const account = await provePassword(ctx, { email, address: ctx.address() }, password);
   if (account) return account;
-  const known = await ctx.db.prisma.account.findUnique({ where: { email }, select: { id: true } });
-  const writing = known && writeFailedSignIn(ctx, { accountId: known.id, email }); // not awaited: the time would tell who has an account
-  writing?.catch((error) => ctx.log.warn({ err: error }, "a failed sign-in is not in the audit log"));
+  const known = await ctx.db.prisma.account.findMany({ where: { email }, select: { id: true }, take: MOST_ACCOUNTS });
+  const writing = Promise.all(known.map(({ id: accountId }) => writeFailedSignIn(ctx, { accountId, email }))); // not awaited: the time would tell who has an account
+  writing.catch((error) => ctx.log.warn({ err: error }, "a failed sign-in is not in the audit log"));
   throw doNotFit();
 }
 
@@ -79,32 +78,40 @@ function doNotFit(): ApiError {
 export async function lookAtInvitation(ctx: Stranger, token: string): Promise<z.output<typeof SeenInvitation>> {
   const { prisma } = ctx.db;
   const { email, orgId, role, expiresAtNs: expiresAt } = await findInvitation(ctx, prisma, hashToken(token));
-  const [organization, account] = await Promise.all([
+  const [organization, accounts] = await Promise.all([
     prisma.organization.findUniqueOrThrow({ where: { id: orgId }, select: { id: true, name: true } }),
-    prisma.account.findUnique({ where: { email }, select: { passwordHash: true } }),
+    prisma.account.findMany({ where: { email }, select: { passwordHash: true } }),
   ]);
-  return { email, organization, role, expiresAt, proof: proofOf(ctx, account) };
+  return { email, organization, role, expiresAt, proof: proofOf(ctx, accounts) };
 }
 
 /** An account without a password is one of the provider. */
-function proofOf({ signIns }: Stranger, account: Pick<AccountModel, "passwordHash"> | null) {
-  if (!signIns.takesPasswords || (account && account.passwordHash === null)) return "provider";
-  return account ? "password" : "newPassword";
+function proofOf({ signIns }: Stranger, accounts: readonly Pick<AccountModel, "passwordHash">[]) {
+  if (!signIns.takesPasswords) return "provider";
+  if (accounts.length === 0) return "newPassword";
+  return accounts.some(({ passwordHash }) => passwordHash !== null) ? "password" : "provider";
 }
 
 type Acceptance = z.output<typeof AcceptInvitation>;
 
-/** Makes a member of who holds the link, and begins a session. */
-export async function acceptInvitation(ctx: Stranger, { token, password, name }: Acceptance): Promise<NewSession> {
+/**
+ * Makes a member of who holds the link, and begins a session. An account that exists asks for its password. It may have been made by another
+ * organization for an address that it does not own: `separate` makes another account, unless the password is that of one.
+ */
+export async function acceptInvitation(ctx: Stranger, given: Acceptance): Promise<NewSession> {
+  const { token, password, name = null, separate } = given;
   requirePasswordsOn(ctx);
   const tokenSha256 = hashToken(token);
   const { email } = await findInvitation(ctx, ctx.db.prisma, tokenSha256);
-  const known = await ctx.db.prisma.account.findUnique({ where: { email } });
-  const proven = known ? await requirePassword(ctx, { email, password }) : undefined;
-  const passwordHash = proven ? null : await hashInTurn(ctx, { email, address: ctx.address() }, password);
+  const tried = { email, address: ctx.address() };
+  const known = await ctx.db.prisma.account.count({ where: { email } });
+  if (separate && known >= MOST_ACCOUNTS) refuse("Conflict", `${email} has ${known} accounts, as many as there may be`);
+  const own = known === 0 || separate ? undefined : await requirePassword(ctx, { email, password });
+  const proven = separate ? await provePassword(ctx, tried, password) : own;
+  const passwordHash = proven ? null : await hashInTurn(ctx, tried, password);
   return withTransaction(ctx.db, async (tx) => {
     const { orgId, role } = await useUp(ctx, tx, tokenSha256);
-    const account = proven ?? (await createAccount(ctx, tx, { email, name: name ?? null, passwordHash }));
+    const account = proven ?? (await createAccount(ctx, tx, { email, name, passwordHash, separate }));
     const memberId = await join(ctx, tx, { orgId, role, account, operation: "session.accept" });
     return beginSession(tx, { memberId }, ctx);
   });
@@ -123,17 +130,12 @@ async function useUp(ctx: Stranger, tx: Transaction, tokenSha256: string): Promi
   return count === 1 ? invitation : findInvitation(ctx, tx, tokenSha256);
 }
 
-function refuseMade(): never {
-  return refuse("Conflict", "the account was made at this moment; accept with its password");
-}
+type NewAccount = Pick<AccountModel, "email" | "name" | "passwordHash"> & Pick<Acceptance, "separate">;
 
-/** If another call made the account at this moment, the account is not changed, because this call has not proven to own it. */
-async function createAccount(
-  { clock }: Stranger,
-  tx: Transaction,
-  given: Pick<AccountModel, "email" | "name" | "passwordHash">,
-): Promise<AccountModel> {
-  if ((await tx.account.count({ where: { email: given.email } })) > 0) refuseMade();
-  const data = { id: newId("acc"), ...given, createdAtNs: clock.nowNs() };
-  return tx.account.create({ data }).catch(onUniqueViolation(refuseMade));
+/** If another call made an account with the address at this moment, none is made, because that may be the caller's own. */
+async function createAccount({ clock }: Stranger, tx: Transaction, { separate, ...given }: NewAccount) {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`account ${given.email}`}, 0))`;
+  if (!separate && (await tx.account.count({ where: { email: given.email } })) > 0)
+    refuse("Conflict", "the account was made at this moment; accept with its password");
+  return tx.account.create({ data: { id: newId("acc"), ...given, createdAtNs: clock.nowNs() } });
 }

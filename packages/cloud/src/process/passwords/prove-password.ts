@@ -30,6 +30,8 @@ const TRIES_A_STEP = 10;
 const LONGEST_PACE_SECONDS = 30;
 /** How many members may try from an address that is slowed down, in how many seconds. */
 const MEMBERS_PACE = { most: 10, seconds: 10 };
+/** So many accounts of one address are tried, the oldest first. */
+export const MOST_ACCOUNTS = 5;
 /** How long a try waits in the line of members, and when refusals of the line of strangers are sent. */
 const MEMBER_WAIT_MS = 1500;
 const REFUSED_AFTER_MS = 2000;
@@ -38,6 +40,8 @@ const REFUSED_AFTER_MS = 2000;
 export interface Try {
   readonly email: string;
   readonly address: string;
+  /** The password is to be that of this account, and of no other one with the address. */
+  readonly accountId?: string;
 }
 
 interface Prover {
@@ -54,7 +58,7 @@ interface Trial {
   readonly prover: Prover;
   readonly tried: Try;
   readonly password: string;
-  readonly stored: string | null | undefined;
+  readonly accounts: readonly AccountModel[];
   readonly gone: AbortSignal;
   /** One try is counted once, in whichever line its turn comes first. */
   counted?: Promise<Count[]>;
@@ -66,23 +70,28 @@ interface Trial {
  */
 export async function provePassword(prover: Prover, tried: Try, password: string): Promise<AccountModel | undefined> {
   const { db, clock } = prover;
-  const [account, [ofPair, ofAccount, ofAddress]] = await Promise.all([
-    db.prisma.account.findUnique({ where: { email: tried.email } }),
+  const [accounts, [ofPair, ofAccount, ofAddress]] = await Promise.all([
+    findAccounts(db, tried),
     readTries(db, { keys: keysOf(tried), nowNs: clock.nowNs() }),
   ]);
   if (ofPair!.count >= TRIES_FROM_ONE_ADDRESS) throw newTriedError(prover, ofPair!);
   const gone = prover.goneSignal();
   if (ofAccount!.count >= TRIES_BEFORE_DELAY) await delay(DELAY_MS, undefined, { signal: gone });
-  const trial = { prover, tried, password, stored: account?.passwordHash, gone };
-  const isMember = account?.passwordHash != null && ofPair!.count < TRIES_AS_MEMBER;
+  const trial = { prover, tried, password, accounts, gone };
+  const isMember = accounts.length > 0 && ofPair!.count < TRIES_AS_MEMBER;
   const isCrowded = prover.turns.passwords.countOf(ownerOf(tried, "strangers")) > 0;
   const usesBoth = isMember && (isCrowded || ofAddress!.count >= TRIES_BEFORE_PACE);
-  const isRight = await refuseLate(gone, () =>
+  const account = await refuseLate(gone, () =>
     usesBoth ? tryInBothLines(trial) : tryInLine(trial, "strangers", gone),
   );
-  if (!isRight || !account) return undefined;
-  await takeTriesBack(db, { keys: keysOf(tried), nowNs: clock.nowNs() });
+  if (account) await takeTriesBack(db, { keys: keysOf(tried), nowNs: clock.nowNs() });
   return account;
+}
+
+/** An account has its own password, and several may have one address. An account without a password is not tried. */
+function findAccounts({ prisma }: Prover["db"], { email, accountId: id }: Try): Promise<AccountModel[]> {
+  const where = { email, passwordHash: { not: null }, ...(id !== undefined && { id }) };
+  return prisma.account.findMany({ where, orderBy: { createdAtNs: "asc" }, take: MOST_ACCOUNTS });
 }
 
 /** Hashes the new password of a person who holds a link for it, or has proven the old one: they stand in the line of members. */
@@ -115,29 +124,32 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.code === "RateLimited";
 }
 
-async function tryInBothLines(trial: Trial): Promise<boolean> {
+async function tryInBothLines(trial: Trial): Promise<AccountModel | undefined> {
   const left = new AbortController();
   const asStranger = tryInLine(trial, "strangers", AbortSignal.any([trial.gone, left.signal]));
   asStranger.catch(() => {}); // it is not awaited if the password is right
   const late = AbortSignal.timeout(MEMBER_WAIT_MS);
   const asMember = tryInLine(trial, "members", AbortSignal.any([trial.gone, late])).catch((error: unknown) => {
-    if (isRefusal(error) || error === late.reason) return false;
+    if (isRefusal(error) || error === late.reason) return undefined;
     throw error;
   });
-  if (!(await asMember)) return asStranger;
+  const account = await asMember;
+  if (!account) return asStranger;
   left.abort();
-  return true;
+  return account;
 }
 
-async function tryInLine(trial: Trial, line: Line, signal: AbortSignal): Promise<boolean> {
-  const { prover, tried, password, stored } = trial;
+async function tryInLine(trial: Trial, line: Line, signal: AbortSignal): Promise<AccountModel | undefined> {
+  const { prover, tried, password, accounts } = trial;
   const { db, clock, passwords, turns } = prover;
   using _turn = await turns.passwords.take({ owner: ownerOf(tried, line), token: tried.email }, () => signal);
   await keepPace(trial, line);
   trial.counted ??= addTries(db, { keys: keysOf(tried), nowNs: clock.nowNs(), lifeNs: WINDOW_NS });
   const [ofPair] = await trial.counted;
   if (ofPair!.count > TRIES_FROM_ONE_ADDRESS) throw newTriedError(prover, ofPair!);
-  return await passwords.matches(password, stored);
+  if (accounts.length === 0) await passwords.matches(password, undefined); // it takes as long as with an account
+  for (const account of accounts) if (await passwords.matches(password, account.passwordHash)) return account;
+  return undefined;
 }
 
 /** Refuses a try from an address that is slowed down, if it comes too soon after another one. */
