@@ -1,4 +1,11 @@
-import { type CallInput, IDEMPOTENCY_HEADER, type Operation, type Output, type WithHeaders } from "@downlink/protocol";
+import {
+  type CallInput,
+  IDEMPOTENCY_HEADER,
+  IGNORED_HEADER,
+  type Operation,
+  type Output,
+  type WithHeaders,
+} from "@downlink/protocol";
 import { isWorthRetrying, retryDelayMs } from "./backoff.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { ApiCallError, NetworkError } from "./errors.ts";
@@ -77,7 +84,7 @@ function warnOfIgnored(
   { method, path }: { readonly method: string; readonly path: string },
   { headers }: TransportResponse,
 ): void {
-  const names = headers.get("x-downlink-ignored");
+  const names = headers.get(IGNORED_HEADER);
   if (names) onIgnored(`${method} ${path}: the service does not know, and ignored: ${names}`);
 }
 

@@ -33,6 +33,7 @@ export { toOpenApi } from "./openapi/openapi.ts";
 export type { PlainRoute } from "./openapi/plain-route.ts";
 export { extensionUpload, plainRoutes } from "./openapi/plain-routes.ts";
 export { deviceCodeRoutes, oidcRoutes, sessionRoutes } from "./openapi/sign-in-routes.ts";
+export { isPaged, mayBeKept } from "./operations/answers.ts";
 export { type AuditedKind, auditedKinds, isAdministrative } from "./operations/audited.ts";
 export { type Capability, capabilities, EVERY_CAPABILITY, userCapabilities } from "./operations/capabilities.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./operations/errors.ts";
@@ -46,6 +47,7 @@ export {
   type Contract,
   IDEMPOTENCY_HEADER,
   IDEMPOTENCY_HOURS,
+  IGNORED_HEADER,
   type Input,
   MAX_IDEMPOTENCY_KEY_CHARACTERS,
   MAX_QUERY_PARAMETERS,
@@ -53,6 +55,7 @@ export {
   type Operation,
   type Output,
   pathParameters,
+  REPLAYED_HEADER,
   type Reach,
   type WithHeaders,
 } from "./operations/operation.ts";
@@ -155,14 +158,19 @@ export {
   AcceptInvitation,
   AskDeviceCode,
   AskIdToken,
+  type BearerToken,
   BegunSession,
   DecideDeviceCode,
+  type DecidedDeviceCode,
   DeviceCode,
+  type EndedSession,
   ExchangeIdToken,
+  type IdToken,
   LookAtInvitation,
   LookAtReset,
   PasswordIsReset,
   ResetPassword,
+  type SeenDeviceCode,
   SeenInvitation,
   SeenReset,
   SignIn,

@@ -1,22 +1,23 @@
 import type { z } from "zod";
+import { mayBeKept } from "../operations/answers.ts";
 import { ErrorBody, type ErrorCode, errorCodes } from "../operations/errors.ts";
 import {
   type Access,
   bodyLimits,
   type Contract,
-  IDEMPOTENCY_HOURS,
-  MAX_IDEMPOTENCY_KEY_CHARACTERS,
   MAX_QUERY_PARAMETERS,
   type Method,
   type Operation,
   pathParameters,
 } from "../operations/operation.ts";
 import { aliasesOf } from "../shapes/query.ts";
+import { headerComponents, headersOf, headersOfCall, headersOfSuccess } from "./answer-headers.ts";
 import { bodyExamples } from "./body-examples.ts";
 import { deliveryHeaders, describeWebhooks } from "./describe-webhooks.ts";
 import { exampleOf } from "./openapi-example.ts";
-import type { PlainRoute } from "./plain-route.ts";
+import type { PlainContent, PlainRoute } from "./plain-route.ts";
 import { plainRoutes } from "./plain-routes.ts";
+import { headerParameter, headerParameters, idempotencyParameters } from "./request-headers.ts";
 import { COMPONENTS, type Json, jsonContent, wire } from "./wire-schema.ts";
 
 type Api = Readonly<Record<string, Contract>>;
@@ -41,7 +42,7 @@ export function toOpenApi(
       };
     }
   for (const route of plainRoutes)
-    paths[route.path] = { ...paths[route.path], [route.method]: describePlainRoute(route) };
+    paths[route.path] = { ...paths[route.path], [route.method]: describePlainRoute(route, schemas) };
   return {
     openapi: "3.1.0",
     info: {
@@ -56,28 +57,33 @@ export function toOpenApi(
     components: {
       schemas,
       parameters: deliveryHeaders(),
+      headers: headerComponents(),
       responses: errorResponses(),
-      securitySchemes: {
-        apiKey: {
-          type: "http",
-          scheme: "bearer",
-          description: "An API key that holds the operation's capability, or the session of a member whose role does",
-        },
-        person: { type: "http", scheme: "bearer", description: "Any API key, or the text of a session" },
-        agentToken: { type: "http", scheme: "bearer", description: "The token of a device or of an edge site" },
-        enrolmentToken: { type: "http", scheme: "bearer", description: "A device token that belongs to no device yet" },
-        inboxToken: { type: "http", scheme: "bearer", description: "An inbox notification token" },
-        siteToken: { type: "http", scheme: "bearer", description: "The token of a self-hosted site" },
-        uploadCapability: {
-          type: "http",
-          scheme: "bearer",
-          description: "The capability for one upload at a self-hosted site, which the opening of the upload gave",
-        },
-      },
+      securitySchemes: schemes,
     },
   };
 }
 
+/** The kinds of credentials. */
+const schemes = {
+  apiKey: {
+    type: "http",
+    scheme: "bearer",
+    description: "An API key that holds the operation's capability, or the session of a member whose role does",
+  },
+  person: { type: "http", scheme: "bearer", description: "Any API key, or the text of a session" },
+  agentToken: { type: "http", scheme: "bearer", description: "The token of a device or of an edge site" },
+  enrolmentToken: { type: "http", scheme: "bearer", description: "A device token that belongs to no device yet" },
+  inboxToken: { type: "http", scheme: "bearer", description: "An inbox notification token" },
+  siteToken: { type: "http", scheme: "bearer", description: "The token of a self-hosted site" },
+  uploadCapability: {
+    type: "http",
+    scheme: "bearer",
+    description: "The capability for one upload at a self-hosted site, which the opening of the upload gave",
+  },
+} as const;
+
+/** The credential of each kind of access. */
 const securitySchemes = {
   apiKey: "apiKey",
   person: "person",
@@ -89,7 +95,7 @@ const securitySchemes = {
 } as const;
 
 function describe(operationId: string, operation: Operation, schemas: Json): Json {
-  const { method, summary, description, access, body, response, responseHeaders } = operation;
+  const { summary, description, deprecated, access, body } = operation;
   const owner = operationId.split(".")[0]!;
   const contentOf = (type: z.ZodType, example?: unknown): Json => {
     const schema = wire(type, schemas);
@@ -98,30 +104,32 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
   return {
     summary,
     description: [description, needsOf(access)].filter(Boolean).join("\n\n") || summary,
+    ...(deprecated && { deprecated }),
     security: [{ [securitySchemes[access.kind]]: access.kind === "apiKey" ? [access.capability] : [] }],
     parameters: [
       ...pathParameters(operation.path).map((name) => pathParameter(operation, name)),
       ...queryParameters(operation),
-      ...idempotencyParameters(operation),
-      ...matchParameters(operation),
+      ...headerParameters(operation),
     ],
     ...(body && { requestBody: { ...bodyOf(operation), content: contentOf(body, bodyExamples[operationId]) } }),
     responses: {
-      ...(response
-        ? {
-            200: {
-              description: "Done",
-              ...headers(responseHeaders),
-              content: contentOf(response),
-            },
-          }
-        : { 204: { description: "Done" } }),
-      ...(response && method === "get" && { 304: { description: "The caller has this answer, by `If-None-Match`" } }),
+      ...describeSuccess(operation, contentOf),
       ...Object.fromEntries(
         statusesOf(operation).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
     },
   };
+}
+
+function describeSuccess(operation: Operation, contentOf: (type: z.ZodType) => Json): Json {
+  const { response, streamsEvents } = operation;
+  const own = headersOfSuccess(operation);
+  if (!response) return { 204: { description: "Done", headers: headersOf(204, own) } };
+  const events = { "text/event-stream": { schema: { type: "string", description: "Each event has such an answer" } } };
+  const headers = { ...headersOf(200, own), ...declaredHeaders(operation) };
+  const content = { ...contentOf(response), ...(streamsEvents && events) };
+  const known = { description: "The caller has this answer, by `If-None-Match`", headers: headersOf(304, own) };
+  return { 200: { description: "Done", headers, content }, ...(mayBeKept(operation) && { 304: known }) };
 }
 
 function needsOf(access: Access): string | undefined {
@@ -141,7 +149,7 @@ function pathParameter({ path, params }: Operation, name: string): Json {
   return { name, in: "path", required: true, schema, example, ...(description !== undefined && { description }) };
 }
 
-function queryParameters({ query }: Operation): Json[] {
+function queryParameters({ query }: Pick<Operation, "query">): Json[] {
   if (!query) return [];
   return Object.entries(query.shape).flatMap(([name, given]) => {
     const field = given as z.ZodType;
@@ -161,41 +169,14 @@ function queryParameters({ query }: Operation): Json[] {
   });
 }
 
-function idempotencyParameters({ makes }: Pick<Operation, "makes">): Json[] {
-  if (makes === undefined || makes === "nothing") return [];
-  const schema = { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY_CHARACTERS };
-  const description = [
-    `Chosen at random by the caller for one thing to be made: a repeat of the call with the same key within ${IDEMPOTENCY_HOURS} hours makes no other`,
-    repeats[makes.repeat],
-    "With another request it is 409 `IdempotencyConflict`, and while the first call is under way, after five seconds, too.",
-  ].join(" ");
-  return [{ name: "Idempotency-Key", in: "header", required: false, schema, description }];
-}
-
-function matchParameters({ method, path }: Operation): Json[] {
-  if (!mayMatch(method) || !path.includes("{")) return [];
-  const description =
-    "The `ETag` that `get` answered, without a query: if the thing has changed since, nothing is done (412). Where `get` answers none, it is 412 as well.";
-  return [{ name: "If-Match", in: "header", required: false, schema: { type: "string" }, description }];
-}
-
-function mayMatch(method: Method): boolean {
-  return method === "put" || method === "patch" || method === "delete";
-}
-
-const repeats = {
-  answer: "and gets the first answer, refusals included.",
-  link: "and gets the first answer, with a link that may be another.",
-  secret: "and gets 409 `SecretAlreadyShown`, which names it: what is shown once is not kept.",
-} as const;
-
-function headers(declared: Operation["responseHeaders"]): Json {
-  if (!declared) return {};
-  const described = Object.entries(declared.shape).map(([name, field]) => {
-    const { description, ...schema } = wire(field as z.ZodType, {});
-    return [name, { schema, ...(description !== undefined && { description }) }];
-  });
-  return { headers: Object.fromEntries(described) };
+/** Returns the headers that the contract of an operation declares. */
+function declaredHeaders({ responseHeaders }: Operation): Json {
+  return Object.fromEntries(
+    Object.entries(responseHeaders?.shape ?? {}).map(([name, field]) => {
+      const { description, ...schema } = wire(field as z.ZodType, {});
+      return [name, { schema, ...(description !== undefined && { description }) }];
+    }),
+  );
 }
 
 function bodyOf({ body, bodySize = "ordinary" }: Operation): Json {
@@ -229,7 +210,11 @@ function errorResponses(): Json {
       const example = { error: codes[0]![1].meaning, code: codes[0]![0] as ErrorCode };
       return [
         status,
-        { description, content: { "application/json": { schema: { $ref: `${COMPONENTS}Error` }, example } } },
+        {
+          description,
+          headers: headersOf(Number(status)),
+          content: jsonContent({ $ref: `${COMPONENTS}Error` }, example),
+        },
       ];
     }),
   );
@@ -243,8 +228,8 @@ function tagOf({ called }: PlainRoute): string {
   return called.split(".")[0]!;
 }
 
-function describePlainRoute(route: PlainRoute): Json {
-  const { called: operationId, method, path, summary, description, access, takes, answers, refusals } = route;
+function describePlainRoute(route: PlainRoute, schemas: Json): Json {
+  const { called: operationId, method, path, summary, description, access, takes, refusals } = route;
   const isOfKey = typeof access === "object";
   const needs = isOfKey ? needsOf({ kind: "apiKey", reach: "projects", ...access }) : undefined;
   const byLink = access === "link" ? "The link is the credential: as it was answered, with its query." : undefined;
@@ -254,11 +239,13 @@ function describePlainRoute(route: PlainRoute): Json {
     security: isOfKey ? [{ apiKey: [access.capability] }] : [],
     parameters: [
       ...pathParameters(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+      ...queryParameters(route),
+      ...(route.headers ?? []).map(headerParameter),
       ...idempotencyParameters(route),
     ],
-    ...(takes && { requestBody: { required: true, content: { [takes]: { schema: {} } } } }),
+    ...(takes && { requestBody: { required: true, content: describeContent(takes, schemas) } }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)])),
+      ...describeAnswers(route, schemas),
       ...Object.fromEntries(
         [...refusals, ...commonStatuses(method)].map((status) => [
           status,
@@ -269,6 +256,24 @@ function describePlainRoute(route: PlainRoute): Json {
   };
 }
 
-function describeAnswer({ description, mediaType }: PlainRoute["answers"][number]): Json {
-  return { description, ...(mediaType && { content: { [mediaType]: { schema: {} } } }) };
+function describeAnswers({ answers, makes, takes }: PlainRoute, schemas: Json): Json {
+  const common = headersOfCall({ makes, body: typeof takes === "object" ? takes : undefined });
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, content, headers = [] }]) => [
+      status,
+      {
+        ...{ description, headers: headersOf(Number(status), [...common, ...headers]) },
+        ...(content && { content: describeContent(content, schemas) }),
+      },
+    ]),
+  );
+}
+
+/** Describes JSON by its schema, and all else by its media type. */
+function describeContent(content: PlainContent, schemas: Json): Json {
+  if (typeof content !== "string") {
+    const schema = wire(content, schemas);
+    return jsonContent(schema, exampleOf(schema, schemas));
+  }
+  return { [content]: { schema: { type: "string", ...(!content.startsWith("text/") && { format: "binary" }) } } };
 }

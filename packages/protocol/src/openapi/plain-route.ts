@@ -1,5 +1,18 @@
+import type { z } from "zod";
 import type { Capability } from "../operations/capabilities.ts";
 import type { Making, Method } from "../operations/operation.ts";
+import type { AnswerHeader } from "./answer-headers.ts";
+import type { RequestHeader } from "./request-headers.ts";
+
+/** The contents of a body: the schema of JSON, or another media type. */
+export type PlainContent = z.ZodType | string;
+
+interface PlainAnswer {
+  readonly description: string;
+  readonly content?: PlainContent;
+  /** The headers that it may have, besides those of every answer. */
+  readonly headers?: readonly AnswerHeader[];
+}
 
 /** A route that is no operation, because it takes or answers bytes, or because it is about the service itself. */
 export interface PlainRoute {
@@ -11,15 +24,17 @@ export interface PlainRoute {
   readonly description?: string;
   /** The callers that are allowed: an API key with the capability, the holder of the signed link, or anybody. */
   readonly access: { readonly capability: Capability } | "link" | "anybody";
-  /** The media type of the body that it takes. */
-  readonly takes?: string;
+  readonly query?: z.ZodObject;
+  /** The headers that it reads, besides an `Idempotency-Key`. */
+  readonly headers?: readonly RequestHeader[];
+  /** The body that it takes. */
+  readonly takes?: PlainContent;
   /** Describes the thing that a POST by API key makes, as in an operation. */
   readonly makes?: Making | "nothing";
-  /** The answer for each status, and its media type. */
-  readonly answers: Readonly<Record<number, { readonly description: string; readonly mediaType?: string }>>;
+  /** The answer for each status. */
+  readonly answers: Readonly<Record<number, PlainAnswer>>;
   /** The statuses of refusals, besides those that every route may answer. */
   readonly refusals: readonly number[];
 }
 
 export const BYTES = "application/octet-stream";
-export const JSON_TYPE = "application/json";

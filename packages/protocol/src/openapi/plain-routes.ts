@@ -1,15 +1,49 @@
-import { BYTES, JSON_TYPE, type PlainRoute } from "./plain-route.ts";
+import { z } from "zod";
+import { DAMAGE_HEADER, MISSING_HEADER } from "../resources/exports.ts";
+import { AnyObject } from "../shapes/any-keys.ts";
+import { BYTES, type PlainRoute } from "./plain-route.ts";
 import { deviceCodeRoutes, oidcRoutes, sessionRoutes } from "./sign-in-routes.ts";
 
 const redirect = { 302: { description: "The signed link, in `Location`; good for 15 minutes" } };
-const file = {
-  200: { description: "The bytes", mediaType: BYTES },
-  206: { description: "The bytes of the range that was asked for", mediaType: BYTES },
-  304: { description: "They are those that the caller has" },
-};
-const download = { method: "get", access: "link", answers: file, refusals: [400, 403, 404, 409, 416] } as const;
-const done = { 200: { description: "Every byte is stored", mediaType: JSON_TYPE } };
-const delivery = { method: "put", access: "link", takes: BYTES, answers: done } as const;
+const headers = ["ETag", "Accept-Ranges", "Content-Disposition"] as const;
+const fileOf = (content: string) =>
+  ({
+    200: { description: "The bytes", content, headers },
+    206: { description: "The bytes of the range that was asked for", content, headers: [...headers, "Content-Range"] },
+    304: { description: "They are those that the caller has", headers },
+  }) as const;
+const streamed = {
+  200: {
+    description: "The bytes",
+    content: BYTES,
+    headers: ["Content-Disposition", DAMAGE_HEADER, MISSING_HEADER],
+  },
+} as const;
+
+const ofLink = z.string().meta({ description: "As it stands in the link" });
+const byLink = { access: "link", query: z.object({ v: ofLink, k: ofLink, e: ofLink, c: ofLink, s: ofLink }) } as const;
+const exported = { ...byLink, method: "get", refusals: [400, 403, 404, 409, 416] } as const;
+const download = { ...exported, headers: ["If-None-Match", "Range", "If-Range"], answers: fileOf(BYTES) } as const;
+const delivery = { ...byLink, method: "put", takes: BYTES } as const;
+const stored = (content: z.ZodType) => ({ description: "Every byte is stored", content });
+
+const Noted = z.object({
+  success: z.literal(true).optional(),
+  validationResponse: z.string().optional().meta({ description: "Instead, in the handshake of Event Grid" }),
+});
+const Live = z.object({ status: z.literal("live") });
+const Disk = z.object({
+  of: z.enum(["objects", "database"]),
+  state: z.enum(["ok", "low", "full"]),
+  freeBytes: z.number().min(0),
+  totalBytes: z.number().min(0),
+});
+const Ready = z.object({
+  status: z.literal("ready"),
+  recovering: z.string().optional().meta({ description: "Why database and store are being compared after a restore" }),
+  disks: z.array(Disk).optional(),
+});
+
 const ofService = { method: "get", access: "anybody" } as const;
 
 export const extensionUpload = {
@@ -20,7 +54,7 @@ export const extensionUpload = {
   access: { capability: "extensions.create" },
   takes: BYTES,
   makes: { repeat: "answer", idField: "id" },
-  answers: { 200: { description: "The extension's id", mediaType: JSON_TYPE } },
+  answers: { 200: { description: "The extension's id", content: z.object({ id: z.string() }) } },
   refusals: [400, 401, 403, 413, 415],
 } as const satisfies PlainRoute;
 
@@ -53,6 +87,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     called: "dataPlane.upload",
     summary: "Upload a recording to the link of `POST /v1/data/upload`",
     description: "With `Content-Length` or chunked. A body that breaks off leaves nothing, and the link stays good.",
+    answers: { 200: stored(z.object({ requestId: z.string() })) },
     refusals: [400, 403, 404, 408, 413, 415],
   },
   {
@@ -60,6 +95,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/data-plane/parts/{key}",
     called: "dataPlane.uploadPart",
     summary: "Upload a part of a file to the target that an agent was granted",
+    answers: { 200: { ...stored(z.object({ number: z.int() })), headers: ["ETag"] } },
     refusals: [400, 403, 404],
   },
   {
@@ -67,24 +103,25 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/data-plane/pieces/{key}",
     called: "dataPlane.uploadPiece",
     summary: "Upload a piece of a part to the target that an agent was granted",
+    answers: { 200: stored(z.object({ partNumber: z.int(), offset: z.int() })) },
     refusals: [400, 403, 404],
   },
   {
-    ...download,
+    ...exported,
     path: "/data-plane/exports",
     called: "dataPlane.export",
     summary: "Stream what `POST /v1/data/stream` has selected",
     description: "A failure in the middle ends the connection, so that a part is never taken for the whole.",
-    answers: { 200: file[200] },
+    answers: streamed,
   },
   {
-    ...download,
+    ...exported,
     path: "/data-plane/views/{id}",
     called: "dataPlane.view",
     summary: "Stream what `POST /v1/view-links` has selected, as often as a viewer asks while the link lasts",
     description: "A failure in the middle, and the end of the link, end the connection.",
     answers: {
-      200: file[200],
+      ...streamed,
       302: { description: "A link to the self-hosted site that has the data, in `Location`" },
     },
   },
@@ -92,7 +129,8 @@ export const plainRoutes: readonly PlainRoute[] = [
     ...download,
     path: "/data-plane/attachments/{id}",
     called: "dataPlane.attachment",
-    summary: "An attachment's bytes",
+    summary: "An attachment's bytes, with the media type that its file names",
+    answers: fileOf("*/*"),
   },
   {
     ...download,
@@ -114,8 +152,14 @@ export const plainRoutes: readonly PlainRoute[] = [
     description:
       "An inbox notification token is in `Authorization: Bearer`, or in the address where the sender can set no header: `?token=`. A message that changes nothing is a success. The handshakes of SNS and of Event Grid are answered, of which the latter also comes as OPTIONS.",
     access: "anybody",
-    takes: JSON_TYPE,
-    answers: { 200: { description: "Everything was noted", mediaType: JSON_TYPE } },
+    query: z.object({
+      token: z
+        .string()
+        .optional()
+        .meta({ description: "An inbox notification token, unless it is in `Authorization`" }),
+    }),
+    takes: z.union([AnyObject, z.array(AnyObject)]),
+    answers: { 200: { description: "Everything was noted", content: Noted } },
     refusals: [400, 401, 403, 408, 413],
   },
   {
@@ -123,9 +167,10 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/v1/openapi.json",
     called: "service.openapi",
     summary: "This document",
+    headers: ["If-None-Match"],
     answers: {
-      200: { description: "OpenAPI 3.1", mediaType: JSON_TYPE },
-      304: { description: "The caller has it, by `If-None-Match`" },
+      200: { description: "OpenAPI 3.1", content: AnyObject, headers: ["ETag"] },
+      304: { description: "The caller has it, by `If-None-Match`", headers: ["ETag"] },
     },
     refusals: [431],
   },
@@ -134,7 +179,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/docs",
     called: "service.docs",
     summary: "This document, to be read",
-    answers: { 200: { description: "A page", mediaType: "text/html" } },
+    answers: { 200: { description: "A page", content: "text/html" } },
     refusals: [431],
   },
   {
@@ -142,7 +187,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/.well-known/security.txt",
     called: "service.security",
     summary: "Where to report a fault of security, as RFC 9116 has it; 404 if the operator said nothing",
-    answers: { 200: { description: "Contact and expiry", mediaType: "text/plain" } },
+    answers: { 200: { description: "Contact and expiry", content: "text/plain" } },
     refusals: [404, 431],
   },
   {
@@ -150,7 +195,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/livez",
     called: "service.live",
     summary: "Whether the process answers",
-    answers: { 200: { description: "It does", mediaType: JSON_TYPE } },
+    answers: { 200: { description: "It does", content: Live } },
     refusals: [431],
   },
   {
@@ -158,7 +203,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/readyz",
     called: "service.ready",
     summary: "Whether the process serves: its database answers, and it is not shutting down; and the room on its disks",
-    answers: { 200: { description: "It does", mediaType: JSON_TYPE } },
+    answers: { 200: { description: "It does", content: Ready } },
     refusals: [431],
   },
   {
@@ -166,7 +211,7 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/metrics",
     called: "service.metrics",
     summary: "Metrics for Prometheus: for this machine, or with the token that the operator set",
-    answers: { 200: { description: "Metrics", mediaType: "text/plain" } },
+    answers: { 200: { description: "Metrics", content: "text/plain" } },
     refusals: [401],
   },
 ];

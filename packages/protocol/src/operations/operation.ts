@@ -55,6 +55,10 @@ export interface Making {
 /** The header by which a caller marks a call that may be a repeat. It is in lower case, as in HTTP/2 and in all code. */
 export const IDEMPOTENCY_HEADER = "idempotency-key";
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
+/** The header of an answer to such a repeat. */
+export const REPLAYED_HEADER = "idempotent-replayed";
+/** The header that names the fields of a request that nothing reads. spec: wire contract §1 */
+export const IGNORED_HEADER = "x-downlink-ignored";
 /** How many hours a repeat is recognized. */
 export const IDEMPOTENCY_HOURS = 24;
 
@@ -68,6 +72,8 @@ export interface Operation {
   readonly access: Access;
   readonly summary: string;
   readonly description?: string;
+  /** Other operations do the same better; the summary names them. */
+  readonly deprecated?: true;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
@@ -77,6 +83,8 @@ export interface Operation {
   readonly isExpensive?: true;
   /** Absent if success is 204 with an empty body. */
   readonly response?: z.ZodType;
+  /** With `Accept: text/event-stream`, such answers come as server-sent events. */
+  readonly streamsEvents?: true;
   /** Describes the thing that a POST by API key makes; `nothing` if a repeat changes no more than the first call did. */
   readonly makes?: Making | "nothing";
   /** The kind of thing that the operation changes, deletes or sends out: each success writes an entry of the audit log. */

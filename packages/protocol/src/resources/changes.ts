@@ -55,5 +55,6 @@ export const changes = {
       ...inProject,
     }),
     response: Changes,
+    streamsEvents: true,
   }),
 };

@@ -41,6 +41,7 @@ export const imports = {
     path: "/v1/data/imports",
     access: apiKey("data.imports.list", "projects"),
     summary: "List imports (deprecated: list recordings)",
+    deprecated: true,
     query: z.object({
       ...byDevice,
       filename: StorableText.optional().meta({ description: "Exact" }),
@@ -62,6 +63,7 @@ export const imports = {
     access: apiKey("data.imports.delete", "projects"),
     isExpensive: true,
     summary: "Delete the data of up to 50 imports of one site (deprecated: delete recordings)",
+    deprecated: true,
     description:
       "The ids come as `?id=a&id=b`, as the array `id` of a JSON body, or both. Imports of different sites in one request: 400, and nothing is deleted.",
     query: z.object({ id: QueryTexts.optional(), ...forced }),
@@ -76,6 +78,7 @@ export const imports = {
     audits: "import",
     access: apiKey("data.imports.delete", "projects"),
     summary: "Delete all data of an import permanently (deprecated: delete the recording)",
+    deprecated: true,
     params: z.object({ importId: Id }),
     query: z.object({ deviceId: StorableText.optional().meta({ deprecated: true }), ...forced }),
     response: z.object({ id: z.string() }),

@@ -60,14 +60,38 @@ export const DeviceCode = z.object({
   verificationUriComplete: z.string(),
 });
 
-/** The body of `POST /v1/auth/token`. */
+/** The body and the answer of `POST /v1/auth/token`. */
 export const AskIdToken = z.object({ deviceCode: StorableText.max(200), clientId: ClientId });
+export const IdToken = z.object({ idToken: z.string().meta({ description: "For one use within 60 s" }) });
 
-/** The body of `POST /v1/signin`. */
+/** The body and the answer of `POST /v1/signin`. */
 export const ExchangeIdToken = z.object({ idToken: StorableText.max(4000) });
+export const BearerToken = z.object({ bearerToken: z.string() });
 
-/** The body of `POST /v1/session/device`. */
+/** The query and the answer of `GET /v1/session/device`. */
+export const LookUpDeviceCode = z.object({ userCode: z.string().meta({ description: "As the program shows it" }) });
+export const SeenDeviceCode = z.object({
+  clientId: z.string().meta({ description: "The name that the program gives itself" }),
+  address: z.string().meta({ description: "Where the program asked from" }),
+  userCode: z.string(),
+  expiresAt: Timestamp,
+});
+
+/** The body and the answer of `POST /v1/session/device`. */
 export const DecideDeviceCode = z.object({ userCode: StorableText.max(50), approve: z.boolean() });
+export const DecidedDeviceCode = z.object({ approved: z.boolean() });
+
+/** The query of `GET /v1/session/oidc`, and that of its callback. */
+export const BeginAtProvider = z.object({
+  next: z.string().optional().meta({ description: "The path of this service where the sign-in ends" }),
+  organization: z.string().optional().meta({ description: "Its id, where the account is a member of several" }),
+});
+export const FinishAtProvider = z.object({
+  code: z.string().optional(),
+  state: z.string().optional(),
+  iss: z.string().optional(),
+  error: z.string().optional(),
+});
 
 /** The answer of `GET /v1/session`. */
 export const SignInWays = z.object({
@@ -81,3 +105,6 @@ export const SignInWays = z.object({
 
 /** A session that has begun. Its text is a cookie, and stands nowhere else. */
 export const BegunSession = z.object({ id: z.string(), expiresAt: Timestamp });
+
+/** The answer of `DELETE /v1/session`. */
+export const EndedSession = z.object({ ended: z.boolean().meta({ description: "False if there was none" }) });

@@ -49,7 +49,8 @@ export const QueryBoolean = z.codec(z.enum(["true", "false"], "must be true or f
 
 /** A list that is repeated (`a=1&a=2`), comma-separated (`a=1,2`) or indexed (`a/0=1&a/1=2`, which is folded before this is reached). */
 export function queryArray<const T extends readonly [string, ...string[]]>(values: T) {
-  return z.codec(z.union([z.string(), z.array(z.string())]), z.array(z.enum(values)), {
+  const text = z.string().meta({ enum: [...values] });
+  return z.codec(z.union([text, z.array(text)]), z.array(z.enum(values)), {
     decode: (given) => [given].flat().flatMap((text) => text.split(",")) as T[number][],
     encode: (list) => [...list],
   });

@@ -7,7 +7,13 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { IDEMPOTENCY_HEADER, MAX_IDEMPOTENCY_KEY_CHARACTERS, type Making, type Operation } from "@downlink/protocol";
+import {
+  IDEMPOTENCY_HEADER,
+  MAX_IDEMPOTENCY_KEY_CHARACTERS,
+  type Making,
+  type Operation,
+  REPLAYED_HEADER,
+} from "@downlink/protocol";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { callerId } from "../../core/callers.ts";
@@ -119,7 +125,7 @@ async function repeat(
       "IdempotencyConflict",
       "this Idempotency-Key was used for another request; choose a new one for each thing to be made",
     );
-  c.header("Idempotent-Replayed", "true");
+  c.header(REPLAYED_HEADER, "true");
   const status = kept.status as ContentfulStatusCode;
   if (kept.body !== null) return c.body(kept.body, status, JSON_TYPE);
   if (once.making.repeat === "secret")

@@ -2,9 +2,8 @@
 // because otherwise each page would cost a caller that pages by itself as much as many pages. Counting a list that is not cut costs
 // nothing.
 
-import { MAX_COUNTED, type Operation, TOTAL_HEADER } from "@downlink/protocol";
+import { MAX_COUNTED, TOTAL_HEADER } from "@downlink/protocol";
 import type { Context } from "hono";
-import { z } from "zod";
 
 interface Page {
   readonly offset: number;
@@ -13,12 +12,6 @@ interface Page {
   readonly count: number | undefined;
   /** Says whether a row with this number, from 0, exists. */
   readonly hasRow: (number: number) => Promise<boolean>;
-}
-
-/** Says whether the operation is a list that is paged by `limit` and `offset`. */
-export function isPaged({ method, query, response, responseHeaders }: Operation): boolean {
-  const isList = response instanceof z.ZodArray && responseHeaders === undefined;
-  return method === "get" && isList && query !== undefined && "limit" in query.shape && "offset" in query.shape;
 }
 
 /** Sets the header with the number of all rows, and the link to the next page. spec: wire contract §1 */

@@ -1,8 +1,9 @@
 import {
   type Access,
   type Contract,
-  holdsCredential,
   isAdministrative,
+  isPaged,
+  mayBeKept,
   type Operation,
   type WithHeaders,
 } from "@downlink/protocol";
@@ -20,7 +21,7 @@ import type { AnyHandler } from "./handlers.ts";
 import { matchedHandler } from "./if-match.ts";
 import { callerToken, listTurns } from "./in-turn.ts";
 import { addressOf, countCall } from "./limit-rates.ts";
-import { isPaged, nameTotal } from "./name-total.ts";
+import { nameTotal } from "./name-total.ts";
 import { hasGone, newGoneSignal } from "./new-gone-signal.ts";
 import { parseInput } from "./parse.ts";
 import { sendJson } from "./send-json.ts";
@@ -32,9 +33,8 @@ import { type TakeTurn, yieldInSteps } from "./yield-in-steps.ts";
 export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: BoundContract<C>): void {
   for (const [name, operation] of Object.entries(bound.contract)) {
     const handler = matchedHandler(bound, operation, auditedHandler(bound, name));
-    const { method, alsoMethods = [], response } = operation;
-    const mayBeKept = method === "get" && response !== undefined && !holdsCredential(response);
-    const call = { operation, handler, mayBeKept, again: chooseAgain(bound, name) };
+    const { method, alsoMethods = [] } = operation;
+    const call = { operation, handler, mayBeKept: mayBeKept(operation), again: chooseAgain(bound, name) };
     const methods = [method, ...alsoMethods].map((one) => one.toUpperCase());
     app.on(methods, honoPath(operation.path), (c) => {
       c.set("path", operation.path);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { IGNORED_HEADER } from "@downlink/protocol";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { IGNORED_HEADER } from "./unknown-names.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };

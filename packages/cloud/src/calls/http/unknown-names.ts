@@ -1,14 +1,11 @@
 // Clients send fields that a service does not know, so these are ignored and named in a header. A body that opens or removes something is
 // refused instead: with `projectIDs` misspelt, an API key would open every project.
 
-import { type AuditedKind, aliasesOf, type Operation } from "@downlink/protocol";
+import { type AuditedKind, aliasesOf, IGNORED_HEADER, type Operation } from "@downlink/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
 import { invalidAt } from "../../core/errors.ts";
 import { nearestName } from "../../core/nearest-name.ts";
-
-/** Names the fields of a request that nothing reads, separated by commas. Each is percent-encoded. spec: wire contract §1 */
-export const IGNORED_HEADER = "x-downlink-ignored";
 
 const MOST_NAMED = 20;
 const MOST_CHARACTERS = 100;

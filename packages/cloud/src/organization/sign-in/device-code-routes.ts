@@ -1,4 +1,11 @@
-import { AskDeviceCode, AskIdToken, DecideDeviceCode, deviceCodeRoutes, ExchangeIdToken } from "@downlink/protocol";
+import {
+  AskDeviceCode,
+  AskIdToken,
+  DecideDeviceCode,
+  deviceCodeRoutes,
+  ExchangeIdToken,
+  type SeenDeviceCode,
+} from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Deps } from "../../calls/context/context.ts";
@@ -35,7 +42,7 @@ export function deviceCodeRoutesOf(app: Hono<Env>, deps: Deps): void {
       address,
       userCode,
       expiresAt: new Date(Number(expiresAtNs / 1_000_000n)).toISOString(),
-    });
+    } satisfies z.input<typeof SeenDeviceCode>);
   });
   app.post(decision.path, async (c) => {
     requireOwnOrigin(c.req.raw.headers, deps);

@@ -4,7 +4,7 @@
 // an identity provider is taken in its place.
 
 import { randomInt } from "node:crypto";
-import type { AskIdToken, DeviceCode } from "@downlink/protocol";
+import type { AskIdToken, BearerToken, DecidedDeviceCode, DeviceCode, IdToken } from "@downlink/protocol";
 import type { z } from "zod";
 import { writeEntry } from "../../calls/audit-log/write-entry.ts";
 import type { MemberCaller } from "../../core/callers.ts";
@@ -49,7 +49,7 @@ function makeUserCode(): string {
 export async function askIdToken(
   { db, clock }: Stranger,
   { deviceCode, clientId }: z.output<typeof AskIdToken>,
-): Promise<{ idToken: string }> {
+): Promise<z.output<typeof IdToken>> {
   const deviceCodeSha256 = hashToken(deviceCode);
   const row = await db.prisma.deviceSignIn.findUnique({ where: { deviceCodeSha256 } });
   const nowNs = clock.nowNs();
@@ -66,7 +66,7 @@ export async function askIdToken(
 }
 
 /** Exchanges the text for a session of the member who approved. */
-export async function exchangeIdToken(ctx: Stranger, idToken: string): Promise<{ bearerToken: string }> {
+export async function exchangeIdToken(ctx: Stranger, idToken: string): Promise<z.output<typeof BearerToken>> {
   const idTokenSha256 = hashToken(idToken);
   return withTransaction(ctx.db, async (tx) => {
     const row = await tx.deviceSignIn.findUnique({ where: { idTokenSha256 } });
@@ -96,7 +96,11 @@ export async function findTyped(ctx: Stranger, { caller, userCode }: Typed): Pro
 }
 
 /** Approves, so that the program gets a session of the member; or denies, which ends its sign-in. */
-export async function decide(ctx: Stranger, typed: Typed, approve: boolean): Promise<{ approved: boolean }> {
+export async function decide(
+  ctx: Stranger,
+  typed: Typed,
+  approve: boolean,
+): Promise<z.output<typeof DecidedDeviceCode>> {
   const { id, clientId, address } = await findTyped(ctx, typed);
   const { orgId, memberId, accountId } = typed.caller;
   await withTransaction(ctx.db, async (tx) => {

@@ -1,6 +1,7 @@
 import {
   AcceptInvitation,
   BegunSession,
+  type EndedSession,
   LookAtInvitation,
   SeenInvitation,
   SignIn,
@@ -56,7 +57,7 @@ export function sessionRoutesOf(app: Hono<Env>, deps: Deps): void {
     if (token) await withTransaction(deps.db, (tx) => endSession(tx, strangerOf(c, deps), token));
     c.header("Set-Cookie", setCookie(deps, undefined, 0));
     c.header("Cache-Control", "no-store");
-    return c.json({ ended: token !== undefined });
+    return c.json({ ended: token !== undefined } satisfies z.input<typeof EndedSession>);
   });
 }
 
