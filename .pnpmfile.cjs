@@ -1,9 +1,11 @@
 // @prisma/client asks for the prisma CLI and TypeScript as optional peers; a production tree needs neither (80 MB instead of 323).
+// openapi-typescript builds its types with the compiler API of TypeScript 5, and its peer would be this workspace's TypeScript 7.
 function readPackage(pkg) {
-  if (pkg.name === "@prisma/client") {
+  if (pkg.name === "@prisma/client" || pkg.name === "openapi-typescript") {
     pkg.peerDependencies = {};
     pkg.peerDependenciesMeta = {};
   }
+  if (pkg.name === "openapi-typescript") pkg.dependencies.typescript = "5.9.3";
   return pkg;
 }
 

@@ -72,4 +72,5 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
     projectId,
   },
   "webhooks.update": { eventTypes: ["recording.imported", "recording.importFailed"], enabled: true },
+  "session.begin": { email: "ann@example.org", password: "correct horse battery" },
 };

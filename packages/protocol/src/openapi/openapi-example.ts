@@ -50,6 +50,7 @@ const prefixes: Readonly<Record<string, string>> = {
   organization: "org",
   project: "prj",
   propertyinterval: "dpi",
+  propertytimeinterval: "dpi",
   recording: "rec",
   request: "req",
   savedview: "sv",

@@ -154,8 +154,10 @@ function queryParameters({ query }: Pick<Operation, "query">): Json[] {
   return Object.entries(query.shape).flatMap(([name, given]) => {
     const field = given as z.ZodType;
     const { description, deprecated, aliases: _, ...schema } = wire(field, {});
-    const parameter = { in: "query", required: !field.safeParse(undefined).success, schema };
+    const required = !field.safeParse(undefined).success;
+    const parameter = { in: "query", required, schema };
     const documented = {
+      ...(required && { example: exampleOf(schema, {}, { name }) }),
       ...(description !== undefined && { description }),
       ...(deprecated === true && { deprecated }),
     };
@@ -238,12 +240,17 @@ function describePlainRoute(route: PlainRoute, schemas: Json): Json {
     description: [description, needs, byLink].filter(Boolean).join("\n\n") || summary,
     security: isOfKey ? [{ apiKey: [access.capability] }] : [],
     parameters: [
-      ...pathParameters(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+      ...pathParameters(path).map((name) => ({
+        ...{ name, in: "path", required: true, schema: { type: "string" } },
+        example: exampleOf({ type: "string" }, {}, { name, owner: tagOf(route) }),
+      })),
       ...queryParameters(route),
       ...(route.headers ?? []).map(headerParameter),
       ...idempotencyParameters(route),
     ],
-    ...(takes && { requestBody: { required: true, content: describeContent(takes, schemas) } }),
+    ...(takes && {
+      requestBody: { required: true, content: describeContent(takes, schemas, bodyExamples[operationId]) },
+    }),
     responses: {
       ...describeAnswers(route, schemas),
       ...Object.fromEntries(
@@ -270,10 +277,10 @@ function describeAnswers({ answers, makes, takes }: PlainRoute, schemas: Json): 
 }
 
 /** Describes JSON by its schema, and all else by its media type. */
-function describeContent(content: PlainContent, schemas: Json): Json {
+function describeContent(content: PlainContent, schemas: Json, example?: unknown): Json {
   if (typeof content !== "string") {
     const schema = wire(content, schemas);
-    return jsonContent(schema, exampleOf(schema, schemas));
+    return jsonContent(schema, example ?? exampleOf(schema, schemas));
   }
   return { [content]: { schema: { type: "string", ...(!content.startsWith("text/") && { format: "binary" }) } } };
 }
