@@ -242,6 +242,7 @@ function describePlainRoute(route: PlainRoute, schemas: Json): Json {
     parameters: [
       ...pathParameters(path).map((name) => ({
         ...{ name, in: "path", required: true, schema: { type: "string" } },
+        ...(name === "key" && { description: "It has slashes, which are not encoded" }),
         example: exampleOf({ type: "string" }, {}, { name, owner: tagOf(route) }),
       })),
       ...queryParameters(route),

@@ -1,15 +1,17 @@
 // A client that is generated from the document knows nothing else: each operation is called once by it, with what the document shows.
 
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import { after, test } from "node:test";
-import { api, documentedApi, LEASE_HEADER, type Operation, plainRoutes } from "@downlink/protocol";
+import { api, documentedApi, formatTimestamp, LEASE_HEADER, type Operation, plainRoutes } from "@downlink/protocol";
 import createClient from "openapi-fetch";
 import { z } from "zod";
 import { newId } from "../../db/ids.ts";
 import { makeZip } from "../../organization/extensions/testing/make-zip.ts";
 import { makeOneOfEach } from "../../testing/one-of-each.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
-import { startAgent } from "../../testing/test-agent.ts";
+import { askForFile } from "../../testing/test-agent.ts";
+import { refusals } from "./testing/refused-examples.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const made = await makeOneOfEach(cloud, { client: cloud.admin, name: "shown" });
@@ -24,7 +26,8 @@ const edgeSite = await admin.call(api.sites.create, { name: "edge", type: "edge"
 const { orgId } = await admin.call(api.me.get, {});
 const bucket = { id: newId("site"), orgId, name: "bucket", type: "byob", createdAtNs: 1n } as const;
 await prisma.site.create({ data: bucket });
-const agent = await startAgent(cloud, "agent");
+const asked = await askForFile(cloud, "agent");
+const { versionId, size, modifiedAt } = asked.item;
 await cloud.deps.blobs.put("stored", new Blob(["stored"]).stream());
 
 interface Parameter {
@@ -49,43 +52,6 @@ interface Documented {
   readonly responses: Readonly<Record<string, Answer>>;
 }
 
-/** The code of the refusal, where a call needs more than the ids and links of what exists here. Each is an answer that the document has. */
-const refusals: Readonly<Record<string, string>> = {
-  // It needs other states of things.
-  "pendingImports.salvage": "Conflict",
-  "datasetVersions.commit": "Conflict",
-  "episodes.delete": "Conflict",
-  "members.delete": "Conflict",
-  "recordings.cancelImport": "Conflict",
-  "devices.delete": "DeviceNotEmpty",
-  "imports.delete": "NotFound",
-  "pendingImports.download": "NotFound",
-  "lakeFiles.list": "InvalidRequest",
-  // It needs the id of something that is not made here.
-  "devices.getPropertyInterval": "NotFound",
-  "webhooks.retryDelivery": "NotFound",
-  "site.selection": "LinkExpired",
-  ...refused("edge", "NotFound", ["openUpload", "grantParts", "grantPieces", "composePart", "completeUpload"]),
-  ...refused("edge", "NotFound", ["failImport", "failSalvage"]),
-  ...refused("dataPlane", "InvalidLink", ["uploadPart", "uploadPiece", "importFile"]),
-  // It needs a real bucket, and the process of a self-hosted site.
-  "ingestPathPolicies.tryOut": "NotFound",
-  "bucketNotifications.create": "Conflict",
-  "bucketNotifications.receive": "Unauthenticated",
-  ...refused("siteUploads", "NotFound", ["open", "grantParts", "grantPieces", "composePart", "complete"]),
-  // It needs the browser of a member, or a provider.
-  "me.changePassword": "WrongCredentialKind",
-  "me.endSession": "NotFound",
-  "auth.token": "AuthorizationPending",
-  "auth.signIn": "Unauthenticated",
-  ...refused("session", "Unauthenticated", ["lookUpDeviceCode", "decideDeviceCode"]),
-  ...refused("session", "SignInRefused", ["beginAtProvider", "finishAtProvider"]),
-};
-
-function refused(tag: string, code: string, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [`${tag}.${name}`, code]));
-}
-
 const { paths, components } = (await (await fetch(`${cloud.url}/v1/openapi.json`)).json()) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
   readonly components: { readonly responses: Readonly<Record<string, Answer>> };
@@ -94,7 +60,7 @@ const client = createClient<Record<string, Record<string, object>>>({ baseUrl: c
 
 /** The credential for each security scheme. */
 const tokens: Readonly<Record<string, string | undefined>> = {
-  ...{ apiKey: cloud.adminKey, person: cloud.adminKey, agentToken: agent.token },
+  ...{ apiKey: cloud.adminKey, person: cloud.adminKey, agentToken: asked.agent.token },
   siteToken: (await admin.call(api.siteTokens.create, { siteId: made.sites! })).token,
   inboxToken: (await admin.call(api.inboxTokens.create, { siteId: bucket.id })).token,
   enrolmentToken: (await admin.call(api.deviceTokens.create, { projectId: made.projects })).token,
@@ -107,11 +73,16 @@ const ofOperation: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   "ingestPathPolicies.get": { site: bucket.id },
   "ingestPathPolicies.save": { site: bucket.id },
 };
-/** The answers so far, by the operation, and the links in them. */
+/** The answers so far by the operation, the links in them, and the cookies of sessions. */
 const answers = new Map<string, Readonly<Record<string, unknown>>>();
-const links: URL[] = [];
+const [links, cookies]: [URL[], string[]] = [[], []];
 const tokenOf = (called: string) => ({ token: String(answers.get(called)?.link).split("#")[1] });
 const password = "correct horse battery";
+const askedCode = () => answers.get("auth.askDeviceCode") as { readonly deviceCode: string; readonly userCode: string };
+/** Queries with secrets. */
+const queries: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
+  "session.lookUpDeviceCode": () => ({ userCode: askedCode().userCode }),
+};
 /** Bodies with secrets, which no example has, and bytes. */
 const bodies: Readonly<Record<string, () => unknown>> = {
   "session.begin": () => ({ apiKey: cloud.adminKey }),
@@ -119,15 +90,22 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   "session.accept": () => ({ ...tokenOf("invitations.create"), password }),
   "session.lookAtReset": () => tokenOf("members.resetPassword"),
   "session.resetPassword": () => ({ ...tokenOf("members.resetPassword"), password }),
-  "auth.token": () => ({ clientId: "text", deviceCode: answers.get("auth.askDeviceCode")?.deviceCode }),
+  "auth.token": () => ({ clientId: "text", deviceCode: askedCode().deviceCode }),
+  "auth.signIn": () => answers.get("auth.token"),
+  "session.decideDeviceCode": () => ({ userCode: askedCode().userCode, approve: true }),
+  "edge.openUpload": () => ({ versionId, size, modifiedAt: formatTimestamp(modifiedAt) }),
+  "edge.grantParts": () => ({ parts: [{ number: 1, length: bytes.length, md5: hash("md5", bytes, "base64") }] }),
+  "dataPlane.uploadPart": () => bytes,
+  "edge.completeUpload": () => ({ parts: [], sha256: hash("sha256", bytes) }),
   "extensions.publish": () => new Uint8Array(makeZip([{ name: "package.json", content: manifest }])),
 };
+const bytes = new Uint8Array(size);
 const manifest = JSON.stringify({ name: "x", publisher: "acme", version: "1", displayName: "X" });
 /** Headers of HTTP itself, and those that only browsers read. */
 const unnamed = [
   ...["access-control-allow-origin", "access-control-expose-headers", "cache-control", "connection"],
   ...["content-encoding", "content-length", "content-security-policy", "content-type", "date", "keep-alive"],
-  ...["referrer-policy", "transfer-encoding", "vary", "x-content-type-options"],
+  ...["referrer-policy", "transfer-encoding", "vary", "x-accel-buffering", "x-content-type-options"],
 ];
 /** The schemas of the answers. */
 const schemas = new Map<string, unknown>([
@@ -145,38 +123,79 @@ interface Call extends Documented {
 const calls = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, documented]): Call => ({ path, method, ...documented })),
 );
+/** Each of these uses answers of those before it. */
+const first = [
+  ...["auth.askDeviceCode", "invitations.create", "session.lookAtInvitation", "session.accept"],
+  ...["session.lookUpDeviceCode", "session.decideDeviceCode", "auth.token", "auth.signIn"],
+  ...["edge.hello", "edge.openUpload", "edge.grantParts", "dataPlane.uploadPart", "edge.completeUpload"],
+];
 /** Everything is made before it is found, and is deleted last, in the reverse order. */
 const order = ["post", "put", "patch", "get"];
 const inOrder = [
+  ...first.map((operationId) => calls.find((call) => call.operationId === operationId)!),
   ...order.flatMap((method) => calls.filter((call) => call.method === method)),
   ...calls.filter(({ method }) => method === "delete").toReversed(),
-];
+].filter((call, index, all) => all.indexOf(call) === index);
 
 for (const call of inOrder)
   test(`${call.operationId} answers a client that is generated from the document as that says`, async () => {
     await prisma.recording.updateMany({ data: { sessionId: null } }); // the example of another operation puts it into a session
     const { response, text } = await send(call);
-    const answer = call.responses[response.status] ?? assert.fail(`${response.status} is not documented: ${text}`);
-    const { content = {}, headers = {} } = answer.$ref ? components.responses[answer.$ref.split("/").at(-1)!]! : answer;
-    checkMediaType(response, Object.keys(content));
-    const names = [...unnamed, ...Object.keys(headers).map((name) => name.toLowerCase())];
-    assert.deepEqual(
-      [...response.headers.keys()].filter((name) => !names.includes(name)),
-      [],
-    );
+    checkAnswer(call, response);
     assert.equal(response.headers.get("x-downlink-ignored"), null);
     const schema = schemas.get(call.operationId);
     if (response.status === 200 && schema instanceof z.ZodType)
       assert.equal(schema.safeParse(JSON.parse(text)).error, undefined);
-    assert.equal(
-      response.ok || response.status === 302 ? undefined : JSON.parse(text).code,
-      refusals[call.operationId],
-      text,
-    );
+    const isDone = response.ok || response.status === 302;
+    assert.equal(isDone ? undefined : JSON.parse(text).code, refusals[call.operationId], text);
   });
 
+const special: readonly [what: string, operationId: string, sent: Special, status: number, header: string][] = [
+  ["a page of a list", "devices.list", { query: { limit: 1 } }, 200, "link"],
+  ["an answer that the caller has", "devices.list", { headers: { "if-none-match": "*" } }, 304, "etag"],
+  ["a name that nothing reads", "devices.list", { query: { nothing: "x" } }, 200, "x-downlink-ignored"],
+  ["a stream of events", "changes.list", { headers: { accept: "text/event-stream" } }, 200, "x-request-id"],
+  ["a key of idempotency", "layouts.create", { headers: { "idempotency-key": "one" } }, 200, "x-request-id"],
+  ["a repeat", "layouts.create", { headers: { "idempotency-key": "one" } }, 200, "idempotent-replayed"],
+  ["a range", "dataPlane.attachment", { headers: { range: "bytes=0-0" } }, 416, "content-range"],
+];
+for (const [what, operationId, sent, status, header] of special)
+  test(`${what} is answered as the document says: ${operationId}`, async () => {
+    const call = calls.find((one) => one.operationId === operationId)!;
+    const { response } = await send(call, sent);
+    assert.equal(response.status, status);
+    assert.ok(response.headers.has(header), header);
+    checkAnswer(call, response);
+  });
+
+/** Checks that the document has the status, the headers and the media type of an answer. */
+function checkAnswer({ responses }: Call, response: Response): void {
+  const answer = responses[response.status] ?? assert.fail(`${response.status} is not documented`);
+  const { content = {}, headers = {} } = answer.$ref ? components.responses[answer.$ref.split("/").at(-1)!]! : answer;
+  const names = [...unnamed, ...Object.keys(headers).map((name) => name.toLowerCase())];
+  const others = [...response.headers.keys()].filter((name) => !names.includes(name));
+  assert.deepEqual(others, []);
+  checkMediaType(response, Object.keys(content));
+}
+
+/** The headers and the query that are sent besides those that the document shows. */
+interface Special {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+}
+
 /** Sends what the document shows, with the ids and links of things that exist. */
-async function send({ operationId, path, method, parameters, requestBody, security }: Call) {
+async function send(call: Call, more: Special = {}) {
+  const isStream = more.headers?.accept === "text/event-stream"; // such an answer never ends
+  const given = { ...inputOf(call, more), redirect: "manual", parseAs: isStream ? "stream" : "text" };
+  const { response, data, error } = await client.request(call.method as "get", call.path as never, given as never);
+  if (isStream) await (data as unknown as ReadableStream).cancel();
+  const text = typeof data === "string" ? data : JSON.stringify(error ?? "");
+  note(call, response, text);
+  return { response, text };
+}
+
+function inputOf({ operationId, path, parameters, requestBody, security }: Call, { headers, query }: Special) {
   const link = links.findLast(({ pathname }) => templateOf(path).test(pathname));
   const parts = link && templateOf(path).exec(link.pathname)!.groups;
   const shown = (place: Parameter["in"], own: Readonly<Record<string, string | undefined>> = {}) =>
@@ -191,27 +210,40 @@ async function send({ operationId, path, method, parameters, requestBody, securi
   const [mediaType = "application/json", { example = "" } = {}] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const body = bodies[operationId]?.() ?? JSON.parse(withExisting(JSON.stringify(example), operationId));
   const token = tokens[Object.keys(security[0] ?? {})[0] ?? ""];
-  const given = {
+  return {
     params: {
       path: shown("path", parts),
-      query: shown("query", link && Object.fromEntries(link.searchParams)),
+      query: {
+        ...shown("query", queries[operationId]?.() ?? (link && Object.fromEntries(link.searchParams))),
+        ...query,
+      },
       header: shown("header", { [LEASE_HEADER]: leaseOf(operationId) }),
     },
+    pathSerializer: fillPath,
     ...(requestBody && { body }),
     ...(mediaType !== "application/json" && { bodySerializer: (bytes: unknown) => bytes }),
-    headers: { origin: cloud.url, "content-type": mediaType, ...(token && { authorization: `Bearer ${token}` }) },
-    ...{ redirect: "manual", parseAs: "text" },
+    headers: {
+      ...{ origin: cloud.url, "content-type": mediaType, ...headers },
+      ...(operationId.startsWith("session.") && { cookie: cookies.at(-1) ?? "" }),
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
   };
-  const { response, data, error } = await client.request(method as "get", path as never, given as never);
-  const text = typeof data === "string" ? data : JSON.stringify(error ?? "");
+}
+
+/** Keeps what later calls need of an answer. */
+function note({ operationId }: Call, response: Response, text: string): void {
   if (/^{/.test(text)) answers.set(operationId, JSON.parse(text) as Readonly<Record<string, unknown>>);
   if (operationId === "extensions.publish") existing.set("ext", String(answers.get(operationId)?.id));
-  const found = [
-    response.headers.get("location") ?? "",
-    ...[...text.matchAll(/"(https?:[^"]*)"/g)].map(([, url]) => url!),
-  ];
+  if (operationId === "session.accept") cookies.push(response.headers.get("set-cookie")!.split(";")[0]!);
+  const urls = [...text.matchAll(/"(https?:[^"]*)"/g)].map(([, url]) => url!);
+  const found = [response.headers.get("location") ?? "", ...urls];
   links.push(...found.filter((url) => url.startsWith(`${cloud.url}/data-plane/`)).map((url) => new URL(url)));
-  return { response, text };
+}
+
+/** The key in the path of a part has slashes, which stay. */
+function fillPath(path: string, values: Readonly<Record<string, string>>): string {
+  const encode = (value: string) => encodeURIComponent(value).replaceAll("%2F", "/");
+  return Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, encode(value)), path);
 }
 
 function leaseOf(operationId: string): string {
@@ -229,7 +261,9 @@ function templateOf(path: string): RegExp {
 }
 
 function withExisting(text: string, called: string): string {
-  const ids = new Map([...existing, ...Object.entries(ofOperation[called] ?? {})]);
+  const ofEdge = { req: asked.requestId, upl: String(answers.get("edge.openUpload")?.uploadId) };
+  const own = called.startsWith("edge.") ? ofEdge : (ofOperation[called] ?? {});
+  const ids = new Map([...existing, ...Object.entries(own)]);
   return text
     .replace(/\b([a-z]+)_01k7x9d3q8w5f2m6n4p0r1s7t9/g, (example, prefix: string) => ids.get(prefix) ?? example)
     .replace("6f1ad4f4-7d0f-4b34-9d56-3a5b2f0f6c11", made.layouts!);
