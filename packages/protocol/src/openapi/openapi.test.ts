@@ -4,6 +4,7 @@ import { z } from "zod";
 import { documentedApi } from "../api.ts";
 import { LEASE_HEADER } from "../edge/edge-limits.ts";
 import type { Contract, Operation } from "../operations/operation.ts";
+import { aliasesOf } from "../shapes/query.ts";
 import { toOpenApi } from "./openapi.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -149,4 +150,14 @@ test("an answer of another media type than JSON is declared with it", () => {
   const typesOf = (path: string) => Object.keys(paths[path]!.get!.responses[200]!.content!);
   assert.deepEqual(typesOf("/v1/changes"), ["application/json", "text/event-stream"]);
   assert.deepEqual(typesOf("/data-plane/attachments/{id}"), ["*/*"]);
+});
+
+test("a body declares the former names of its fields, as deprecated", () => {
+  const without = operations.flatMap((operation) => {
+    const { schema } = describedOf(operation).requestBody?.content["application/json"] ?? {};
+    const { properties = {} } = (schema ?? {}) as { readonly properties?: Readonly<Record<string, Schema>> };
+    const names = Object.values(operation.body?.shape ?? {}).flatMap((field) => aliasesOf(field as z.ZodType));
+    return names.filter((name) => properties[name]?.deprecated !== true).map((name) => `${operation.path} ${name}`);
+  });
+  assert.deepEqual(without, []);
 });

@@ -18,7 +18,7 @@ import { exampleOf } from "./openapi-example.ts";
 import type { PlainContent, PlainRoute } from "./plain-route.ts";
 import { plainRoutes } from "./plain-routes.ts";
 import { headerParameter, headerParameters, idempotencyParameters } from "./request-headers.ts";
-import { COMPONENTS, type Json, jsonContent, wire } from "./wire-schema.ts";
+import { COMPONENTS, formerName, type Json, jsonContent, wire, wireBody } from "./wire-schema.ts";
 
 type Api = Readonly<Record<string, Contract>>;
 
@@ -97,10 +97,8 @@ const securitySchemes = {
 function describe(operationId: string, operation: Operation, schemas: Json): Json {
   const { summary, description, deprecated, access, body } = operation;
   const owner = operationId.split(".")[0]!;
-  const contentOf = (type: z.ZodType, example?: unknown): Json => {
-    const schema = wire(type, schemas);
-    return jsonContent(schema, example ?? exampleOf(schema, schemas, { owner }));
-  };
+  const contentOf = (schema: Json, example?: unknown): Json =>
+    jsonContent(schema, example ?? exampleOf(schema, schemas, { owner }));
   return {
     summary,
     description: [description, needsOf(access)].filter(Boolean).join("\n\n") || summary,
@@ -111,9 +109,11 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
       ...queryParameters(operation),
       ...headerParameters(operation),
     ],
-    ...(body && { requestBody: { ...bodyOf(operation), content: contentOf(body, bodyExamples[operationId]) } }),
+    ...(body && {
+      requestBody: { ...bodyOf(operation), content: contentOf(wireBody(body, schemas), bodyExamples[operationId]) },
+    }),
     responses: {
-      ...describeSuccess(operation, contentOf),
+      ...describeSuccess(operation, (response) => contentOf(wire(response, schemas))),
       ...Object.fromEntries(
         statusesOf(operation).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
@@ -163,9 +163,7 @@ function queryParameters({ query }: Pick<Operation, "query">): Json[] {
     };
     const deprecatedNames = aliasesOf(field).map((alias) => ({
       ...parameter,
-      name: alias,
-      deprecated: true,
-      description: `Use \`${name}\``,
+      ...{ name: alias, ...formerName(name) },
     }));
     return [{ name, ...parameter, ...documented }, ...deprecatedNames];
   });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { aliasesOf } from "../shapes/query.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -15,6 +16,21 @@ export function wire(schema: z.ZodType, schemas: Json): Json {
   };
   for (const [id, definition] of Object.entries($defs)) schemas[id] = relink(definition);
   return relink(described);
+}
+
+/** Returns the wire side of a body, with the former names of its fields, which callers may still use. */
+export function wireBody(body: z.ZodObject, schemas: Json): Json {
+  const { properties, ...schema } = wire(body, schemas);
+  const fields = properties as Record<string, Json>;
+  const former = Object.entries(body.shape).flatMap(([name, field]) =>
+    aliasesOf(field as z.ZodType).map((alias) => [alias, { ...fields[name], ...formerName(name) }]),
+  );
+  return { ...schema, properties: { ...fields, ...Object.fromEntries(former) } };
+}
+
+/** Describes a field or parameter that has another name now. */
+export function formerName(name: string): Json {
+  return { deprecated: true, description: `Use \`${name}\`` };
 }
 
 /** Zod names no default of a value that has another type on the wire. A number stands in a query as such. */
