@@ -17,7 +17,7 @@ import { deliveryHeaders, describeWebhooks } from "./describe-webhooks.ts";
 import { exampleOf } from "./openapi-example.ts";
 import type { PlainContent, PlainRoute } from "./plain-route.ts";
 import { plainRoutes } from "./plain-routes.ts";
-import { headerParameter, headerParameters, idempotencyParameters } from "./request-headers.ts";
+import { headerParameter, headerParameters, idempotencyParameters, mayMatch } from "./request-headers.ts";
 import { COMPONENTS, formerName, type Json, jsonContent, wire, wireBody } from "./wire-schema.ts";
 
 type Api = Readonly<Record<string, Contract>>;

@@ -1,6 +1,11 @@
 import { LEASE_HEADER } from "../edge/edge-limits.ts";
 import { mayBeKept } from "../operations/answers.ts";
-import { IDEMPOTENCY_HOURS, MAX_IDEMPOTENCY_KEY_CHARACTERS, type Method, type Operation } from "../operations/operation.ts";
+import {
+  IDEMPOTENCY_HOURS,
+  MAX_IDEMPOTENCY_KEY_CHARACTERS,
+  type Method,
+  type Operation,
+} from "../operations/operation.ts";
 import type { Json } from "./wire-schema.ts";
 
 const text = { type: "string" } as const;

@@ -13,7 +13,10 @@ import { startCloud } from "../../testing/start-cloud.ts";
 import { askForFile } from "../../testing/test-agent.ts";
 import { refusals } from "./testing/refused-examples.ts";
 
-const cloud = await startCloud({ after }, { works: false });
+const cloud = await startCloud(
+  { after },
+  { works: false, environment: { DOWNLINK_SECURITY_CONTACT: "mailto:security@example.org" } },
+);
 const made = await makeOneOfEach(cloud, { client: cloud.admin, name: "shown" });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;

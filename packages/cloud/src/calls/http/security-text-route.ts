@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { throwNotFound } from "../../core/errors.ts";
+import { ApiError } from "../../core/errors.ts";
 import type { Deps } from "../context/context.ts";
 import type { Env } from "./env.ts";
 
@@ -13,7 +13,8 @@ type ContactDeps = Pick<Deps, "securityContact" | "publicUrl" | "clock">;
 /** Serves where to report a fault of security, as the operator said; 404 if they said nothing. spec: RFC 9116 */
 export function securityTextRoute(app: Hono<Env>, { securityContact, publicUrl, clock }: ContactDeps): void {
   app.get(PATH, (c) => {
-    if (securityContact === undefined) throwNotFound("security.txt: DOWNLINK_SECURITY_CONTACT is not set");
+    if (securityContact === undefined)
+      throw new ApiError("NotFound", "there is no security.txt: the operator set no DOWNLINK_SECURITY_CONTACT");
     const today = Math.floor(Number(clock.nowNs() / 1_000_000n) / DAY_MS);
     const expires = new Date((today + GOOD_FOR_DAYS) * DAY_MS).toISOString();
     const lines = [`Contact: ${securityContact}`, `Expires: ${expires}`, `Canonical: ${publicUrl()}${PATH}`];
