@@ -74,7 +74,7 @@ import { deviceCodeRoutesOf } from "./organization/sign-in/device-code-routes.ts
 import { oidcRoutesOf } from "./organization/sign-in/oidc-routes.ts";
 import { resetRoutesOf } from "./organization/sign-in/reset-routes.ts";
 import { sessionRoutesOf } from "./organization/sign-in/session-routes.ts";
-import { webhooks } from "./organization/webhooks/webhooks.ts";
+import { webhookChecks, webhooks } from "./organization/webhooks/webhooks.ts";
 import { siteWork } from "./site/site-work/site-work.ts";
 
 const AGENTS = "/v1/edge/";
@@ -172,7 +172,7 @@ function serveOrganization(app: Hono<Env>, deps: Deps): void {
   layoutRoutes(app, deps);
   serve(app, deps, { contract: api.extensions, handlers: extensions });
   publishRoute(app, deps);
-  serve(app, deps, { contract: api.webhooks, handlers: webhooks });
+  serve(app, deps, { contract: api.webhooks, handlers: webhooks, checks: webhookChecks });
 }
 
 function serveDevices(app: Hono<Env>, deps: Deps): void {

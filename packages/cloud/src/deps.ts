@@ -19,6 +19,7 @@ import type { ScheduledBackups } from "./keeping/backup/scheduled-backup.ts";
 import { openStores } from "./keeping/stores/open-stores.ts";
 import { traceStore } from "./keeping/stores/trace-store.ts";
 import { KeptCredentials } from "./process/credentials/kept-credentials.ts";
+import { watchMakers } from "./process/credentials/link-makers.ts";
 import { NotedTokenUses } from "./process/credentials/token-uses.ts";
 import { IdentityProvider } from "./process/identity-provider/identity-provider.ts";
 import { CallRates } from "./process/limits/call-rates.ts";
@@ -104,11 +105,11 @@ export async function openDeps(
   const objects = await openStores(opened, store, { db, metrics, signer, publicUrl, clock });
   const own = {
     ...{ db, clock, fetchPublic, log, metrics, passwords, tracing, signer, renewals, polls },
-    ...{ ...address, stopping: stopping.signal },
-    stopSteps,
+    ...{ ...address, stopping: stopping.signal, stopSteps },
     indexer: use("the threads that index", indexer),
     jobs: use("the jobs", await PgBossQueue.start({ url, log, metrics, tracing, removalDelaySeconds, ...jobs })),
     credentials: use("the connection for changes of keys", await KeptCredentials.start({ url, db, log })),
+    linkMakers: watchMakers({ db, clock, log }),
     tokenUses: use("the uses of tokens", new NotedTokenUses({ db, clock, log })),
     buckets,
     blobs: traceStore(routeObjects(objects, buckets), tracing),

@@ -100,7 +100,7 @@ test("200 heartbeats of one token whose statements do not end hold two connectio
   const sent = { method: "POST", body: '{"files":{},"problems":[]}', headers, signal: stopping.signal };
   const asked = ask(200, "/v1/edge/status", sent);
   await eventually(
-    async () => deps.turns.agents.countOf(agentHeaders.authorization),
+    async () => deps.turns.agents.countOf(hashToken(agent.token)),
     (count) => count === 200,
   );
   await requireLists();
@@ -118,7 +118,7 @@ test("of 500 long polls of one device four wait as sockets, and none holds a tur
   const asked = ask(500, path, { headers: agentHeaders, signal: stopping.signal });
   await requireLists();
   await eventually(
-    async () => deps.turns.agents.countOf(agentHeaders.authorization),
+    async () => deps.turns.agents.countOf(hashToken(agent.token)),
     (count) => count === 0,
   );
   assert.ok(await isPending(asked), "the nuisance is still there");
@@ -133,7 +133,7 @@ test("4 MiB of metadata whose last byte never arrives hold no large read and no 
   const text = `${head}Authorization: Bearer ${cloud.adminKey}\r\n\r\n${body.slice(0, -1)}`;
   const sockets = await openSockets(20, text);
   await eventually(
-    async () => deps.turns.calls.countOf(`Bearer ${cloud.adminKey}`),
+    async () => deps.turns.calls.countOf(hashToken(cloud.adminKey)),
     (count) => count === 20,
   );
   await requireLists();

@@ -89,7 +89,7 @@ export interface Operation {
   readonly makes?: Making | "nothing";
   /** The kind of thing that the operation changes, deletes or sends out: each success writes an entry of the audit log. */
   readonly audits?: AuditedKind;
-  /** The handler writes the entry, because the call is not one transaction. */
+  /** The handler writes the entry: the call is not one transaction, or may change nothing. */
   readonly auditsItself?: true;
   /** The reason why an operation of people or programs that changes something writes no entry. */
   readonly unaudited?: string;

@@ -60,6 +60,7 @@ export const imports = {
     method: "delete",
     path: "/v1/data/imports",
     audits: "import",
+    auditsItself: true,
     access: apiKey("data.imports.delete", "projects"),
     isExpensive: true,
     summary: "Delete the data of up to 50 imports of one site (deprecated: delete recordings)",

@@ -1,4 +1,6 @@
 import type { AuditedKind } from "@downlink/protocol";
+import { callerId } from "../../core/callers.ts";
+import { DOWNLOAD_LIFE_MS } from "../../core/signed-link.ts";
 import type { Ctx } from "../context/context.ts";
 import { findActor } from "./find-actor.ts";
 import { writeEntry } from "./write-entry.ts";
@@ -20,6 +22,15 @@ export async function noteSent(ctx: Ctx, { what, ...about }: Sent): Promise<void
   const after = Object.fromEntries(Object.entries(what).flatMap(shorten));
   const change = { ...about, orgId: ctx.caller.orgId, nowNs: ctx.clock.nowNs(), after };
   await writeEntry(prisma, await findActor(prisma, ctx), change);
+}
+
+/** Does the same, unless the caller got such a link within the life of one: a player asks again for each range. */
+export async function noteDownload(ctx: Ctx, sent: Sent): Promise<void> {
+  const { operation, resourceId } = sent;
+  const { orgId } = ctx.caller;
+  const atNs = { gt: ctx.clock.nowNs() - BigInt(DOWNLOAD_LIFE_MS) * 1_000_000n };
+  const where = { orgId, atNs, operation, resourceId, actorId: callerId(ctx.caller) };
+  if ((await ctx.db.prisma.auditEntry.count({ where, take: 1 })) === 0) await noteSent(ctx, sent);
 }
 
 function shorten([name, value]: [string, unknown]): [string, unknown][] {

@@ -16,6 +16,7 @@ import type { DeleteSafety } from "../../core/delete-safety.ts";
 import type { LinkSigner } from "../../core/signed-link.ts";
 import type { Database } from "../../db/client.ts";
 import type { KeptCredentials } from "../../process/credentials/kept-credentials.ts";
+import type { LinkMakers } from "../../process/credentials/link-makers.ts";
 import type { TokenUses } from "../../process/credentials/token-uses.ts";
 import type { IdentityProvider } from "../../process/identity-provider/identity-provider.ts";
 import type { SignInSettings } from "../../process/identity-provider/sign-in-settings.ts";
@@ -71,6 +72,8 @@ export interface Deps {
   readonly consoleFolder: string | undefined;
   /** The origins whose pages may use links. */
   readonly linkOrigins: readonly string[];
+  /** The keys and sessions by which links were made: a link ends with its own. */
+  readonly linkMakers: LinkMakers;
   /** The origins whose pages may call the API with a token. */
   readonly apiOrigins: readonly string[];
   readonly deleteSafety: DeleteSafety;

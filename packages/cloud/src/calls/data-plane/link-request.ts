@@ -5,7 +5,7 @@ import { proveConnection } from "../http/connections.ts";
 import type { Env } from "../http/env.ts";
 
 /** The dependencies of the data plane. It needs no database, so that it can run at another site; there, links end with their time only. */
-export type DataPlaneDeps = Pick<Deps, "blobs" | "signer" | "clock" | "log"> & Partial<Pick<Deps, "db">>;
+export type DataPlaneDeps = Pick<Deps, "blobs" | "signer" | "clock" | "log"> & Partial<Pick<Deps, "linkMakers">>;
 
 /** Reads what a request may do by its link, using `read`. Throws as `verifyLink` does. */
 export function openLink<T>(

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { eventually, makeMcap } from "@downlink/recordings/testing";
+import { request } from "undici";
 import { Browser } from "../../organization/sign-in/testing/browser.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
@@ -86,4 +88,33 @@ test("an upload that has begun is cut when its link ends, and leaves nothing", a
   assert.equal((await answer).status, 403);
   const uploads = await prisma.upload.findMany({ where: { requestId }, select: { state: true } });
   assert.deepEqual(uploads, [{ state: "removed" }]);
+});
+
+test("a download that has begun is cut when its link ends, and one of another key goes on", async (t) => {
+  const transfers: AbortController[] = [];
+  const { linkMakers } = cloud.deps;
+  const hold = linkMakers.hold.bind(linkMakers);
+  t.mock.method(linkMakers, "hold", (by: string, transfer: AbortController) => {
+    transfers.push(transfer);
+    return hold(by, transfer);
+  });
+  const data = randomBytes(24_000_000); // more than what is buffered on the way
+  const file = await makeMcap({ seed: 2, attachments: [{ name: "large", mediaType: "image/png", data }] });
+  await uploadFile(cloud, file, { filename: "large.mcap", deviceName: "robot" });
+  transfers.length = 0;
+  const [large] = (await admin.call(api.attachments.list, {})).filter(({ name }) => name === "large");
+  const path = `${cloud.url}/v1/recording-attachments/${large!.id}/download`;
+  const begin = async (name: string) => {
+    const { id, token } = await admin.call(api.apiKeys.create, { name, capabilities: ["*"] });
+    const { headers } = await fetch(path, { headers: { authorization: `Bearer ${token}` }, redirect: "manual" });
+    const { body } = await request(headers.get("location")!);
+    t.after(() => void body.destroy());
+    return { id, body };
+  };
+  const [ended, kept] = [await begin("ended"), await begin("kept")];
+  await admin.call(api.apiKeys.delete, { id: ended.id });
+  const states = async () => transfers.map(({ signal }) => signal.aborted);
+  assert.deepEqual(await eventually(states, ([first]) => first === true), [true, false]);
+  await assert.rejects(ended.body.bytes());
+  assert.equal((await kept.body.bytes()).length, data.length);
 });

@@ -1,4 +1,4 @@
-import { type Answer, type Contract, pathParameters } from "@downlink/protocol";
+import { type Answer, type Contract, type Input, pathParameters } from "@downlink/protocol";
 import type { z } from "zod";
 import type { Ctx, CtxOf } from "../context/context.ts";
 import type { AnyHandler, Handlers } from "./handlers.ts";
@@ -9,6 +9,11 @@ import type { AnyHandler, Handlers } from "./handlers.ts";
  */
 export type Agains<C extends Contract> = {
   readonly [K in keyof C]?: (ctx: CtxOf<C[K]>, madeId: string) => Promise<Answer<C[K]>>;
+};
+
+/** A check that waits for others than the database comes before the call's transaction, which would keep a connection meanwhile. */
+export type Checks<C extends Contract> = {
+  readonly [K in keyof C]?: (ctx: CtxOf<C[K]>, input: Input<C[K]>) => Promise<void>;
 };
 
 /** How a resource is shown to the audit log before it is changed. */
@@ -22,6 +27,7 @@ export interface BoundContract<C extends Contract> {
   readonly contract: C;
   readonly handlers: Handlers<C>;
   readonly agains?: Agains<C>;
+  readonly checks?: Checks<C>;
   /** Absent if the contract's own `get` shows it. */
   readonly shown?: Shown;
 }

@@ -45,4 +45,7 @@ test("If-Match is refused where there is no ETag, and nothing is changed", async
   const answer = await send("PATCH", `/v1/projects/${projectId}`, { ifMatch: "*", body: { name: "two" } });
   assert.deepEqual([answer.status, answer.code], [412, "PreconditionFailed"]);
   assert.ok((await admin.call(api.projects.list, {})).every(({ name }) => name !== "two"));
+  const layout = await admin.call(api.layouts.create, { name: "one", permission: "ORG_WRITE", data: {} });
+  assert.equal((await send("PATCH", `/v1/layouts/${layout.id}`, { ifMatch: "*", body: { name: "two" } })).status, 412);
+  assert.equal((await admin.call(api.layouts.get, { id: layout.id })).name, "one");
 });

@@ -3,7 +3,7 @@
 // same tag only one is made; a change without it waits for no other. spec: RFC 9110 §13.1.1
 
 import { type Contract, holdsCredential, type Operation, pathParameters } from "@downlink/protocol";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError, refuse } from "../../core/errors.ts";
 import { joinOneConnection } from "../../db/one-connection.ts";
 import type { Ctx } from "../context/context.ts";
 import type { BoundContract } from "./again.ts";
@@ -26,7 +26,7 @@ export function matchedHandler<C extends Contract>(
   return (ctx, input) => {
     const { ifMatch } = ctx;
     if (ifMatch === undefined) return handler(ctx, input);
-    if (!schema) throw new ApiError("PreconditionFailed", "this has no ETag, so that If-Match cannot hold");
+    if (!schema) return refuseMatch();
     return joinOneConnection(ctx.db, async (db) => {
       const inside: Ctx = { ...ctx, db };
       const thing = pathParameters(operation.path).map((name) => String((input as Record<string, unknown>)[name]));
@@ -41,4 +41,9 @@ export function matchedHandler<C extends Contract>(
       return handler(inside, input);
     });
   };
+}
+
+/** A condition that cannot be looked at is never taken as one that holds. */
+export function refuseMatch(): never {
+  return refuse("PreconditionFailed", "this has no ETag, so that If-Match cannot hold");
 }

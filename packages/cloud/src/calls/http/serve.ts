@@ -34,7 +34,8 @@ export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: Bou
   for (const [name, operation] of Object.entries(bound.contract)) {
     const handler = matchedHandler(bound, operation, auditedHandler(bound, name));
     const { method, alsoMethods = [] } = operation;
-    const call = { operation, handler, mayBeKept: mayBeKept(operation), again: chooseAgain(bound, name) };
+    const check = bound.checks?.[name] as AnyHandler | undefined;
+    const call = { operation, handler, check, mayBeKept: mayBeKept(operation), again: chooseAgain(bound, name) };
     const methods = [method, ...alsoMethods].map((one) => one.toUpperCase());
     app.on(methods, honoPath(operation.path), (c) => {
       c.set("path", operation.path);
@@ -46,13 +47,14 @@ export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: Bou
 interface Call {
   readonly operation: Operation;
   readonly handler: AnyHandler;
+  readonly check: AnyHandler | undefined;
   readonly again: AnyHandler | undefined;
   /** Answers to reads may be cached, except for tokens and signed links. */
   readonly mayBeKept: boolean;
 }
 
 async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response> {
-  const { operation, handler, again, mayBeKept } = call;
+  const { operation, handler, check, again, mayBeKept } = call;
   const { response: schema } = operation; // undefined if a success has no body
   const noteChanges = async () => {
     if (operation.audits && isAdministrative(operation.audits)) deps.credentials.forgetAll(); // what a handler forgot may have been read again before the commit
@@ -60,6 +62,7 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   };
   const ctx = await openContext(c, deps, operation.access);
   const input = await parseInput(c, operation, ctx);
+  await check?.(ctx, input);
   const takeTurn = listTurns(c, ctx, operation);
   if (schema && makesOne(operation)) {
     using _turn = await takeTurn({ hasBegun: false });

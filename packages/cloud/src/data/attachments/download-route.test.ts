@@ -114,6 +114,25 @@ test("asking for a link needs a key with recordings.list that may see the attach
   assert.deepEqual([unknown.status, ErrorBody.parse(JSON.parse(unknown.text)).code], [404, "NotFound"]);
 });
 
+test("the audit log has a download once, however many ranges of it are asked for", async () => {
+  const { id } = attachments[0]!;
+  const list = async () => {
+    const { output } = await admin.callWithHeaders(api.audit.list, {
+      operation: "attachments.download",
+      resourceId: id,
+    });
+    return output.length;
+  };
+  clock.aheadNs += 16n * 60_000_000_000n;
+  const before = await list();
+  for (let part = 0; part < 3; part++)
+    await request(path(id), { headers: { authorization: `Bearer ${cloud.adminKey}`, range: `bytes=${part}-` } });
+  assert.equal(await list(), before + 1);
+  clock.aheadNs += 16n * 60_000_000_000n;
+  await askFor(id);
+  assert.equal(await list(), before + 2);
+});
+
 test("a link outlives neither the recording nor its data", async () => {
   const { location } = await askFor(attachments[0]!.id);
   const { blobKey } = await cloud.deps.db.prisma.recording.findFirstOrThrow({ where: { key: "drive" } });

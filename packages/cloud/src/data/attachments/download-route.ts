@@ -1,6 +1,6 @@
 import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
-import { noteSent } from "../../calls/audit-log/note-sent.ts";
+import { noteDownload } from "../../calls/audit-log/note-sent.ts";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
 import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
@@ -26,7 +26,12 @@ export function attachmentRoute(app: Hono<Env>, deps: Deps): void {
     const ctx = await openContext(c, deps, access);
     const row = await findAttachment(ctx, c.req.param("id"));
     const what = { name: row.name.slice(0, MAX_TEXT_CHARACTERS), recordingId: row.recordingId };
-    await noteSent(ctx, { operation: "attachments.download", resourceKind: "attachment", resourceId: row.id, what });
+    await noteDownload(ctx, {
+      operation: "attachments.download",
+      resourceKind: "attachment",
+      resourceId: row.id,
+      what,
+    });
     c.header("Cache-Control", "no-store");
     return c.redirect(await attachmentLink(ctx, row), 302);
   });
@@ -56,7 +61,7 @@ export function attachmentDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): vo
     const { claims, gone } = link;
     const recording = await deps.blobs.open(claims.blobKey!);
     const slice = { offset: Number(claims.offset), sizeBytes: Number(claims.sizeBytes) };
-    return sendBlob(c, sliceOf(recording, slice), {
+    return await sendBlob(c, sliceOf(recording, slice), {
       etag: claims.etag!,
       mediaType: claims.mediaType!,
       fileName: claims.fileName!,

@@ -1,6 +1,7 @@
-// Export links carry their whole selection, compressed and signed: the stream behind them needs the store and the key, and no database.
-// They name each recording's object with its size and SHA-256, and its verified index: bytes that differ from those of the import end the
-// connection. For the latest messages they list the channels of each earlier recording, so that none is opened in vain.
+// Export links carry their whole selection, compressed and signed: the stream behind them needs the store and the key, and of the database
+// only whether the API key or session that made the link is still there. They name each recording's object with its size and SHA-256, and its
+// verified index: bytes that differ from those of the import end the connection. For the latest messages they list the channels of each
+// earlier recording, so that none is opened in vain.
 
 import { api, type Input, type Output } from "@downlink/protocol";
 import { z } from "zod";
@@ -17,14 +18,14 @@ type Contract = typeof api.exports;
 
 export const exportLinks: Handlers<Contract> = { create: createExportLink };
 
-/** The link names everything that the stream needs, so that the data plane needs no database. spec: Export */
+/** The link names everything that the stream needs, so that a self-hosted site can serve it. spec: Export */
 async function createExportLink(
   ctx: Ctx,
   body: Input<Contract["create"]>,
 ): Promise<Complete<Output<Contract["create"]>>> {
   const { packed, siteId, facts } = await prepareExport(ctx, body);
   const { orgId } = ctx.caller;
-  const { maxExports } = await quotasOf(ctx.db, orgId); // the stream reads no database
+  const { maxExports } = await quotasOf(ctx.db, orgId); // the link carries it
   const made = await exportLink(ctx, { orgId, packed, siteId, maxExports });
   const what = z.encode(api.exports.create.body, body);
   await noteSent(ctx, { operation: "exports.create", resourceKind: "export", resourceId: callerId(ctx.caller), what });

@@ -9,7 +9,6 @@ import type { Hono } from "hono";
 import { sql } from "kysely";
 import type { Deps } from "../../calls/context/context.ts";
 import { openLink } from "../../calls/data-plane/link-request.ts";
-import { watchLink } from "../../calls/data-plane/made-link.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { ApiError } from "../../core/errors.ts";
 import { signLink, verifyLink } from "../../core/signed-link.ts";
@@ -19,6 +18,8 @@ import { unpackSelection } from "../exports/export-selection.ts";
 import { type ExportDeps, streamSelection } from "../exports/stream-selection.ts";
 
 const VIEW_PATH = "/data-plane/views";
+/** A stream may go on for this long after its link was ended. */
+const LOOK_AGAIN_MS = 2000;
 
 type ViewDeps = ExportDeps & Pick<Deps, "db" | "jobs" | "publicUrl">;
 
@@ -71,7 +72,9 @@ function watch({ db, clock, log }: ViewDeps, { id, expiresAtNs }: View, gone: Ab
     const rows = await selectId(db, { id });
     if (rows.length === 0) gone.abort(newEndedError());
   };
-  return watchLink({ log }, look);
+  const lookOrWarn = () => void look().catch((error) => log.warn({ err: error }, "cannot look at a view link"));
+  const timer = setInterval(lookOrWarn, LOOK_AGAIN_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function newEndedError(): ApiError {

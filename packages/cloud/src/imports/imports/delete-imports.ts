@@ -3,11 +3,15 @@
 
 import { type api, type Input, MAX_DELETED_IMPORTS, type Output } from "@downlink/protocol";
 import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
+import { findActor } from "../../calls/audit-log/find-actor.ts";
+import { writeEntry } from "../../calls/audit-log/write-entry.ts";
 import type { Ctx } from "../../calls/context/context.ts";
+import { callerId } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, throwNotFound } from "../../core/errors.ts";
 import type { ImportModel } from "../../db/generated/models.ts";
-import { withTransaction } from "../../db/transaction.ts";
+import { joinOneConnection } from "../../db/one-connection.ts";
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { forgetData } from "../../import-life/forget-data.ts";
 import { findLocked } from "../../import-life/lock-recording.ts";
 import { requireUnused } from "../../import-life/require-unused.ts";
@@ -25,10 +29,22 @@ export async function deleteImports(
   if (given.length > MAX_DELETED_IMPORTS) invalid("id", `must name at most ${MAX_DELETED_IMPORTS} imports`);
   const found = await ctx.db.prisma.import.findMany({ where: { AND: [{ id: { in: ids } }, visibleTo(ctx)] } });
   requireOneSite(found);
-  const deleted = await deleteData(ctx, found, force);
+  const deleted = await joinOneConnection(ctx.db, async (db) => {
+    const inside = { ...ctx, db };
+    const done = await deleteData(inside, found, force);
+    if (done.size > 0) await writeDeletion(inside, db.tx, [...done]);
+    return done;
+  });
   return {
     deletionResults: ids.map((importId) => ({ importId, result: deleted.has(importId) ? "success" : "notFound" })),
   };
+}
+
+/** A call that found none of the imports deleted nothing. */
+async function writeDeletion(ctx: Ctx, tx: Transaction, ids: readonly string[]): Promise<void> {
+  const about = { orgId: ctx.caller.orgId, nowNs: ctx.clock.nowNs(), operation: "imports.deleteMany" };
+  const change = { ...about, resourceKind: "import", resourceId: callerId(ctx.caller), before: { id: ids } } as const;
+  await writeEntry(tx, await findActor(tx, ctx), change);
 }
 
 /** `deviceId` was once needed to find the import; a wrong one is taken for a mistake. */

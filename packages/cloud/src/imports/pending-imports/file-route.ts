@@ -1,6 +1,6 @@
 import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
-import { noteSent } from "../../calls/audit-log/note-sent.ts";
+import { noteDownload } from "../../calls/audit-log/note-sent.ts";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
 import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
@@ -23,7 +23,7 @@ export function importFileRoute(app: Hono<Env>, deps: Deps): void {
     const ctx = await openContext(c, deps, access);
     const file = await findFile(ctx, c.req.param("requestId"));
     const { requestId: resourceId, filename } = file;
-    await noteSent(ctx, {
+    await noteDownload(ctx, {
       operation: "pendingImports.download",
       resourceKind: "importFile",
       resourceId,
@@ -51,7 +51,7 @@ export function importFileDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): vo
   app.get(`${PATH}/:requestId`, async (c) => {
     using link = await openMadeLink(c, deps);
     const { claims, gone } = link;
-    return sendBlob(c, await deps.blobs.open(claims.blobKey!), {
+    return await sendBlob(c, await deps.blobs.open(claims.blobKey!), {
       etag: claims.etag!,
       mediaType: "application/octet-stream",
       fileName: claims.fileName!,

@@ -30,6 +30,7 @@ const { id: staged } = await admin.call(api.datasets.create, {
 const { id: loose } = await makeLooseEpisode();
 const { id: savedViewId } = await admin.call(api.savedViews.create, { name: "view", path: "/recordings", query: "" });
 const sessionId = await beginSession();
+const anotherImportId = await importAnother();
 const { importId } = await deps.db.prisma.recording.findUniqueOrThrow({ where: { id: imported! } });
 await admin.call(api.customProperties.create, {
   key: "serial",
@@ -59,6 +60,13 @@ async function makeLooseEpisode(): Promise<{ readonly id: string }> {
   const item = { recordings: [imported!] };
   const { episodes } = await admin.call(api.episodes.getOrCreate, { projectId: ids.projects!, episodes: [item] });
   return episodes[0]!;
+}
+
+async function importAnother(): Promise<string> {
+  const another = { filename: "b", deviceName: "other" };
+  const { recordingId } = await uploadFile(cloud, await makeMcap({ seed: 2 }), another);
+  const { importId: id } = await deps.db.prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
+  return id!;
 }
 
 /** Exchanges the key for a session of its own. */
@@ -135,7 +143,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "episodes.delete": { id: loose },
   "events.delete": { id: ids.events },
   "imports.delete": { importId },
-  "imports.deleteMany": { id: ["imp_unknown"] },
+  "imports.deleteMany": { id: [anotherImportId] },
   "recordings.delete": { keyOrId: ids.recordings },
   "sessions.delete": { keyOrId: ids.sessions },
   "savedViews.delete": { id: savedViewId },
@@ -294,4 +302,11 @@ test("entries that are too old are removed, and no others", async () => {
     (await entries()).map(({ id }) => id),
     all.filter(({ at }) => at >= middle).map(({ id }) => id),
   );
+});
+
+test("a deletion that found nothing writes no entry", async () => {
+  const count = (await entries()).length;
+  const { deletionResults } = await admin.call(api.imports.deleteMany, { id: ["imp_unknown"] });
+  assert.deepEqual(deletionResults, [{ importId: "imp_unknown", result: "notFound" }]);
+  assert.equal((await entries()).length, count);
 });

@@ -28,7 +28,7 @@ export function downloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:id`, async (c) => {
     using link = await openMadeLink(c, deps);
     const { claims, gone } = link;
-    return sendBlob(c, await deps.blobs.open(claims.blobKey!), {
+    return await sendBlob(c, await deps.blobs.open(claims.blobKey!), {
       etag: claims.sha256!,
       mediaType: "application/octet-stream",
       fileName: claims.fileName!,

@@ -8,6 +8,7 @@ import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { answerOnce, makesOne } from "../../calls/http/answer-once.ts";
 import { computeInTurn } from "../../calls/http/compute-in-turn.ts";
 import type { Env } from "../../calls/http/env.ts";
+import { refuseMatch } from "../../calls/http/if-match.ts";
 import { listTurns } from "../../calls/http/in-turn.ts";
 import { readJsonText } from "../../calls/http/json-body.ts";
 import { isLarge, parseInput, parseWithBody } from "../../calls/http/parse.ts";
@@ -74,6 +75,7 @@ async function answerOne<O extends Operation>(
   { operation, answer }: Bound<O>,
 ): Promise<Response> {
   const ctx = await openContext(c, deps, operation.access);
+  if (ctx.ifMatch !== undefined && operation.method === "patch") refuseMatch();
   const bodyText = operation.body ? await readJsonText(c, operation) : "";
   const parse = () => ({ ...parseWithBody(c, operation, bodyText), data: dataText(bodyText) });
   const input = isLarge(operation, bodyText) ? await computeInTurn(c, ctx, parse) : parse();

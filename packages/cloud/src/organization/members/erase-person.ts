@@ -50,7 +50,7 @@ async function requireNoMember(tx: Transaction, email: string): Promise<void> {
 
 async function replace(tx: Transaction, email: string, mark: string) {
   // The address alone, not as a part of a longer one.
-  const whole = `(?<![[:alnum:]._%+-])${email.replaceAll(/[^a-z0-9@]/g, (sign) => `\\${sign}`)}(?![[:alnum:]._-])`;
+  const whole = `(?<![[:alnum:]._%+-])${email.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?![[:alnum:]._-])`;
   const replaced = (column: Prisma.Sql) => Prisma.sql`regexp_replace(${column}::text, ${whole}, ${mark}, 'gi')`;
   const found = (column: Prisma.Sql) => Prisma.sql`${column}::text ~* ${whole}`;
   const [actor, before, after] = [Prisma.sql`"actorName"`, Prisma.sql`before`, Prisma.sql`after`];

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type api, type Input, MAX_WEBHOOKS, type Output, ROTATION_HOURS, type Webhook } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
+import type { Checks } from "../../calls/http/again.ts";
 import type { Handlers } from "../../calls/http/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
@@ -31,6 +32,9 @@ export const webhooks: Handlers<Contract> = {
   retryFailed,
 };
 
+/** A name is looked up here, where no transaction waits for it. */
+export const webhookChecks: Checks<Contract> = { create: requireKeepable, update: requireKeepable };
+
 async function listWebhooks(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Complete<Webhook>[]> {
   const rows = await ctx.db.prisma.webhook.findMany({
     where: visibleTo(ctx),
@@ -42,7 +46,7 @@ async function listWebhooks(ctx: Ctx, { limit, offset }: Input<Contract["list"]>
 }
 
 async function createWebhook(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<Output<Contract["create"]>>> {
-  const url = await readUrl(ctx, body.url);
+  const url = readUrl(body.url).href;
   const { orgId } = ctx.caller;
   const projectId = await projectOf(ctx, body.projectId);
   const secret = randomBytes(SECRET_BYTES);
@@ -66,7 +70,7 @@ async function getWebhook(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Com
 
 /** A webhook that was enabled, or has another address, starts over: what its receiver did before does not count. */
 async function updateWebhook(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Complete<Webhook>> {
-  const url = changes.url === undefined ? undefined : await readUrl(ctx, changes.url);
+  const url = changes.url === undefined ? undefined : readUrl(changes.url).href;
   const begins = changes.enabled === true || url !== undefined;
   const fresh = begins ? { disabledReason: null, failingSinceNs: null, heldUntilNs: 0n } : {};
   const eventTypes = changes.eventTypes && [...new Set(changes.eventTypes)];
@@ -99,18 +103,22 @@ async function deleteWebhook(ctx: Ctx, { id }: Input<Contract["delete"]>): Promi
   return count === 0 ? throwNotFound(`webhook ${id}`) : { id };
 }
 
-/**
- * Returns the address in its parsed form, in which it is requested and shown. Where a name leads is looked at each time something is sent,
- * and here only for plain http.
- */
-async function readUrl({ webhookNetworks }: Ctx, text: string): Promise<string> {
-  const url = URL.parse(text) ?? invalid("url", "must be an address such as https://example.org/hooks");
+/** Returns the address in its parsed form, in which it is requested and shown. */
+function readUrl(text: string): URL {
+  return URL.parse(text) ?? invalid("url", "must be an address such as https://example.org/hooks");
+}
+
+/** Where a name leads is looked at each time something is sent, and here only for plain http. */
+async function requireKeepable(
+  { webhookNetworks }: Ctx,
+  { url }: { readonly url?: string | undefined },
+): Promise<void> {
+  if (url === undefined) return;
   try {
-    await requireKeepableUrl(url, webhookNetworks);
-    return url.href;
+    await requireKeepableUrl(readUrl(url), webhookNetworks);
   } catch (error) {
     if (!(error instanceof PublicFetchError)) throw error;
-    return invalid("url", `must be an https address of the public internet: ${error.message}`);
+    invalid("url", `must be an https address of the public internet: ${error.message}`);
   }
 }
 
