@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { makeMcap } from "@downlink/recordings/testing";
+import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { LAST_WHOLE_READ } from "../../db/stored-data.ts";
+import { withTransaction } from "../../db/transaction.ts";
 import { readStored } from "../../imports/ingest/read-stored.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { overwriteObject } from "../../testing/stored-objects.ts";
@@ -111,4 +112,16 @@ test("an object that cannot be read holds up no other, and ten in a row end the 
 test("nothing is read where the operator chose so", async () => {
   await due(BigInt(total));
   assert.deepEqual(await scrub({ scrubDays: 0 }), []);
+});
+
+test("a worker does it", async () => {
+  clock.aheadNs += 2n * DAY;
+  await due(1n);
+  const startedNs = clock.nowNs();
+  await withTransaction(deps.db, (tx) => deps.jobs.enqueue(tx, { name: "scrub", data: {} }));
+  const where = { verifiedAtNs: { gte: startedNs } };
+  await eventually(
+    () => prisma.recording.count({ where }),
+    (count) => count === 1,
+  );
 });
