@@ -12,7 +12,7 @@ const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 /** Scripts of which many letters look alike. */
 const LOOKALIKES = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u];
 
-/** The address of an account that is made now, in its normal form: NFKC, in lower case. One address has one account. */
+/** The address of an account that is made now, in its normal form: NFKC, in lower case. */
 export const Email = StorableText.trim()
   .normalize("NFKC")
   .toLowerCase()

@@ -22,6 +22,9 @@ export const commandLine: Actor = {
 /** The control plane itself: no call asked for the change. */
 export const service: Actor = { ...commandLine, actorKind: "service" };
 
+/** The size of a field in an entry, as JSON. */
+const MOST_CHARACTERS = 10_000;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface Change {
@@ -54,7 +57,20 @@ function keepDifferences({ before, after }: Change): Pick<Change, "before" | "af
   return { before: among(before), after: among(after) };
 }
 
-/** A field that is undefined has no JSON and is left out. */
+/**
+ * A field that is undefined has no JSON and is left out. So is the content of a large one, as the metadata of an event may be: it would be
+ * kept as long as the log.
+ */
 function toJson(fields: Fields | undefined) {
-  return fields && JSON.parse(JSON.stringify(fields));
+  if (fields === undefined) return undefined;
+  const texts = Object.entries(fields).flatMap(([name, value]) => {
+    const text = JSON.stringify(value);
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  return Object.fromEntries(
+    texts.map(([name, text]) => [
+      name,
+      text.length > MOST_CHARACTERS ? `left out: ${text.length} characters` : JSON.parse(text),
+    ]),
+  );
 }

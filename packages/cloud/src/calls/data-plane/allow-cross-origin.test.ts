@@ -101,4 +101,6 @@ test("pages of an origin that the operator names may call the API with a token, 
   const headers = { origin: ORIGIN, authorization: `Bearer ${open.adminKey}` };
   const listed = await fetch(`${open.url}/v1/devices`, { headers });
   assert.deepEqual([listed.status, listed.headers.get("access-control-allow-origin")], [200, ORIGIN]);
+  const vary = listed.headers.get("vary")!.split(", ").sort();
+  assert.deepEqual(vary, ["Accept-Encoding", "Authorization", "Origin"], "caches keep what differs apart");
 });

@@ -2,7 +2,7 @@
 // to every page, because their holder may have the exported data and the links end after 15 seconds; view links, which last, are not.
 
 import { DAMAGE_HEADER, MISSING_HEADER } from "@downlink/protocol";
-import type { Hono } from "hono";
+import type { Hono, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import type { Env } from "../http/env.ts";
 
@@ -19,6 +19,7 @@ export function allowApiOrigins(app: Hono<Env>, { apiOrigins }: Pick<Origins, "a
   if (apiOrigins.length === 0) return;
   app.use(
     "/v1/*",
+    keepVary,
     cors({
       origin: (origin) => (isNamed(apiOrigins, origin) ? origin : null),
       allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
@@ -28,6 +29,14 @@ export function allowApiOrigins(app: Hono<Env>, { apiOrigins }: Pick<Origins, "a
     }),
   );
 }
+
+/** `send-json.ts` writes `Vary` on Node's own response, where that of the answer would take its place. */
+const keepVary: MiddlewareHandler<Env> = async (c, next) => {
+  await next();
+  const { outgoing } = c.env;
+  const vary = outgoing.headersSent ? undefined : outgoing.getHeader("vary");
+  if (vary !== undefined) c.res.headers.append("vary", String(vary));
+};
 
 function isNamed(origins: readonly string[], origin: string): boolean {
   return origins.includes(origin) || origins.includes("*");

@@ -310,3 +310,12 @@ test("a deletion that found nothing writes no entry", async () => {
   assert.deepEqual(deletionResults, [{ importId: "imp_unknown", result: "notFound" }]);
   assert.equal((await entries()).length, count);
 });
+
+test("a field of many kilobytes is left out of an entry, which says so", async () => {
+  const metadata = { note: "x".repeat(20_000) };
+  const { id } = await admin.call(api.events.create, { deviceId: ids.devices!, start: 1n, end: 2n, metadata });
+  await admin.call(api.events.delete, { id });
+  const [entry] = await entries({ resourceId: id });
+  assert.equal(entry!.before!.metadata, "left out: 20011 characters");
+  assert.equal(entry!.before!.id, id);
+});
