@@ -305,6 +305,6 @@ test("the walk notices what a key for all projects changes and shows", async () 
   const changed = changedOutside(before, await readAllRows(cloud.deps.db));
   assert.deepEqual(
     changed.map((row) => row.split(" ", 2).join(" ")),
-    ["+ AuditEntry", "- Event"],
+    ["- Event", "+ AuditEntry"],
   );
 });

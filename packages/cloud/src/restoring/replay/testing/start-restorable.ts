@@ -49,7 +49,12 @@ export async function storeRecordingOf(
   const { id: projectId } = await prisma.project.findFirstOrThrow({ where: { orgId } });
   const span = { startNs: 1n, endNs: 2n, durationNs: 1n, messageCount: 1n, metadata: [] };
   const file = { format: "mcap", sizeBytes: 1n, path: "deleted", isEdge: false } as const;
-  const data = { importStatus: "complete", blobKey: `${orgId}/${id}`, location: "{}", createdAtNs: 1n } as const;
+  const data = {
+    importStatus: "complete",
+    blobKey: `${orgId}/${id}`,
+    location: '{"bucket":"theirs","path":"deleted"}',
+    createdAtNs: 1n,
+  } as const;
   return (await prisma.recording.create({ data: { id: newId("rec"), orgId, projectId, ...span, ...file, ...data } }))
     .id;
 }
