@@ -33,6 +33,9 @@ const AWAY_CODES = new Set([
   "P2028",
 ]);
 
+/** The adapter of Prisma calls a lost connection so, and a raw statement's error has nothing else that says it. */
+const AWAY_KINDS = new Set(["ConnectionClosed", "DatabaseNotReachable", "SocketTimeout"]);
+
 /** Finds the SQLSTATE of an error of Prisma or pg, at whatever depth; undefined if the error came from elsewhere. */
 export function sqlState(error: unknown): string | undefined {
   return chain(error)
@@ -61,9 +64,10 @@ function onState<T>(state: string, instead: () => T) {
 export function isDatabaseAway(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return AWAY.test(state);
-  return chain(error).some(
-    (link) => AWAY_CODES.has(String((link as { code?: unknown }).code)) || AWAY_TEXTS.test(String(link)),
-  );
+  return chain(error).some((link) => {
+    const { code, kind } = link as { code?: unknown; kind?: unknown };
+    return AWAY_CODES.has(String(code)) || AWAY_KINDS.has(String(kind)) || AWAY_TEXTS.test(String(link));
+  });
 }
 
 /** Says whether the disk of the database has no room for what was to be written. */
