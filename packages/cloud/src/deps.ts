@@ -5,6 +5,7 @@ import { openTracing } from "@downlink/tracing";
 import type { Logger } from "pino";
 import { type FileIndexer, openFileIndexer } from "./background/indexing/file-indexer.ts";
 import { type JobLook, PgBossQueue } from "./background/jobs/pg-boss-queue.ts";
+import { openBodyThread } from "./calls/bodies/body-thread.ts";
 import type { Deps } from "./calls/context/context.ts";
 import { consoleFolder } from "./calls/http/console-route.ts";
 import { prepareDeployment } from "./calls/setup/first-start.ts";
@@ -98,15 +99,15 @@ export async function openDeps(
   const stopping = new AbortController();
   stopping.signal.addEventListener("abort", () => polls.answerAll());
   const address = addressOf(config);
-  const { publicUrl } = address;
   const store = storeAddressOf(config);
   const { findCredentials, removalDelaySeconds } = config;
   const buckets = openCustomerBuckets(opened, { db, findCredentials, onCall: observeCalls(metrics) });
-  const objects = await openStores(opened, store, { db, metrics, signer, publicUrl, clock });
+  const objects = await openStores(opened, store, { db, metrics, signer, clock, ...address });
   const own = {
     ...{ db, clock, fetchPublic, log, metrics, passwords, tracing, signer, renewals, polls },
     ...{ ...address, stopping: stopping.signal, stopSteps },
     indexer: use("the threads that index", indexer),
+    bodies: use("the thread that decodes large bodies", openBodyThread()),
     jobs: use("the jobs", await PgBossQueue.start({ url, log, metrics, tracing, removalDelaySeconds, ...jobs })),
     credentials: use("the connection for changes of keys", await KeptCredentials.start({ url, db, log })),
     linkMakers: watchMakers({ db, clock, log }),

@@ -26,16 +26,21 @@ export function createJsonGuard(limits: JsonLimits): JsonGuard {
   const { bytes, depth = Infinity, containers = Infinity, values = Infinity } = limits;
   const seen = { bytes: 0, depth: 0, deepest: 0, containers: 0, commas: 0 };
   const text = { isOpen: false, isEscaped: false };
+  const countsBytesOnly = Math.min(depth, containers, values) === Infinity;
+  const readBytes = (chunk: Uint8Array) => {
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at]!;
+      if (text.isOpen) readText(text, byte);
+      else if (byte === QUOTE) text.isOpen = true;
+      else readStructure(seen, byte);
+    }
+  };
   return {
     take(chunk) {
       seen.bytes += chunk.byteLength;
       if (seen.bytes > bytes) return `is longer than ${bytes} bytes`;
-      for (let at = 0; at < chunk.length; at++) {
-        const byte = chunk[at]!;
-        if (text.isOpen) readText(text, byte);
-        else if (byte === QUOTE) text.isOpen = true;
-        else readStructure(seen, byte);
-      }
+      if (countsBytesOnly) return undefined;
+      readBytes(chunk);
       if (seen.deepest > depth) return `is nested deeper than ${depth} levels`;
       if (seen.containers > containers) return `holds more than ${containers} objects and arrays`;
       return seen.commas + seen.containers > values ? `holds more than ${values} values` : undefined;

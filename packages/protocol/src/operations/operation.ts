@@ -79,6 +79,8 @@ export interface Operation {
   readonly body?: z.ZodObject;
   /** How large the body may be. Absent for `ordinary`. */
   readonly bodySize?: keyof typeof bodyLimits;
+  /** The field of the body whose JSON text comes back as it was sent, because parsing changes numbers and the order of keys. */
+  readonly textField?: string;
   /** True for an operation that reads or writes much, though it is no list with a `limit`. It takes turns with those. */
   readonly isExpensive?: true;
   /** Absent if success is 204 with an empty body. */

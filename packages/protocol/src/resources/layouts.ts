@@ -53,6 +53,7 @@ export const layouts = {
     summary: "Create a shared layout",
     description: "An API key cannot create a layout that is its creator's alone (`CREATOR_WRITE`): 403.",
     bodySize: "large",
+    textField: "data",
     body: z.object({
       id: PathSegment.max(36).optional().meta({ description: "The client's own; made up where it is absent" }),
       name: Name,
@@ -81,6 +82,7 @@ export const layouts = {
     description: "An API key cannot take a layout away from the organization (`CREATOR_WRITE`): 403.",
     params,
     bodySize: "large",
+    textField: "data",
     body: z.object({
       name: Name.optional(),
       savedAt: Timestamp.optional(),

@@ -32,7 +32,7 @@ export const threadMain = new URL(`./thread-main${extname(import.meta.url)}`, im
 /** The folder in which Node keeps compiled code, of this version and others. Without it a thread takes three times as long to start. */
 const compiledCode = getCompileCacheDir();
 /** A thread that reads hostile files knows no secret. */
-const threadEnvironment = compiledCode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiledCode) };
+export const threadEnvironment = compiledCode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiledCode) };
 
 /** Starts a thread with its own heap; it keeps the process alive only while it works. */
 export function startIndexingThread(limits: IndexingLimits, main: URL): IndexingThread {

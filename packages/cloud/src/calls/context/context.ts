@@ -34,6 +34,7 @@ import type { AgentPolls } from "../../process/polls/agent-polls.ts";
 import type { LeaseRenewals } from "../../process/polls/lease-renewals.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { CustomerBuckets } from "../../store/customer-buckets/open-buckets.ts";
+import type { BodyThread } from "../bodies/body-thread.ts";
 
 /** Everything that the verbs need from outside, created once by `deps.ts`. */
 export interface Deps {
@@ -42,6 +43,7 @@ export interface Deps {
   /** Reads customers' buckets; nothing is ever written there. */
   readonly buckets: CustomerBuckets;
   readonly indexer: FileIndexer;
+  readonly bodies: BodyThread;
   readonly signer: LinkSigner;
   readonly jobs: JobQueue;
   readonly polls: AgentPolls;

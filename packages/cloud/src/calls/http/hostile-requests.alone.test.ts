@@ -12,6 +12,7 @@ const HEADER_BYTES = 60_000;
 const cloud = await startCloud({ after }, { works: false });
 const { id: deviceId } = await cloud.admin.call(api.devices.create, { name: "robot" });
 for (let warmed = 0; warmed < 20; warmed++) await send({});
+await send(post("/v1/layouts", `{${" ".repeat(100_000)}}`)); // the thread for large bodies starts
 const plainMs = (await cpuMsOf(() => repeat(20, () => send({})))) / 20;
 
 interface Sent {

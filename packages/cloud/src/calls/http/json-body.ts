@@ -1,37 +1,36 @@
-import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { bodyLimits, createJsonGuard, type Operation } from "@downlink/protocol";
+import { bodyLimits, createJsonGuard } from "@downlink/protocol";
 import type { Context } from "hono";
 import { ApiError } from "../../core/errors.ts";
 import { type BodyPatience, bodyPatience } from "../../process/limits/limits.ts";
+import { newTooLargeError, type Sized, toText } from "../bodies/decode-body.ts";
 import type { Env } from "./env.ts";
 import { CallerGoneError } from "./new-gone-signal.ts";
 
 const TICKS_PER_STALL = 10;
 
+export async function readJsonText(c: Context<Env>, operation: Sized): Promise<string> {
+  return toText(await readJsonBytes(c, operation), operation);
+}
+
 /** Refuses a body that is too large for the operation before it is whole and before it is parsed, and one that arrives too slowly. */
-export async function readJsonText(
+export async function readJsonBytes(
   c: Context<Env>,
-  { bodySize = "ordinary" }: Operation | Required<Pick<Operation, "bodySize">>,
-): Promise<string> {
+  { bodySize = "ordinary" }: Sized,
+): Promise<Uint8Array<ArrayBuffer>> {
   const limits = bodyLimits[bodySize];
   const { incoming } = c.env;
   const announcedBytes = Number(incoming.headers["content-length"] ?? 0);
   if (announcedBytes > limits.bytes) throw newTooLargeError(`is longer than ${limits.bytes} bytes`);
-  const guard = createJsonGuard(limits);
+  // The values of a large body are counted where it is decoded.
+  const guard = createJsonGuard(bodySize === "large" ? { bytes: limits.bytes } : limits);
   const pieces: Buffer[] = [];
   await takePieces(incoming, c.get("bodyPatience") ?? bodyPatience, (piece) => {
     const excess = guard.take(piece);
     if (excess !== undefined) throw newTooLargeError(excess);
     pieces.push(piece);
   });
-  return decodeUtf8(Buffer.concat(pieces));
-}
-
-/** Bytes that are not UTF-8 are refused and not replaced, because the sender would not see what was lost. */
-function decodeUtf8(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new ApiError("MalformedJson", "the body is not UTF-8");
-  return bytes.toString("utf8");
+  return Buffer.concat(pieces);
 }
 
 /** Leaves the connection open after a failure, so that the refusal can be answered. */
@@ -91,8 +90,4 @@ function faultOf(
   if (seen.passedMs >= totalMs) return `was not whole within ${totalMs / 1000} s`;
   const leastBytes = ((seen.passedMs - stallMs) / 1000) * leastBytesPerSecond;
   return seen.bytes < leastBytes ? `came at less than ${leastBytesPerSecond} bytes a second` : undefined;
-}
-
-function newTooLargeError(excess: string): ApiError {
-  return new ApiError("BodyTooLarge", `the body ${excess}`);
 }

@@ -1,12 +1,14 @@
-import { explainIssue, foldAliases, MAX_QUERY_PARAMETERS, type Operation, withoutNulls } from "@downlink/protocol";
+import { explainIssue, foldAliases, IGNORED_HEADER, MAX_QUERY_PARAMETERS, type Operation } from "@downlink/protocol";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { ApiError, invalidRequest } from "../../core/errors.ts";
+import { type BodyOperation, type DecodedBody, decode, decodeBody } from "../bodies/decode-body.ts";
+import { listIgnored } from "../bodies/unknown-names.ts";
 import type { Ctx } from "../context/context.ts";
-import { computeInTurn } from "./compute-in-turn.ts";
 import type { Env } from "./env.ts";
-import { readJsonText } from "./json-body.ts";
-import { noteIgnored, refuseUnknown } from "./unknown-names.ts";
+import { callerToken } from "./in-turn.ts";
+import { readJsonBytes } from "./json-body.ts";
+import { newGoneSignal } from "./new-gone-signal.ts";
 
 /** So many characters of a wrong value stand in its refusal. */
 const MOST_SHOWN = 50;
@@ -14,46 +16,58 @@ const MOST_SHOWN = 50;
 const INDEXED = /^(.+)\/\d+$/;
 
 /** A body below this size takes a millisecond or so. */
-const LARGE_CHARACTERS = 64 * 1024;
+const LARGE_BYTES = 64 * 1024;
 
 /**
  * Returns path, query and body of a request in one object, decoded by the operation's schemas; throws a 400 that names each error. With a
- * context, large bodies are parsed by turns.
+ * context, large bodies are decoded in a thread, one at a time, organization by organization: other calls are answered meanwhile.
  */
 export async function parseInput(
   c: Context<Env>,
   operation: Operation,
-  ctx?: Pick<Ctx, "turns" | "caller">,
+  ctx?: Pick<Ctx, "turns" | "caller" | "bodies">,
 ): Promise<Record<string, unknown>> {
-  const text = operation.body ? await readJsonText(c, operation) : "";
-  const parse = () => parseWithBody(c, operation, text);
-  return ctx && isLarge(operation, text) ? computeInTurn(c, ctx, parse) : parse();
-}
-
-/** Says whether parsing it holds up other calls. An ordinary body has few values. */
-export function isLarge({ bodySize }: Operation, bodyText: string): boolean {
-  return bodySize === "large" && bodyText.length >= LARGE_CHARACTERS;
-}
-
-/** Does what {@link parseInput} does, for a caller that keeps the body's own text as well. */
-export function parseWithBody(c: Context, operation: Operation, bodyText: string): Record<string, unknown> {
+  const body = hasBody(operation) ? await receiveBody(c, operation, ctx) : {};
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
-  const query = operation.query
-    ? decodeQuery(operation.query, noteGiven(c, operation.query, readQuery(c.req.url)))
-    : {};
-  const body = operation.body ? decode(operation.body, checkBody(c, operation, bodyText)) : {};
+  const query = operation.query ? parseQuery(c, operation.query) : {};
   return { ...body, ...query, ...(operation.body && operation.query && listsOfBoth(body, query)), ...params };
 }
 
-function checkBody(c: Context, operation: Operation, text: string): Record<string, unknown> {
-  const given = readBody(operation.body!, text);
-  refuseUnknown(operation, given);
-  return noteGiven(c, operation.body!, given);
+function hasBody(operation: Operation): operation is BodyOperation {
+  return operation.body !== undefined;
 }
 
-function noteGiven(c: Context, schema: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
-  noteIgnored(c, schema, given);
-  return given;
+async function receiveBody(
+  c: Context<Env>,
+  operation: BodyOperation,
+  ctx: Parameters<typeof parseInput>[2],
+): Promise<Record<string, unknown>> {
+  const bytes = await readJsonBytes(c, operation);
+  const isLarge = ctx !== undefined && operation.bodySize === "large" && bytes.length >= LARGE_BYTES;
+  const decoded = isLarge ? await decodeInTurn(c, ctx, { operation, bytes }) : decodeBody(operation, bytes);
+  noteIgnored(c, decoded.ignored);
+  return decoded.fields;
+}
+
+async function decodeInTurn(
+  c: Context<Env>,
+  { turns, caller, bodies }: Pick<Ctx, "turns" | "caller" | "bodies">,
+  sent: { readonly operation: BodyOperation; readonly bytes: Uint8Array<ArrayBuffer> },
+): Promise<DecodedBody> {
+  const taker = { owner: caller.orgId, token: callerToken(caller) };
+  using _turn = await turns.bodies.take(taker, () => newGoneSignal(c));
+  return await bodies.decode(sent);
+}
+
+/** Adds the names that nothing reads to the header of the answer. */
+function noteIgnored(c: Context, names: readonly string[]): void {
+  if (names.length > 0) c.header(IGNORED_HEADER, names.join(", "), { append: true });
+}
+
+function parseQuery(c: Context, schema: z.ZodObject): Record<string, unknown> {
+  const given = readQuery(c.req.url);
+  noteIgnored(c, listIgnored(schema, given));
+  return decodeQuery(schema, given);
 }
 
 /** The path overrides the query, and the query overrides the body; a list that stands in both is one list. */
@@ -80,12 +94,6 @@ function nameInQuery({ path, message }: z.core.$ZodIssue, given: Record<string, 
   return { path: [name!], message: `${message}, which "${String(values[at]).slice(0, MOST_SHOWN)}" is not` };
 }
 
-function decode(schema: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
-  const parsed = schema.safeParse(foldAliases(schema.shape, given), { error: explainIssue });
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error);
-}
-
 /** Repeated names become arrays, and so do indexed ones (`a/0=1&a/1=2`). */
 export function readQuery(url: string): Record<string, string | string[]> {
   if (!url.includes("?")) return {};
@@ -104,22 +112,4 @@ export function readQuery(url: string): Record<string, string | string[]> {
 function newTooManyParametersError(): ApiError {
   const message = `a query may have at most ${MAX_QUERY_PARAMETERS} parameters`;
   return new ApiError("InvalidRequest", message);
-}
-
-function readBody(schema: z.ZodObject, text: string): Record<string, unknown> {
-  const given = parseBody(text);
-  return text.includes("null") ? (withoutNulls(schema, given) as Record<string, unknown>) : given;
-}
-
-/** An empty body counts as `{}`. */
-function parseBody(text: string): Record<string, unknown> {
-  if (text.trim() === "") return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new ApiError("MalformedJson", `the body is not JSON: ${(error as SyntaxError).message}`);
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new ApiError("InvalidRequest", "the body must be a JSON object");
 }

@@ -6,12 +6,10 @@ import { api, type Input, type Operation } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { answerOnce, makesOne } from "../../calls/http/answer-once.ts";
-import { computeInTurn } from "../../calls/http/compute-in-turn.ts";
 import type { Env } from "../../calls/http/env.ts";
 import { refuseMatch } from "../../calls/http/if-match.ts";
 import { listTurns } from "../../calls/http/in-turn.ts";
-import { readJsonText } from "../../calls/http/json-body.ts";
-import { isLarge, parseInput, parseWithBody } from "../../calls/http/parse.ts";
+import { parseInput } from "../../calls/http/parse.ts";
 import { openContext, serve } from "../../calls/http/serve.ts";
 import { streamBody } from "../../calls/http/stream-response.ts";
 import { yieldInSteps } from "../../calls/http/yield-in-steps.ts";
@@ -25,7 +23,6 @@ import {
   updateLayout,
   type WithText,
 } from "./layouts.ts";
-import { memberText } from "./member-text.ts";
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 const { list, create, get, update, delete: remove, restore } = api.layouts;
@@ -76,18 +73,10 @@ async function answerOne<O extends Operation>(
 ): Promise<Response> {
   const ctx = await openContext(c, deps, operation.access);
   if (ctx.ifMatch !== undefined && operation.method === "patch") refuseMatch();
-  const bodyText = operation.body ? await readJsonText(c, operation) : "";
-  const parse = () => ({ ...parseWithBody(c, operation, bodyText), data: dataText(bodyText) });
-  const input = isLarge(operation, bodyText) ? await computeInTurn(c, ctx, parse) : parse();
+  const input = await parseInput(c, operation, ctx);
   const answerIn = async (inside: Ctx) => layoutJson(await answer(inside, input as WithText<Input<O>>));
   if (!makesOne(operation)) return c.body(await answerIn(ctx), 200, JSON_TYPE);
   const answerAgain = async (inside: Ctx, id: string | null) =>
     layoutJson(await getLayout(inside, { id: id!, includeData: true }));
   return answerOnce(c, ctx, { operation, input, answer: answerIn, again: answerAgain });
-}
-
-/** A null is absent. The schema has refused it where the data is required. */
-function dataText(bodyText: string): string | undefined {
-  const text = memberText(bodyText, "data");
-  return text === "null" ? undefined : text;
 }

@@ -23,8 +23,8 @@ export interface Turns {
   readonly readExports: FairTurns;
   /** Each piece of an export takes a turn, because making it needs the processor; an export that its client does not read takes none. */
   readonly exportSteps: FairTurns;
-  /** Computations of milliseconds, such as parsing a large body: while one runs, this process answers nothing. */
-  readonly computations: FairTurns;
+  /** The thread that decodes large bodies. */
+  readonly bodies: FairTurns;
   /** Files and parts of files, while they are received. */
   readonly uploads: FairTurns;
   /** The hashing of passwords, which needs memory and a thread; shared between addresses, and of one address between accounts. */
@@ -41,7 +41,7 @@ export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
   exports: { atOnce: Number.POSITIVE_INFINITY, perOwner: 8, perToken: 2, waiting: 64, waitMs: 30_000 },
   readExports: { atOnce: 24, perOwner: 8, waiting: 64, waitMs: 30_000 },
   exportSteps: { atOnce: 2, perOwner: 1, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
-  computations: { atOnce: 1, perOwner: 1, waiting: 64, waitMs: 30_000 },
+  bodies: { atOnce: 1, perOwner: 1, waiting: 64, waitMs: 30_000 },
   uploads: { atOnce: 512, perOwner: 256, waiting: 1000, waitMs: 30_000 },
   passwords: { atOnce: 2, perOwner: 1, waiting: 20, waitingPerToken: 5, waitMs: 30_000, code: "RateLimited" },
   provider: { atOnce: 20, perOwner: 4, waiting: 20, waitMs: 30_000, code: "RateLimited" },
@@ -56,7 +56,7 @@ export function createTurns(limits: Readonly<Record<keyof Turns, TurnLimits>>): 
     exports: new FairTurns("exports", limits.exports),
     readExports: new FairTurns("exports", limits.readExports),
     exportSteps: new FairTurns("steps of exports", limits.exportSteps),
-    computations: new FairTurns("large bodies", limits.computations),
+    bodies: new FairTurns("large bodies", limits.bodies),
     uploads: new FairTurns("uploads", limits.uploads),
     passwords: new FairTurns("sign-ins", limits.passwords),
     provider: new FairTurns("sign-ins", limits.provider),

@@ -1,8 +1,7 @@
 // Clients send fields that a service does not know, so these are ignored and named in a header. A body that opens or removes something is
 // refused instead: with `projectIDs` misspelt, an API key would open every project.
 
-import { type AuditedKind, aliasesOf, IGNORED_HEADER, type Operation } from "@downlink/protocol";
-import type { Context } from "hono";
+import { type AuditedKind, aliasesOf, type Operation } from "@downlink/protocol";
 import { z } from "zod";
 import { invalidAt } from "../../core/errors.ts";
 import { nearestName } from "../../core/nearest-name.ts";
@@ -37,14 +36,13 @@ export function refuseUnknown({ audits, body }: Operation, given: Record<string,
   );
 }
 
-/** Adds what nothing reads of a query or body to the header of the answer. */
-export function noteIgnored(c: Context, schema: z.ZodObject, given: Record<string, unknown>): void {
+/** Lists the names of a query or body that nothing reads, as the header shows them: some of many, and shortened. */
+export function listIgnored(schema: z.ZodObject, given: Record<string, unknown>): string[] {
   const names = Object.keys(given);
-  if (names.every((name) => Object.hasOwn(schema.shape, name))) return; // almost every request has no other names
+  if (names.every((name) => Object.hasOwn(schema.shape, name))) return []; // almost every request has no other names
   const known = listKnownNames(schema);
   const ignored = names.filter((name) => name !== "" && !known.includes(name)).slice(0, MOST_NAMED);
-  const text = ignored.map((name) => encodeURIComponent(name.toWellFormed().slice(0, MOST_CHARACTERS).toWellFormed()));
-  if (text.length > 0) c.header(IGNORED_HEADER, text.join(", "), { append: true });
+  return ignored.map((name) => encodeURIComponent(name.toWellFormed().slice(0, MOST_CHARACTERS).toWellFormed()));
 }
 
 function listKnownNames({ shape }: z.ZodObject): string[] {
