@@ -5,8 +5,8 @@ import type { LinkSigner } from "../core/signed-link.ts";
 /** A place in a list, and the way to go from there. */
 export interface Cursor {
   readonly direction: "forward" | "backward";
-  /** The value that the list sorts by in the row at this place, as text; the id breaks ties. */
-  readonly sortValue: string;
+  /** The value that the list sorts by in the row at this place, as text; the id breaks ties. Null if the row has no such value. */
+  readonly sortValue: string | null;
   readonly id: string;
 }
 
@@ -18,7 +18,8 @@ export type CursorBinding = readonly unknown[];
 
 type Keys = Pick<LinkSigner, "keys">;
 
-const MAX_CHARACTERS = 4096;
+/** A value of 500 characters, each of which JSON escapes twice, takes some 4700. */
+const MAX_CHARACTERS = 8192;
 
 /** Writes an opaque text that is valid only for the same binding. It reveals nothing that the row at its place does not show. */
 export function writeCursor({ keys }: Keys, binding: CursorBinding, cursor: Cursor): string {
@@ -34,8 +35,12 @@ export function readCursor({ keys }: Keys, binding: CursorBinding, text: string)
   const signing = keys.find(({ id }) => id === keyId);
   const isOurs = signing && timingSafeEqual(sign(signing.key, binding, place!), Buffer.from(signature!, "base64url"));
   if (!isOurs) refuse("CursorRejected", "cursor: it does not belong to this query; ask again without one");
-  const [direction, sortValue, id] = JSON.parse(Buffer.from(place!, "base64url").toString()) as string[];
-  return { direction: direction as Cursor["direction"], sortValue: sortValue!, id: id! };
+  const [direction, sortValue, id] = JSON.parse(Buffer.from(place!, "base64url").toString()) as [
+    Cursor["direction"],
+    string | null,
+    string,
+  ];
+  return { direction, sortValue, id };
 }
 
 /**

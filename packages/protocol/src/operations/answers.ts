@@ -7,8 +7,13 @@ export function mayBeKept({ method, response }: Operation): boolean {
   return method === "get" && response !== undefined && !holdsCredential(response);
 }
 
-/** Says whether the operation is a list that is paged by `limit` and `offset`. */
-export function isPaged({ method, query, response, responseHeaders }: Operation): boolean {
-  const isList = response instanceof z.ZodArray && responseHeaders === undefined;
+/** Says whether the operation is a list that is paged by a cursor. */
+export function isCursorPaged({ query }: Operation): boolean {
+  return query !== undefined && "cursor" in query.shape;
+}
+
+/** Says whether the operation is a list that is paged by `limit` and `offset`, and perhaps by a cursor. */
+export function isPaged({ method, query, response }: Operation): boolean {
+  const isList = response instanceof z.ZodArray;
   return method === "get" && isList && query !== undefined && "limit" in query.shape && "offset" in query.shape;
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
+import { CursorHeaders, cursorOrOffset } from "../shapes/cursor.ts";
 import { deviceNamePattern, MAX_DEVICE_NAME_LENGTH } from "../shapes/device-name.ts";
-import { page, SortOrder, sorting } from "../shapes/list.ts";
+import { ORDERED_CHARACTERS, page, SortOrder, sorting } from "../shapes/list.ts";
 import { PropertyChanges, PropertyValue, PropertyValues } from "../shapes/properties.ts";
 import { queryText } from "../shapes/query-text.ts";
 import { inProject } from "../shapes/selectors.ts";
@@ -75,8 +76,7 @@ export const deviceList = {
     ])
     .optional()
     .meta({
-      description:
-        "`id`, `name`, or a custom property's key prefixed `properties.`. Values of the device's agent: `lastSeenAt`, how many `problems` it has, and the `freeBytes` of its disk. Devices without the value come last",
+      description: `\`id\`, \`name\`, or a custom property's key prefixed \`properties.\`. Values of the device's agent: \`lastSeenAt\`, how many \`problems\` it has, and the \`freeBytes\` of its disk. Devices without the value come last either way, and equal ones are in the order of their ids. The first ${ORDERED_CHARACTERS} characters of a property's value count`,
     }),
   sortOrder: SortOrder.default("asc"),
 };
@@ -87,8 +87,9 @@ export const devices = {
     path: "/v1/devices",
     access: apiKey("devices.list", "projects"),
     summary: "List devices",
-    query: z.object({ ...deviceList, ...page }),
+    query: z.object({ ...deviceList, ...cursorOrOffset }),
     response: z.array(Device),
+    responseHeaders: CursorHeaders,
   }),
   create: operation({
     method: "post",

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
 import { StoredTexts, textsByKey } from "../shapes/any-keys.ts";
-import { page, sorting } from "../shapes/list.ts";
+import { CursorHeaders, cursorOrOffset } from "../shapes/cursor.ts";
+import { sorting } from "../shapes/list.ts";
 import { PropertyChanges, PropertyValues } from "../shapes/properties.ts";
 import { queryArray } from "../shapes/query.ts";
 import { queryText } from "../shapes/query-text.ts";
@@ -63,9 +64,10 @@ export const events = {
         .meta({ description: "Where the query is looked for; with both, each term may match in either" }),
       ...inProject,
       ...sorting("id", "deviceId", "deviceName", "device.name", "device.id", "start", "createdAt", "updatedAt"),
-      ...page,
+      ...cursorOrOffset,
     }),
     response: z.array(Event),
+    responseHeaders: CursorHeaders,
   }),
   create: operation({
     method: "post",

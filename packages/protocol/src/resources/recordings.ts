@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
-import { page, sorting } from "../shapes/list.ts";
+import { CursorHeaders, cursorOrOffset } from "../shapes/cursor.ts";
+import { ORDERED_CHARACTERS, page, sorting } from "../shapes/list.ts";
 import { QueryBoolean, queryArray, withAliases } from "../shapes/query.ts";
 import { queryText } from "../shapes/query-text.ts";
 import { byDeviceOrNone, bySessionOrNone, inProject } from "../shapes/selectors.ts";
@@ -170,6 +171,8 @@ const recordingRef = {
   query: z.object(inProject),
 };
 
+const order = sorting("deviceName", "device.name", "createdAt", "start", "end", "duration", "path", "importedAt");
+
 export const recordings = {
   list: operation({
     method: "get",
@@ -179,10 +182,14 @@ export const recordings = {
     query: z.object({
       ...recordingSelectors,
       importStatus: queryArray(importStatuses).optional(),
-      ...sorting("deviceName", "device.name", "createdAt", "start", "end", "duration", "path", "importedAt"),
-      ...page,
+      ...order,
+      sortBy: order.sortBy.meta({
+        description: `The default is \`createdAt\`. Recordings without the value come last either way, and equal ones are in the order of their ids. The first ${ORDERED_CHARACTERS} characters of a path count`,
+      }),
+      ...cursorOrOffset,
     }),
     response: z.array(Recording),
+    responseHeaders: CursorHeaders,
   }),
   summarize: operation({
     method: "get",

@@ -13,8 +13,18 @@ export const cursorPage = {
   cursor: StorableText.min(1)
     .optional()
     .meta({
-      description: `From \`${NEXT_CURSOR_HEADER}\` or \`${PREVIOUS_CURSOR_HEADER}\` of an answer to the same query; of all parameters only \`limit\` and \`include\` may differ. Any other is 400 with code CursorRejected: ask again without one.`,
+      description: `From \`${NEXT_CURSOR_HEADER}\` or \`${PREVIOUS_CURSOR_HEADER}\` of an answer to the same query; of all parameters only \`limit\` and \`include\` may differ. Any other is 400 with code CursorRejected: ask again without one. Pages that follow each other by cursors hold each row once that was there all the time, whatever rows come and go; only a row whose sorted value changes meanwhile may be missed or repeated.`,
     }),
+};
+
+/** These fields are spread into the query of a list that is paged by cursor, and of which any part may be asked for by its place too. */
+export const cursorOrOffset = {
+  limit: page.limit,
+  offset: page.offset.meta({
+    description:
+      "How many rows are skipped; 0 where `cursor` is given. Where rows come and go meanwhile, pages by `offset` miss or repeat some, and pages by `cursor` do not",
+  }),
+  cursor: cursorPage.cursor,
 };
 
 /** A cursor-paged list declares these response headers. */

@@ -19,6 +19,12 @@ export const page = {
   offset: queryInteger({ min: 0 }).default(0),
 };
 
+/**
+ * So many characters of a text of any length count where a list is sorted by it; the id decides between equal ones. A cursor holds them, and
+ * headers have little room.
+ */
+export const ORDERED_CHARACTERS = 500;
+
 export const SortOrder = z.enum(["asc", "desc"]);
 export type SortOrder = z.infer<typeof SortOrder>;
 

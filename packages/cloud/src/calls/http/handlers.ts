@@ -9,6 +9,10 @@ export type Handlers<C extends Contract> = {
 };
 
 /** A list may come in batches: if its items can be large, a page of them does not fit into memory. */
-type Answered<A> = A extends readonly (infer Item)[] ? A | Batches<Item> : A;
+type Answered<A> = A extends readonly (infer Item)[]
+  ? A | Batches<Item>
+  : A extends { readonly output: readonly (infer Item)[]; readonly headers: infer Headers }
+    ? { readonly output: A["output"] | Batches<Item>; readonly headers: Headers }
+    : A;
 
 export type AnyHandler = (ctx: Ctx, input: unknown) => Promise<unknown>;

@@ -2,10 +2,11 @@ import {
   type Access,
   type Contract,
   isAdministrative,
+  isCursorPaged,
   isPaged,
   mayBeKept,
+  NEXT_CURSOR_HEADER,
   type Operation,
-  type WithHeaders,
 } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import { noteOrWarn } from "../../store/ledger/note-entries.ts";
@@ -79,38 +80,49 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   const answered = await handleInTurn(() => handler(ctx, input), takeTurn);
   await noteChanges();
   if (!schema) return c.body(null, 204);
+  const { output, headers } = splitAnswer(operation, answered);
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) c.header(name, value);
   const onCount = isPaged(operation)
-    ? (count?: number) => nameTotal(c, pageOf(call, { ctx, input, count, takeTurn }))
+    ? (count?: number) => nameTotal(c, pageOf(call, { ctx, input, count, headers, takeTurn }))
     : undefined;
-  if (isBatches(answered))
-    return streamList(c, yieldInSteps(answered, takeTurn), { schema, mayBeKept, log: deps.log, onCount });
-  if (Array.isArray(answered)) await onCount?.(answered.length);
-  if (!operation.responseHeaders) return sendJson(c, encodeJson(schema, answered), call);
-  const { output, headers } = answered as WithHeaders<Operation>;
-  for (const [name, value] of Object.entries(headers as object)) if (value !== undefined) c.header(name, String(value));
+  if (isBatches(output))
+    return streamList(c, yieldInSteps(output, takeTurn), { schema, mayBeKept, log: deps.log, onCount });
+  if (Array.isArray(output)) await onCount?.(output.length);
   return sendJson(c, encodeJson(schema, output), call);
+}
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Returns the body of an answer, and the headers that go with it. */
+function splitAnswer({ responseHeaders }: Operation, answered: unknown): { output: unknown; headers: Headers } {
+  if (!responseHeaders) return { output: answered, headers: {} };
+  return answered as { output: unknown; headers: Headers };
 }
 
 interface Counting {
   readonly ctx: Ctx;
   readonly input: Record<string, unknown>;
   readonly count: number | undefined;
+  readonly headers: Headers;
   /** The list itself holds no turn while it is counted. */
   readonly takeTurn: TakeTurn;
 }
 
-function pageOf({ handler }: Call, { ctx, input, count, takeTurn }: Counting): Parameters<typeof nameTotal>[1] {
-  const { offset, limit } = input as { offset: number; limit: number };
+function pageOf({ operation, handler }: Call, counting: Counting): Parameters<typeof nameTotal>[1] {
+  const { ctx, input, count, headers, takeTurn } = counting;
+  const { offset, limit, cursor } = input as { offset: number; limit: number; cursor?: string };
+  const hasOne = async (number: number) => {
+    const answered = await handler(ctx, { ...input, offset: number, limit: 1 });
+    return hasRows(splitAnswer(operation, answered).output);
+  };
   return {
-    offset,
-    limit,
-    count,
-    hasRow: (number) => handleInTurn(() => hasOne(handler(ctx, { ...input, offset: number, limit: 1 })), takeTurn),
+    ...{ offset, limit, count, isOnward: cursor !== undefined },
+    next: isCursorPaged(operation) ? { cursor: headers[NEXT_CURSOR_HEADER] } : undefined,
+    hasRow: (number) => handleInTurn(() => hasOne(number), takeTurn),
   };
 }
 
-async function hasOne(list: Promise<unknown>): Promise<boolean> {
-  const rows = await list;
+async function hasRows(rows: unknown): Promise<boolean> {
   if (!isBatches(rows)) return (rows as unknown[]).length > 0;
   const { value, done } = await rows.next(0);
   await rows.return();

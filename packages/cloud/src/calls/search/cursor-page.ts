@@ -23,8 +23,8 @@ export interface CursorPage {
 /** A row's place in the list. */
 export interface Place {
   readonly id: string;
-  /** The value that the list sorts by, as text. */
-  readonly sortValue: string;
+  /** The value that the list sorts by, as text; null if the row has none. */
+  readonly sortValue: string | null;
 }
 
 interface PageQuery {
@@ -51,22 +51,63 @@ export function openPage<Query extends PageQuery>(
   return { binding, from, order, limit, take: limit === 0 ? 0 : limit + 1, offset };
 }
 
+/** Where a list goes on, and in which order its rows are read. */
+export type Onward = Pick<CursorPage, "from" | "order">;
+
 /** The columns, or expressions, that the list sorts by. */
 export interface SortColumns {
   readonly sortValue: Prisma.Sql;
-  readonly type: "bigint" | "integer" | "text";
+  readonly type: "bigint" | "integer" | "jsonb" | "text";
   readonly id: Prisma.Sql;
+  /** The expressions of a value that the list sorts by instead of the value itself, in the same order. */
+  readonly keysOf?: (value: Prisma.Sql) => readonly Prisma.Sql[];
+  /** The value and the id are in two tables. */
+  readonly isJoined?: boolean;
 }
 
-/** The condition for rows after the cursor; none if there is no cursor. */
-export function selectBeyondCursor({ from, order }: CursorPage, { sortValue, type, id }: SortColumns): Prisma.Sql[] {
+/** The conditions for rows after the cursor; none if there is no cursor. */
+export function selectBeyondCursor({ from, order }: Onward, columns: SortColumns): Prisma.Sql[] {
   if (!from) return [];
-  const place = Prisma.sql`(${from.sortValue}::text::${Prisma.raw(type)}, ${from.id}::text)`;
-  return [Prisma.sql`(${sortValue}, ${id}) ${Prisma.raw(order === "asc" ? ">" : "<")} ${place}`];
+  const { sortValue, type, id, keysOf = (value) => [value] } = columns;
+  const place = Prisma.sql`${from.sortValue}::text::${Prisma.raw(type)}`;
+  const row = Prisma.join([...keysOf(sortValue), id]);
+  const cursor = Prisma.join([...keysOf(place), Prisma.sql`${from.id}::text`]);
+  const beyond = Prisma.sql`(${row}) ${isAfter(order)} (${cursor})`;
+  // An index of one table serves this condition, as it does not for the comparison of columns of two.
+  return columns.isJoined ? [beyond, Prisma.sql`${sortValue} ${isAfter(order)}= ${place}`] : [beyond];
+}
+
+/** Does what {@link selectBeyondCursor} does, where rows without a value come last in the list's order. */
+export function selectBeyondNullable(onward: Onward, columns: SortColumns): Prisma.Sql[] {
+  const { from, order } = onward;
+  if (!from) return [];
+  const { sortValue, id } = columns;
+  const isBackward = from.direction === "backward";
+  const isEmpty = Prisma.sql`${sortValue} IS NULL`;
+  if (from.sortValue !== null) {
+    const [beyond] = selectBeyondCursor(onward, columns);
+    return [isBackward ? beyond! : Prisma.sql`(${beyond} OR ${isEmpty})`];
+  }
+  const beyond = Prisma.sql`${id} ${isAfter(order)} ${from.id}::text`;
+  return [isBackward ? Prisma.sql`(${sortValue} IS NOT NULL OR ${beyond})` : Prisma.sql`${isEmpty} AND ${beyond}`];
+}
+
+function isAfter(order: SortOrder): Prisma.Sql {
+  return Prisma.raw(order === "asc" ? ">" : "<");
+}
+
+/** The order of the rows of {@link selectBeyondNullable}. */
+export function nullableOrder(
+  { from, order }: Onward,
+  { sortValue, id }: Pick<SortColumns, "sortValue" | "id">,
+): Prisma.Sql {
+  const direction = Prisma.raw(order);
+  const nulls = Prisma.raw(from?.direction === "backward" ? "NULLS FIRST" : "NULLS LAST");
+  return Prisma.sql`${sortValue} ${direction} ${nulls}, ${id} ${direction}`;
 }
 
 /** The order of the rows. It is total, because the id breaks ties. */
-export function pageOrder({ order }: CursorPage, { sortValue, id }: Omit<SortColumns, "type">): Prisma.Sql {
+export function pageOrder({ order }: Onward, { sortValue, id }: Pick<SortColumns, "sortValue" | "id">): Prisma.Sql {
   const direction = Prisma.raw(order);
   return Prisma.sql`${sortValue} ${direction}, ${id} ${direction}`;
 }

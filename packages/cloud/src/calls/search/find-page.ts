@@ -16,6 +16,7 @@
 
 import { Prisma } from "../../db/generated/client.ts";
 import type { ReadSql } from "../../db/read-sql.ts";
+import type { Place } from "./cursor-page.ts";
 
 type Sql = Prisma.Sql;
 
@@ -26,8 +27,10 @@ export interface OrderedRows {
   readonly where: readonly Sql[];
   /** Disjoint parts of the rows, each of which is read by itself; none: there is only one. */
   readonly ranges: readonly Sql[];
-  /** Expressions over `from` to sort by; the id breaks ties. */
+  /** Expressions over `from` to sort by; the id breaks ties. The last one is the value that the rows are sorted by. */
   readonly keys: readonly Sql[];
+  /** The rows are sorted by their ids alone, of which the key is another form. */
+  readonly isById?: boolean;
   readonly sortOrder: "asc" | "desc";
 }
 
@@ -59,16 +62,24 @@ interface Sought extends Page {
 
 /** Finds the ids of a page of lists that follow one another as one. */
 export async function findPage(read: ReadSql, lists: readonly Listed[], page: Page): Promise<string[]> {
+  return (await findPlaces(read, lists, page)).map(({ id }) => id);
+}
+
+/** Does what {@link findPage} does, and returns the values as well by which the rows were sorted. */
+export async function findPlaces(read: ReadSql, lists: readonly Listed[], page: Page): Promise<Place[]> {
   const [list, ...others] = lists;
   if (!list || page.limit === 0) return [];
   const sought = { ...page, all: list.filters.length === 0 ? 0 : await expectRows(read, list.inOrder) };
   const little = await findLittle(read, list, sought);
-  if (little) return readIds(read, pageOf(little, page));
-  const ids = await findPageOf(read, list, sought);
-  if (ids.length === page.limit || others.length === 0) return ids;
-  const offset = ids.length > 0 || page.offset === 0 ? 0 : page.offset - (await countRows(read, list));
-  const rest = await findPage(read, others, { limit: page.limit - ids.length, offset });
-  return [...new Set([...ids, ...rest])]; // a row may have changed from one list to the other between the queries
+  if (little) return read(pageOf(little, page));
+  const places = await findPageOf(read, list, sought);
+  if (places.length === page.limit || others.length === 0) return places;
+  const offset = places.length > 0 || page.offset === 0 ? 0 : page.offset - (await countRows(read, list));
+  const rest = await findPlaces(read, others, { limit: page.limit - places.length, offset });
+  const found = new Set(places.map(({ id }) => id));
+  // A row changed from one list to the other between the queries: without it the page would look like the last one.
+  if (rest.some(({ id }) => found.has(id))) return findPlaces(read, lists, page);
+  return [...places, ...rest];
 }
 
 /** Returns what matches in all of several lists, if reading it is no more work. */
@@ -84,16 +95,12 @@ async function findLittle(read: ReadSql, list: Listed, sought: Sought): Promise<
  * fill the page, all matching rows are read and sorted: both are bounded. If so many match that sorting takes longer than skipping the
  * others, the order is walked to the end of the page.
  */
-async function findPageOf(read: ReadSql, list: Listed, page: Sought): Promise<string[]> {
-  if (list.filters.length === 0) return readIds(read, pageOf(list.inOrder, page));
+async function findPageOf(read: ReadSql, list: Listed, page: Sought): Promise<Place[]> {
+  if (list.filters.length === 0) return read(pageOf(list.inOrder, page));
   const count = await choosePrefix(read, list, page);
-  if (count === Number.POSITIVE_INFINITY) return readIds(read, pageOf(walkRows(list), page));
-  const ids = count === 0 ? [] : await readIds(read, pageOfPrefix(list, count, page));
-  return ids.length === page.limit ? ids : readIds(read, pageOf(list.matching, page));
-}
-
-async function readIds(read: ReadSql, query: Sql): Promise<string[]> {
-  return (await read<{ id: string }>(query)).map(({ id }) => id);
+  if (count === Number.POSITIVE_INFINITY) return read(pageOf(walkRows(list), page));
+  const places = count === 0 ? [] : await read<Place>(pageOfPrefix(list, count, page));
+  return places.length === page.limit ? places : read(pageOf(list.matching, page));
 }
 
 /** Reading and sorting one row takes as long as skipping this many in an index. */
@@ -139,7 +146,7 @@ export async function countMatches(read: ReadSql, lists: readonly Listed[]): Pro
 
 function pageOf(rows: OrderedRows, { limit, offset }: Page): Sql {
   return Prisma.sql`
-    SELECT id FROM (${firstRows(rows, limit + offset, Prisma.sql`r.id`)}) AS r
+    SELECT ${placeOf(rows)} FROM (${firstRows(rows, limit + offset, Prisma.sql`r.id`)}) AS r
     ORDER BY ${orderOf(rows)} LIMIT ${limit} OFFSET ${offset}`;
 }
 
@@ -152,7 +159,12 @@ function pageOfPrefix({ inOrder, filters }: Listed, count: number, { limit, offs
   const prefix = Prisma.sql`
     SELECT * FROM (${firstRows(inOrder, count, Prisma.sql`r.*`)}) AS r ORDER BY ${order} LIMIT ${count}`;
   return Prisma.sql`
-    SELECT id FROM (${prefix}) AS r WHERE ${allOf(filters)} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
+    SELECT ${placeOf(inOrder)} FROM (${prefix}) AS r WHERE ${allOf(filters)} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
+}
+
+function placeOf({ keys, isById }: OrderedRows): Sql {
+  const value = isById || keys.length === 0 ? Prisma.sql`NULL` : keyColumn(keys.length - 1);
+  return Prisma.sql`id, ${value}::text AS "sortValue"`;
 }
 
 /** Reads each range with the keys as columns: the planner merges ranges that it knows to be sorted. */

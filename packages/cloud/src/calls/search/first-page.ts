@@ -28,7 +28,14 @@ export function isFirstPage(
   return Object.entries(filters).every(([name, value]) => value === undefined || names.includes(name));
 }
 
-/** The values of the statement for the oldest rows of an organization, at most so many; */
+/** Adds a row's place in that list. */
+export function placeByCreation<Row extends { readonly createdAtNs: bigint }>(
+  row: Row,
+): Row & { readonly sortValue: string } {
+  return { ...row, sortValue: String(row.createdAtNs) };
+}
+
+/** The values of the statement for the oldest rows of an organization, at most so many, which may be one more than a page has; */
 export interface FirstPage {
   readonly orgId: string;
   readonly limit: number;
@@ -60,7 +67,7 @@ export function oldest<T extends Listed>(
   const from = sql.table(table);
   const ofDevice = deviceId ? sql` AND "deviceId" = ${deviceId}` : sql``;
   // A limit that is a parameter gives the planner no number: it would sort all rows of a large organization.
-  const first = sql`WHERE "orgId" = ${orgId}${ofDevice} ORDER BY "createdAtNs", id LIMIT ${sql.lit(FEW)}`;
+  const first = sql`WHERE "orgId" = ${orgId}${ofDevice} ORDER BY "createdAtNs", id LIMIT ${sql.lit(FEW + 1)}`;
   const rows = isSorted
     ? sql<DB[T]>`(SELECT t.* FROM (SELECT id FROM ${from} ${first}) AS first JOIN ${from} AS t ON t.id = first.id)`
     : sql<DB[T]>`(SELECT * FROM ${from} ${first})`;

@@ -1,7 +1,8 @@
-import type { Recording } from "@downlink/protocol";
+import type { CursorHeaders, Recording } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import { findPage } from "../../calls/search/find-page.ts";
-import { isFirstPage } from "../../calls/search/first-page.ts";
+import { type CursorPage, closePage, openPage } from "../../calls/search/cursor-page.ts";
+import { findPlaces } from "../../calls/search/find-page.ts";
+import { isFirstPage, placeByCreation } from "../../calls/search/first-page.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Complete } from "../../core/complete.ts";
 import { type Batches, FEW, readInBatches } from "../../db/read-in-batches.ts";
@@ -18,28 +19,37 @@ import {
   toRecording,
 } from "./recording-rows.ts";
 
-type Answered = Complete<Recording>[] | Batches<Complete<Recording>>;
+interface Answered {
+  readonly output: Complete<Recording>[] | Batches<Complete<Recording>>;
+  readonly headers: Complete<CursorHeaders>;
+}
 
 /** Finds first the ids of the page, from narrow rows that are sorted in memory, and then the page itself. */
 export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Answered> {
-  const first = isFirstPage(ctx, query, ["deviceId"]) ? await readFirst(ctx, query) : undefined;
+  const page = openPage(ctx, "recordings.list", query);
+  const first = isFirstPage(ctx, query, ["deviceId"]) ? await readFirst(ctx, query, page) : undefined;
   if (first) return first;
   const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
-  const ids = await findPage(newPoolReader(ctx.db), await planListOf(ctx, query, { device }), query);
-  if (ids.length === 0) await selectDevice(ctx, query); // otherwise the recordings that were found prove that the device exists
-  return (await readFew(ctx, ids)) ?? readInBatches(ids, (some) => readRecordings(ctx, some));
+  const lists = await planListOf(ctx, query, { device, onward: page });
+  const found = await findPlaces(newPoolReader(ctx.db), lists, { limit: page.take, offset: page.offset });
+  if (found.length === 0) await selectDevice(ctx, query); // otherwise the recordings that were found prove that the device exists
+  const { rows, headers } = closePage(ctx, page, found);
+  const ids = rows.map(({ id }) => id);
+  const few = await readFew(ctx, ids);
+  return { output: few ?? readInBatches(ids, (some) => readRecordings(ctx, some)), headers };
 }
 
 /** Returns undefined if there are none, or if one is large. */
-async function readFirst(
-  { caller, db, clock }: Ctx,
-  { deviceId, limit }: ListQuery,
-): Promise<Complete<Recording>[] | undefined> {
+async function readFirst(ctx: Ctx, { deviceId }: ListQuery, page: CursorPage): Promise<Answered | undefined> {
   if (deviceId === "") return undefined;
-  const rows = deviceId
-    ? await selectOldestOfDevice(db, { orgId: caller.orgId, limit, deviceId })
-    : await selectOldestRecordings(db, { orgId: caller.orgId, limit });
-  return rows.length > 0 && rows.every(({ metadata }) => metadata !== null) ? showAll(rows, clock) : undefined;
+  const { caller, db, clock } = ctx;
+  const first = { orgId: caller.orgId, limit: page.take };
+  const found = deviceId
+    ? await selectOldestOfDevice(db, { ...first, deviceId })
+    : await selectOldestRecordings(db, first);
+  if (found.length === 0 || found.some(({ metadata }) => metadata === null)) return undefined;
+  const { rows, headers } = closePage(ctx, page, found.map(placeByCreation));
+  return { output: showAll(rows, clock), headers };
 }
 
 /** Reads all at once if they are few and small. */

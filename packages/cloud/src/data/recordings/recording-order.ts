@@ -1,3 +1,4 @@
+import { ORDERED_CHARACTERS } from "@downlink/protocol";
 import { Prisma } from "../../db/generated/client.ts";
 import { avoidIndex } from "../../db/text-sql.ts";
 import type { ListQuery } from "./recording-filters.ts";
@@ -13,18 +14,25 @@ export interface OrderedPart {
   readonly where: readonly Sql[];
   /** The table whose organization the index begins with. */
   readonly owner: "r" | "d";
-  readonly keys: readonly Sql[];
-  /** The same order by expressions that no index has. */
-  readonly unindexedKeys: readonly Sql[];
+  /** The column to sort by. */
+  readonly value: Sql;
+  readonly type: "bigint" | "text";
+  /** It is the id, because the recordings of the part have no other value. */
+  readonly isById: boolean;
+  /** The keys of the index for a value, */
+  readonly keysOf: (value: Sql) => readonly Sql[];
+  /** and the same order by expressions that no index has. */
+  readonly unindexedKeysOf: (value: Sql) => readonly Sql[];
   /** The index has the recordings' starts and ends behind its key. */
   readonly coversTime: boolean;
   /** The first of two parts has the order of both here. */
   readonly together?: Together;
 }
 
-interface Together {
+export interface Together {
   readonly from: Sql;
   readonly value: Sql;
+  readonly type: "bigint" | "text";
 }
 
 const keys = {
@@ -49,12 +57,18 @@ export function orderRecordings(
   return deviceId === "" ? [deviceless] : [byDeviceName, deviceless];
 }
 
-const recordings = { from: Prisma.sql`"Recording" r`, owner: "r", where: [] } as const;
+const recordings = { from: Prisma.sql`"Recording" r`, owner: "r", where: [], isById: false } as const;
 
 function orderByTime(sortName: keyof typeof keys): OrderedPart {
-  const key = Prisma.raw(keys[sortName]);
-  const coversTime = sortName !== "duration"; // it is hardly related to time, so matches come soon
-  return { ...recordings, sortName, keys: [key], unindexedKeys: [avoidIndex(key, "number")], coversTime };
+  return {
+    ...recordings,
+    sortName,
+    value: Prisma.raw(keys[sortName]),
+    type: "bigint",
+    keysOf: (value) => [value],
+    unindexedKeysOf: (value) => [avoidIndex(value, "number")],
+    coversTime: sortName !== "duration", // it is hardly related to time, so matches come soon
+  };
 }
 
 function orderById(sortName: SortName, where: readonly Sql[]): OrderedPart {
@@ -62,8 +76,11 @@ function orderById(sortName: SortName, where: readonly Sql[]): OrderedPart {
     ...recordings,
     sortName,
     where,
-    keys: [],
-    unindexedKeys: [avoidIndex(Prisma.sql`r.id`, "text")],
+    value: Prisma.sql`r.id`,
+    type: "text",
+    isById: true,
+    keysOf: () => [],
+    unindexedKeysOf: (id) => [avoidIndex(id, "text")],
     coversTime: false,
   };
 }
@@ -74,7 +91,10 @@ function orderByImport(importStatus: ListQuery["importStatus"]): OrderedPart[] {
   const others = orderById("importedAt", [Prisma.sql`r."importedAtNs" IS NULL`]);
   if (importStatus?.every((status) => status !== "complete")) return [others];
   if (importStatus?.every((status) => status === "complete")) return [imported];
-  return [{ ...imported, together: { from: recordings.from, value: Prisma.sql`r."importedAtNs"` } }, others];
+  return [
+    { ...imported, together: { from: recordings.from, value: Prisma.sql`r."importedAtNs"`, type: "bigint" } },
+    others,
+  ];
 }
 
 /**
@@ -84,18 +104,31 @@ function orderByImport(importStatus: ListQuery["importStatus"]): OrderedPart[] {
 const byPath: OrderedPart = {
   ...recordings,
   sortName: "path",
-  keys: [Prisma.sql`left(r.path, 200) COLLATE "C"`, Prisma.sql`r.path COLLATE "C"`],
-  unindexedKeys: [Prisma.sql`r.path COLLATE "C"`],
+  value: Prisma.sql`r.path`,
+  type: "text",
+  keysOf: (path) => [Prisma.sql`left(${path}, 200) COLLATE "C"`, beginningOf(path)],
+  unindexedKeysOf: (path) => [beginningOf(path)],
   coversTime: true,
 };
 
+function beginningOf(path: Sql): Sql {
+  return Prisma.sql`left(${path}, ${Prisma.raw(String(ORDERED_CHARACTERS))}) COLLATE "C"`;
+}
+
 const byDeviceName: OrderedPart = {
   sortName: "deviceName",
+  isById: false,
   from: Prisma.sql`"Device" d JOIN "Recording" r ON r."deviceId" = d.id`,
   where: [],
   owner: "d",
-  keys: [Prisma.sql`d.name`],
-  unindexedKeys: [avoidIndex(Prisma.sql`d.name`, "text")],
+  value: Prisma.sql`d.name`,
+  type: "text",
+  keysOf: (name) => [name],
+  unindexedKeysOf: (name) => [avoidIndex(name, "text")],
   coversTime: false,
-  together: { from: Prisma.sql`"Recording" r LEFT JOIN "Device" d ON d.id = r."deviceId"`, value: Prisma.sql`d.name` },
+  together: {
+    from: Prisma.sql`"Recording" r LEFT JOIN "Device" d ON d.id = r."deviceId"`,
+    value: Prisma.sql`d.name`,
+    type: "text",
+  },
 };

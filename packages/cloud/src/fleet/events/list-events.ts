@@ -1,7 +1,8 @@
-import type { api, Event, Input } from "@downlink/protocol";
+import type { api, CursorHeaders, Event, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import { findPage, type Listed } from "../../calls/search/find-page.ts";
-import { isFirstPage } from "../../calls/search/first-page.ts";
+import { type CursorPage, closePage, openPage, selectBeyondCursor } from "../../calls/search/cursor-page.ts";
+import { findPlaces, type Listed } from "../../calls/search/find-page.ts";
+import { isFirstPage, placeByCreation } from "../../calls/search/first-page.ts";
 import { eventWhere, type Narrowing } from "../../calls/search/jsonb-where.ts";
 import { parseQuery, type Term } from "../../calls/search/terms.ts";
 import type { Complete } from "../../core/complete.ts";
@@ -21,25 +22,39 @@ import { selectEvents, selectOldestEvents, selectOldestOfDevice, toEventFromJoin
 type ListQuery = Input<(typeof api.events)["list"]>;
 type Sql = Prisma.Sql;
 
+interface Answered {
+  readonly output: Complete<Event>[] | Batches<Complete<Event>>;
+  readonly headers: Complete<CursorHeaders>;
+}
+
 /** Finds first the ids of the page, from narrow rows that are sorted in memory, and then the page itself. */
-export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Complete<Event>[] | Batches<Complete<Event>>> {
-  const first = isFirstPage(ctx, query, ["deviceId", "queryFields"]) ? await readFirst(ctx, query) : [];
-  if (first.length > 0) return first;
+export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Answered> {
+  const page = openPage(ctx, "events.list", query);
+  const first = isFirstPage(ctx, query, ["deviceId", "queryFields"]) ? await readFirst(ctx, query, page) : undefined;
+  if (first) return first;
   const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
   if (query.eventTypeId) await findEventType(ctx, query.eventTypeId);
   const scope = scopeWhere("r", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "");
-  const ids = await findPage(newPoolReader(ctx.db), [toListed(query, { scope, device, terms })], query);
-  if (ids.length === 0) await selectDevice(ctx, query); // otherwise the events that were found prove that the device exists
+  const listed = toListed(query, { scope, device, terms, page });
+  const found = await findPlaces(newPoolReader(ctx.db), [listed], { limit: page.take, offset: page.offset });
+  if (found.length === 0) await selectDevice(ctx, query); // otherwise the events that were found prove that the device exists
+  const { rows, headers } = closePage(ctx, page, found);
+  const ids = rows.map(({ id }) => id);
   // So few events fit a batch even if they are of the largest size.
-  return ids.length <= FEW ? readEvents(ctx, ids) : readInBatches(ids, (some) => readEvents(ctx, some));
+  const output = ids.length <= FEW ? await readEvents(ctx, ids) : readInBatches(ids, (some) => readEvents(ctx, some));
+  return { output, headers };
 }
 
-async function readFirst({ caller, db }: Ctx, { deviceId, limit }: ListQuery): Promise<Complete<Event>[]> {
-  const rows = deviceId
-    ? await selectOldestOfDevice(db, { orgId: caller.orgId, limit, deviceId })
-    : await selectOldestEvents(db, { orgId: caller.orgId, limit });
-  return rows.map(toEventFromJoin);
+/** Returns undefined if there are none. */
+async function readFirst(ctx: Ctx, { deviceId }: ListQuery, page: CursorPage): Promise<Answered | undefined> {
+  const first = { orgId: ctx.caller.orgId, limit: page.take };
+  const found = deviceId
+    ? await selectOldestOfDevice(ctx.db, { ...first, deviceId })
+    : await selectOldestEvents(ctx.db, first);
+  if (found.length === 0) return undefined;
+  const { rows, headers } = closePage(ctx, page, found.map(placeByCreation));
+  return { output: rows.map(toEventFromJoin), headers };
 }
 
 async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Complete<Event>[]> {
@@ -51,29 +66,52 @@ interface Plan {
   readonly scope: readonly Sql[];
   readonly device: Pick<DeviceModel, "id"> | undefined;
   readonly terms: readonly Term[];
+  readonly page: CursorPage;
 }
 
 /** "start and end match any event intersecting the range, inclusive". spec: Query syntaxes */
 function toListed(query: ListQuery, plan: Plan): Listed {
   const sortKey = sortKeyOf(query, plan.device);
-  const rows = { from: tablesOf(sortKey), ranges: [], sortOrder: query.sortOrder };
-  const keys = sortKey === "r.id" ? [] : [Prisma.raw(sortKey)];
+  const isById = sortKey === "r.id";
+  const rows = { from: tablesOf(sortKey), ranges: [], sortOrder: plan.page.order, isById };
+  const keys = isById ? [] : [Prisma.raw(sortKey)];
   const ranges = splitAtStart("r", query);
   const isByStart = sortKey === 'r."startNs"';
   const within = isByStart ? [] : touches("r", query);
+  const unindexed = (value: Sql) => avoidIndex(value, sortKey.endsWith('Ns"') ? "number" : "text");
   const matching = {
     ...rows,
-    where: conditions(query, plan, "pairs"),
+    where: [
+      ...conditions(query, plan, "pairs"),
+      ...selectBeyondPlace(plan.page, sortKey, (value) => [unindexed(value)]),
+    ],
     ranges,
-    keys: [avoidIndex(Prisma.raw(sortKey), sortKey.endsWith('Ns"') ? "number" : "text")],
+    keys: [unindexed(Prisma.raw(sortKey))],
   };
+  const onward = selectBeyondPlace(plan.page, sortKey, (value) => (isById ? [] : [value]));
   if (!isCrossed(query, plan, sortKey)) {
-    const where = [...matching.where, ...within];
+    const where = [...conditions(query, plan, "pairs"), ...onward, ...within];
     return { inOrder: { ...rows, where, ranges: isByStart ? ranges : [], keys }, filters: [], matching };
   }
   const [org, ...others] = conditions(query, plan, "trigrams");
-  const inOrder = { ...rows, where: [org!], ranges: isByStart ? ranges : [], keys };
+  const inOrder = { ...rows, where: [org!, ...onward], ranges: isByStart ? ranges : [], keys };
   return { inOrder, filters: [...others, ...within], matching };
+}
+
+/** Returns the condition on events after the cursor, by the keys of an index or by others. */
+function selectBeyondPlace(page: CursorPage, sortKey: SortKey, keysOf: (value: Sql) => readonly Sql[]): Sql[] {
+  const { from, order } = page;
+  if (!from) return [];
+  const place = sortKey === "r.id" ? { ...from, sortValue: from.id } : from;
+  const type = sortKey.endsWith('Ns"') ? "bigint" : "text";
+  const columns = {
+    sortValue: Prisma.raw(sortKey),
+    type,
+    id: Prisma.sql`r.id`,
+    keysOf,
+    isJoined: sortKey === "d.name",
+  } as const;
+  return selectBeyondCursor({ from: place, order }, columns);
 }
 
 /** Returns all conditions but the time, the organization first. */
