@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Recording } from "@downlink/protocol";
+import { NEXT_CURSOR_HEADER, type Recording } from "@downlink/protocol";
 import type { Service } from "../login/open-service.ts";
 import { listRecordings, renderRecordings } from "./list-recordings.ts";
 
@@ -17,12 +17,14 @@ const recording = (at: number, path = `run-${at}.mcap`) =>
 /** Answers so many recordings, in pages. */
 function serviceOf(count: number) {
   const asked: object[] = [];
-  const call = async (_operation: unknown, input: { limit: number; offset: number }) => {
+  const callWithHeaders = async (_operation: unknown, input: { limit: number; cursor?: string }) => {
     asked.push(input);
-    const length = Math.min(input.limit, count - input.offset);
-    return Array.from({ length }, (_, at) => recording(input.offset + at));
+    const first = Number(input.cursor ?? 0);
+    const end = Math.min(first + input.limit, count);
+    const output = Array.from({ length: end - first }, (_, at) => recording(first + at));
+    return { output, headers: { [NEXT_CURSOR_HEADER]: end < count ? String(end) : undefined } };
   };
-  return { service: { client: { call } } as unknown as Service, asked };
+  return { service: { client: { callWithHeaders } } as unknown as Service, asked };
 }
 
 test("a list longer than a page is read to the wanted length, and says that more match", async () => {

@@ -1,4 +1,4 @@
-import { api, formatTimestamp, ImportStatus, type Recording } from "@downlink/protocol";
+import { api, formatTimestamp, ImportStatus, NEXT_CURSOR_HEADER, type Recording } from "@downlink/protocol";
 import { formatBytes, formatDuration } from "@downlink/terminal/amounts";
 import { fit } from "@downlink/terminal/fit";
 import { printable } from "@downlink/terminal/printable";
@@ -34,14 +34,15 @@ export async function listRecordings({ client }: Service, listing: Listing): Pro
   const limit = readWhole("--limit", listing.limit, { least: 1, most: MOST });
   const filter = filterOf(listing);
   const recordings: Recording[] = [];
-  while (recordings.length <= limit) {
-    const wanted = Math.min(PAGE_ROWS, limit + 1 - recordings.length);
-    const page = { limit: wanted, offset: recordings.length };
-    const rows = await client.call(api.recordings.list, { ...filter, ...page, sortBy: "start", sortOrder: "desc" });
-    recordings.push(...rows);
-    if (rows.length < wanted) break;
-  }
-  return { recordings: recordings.slice(0, limit), isMore: recordings.length > limit };
+  let cursor: string | undefined;
+  do {
+    const page = { limit: Math.min(PAGE_ROWS, limit - recordings.length), cursor };
+    const query = { ...filter, ...page, sortBy: "start", sortOrder: "desc" } as const;
+    const { output, headers } = await client.callWithHeaders(api.recordings.list, query);
+    recordings.push(...output);
+    cursor = headers[NEXT_CURSOR_HEADER];
+  } while (cursor !== undefined && recordings.length < limit);
+  return { recordings, isMore: cursor !== undefined };
 }
 
 function filterOf({ project, device, path, topic, start, end, status }: Listing) {

@@ -1,4 +1,10 @@
-import type { CallInput, Operation, Output } from "@downlink/protocol";
+import {
+  type CallInput,
+  type CursorHeaders,
+  NEXT_CURSOR_HEADER,
+  type Operation,
+  type Output,
+} from "@downlink/protocol";
 import { client } from "./client.ts";
 import { queryKey } from "./query-key.ts";
 import { type Query, type QueryOptions, useFetched } from "./use-query.ts";
@@ -7,7 +13,7 @@ const PAGE_ROWS = 500;
 
 type RowOf<O extends Operation> = Output<O> extends readonly (infer T)[] ? T : never;
 
-/** Asks for all of a list, page after page. For lists of which the whole is needed; pages of one answer after the other keep the browser quick. */
+/** Asks for all of a list that has cursors, page after page. For lists of which the whole is needed; pages of one answer after the other keep the browser quick. */
 export function useAll<O extends Operation>(
   operation: O,
   input: CallInput<O>,
@@ -16,12 +22,14 @@ export function useAll<O extends Operation>(
   const [path, text] = queryKey(operation.path, input);
   const fetchAll = async ({ signal }: { signal: AbortSignal }) => {
     const all: RowOf<O>[] = [];
-    for (let offset = 0; ; offset += PAGE_ROWS) {
-      const page = { ...(input as object), offset, limit: PAGE_ROWS } as CallInput<O>;
-      const rows = (await client.call(operation, page, { signal })) as readonly RowOf<O>[];
-      all.push(...rows);
-      if (rows.length < PAGE_ROWS) return all;
-    }
+    let cursor: string | undefined;
+    do {
+      const page = { ...(input as object), cursor, limit: PAGE_ROWS } as CallInput<O>;
+      const { output, headers } = await client.callWithHeaders(operation, page, { signal });
+      all.push(...(output as readonly RowOf<O>[]));
+      cursor = (headers as CursorHeaders)[NEXT_CURSOR_HEADER];
+    } while (cursor !== undefined);
+    return all;
   };
   return useFetched<readonly RowOf<O>[]>([path, `all of ${text}`], fetchAll, options);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import type { Client } from "@downlink/client";
-import { api, type Recording } from "@downlink/protocol";
+import { api, NEXT_CURSOR_HEADER, type Recording } from "@downlink/protocol";
 import { eventually } from "@downlink/recordings/testing";
 import { placesSentAgain } from "../../faults/invariants.ts";
 import { type Acknowledged, DEVICE } from "./clients.ts";
@@ -41,12 +41,13 @@ async function untilSettled({ set }: KillBed, { deviceId, files }: LoadedRobot):
 /** A long run makes more recordings than a page may have. */
 async function listAll(admin: Client, device: { deviceId?: string; deviceName?: string }): Promise<Recording[]> {
   const all: Recording[] = [];
-  for (let page = PAGE; page === PAGE; ) {
-    const query = { ...device, sortBy: "createdAt", limit: PAGE, offset: all.length } as const;
-    const found = await admin.call(api.recordings.list, query);
-    all.push(...found);
-    page = found.length;
-  }
+  let cursor: string | undefined;
+  do {
+    const query = { ...device, sortBy: "createdAt", limit: PAGE, cursor } as const;
+    const { output, headers } = await admin.callWithHeaders(api.recordings.list, query);
+    all.push(...output);
+    cursor = headers[NEXT_CURSOR_HEADER];
+  } while (cursor !== undefined);
   return all;
 }
 
