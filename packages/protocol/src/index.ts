@@ -36,6 +36,7 @@ export { deviceCodeRoutes, oidcRoutes, sessionRoutes } from "./openapi/sign-in-r
 export { isCursorPaged, isPaged, mayBeKept } from "./operations/answers.ts";
 export { type AuditedKind, auditedKinds, isAdministrative } from "./operations/audited.ts";
 export { type Capability, capabilities, EVERY_CAPABILITY, userCapabilities } from "./operations/capabilities.ts";
+export { DEPRECATION_HEADER, deprecationOf } from "./operations/deprecation.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./operations/errors.ts";
 export { createJsonGuard, type JsonLimits } from "./operations/json-guard.ts";
 export {
@@ -196,13 +197,14 @@ export {
 export { holdsCredential } from "./shapes/credentials.ts";
 export { CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "./shapes/cursor.ts";
 export { DeletionReason } from "./shapes/deletion-reason.ts";
+export { namesOf } from "./shapes/deprecate.ts";
 export { parseDurationMs } from "./shapes/duration.ts";
 export { Email } from "./shapes/email.ts";
 export { explainIssue } from "./shapes/explain-issue.ts";
 export { MAX_COUNTED, MAX_LIMIT, ORDERED_CHARACTERS, type SortOrder, TOTAL_HEADER } from "./shapes/list.ts";
 export { withoutNulls } from "./shapes/nulls.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
-export { aliasesOf, foldAliases } from "./shapes/query.ts";
+export { foldAliases } from "./shapes/query.ts";
 export { queryLimits } from "./shapes/query-text.ts";
 export { type Creator, DataDamage, MissingData, MissingReason, RecordingLocation } from "./shapes/summaries.ts";
 export { isStorable, PathSegment, StorableText } from "./shapes/text.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { deprecate } from "../shapes/deprecate.ts";
 
 /**
  * How bytes of an upload are checked when they arrive. On today's processors SHA-256 takes less than half of the CPU time of MD5, at either
@@ -10,7 +11,7 @@ export type DigestAlgorithm = z.infer<typeof DigestAlgorithm>;
 const Md5Base64 = z
   .string()
   .regex(/^[A-Za-z0-9+/]{22}==$/, "must be the base 64 of an MD5")
-  .meta({ deprecated: true, description: "Where the opening of the upload did not ask for SHA-256" });
+  .meta({ description: "Where the opening of the upload did not ask for SHA-256" });
 const Sha256Base64 = z.string().regex(/^[A-Za-z0-9+/]{43}=$/, "must be the base 64 of a SHA-256");
 
 /** A digest as it is sent: one of the two. */
@@ -22,7 +23,7 @@ export interface DigestFields {
 /** The schema of bytes that are sent with their digest: the given fields, and one of the two digests. */
 export function withDigest<Shape extends z.ZodRawShape>(shape: Shape) {
   return z
-    .object({ ...shape, md5: Md5Base64.optional(), sha256: Sha256Base64.optional() })
+    .object({ ...shape, md5: deprecate(Md5Base64.optional(), "2026-11-23"), sha256: Sha256Base64.optional() })
     .refine(hasOne, { message: "is required, or an MD5", path: ["sha256"] });
 }
 

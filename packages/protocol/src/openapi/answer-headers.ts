@@ -1,5 +1,6 @@
 import { INCARNATION_HEADER } from "../edge/edge-limits.ts";
 import { isPaged, mayBeKept } from "../operations/answers.ts";
+import { DEPRECATION_HEADER, mayBeDeprecated } from "../operations/deprecation.ts";
 import { IGNORED_HEADER, type Operation, REPLAYED_HEADER } from "../operations/operation.ts";
 import { DAMAGE_HEADER, MISSING_HEADER } from "../resources/exports.ts";
 import { MAX_COUNTED, TOTAL_HEADER } from "../shapes/list.ts";
@@ -25,6 +26,8 @@ const described = {
   "Set-Cookie": "The cookie of the session, or of a sign-in that has begun at the provider",
   [IGNORED_HEADER]:
     "The names in the query and in the body that nothing reads, percent-encoded and separated by commas",
+  [DEPRECATION_HEADER]:
+    "Since when the operation, or a parameter or a field of the body that the call gives, is deprecated: `@` and Unix seconds. After RFC 9745",
   [REPLAYED_HEADER]: "`true`: the call repeats one with the same `Idempotency-Key`, and this is the answer of that one",
   [TOTAL_HEADER]: `The number of rows on all pages, up to ${MAX_COUNTED}; if there are more, \`${MAX_COUNTED}+\`. Absent where it is not counted, and on pages by cursor`,
   [INCARNATION_HEADER]: "In answers to agents: the incarnation of the control plane. After a new one, say hello again",
@@ -38,7 +41,12 @@ export type AnswerHeader = keyof typeof described;
 const everywhere = ["X-Request-Id", "RateLimit-Policy", "RateLimit"] as const satisfies AnswerHeader[];
 
 /** Every refusal may have these too. */
-const ofRefusals = [IGNORED_HEADER, REPLAYED_HEADER, INCARNATION_HEADER] as const satisfies AnswerHeader[];
+const ofRefusals = [
+  IGNORED_HEADER,
+  DEPRECATION_HEADER,
+  REPLAYED_HEADER,
+  INCARNATION_HEADER,
+] as const satisfies AnswerHeader[];
 
 const ofStatus: Readonly<Record<number, readonly AnswerHeader[]>> = {
   302: ["Location"],
@@ -80,6 +88,7 @@ export function headersOfSuccess(operation: Operation): AnswerHeader[] {
     ...headersOfCall(operation),
     ...namesIf(mayBeKept(operation), "ETag"),
     ...namesIf(isPaged(operation), "Link", TOTAL_HEADER),
+    ...namesIf(mayBeDeprecated(operation), DEPRECATION_HEADER),
     ...namesIf(isToAgent, INCARNATION_HEADER),
   ];
 }

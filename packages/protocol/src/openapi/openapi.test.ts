@@ -6,6 +6,7 @@ import { LEASE_HEADER } from "../edge/edge-limits.ts";
 import type { Contract, Operation } from "../operations/operation.ts";
 import { aliasesOf } from "../shapes/query.ts";
 import { toOpenApi } from "./openapi.ts";
+import { wire } from "./wire-schema.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;
@@ -82,6 +83,22 @@ test("just those operations are marked as deprecated that say so", () => {
   const named = described.filter(({ summary }) => /deprecated/.test(summary)).map(({ operationId }) => operationId);
   assert.deepEqual(marked, named);
   assert.deepEqual(marked, ["imports.list", "imports.deleteMany", "imports.delete"]);
+});
+
+test("what calls may use that is deprecated has the day since when, and their answers declare the header", () => {
+  for (const operation of operations) {
+    const fields = [operation.query, operation.body].flatMap((schema) =>
+      Object.entries<z.ZodType>(schema?.shape ?? {}),
+    );
+    const deprecated = fields.filter(([, field]) => wire(field, {}).deprecated === true);
+    for (const [name, field] of deprecated)
+      assert.match(String(field.meta()?.deprecatedSince), /^2\d{3}-\d\d-\d\d$/, `${operation.path} ${name}`);
+    const hasAliases = fields.some(([, field]) => aliasesOf(field).length > 0);
+    const expected = operation.deprecatedSince !== undefined || deprecated.length > 0 || hasAliases;
+    const [answer] = Object.values(describedOf(operation).responses);
+    assert.equal(headersOf(answer!).includes("deprecation"), expected, operation.path);
+  }
+  assert.doesNotMatch(JSON.stringify(paths), /deprecatedSince|"aliases"/);
 });
 
 test("each answer declares the headers that it may have", () => {

@@ -95,14 +95,14 @@ const securitySchemes = {
 } as const;
 
 function describe(operationId: string, operation: Operation, schemas: Json): Json {
-  const { summary, description, deprecated, access, body } = operation;
+  const { summary, description, deprecatedSince, access, body } = operation;
   const owner = operationId.split(".")[0]!;
   const contentOf = (schema: Json, example?: unknown): Json =>
     jsonContent(schema, example ?? exampleOf(schema, schemas, { owner }));
   return {
     summary,
     description: [description, needsOf(access)].filter(Boolean).join("\n\n") || summary,
-    ...(deprecated && { deprecated }),
+    ...(deprecatedSince && { deprecated: true }),
     security: [{ [securitySchemes[access.kind]]: access.kind === "apiKey" ? [access.capability] : [] }],
     parameters: [
       ...pathParameters(operation.path).map((name) => pathParameter(operation, name)),

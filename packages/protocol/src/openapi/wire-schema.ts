@@ -3,6 +3,9 @@ import { aliasesOf } from "../shapes/query.ts";
 
 export type Json = Record<string, unknown>;
 
+/** The annotations of fields that are for the code alone. */
+const ANNOTATIONS = new Set(["aliases", "deprecatedSince"]);
+
 export const COMPONENTS = "#/components/schemas/";
 
 /** Returns the wire side of a schema. A part that has an id is moved to the components. */
@@ -44,7 +47,7 @@ function nameDefault({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; js
 /** Makes references into a schema's own definitions references into the document, and drops our own annotations. */
 function relink(value: unknown): Json {
   return JSON.parse(
-    JSON.stringify(value, (key, inner: unknown) => (key === "aliases" ? undefined : inner)).replaceAll(
+    JSON.stringify(value, (key, inner: unknown) => (ANNOTATIONS.has(key) ? undefined : inner)).replaceAll(
       "#/$defs/",
       COMPONENTS,
     ),

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Day } from "../shapes/deprecate.ts";
 import type { AuditedKind } from "./audited.ts";
 import type { Capability } from "./capabilities.ts";
 import type { JsonLimits } from "./json-guard.ts";
@@ -72,8 +73,8 @@ export interface Operation {
   readonly access: Access;
   readonly summary: string;
   readonly description?: string;
-  /** Other operations do the same better; the summary names them. */
-  readonly deprecated?: true;
+  /** Since this day other operations do the same better; the summary names them. */
+  readonly deprecatedSince?: Day;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
+import { deprecate } from "../shapes/deprecate.ts";
 import { page, sorting } from "../shapes/list.ts";
 import { byDevice, byRecording, bySession, inProject } from "../shapes/selectors.ts";
 import { ByteCount } from "../shapes/summaries.ts";
@@ -37,7 +38,10 @@ export const attachments = {
     query: z.object({
       ...byRecording,
       siteId: Id.optional(),
-      importId: StorableText.optional().meta({ deprecated: true, description: "The attachments of this import" }),
+      importId: deprecate(
+        StorableText.optional().meta({ description: "The attachments of this import" }),
+        "2026-11-26",
+      ),
       ...byDevice,
       ...bySession,
       ...inProject,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
+import { deprecate } from "../shapes/deprecate.ts";
 import { page } from "../shapes/list.ts";
 import { QueryBoolean, QueryTexts, queryInteger, queryNumber } from "../shapes/query.ts";
 import { byDevice, byRecording, bySession, inProject } from "../shapes/selectors.ts";
@@ -118,7 +119,7 @@ export const coverage = {
         .meta({ description: "Seconds; below 14 counts as 14" }),
       ...byDevice,
       includeEdgeRecordings: QueryBoolean.default(false),
-      importId: StorableText.optional().meta({ deprecated: true }),
+      importId: deprecate(StorableText.optional(), "2026-11-21"),
       ...byRecording,
       ...bySession,
       ...inProject,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
+import { deprecate } from "../shapes/deprecate.ts";
 import { withAliases } from "../shapes/query.ts";
 import { inProject } from "../shapes/selectors.ts";
 import { DataDamage, MissingData } from "../shapes/summaries.ts";
@@ -34,7 +35,7 @@ export const exportSelection = {
     }),
     ["key"],
   ),
-  importId: Id.optional().meta({ deprecated: true }),
+  importId: deprecate(Id.optional(), "2026-11-21"),
   sessionId: Id.optional(),
   sessionKey: Id.optional().meta({ description: "With `projectId` where several projects have it" }),
   episodeId: Id.optional().meta({ description: "The episode's span of its recordings" }),

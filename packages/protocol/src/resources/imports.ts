@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
+import { deprecate } from "../shapes/deprecate.ts";
 import { page, sorting } from "../shapes/list.ts";
 import { QueryBoolean, QueryTexts } from "../shapes/query.ts";
 import { byDevice, inProject } from "../shapes/selectors.ts";
@@ -41,7 +42,7 @@ export const imports = {
     path: "/v1/data/imports",
     access: apiKey("data.imports.list", "projects"),
     summary: "List imports (deprecated: list recordings)",
-    deprecated: true,
+    deprecatedSince: "2026-11-21",
     query: z.object({
       ...byDevice,
       filename: StorableText.optional().meta({ description: "Exact" }),
@@ -64,7 +65,7 @@ export const imports = {
     access: apiKey("data.imports.delete", "projects"),
     isExpensive: true,
     summary: "Delete the data of up to 50 imports of one site (deprecated: delete recordings)",
-    deprecated: true,
+    deprecatedSince: "2026-11-21",
     description:
       "The ids come as `?id=a&id=b`, as the array `id` of a JSON body, or both. Imports of different sites in one request: 400, and nothing is deleted.",
     query: z.object({ id: QueryTexts.optional(), ...forced }),
@@ -79,9 +80,9 @@ export const imports = {
     audits: "import",
     access: apiKey("data.imports.delete", "projects"),
     summary: "Delete all data of an import permanently (deprecated: delete the recording)",
-    deprecated: true,
+    deprecatedSince: "2026-11-21",
     params: z.object({ importId: Id }),
-    query: z.object({ deviceId: StorableText.optional().meta({ deprecated: true }), ...forced }),
+    query: z.object({ deviceId: deprecate(StorableText.optional(), "2026-11-21"), ...forced }),
     response: z.object({ id: z.string() }),
   }),
 };

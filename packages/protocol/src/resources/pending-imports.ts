@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
+import { deprecate } from "../shapes/deprecate.ts";
 import { page, sorting } from "../shapes/list.ts";
 import { QueryBoolean } from "../shapes/query.ts";
 import { byDevice, bySession, inProject } from "../shapes/selectors.ts";
@@ -85,7 +86,7 @@ export const pendingImports = {
       key: StorableText.optional(),
       ...byDevice,
       ...bySession,
-      error: StorableText.optional().meta({ deprecated: true, description: "Exact" }),
+      error: deprecate(StorableText.optional().meta({ description: "Exact" }), "2026-11-21"),
       filename: StorableText.optional().meta({ description: "Exact" }),
       updatedSince: TimeBound.optional(),
       showCompleted: QueryBoolean.default(false),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
+import { deprecate } from "../shapes/deprecate.ts";
 import { page, sorting } from "../shapes/list.ts";
 import { QueryBoolean } from "../shapes/query.ts";
 import { byDevice, byRecording, bySession, inProject } from "../shapes/selectors.ts";
@@ -29,7 +30,7 @@ export const topics = {
     query: z.object({
       start: TimeBound.optional().meta({ description: "Only topics of recordings that end at this time or after it" }),
       end: TimeBound.optional().meta({ description: "Only topics of recordings that start at this time or before it" }),
-      importId: StorableText.optional().meta({ deprecated: true }),
+      importId: deprecate(StorableText.optional(), "2026-11-21"),
       ...byRecording,
       ...byDevice,
       ...bySession,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { deprecate } from "./deprecate.ts";
 import { page } from "./list.ts";
 import { StorableText } from "./text.ts";
 
@@ -9,7 +10,7 @@ export const PREVIOUS_CURSOR_HEADER = "x-pagination-previous-cursor";
 /** These fields are spread into the query of a cursor-paged list. */
 export const cursorPage = {
   limit: page.limit,
-  offset: page.offset.meta({ deprecated: true, description: "Use `cursor`; not both" }),
+  offset: deprecate(page.offset.meta({ description: "Use `cursor`; not both" }), "2026-11-21"),
   cursor: StorableText.min(1)
     .optional()
     .meta({

@@ -4,6 +4,7 @@ import {
   createJsonGuard,
   explainIssue,
   foldAliases,
+  namesOf,
   type Operation,
   withoutNulls,
 } from "@downlink/protocol";
@@ -17,7 +18,9 @@ export type BodyOperation = Operation & Required<Pick<Operation, "body">>;
 
 export interface DecodedBody {
   readonly fields: Record<string, unknown>;
-  /** The names that nothing reads. */
+  /** The names that the operation knows, of those that were sent. */
+  readonly names: readonly string[];
+  /** The names that nothing reads, as a header shows them. */
   readonly ignored: readonly string[];
 }
 
@@ -30,6 +33,7 @@ export function decodeBody(operation: BodyOperation, bytes: Uint8Array<ArrayBuff
   const fields = decode(schema, given);
   return {
     fields: textField === undefined ? fields : { ...fields, [textField]: findText(text, textField) },
+    names: namesOf(schema).filter((name) => Object.hasOwn(given, name)),
     ignored: listIgnored(schema, given),
   };
 }

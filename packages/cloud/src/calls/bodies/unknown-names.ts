@@ -1,7 +1,7 @@
 // Clients send fields that a service does not know, so these are ignored and named in a header. A body that opens or removes something is
 // refused instead: with `projectIDs` misspelt, an API key would open every project.
 
-import { type AuditedKind, aliasesOf, type Operation } from "@downlink/protocol";
+import { type AuditedKind, namesOf, type Operation } from "@downlink/protocol";
 import { z } from "zod";
 import { invalidAt } from "../../core/errors.ts";
 import { nearestName } from "../../core/nearest-name.ts";
@@ -40,13 +40,9 @@ export function refuseUnknown({ audits, body }: Operation, given: Record<string,
 export function listIgnored(schema: z.ZodObject, given: Record<string, unknown>): string[] {
   const names = Object.keys(given);
   if (names.every((name) => Object.hasOwn(schema.shape, name))) return []; // almost every request has no other names
-  const known = listKnownNames(schema);
+  const known = namesOf(schema);
   const ignored = names.filter((name) => name !== "" && !known.includes(name)).slice(0, MOST_NAMED);
   return ignored.map((name) => encodeURIComponent(name.toWellFormed().slice(0, MOST_CHARACTERS).toWellFormed()));
-}
-
-function listKnownNames({ shape }: z.ZodObject): string[] {
-  return Object.entries(shape).flatMap(([name, schema]) => [name, ...aliasesOf(schema as z.ZodType)]);
 }
 
 interface Unknown {
@@ -62,7 +58,7 @@ function* unknownIn(schema: z.core.$ZodType, value: unknown, path: string): Gene
     return;
   }
   if (!(inner instanceof z.ZodObject) || inner.def.catchall || typeof value !== "object" || value === null) return;
-  const known = listKnownNames(inner);
+  const known = namesOf(inner);
   for (const [name, item] of Object.entries(value))
     if (Object.hasOwn(inner.shape, name)) yield* unknownIn(inner.shape[name]!, item, `${path}${name}.`);
     else if (!known.includes(name)) yield { path: `${path}${name}`, nearest: nearestName(name, known) };

@@ -1,4 +1,12 @@
-import { explainIssue, foldAliases, IGNORED_HEADER, MAX_QUERY_PARAMETERS, type Operation } from "@downlink/protocol";
+import {
+  DEPRECATION_HEADER,
+  deprecationOf,
+  explainIssue,
+  foldAliases,
+  IGNORED_HEADER,
+  MAX_QUERY_PARAMETERS,
+  type Operation,
+} from "@downlink/protocol";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { ApiError, invalidRequest } from "../../core/errors.ts";
@@ -15,6 +23,8 @@ const MOST_SHOWN = 50;
 
 const INDEXED = /^(.+)\/\d+$/;
 
+const noBody: DecodedBody = { fields: {}, names: [], ignored: [] };
+
 /** A body below this size takes a millisecond or so. */
 const LARGE_BYTES = 64 * 1024;
 
@@ -27,10 +37,13 @@ export async function parseInput(
   operation: Operation,
   ctx?: Pick<Ctx, "turns" | "caller" | "bodies">,
 ): Promise<Record<string, unknown>> {
-  const body = hasBody(operation) ? await receiveBody(c, operation, ctx) : {};
+  const body = hasBody(operation) ? await receiveBody(c, operation, ctx) : noBody;
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
-  const query = operation.query ? parseQuery(c, operation.query) : {};
-  return { ...body, ...query, ...(operation.body && operation.query && listsOfBoth(body, query)), ...params };
+  const givenQuery = operation.query ? readQuery(c.req.url) : {};
+  noteDeprecated(c, deprecationOf(operation, { query: Object.keys(givenQuery), body: body.names }));
+  const query = operation.query ? parseQuery(c, operation.query, givenQuery) : {};
+  const lists = operation.body && operation.query ? listsOfBoth(body.fields, query) : {};
+  return { ...body.fields, ...query, ...lists, ...params };
 }
 
 function hasBody(operation: Operation): operation is BodyOperation {
@@ -41,12 +54,12 @@ async function receiveBody(
   c: Context<Env>,
   operation: BodyOperation,
   ctx: Parameters<typeof parseInput>[2],
-): Promise<Record<string, unknown>> {
+): Promise<DecodedBody> {
   const bytes = await readJsonBytes(c, operation);
   const isLarge = ctx !== undefined && operation.bodySize === "large" && bytes.length >= LARGE_BYTES;
   const decoded = isLarge ? await decodeInTurn(c, ctx, { operation, bytes }) : decodeBody(operation, bytes);
   noteIgnored(c, decoded.ignored);
-  return decoded.fields;
+  return decoded;
 }
 
 async function decodeInTurn(
@@ -64,8 +77,12 @@ function noteIgnored(c: Context, names: readonly string[]): void {
   if (names.length > 0) c.header(IGNORED_HEADER, names.join(", "), { append: true });
 }
 
-function parseQuery(c: Context, schema: z.ZodObject): Record<string, unknown> {
-  const given = readQuery(c.req.url);
+/** Names the day since which something that the call uses is deprecated. */
+function noteDeprecated(c: Context, since: string | undefined): void {
+  if (since !== undefined) c.header(DEPRECATION_HEADER, since);
+}
+
+function parseQuery(c: Context, schema: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
   noteIgnored(c, listIgnored(schema, given));
   return decodeQuery(schema, given);
 }
