@@ -17,7 +17,7 @@ const operations: readonly Operation[] = Object.values(api).flatMap((contract) =
 export default function decodeSent({ method, path, bytes }: SentBody): Answer {
   const operation = operations.find((one) => one.method === method && one.path === path) as BodyOperation;
   try {
-    return { decoded: decodeBody(operation, bytes) };
+    return { decoded: decodeBody({ operation, bytes }) };
   } catch (error) {
     if (error instanceof ApiError) {
       const { code, message, details } = error;

@@ -28,7 +28,7 @@ for (const [what, operation, body] of cases)
     const bytes = () => new Uint8Array(Buffer.from(body as string));
     const asOutcome = (error: Error) => ({ ...error, message: error.message });
     const inThread = await thread.decode({ operation, bytes: bytes() }).catch(asOutcome);
-    const here = await (async () => decodeBody(operation, bytes()))().catch(asOutcome);
+    const here = await (async () => decodeBody({ operation, bytes: bytes() }))().catch(asOutcome);
     assert.deepEqual(inThread, here);
   });
 

@@ -5,11 +5,11 @@ import { Piscina } from "piscina";
 import { threadEnvironment } from "../../background/indexing/indexing-thread.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Answer, SentBody } from "./body-thread-main.ts";
-import type { BodyOperation, DecodedBody } from "./decode-body.ts";
+import type { DecodedBody, ReceivedBody } from "./decode-body.ts";
 
 export interface BodyThread extends AsyncDisposable {
   /** Throws what {@link decodeBody} throws. The bytes cannot be used afterwards. */
-  decode(sent: { readonly operation: BodyOperation; readonly bytes: Uint8Array<ArrayBuffer> }): Promise<DecodedBody>;
+  decode(received: ReceivedBody): Promise<DecodedBody>;
 }
 
 /** An agent that reports many files sends a large body each few seconds. */

@@ -16,6 +16,11 @@ import { listIgnored, refuseUnknown } from "./unknown-names.ts";
 export type Sized = Operation | Required<Pick<Operation, "bodySize">>;
 export type BodyOperation = Operation & Required<Pick<Operation, "body">>;
 
+export interface ReceivedBody {
+  readonly operation: BodyOperation;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 export interface DecodedBody {
   readonly fields: Record<string, unknown>;
   /** The names that the operation knows, of those that were sent. */
@@ -25,7 +30,7 @@ export interface DecodedBody {
 }
 
 /** Decodes a body by the operation's schema, and its `textField` as the text that was sent; throws a 400 that names each error. */
-export function decodeBody(operation: BodyOperation, bytes: Uint8Array<ArrayBuffer>): DecodedBody {
+export function decodeBody({ operation, bytes }: ReceivedBody): DecodedBody {
   const { body: schema, textField } = operation;
   const text = toText(bytes, operation);
   const given = readBody(schema, text);

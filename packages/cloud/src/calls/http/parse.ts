@@ -10,7 +10,7 @@ import {
 import type { Context } from "hono";
 import type { z } from "zod";
 import { ApiError, invalidRequest } from "../../core/errors.ts";
-import { type BodyOperation, type DecodedBody, decode, decodeBody } from "../bodies/decode-body.ts";
+import { type BodyOperation, type DecodedBody, decode, decodeBody, type ReceivedBody } from "../bodies/decode-body.ts";
 import { listIgnored } from "../bodies/unknown-names.ts";
 import type { Ctx } from "../context/context.ts";
 import type { Env } from "./env.ts";
@@ -22,8 +22,6 @@ import { newGoneSignal } from "./new-gone-signal.ts";
 const MOST_SHOWN = 50;
 
 const INDEXED = /^(.+)\/\d+$/;
-
-const noBody: DecodedBody = { fields: {}, names: [], ignored: [] };
 
 /** A body below this size takes a millisecond or so. */
 const LARGE_BYTES = 64 * 1024;
@@ -37,27 +35,30 @@ export async function parseInput(
   operation: Operation,
   ctx?: Pick<Ctx, "turns" | "caller" | "bodies">,
 ): Promise<Record<string, unknown>> {
-  const body = hasBody(operation) ? await receiveBody(c, operation, ctx) : noBody;
+  const bytes = hasBody(operation) ? await readJsonBytes(c, operation) : undefined;
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
-  const givenQuery = operation.query ? readQuery(c.req.url) : {};
-  noteDeprecated(c, deprecationOf(operation, { query: Object.keys(givenQuery), body: body.names }));
-  const query = operation.query ? parseQuery(c, operation.query, givenQuery) : {};
-  const lists = operation.body && operation.query ? listsOfBoth(body.fields, query) : {};
-  return { ...body.fields, ...query, ...lists, ...params };
+  const given = operation.query ? readQuery(c.req.url) : {};
+  const names = { query: Object.keys(given), body: [] as readonly string[] };
+  noteDeprecated(c, operation, names);
+  const query = operation.query ? parseQuery(c, operation.query, given) : {};
+  if (!hasBody(operation)) return { ...query, ...params };
+  const body = await parseBody(c, ctx, { operation, bytes: bytes! });
+  noteDeprecated(c, operation, { ...names, body: body.names });
+  return { ...body.fields, ...query, ...(operation.query && listsOfBoth(body.fields, query)), ...params };
 }
 
 function hasBody(operation: Operation): operation is BodyOperation {
   return operation.body !== undefined;
 }
 
-async function receiveBody(
+async function parseBody(
   c: Context<Env>,
-  operation: BodyOperation,
   ctx: Parameters<typeof parseInput>[2],
+  sent: ReceivedBody,
 ): Promise<DecodedBody> {
-  const bytes = await readJsonBytes(c, operation);
+  const { operation, bytes } = sent;
   const isLarge = ctx !== undefined && operation.bodySize === "large" && bytes.length >= LARGE_BYTES;
-  const decoded = isLarge ? await decodeInTurn(c, ctx, { operation, bytes }) : decodeBody(operation, bytes);
+  const decoded = isLarge ? await decodeInTurn(c, ctx, sent) : decodeBody(sent);
   noteIgnored(c, decoded.ignored);
   return decoded;
 }
@@ -65,7 +66,7 @@ async function receiveBody(
 async function decodeInTurn(
   c: Context<Env>,
   { turns, caller, bodies }: Pick<Ctx, "turns" | "caller" | "bodies">,
-  sent: { readonly operation: BodyOperation; readonly bytes: Uint8Array<ArrayBuffer> },
+  sent: ReceivedBody,
 ): Promise<DecodedBody> {
   const taker = { owner: caller.orgId, token: callerToken(caller) };
   using _turn = await turns.bodies.take(taker, () => newGoneSignal(c));
@@ -78,7 +79,8 @@ function noteIgnored(c: Context, names: readonly string[]): void {
 }
 
 /** Names the day since which something that the call uses is deprecated. */
-function noteDeprecated(c: Context, since: string | undefined): void {
+function noteDeprecated(c: Context, operation: Operation, given: Parameters<typeof deprecationOf>[1]): void {
+  const since = deprecationOf(operation, given);
   if (since !== undefined) c.header(DEPRECATION_HEADER, since);
 }
 
