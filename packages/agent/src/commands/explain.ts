@@ -72,13 +72,18 @@ async function findExplanation(settings: Settings, file: string): Promise<Explan
 function findRow(database: DatabaseSync | undefined, path: string) {
   const query =
     database?.prepare(`SELECT state, reason_code, reason_text, code, text, wishes.version_id AS requested_here,
-      inode, size_bytes, mtime_ns, card, state_before, since_ns FROM files LEFT JOIN findings USING (version_id)
+      inode, size_bytes, mtime_ns, ctime_ns, card, state_before, since_ns FROM files LEFT JOIN findings USING (version_id)
       LEFT JOIN outcomes USING (version_id) LEFT JOIN wishes USING (version_id) LEFT JOIN away USING (version_id)
       WHERE files.path = ?1 OR away.path = ?1 ORDER BY card IS NOT NULL, since_ns DESC LIMIT 1`);
   query?.setReadBigInts(true);
   const row = query?.get(path);
   if (!row) return undefined;
-  const entry = { inode: row.inode as bigint, sizeBytes: row.size_bytes as bigint, mtimeNs: row.mtime_ns as bigint };
+  const entry = {
+    inode: row.inode as bigint,
+    sizeBytes: row.size_bytes as bigint,
+    mtimeNs: row.mtime_ns as bigint,
+    ctimeNs: row.ctime_ns as bigint,
+  };
   return {
     ...entry,
     state: row.state as FileState,

@@ -1,22 +1,21 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import type { DeletionReason } from "@downlink/protocol";
 import { TRASH_NAME } from "../files/scan.ts";
 import { openInventory } from "../inventory/inventory.ts";
 import { openDatabase } from "../state/database.ts";
-import { hasProblem, importFile, setDevice, withDevice } from "../testing/deletion-scene.ts";
+import {
+  type DeletionScene,
+  hasProblem,
+  importFile,
+  setDevice,
+  untilTaken,
+  withDevice,
+} from "../testing/deletion-scene.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import type { Device } from "../testing/run-daemon.ts";
 import { findTrash, makeTrash } from "./trash.ts";
@@ -154,6 +153,21 @@ test("a file whose mode changes while the permit is on its way is not deleted by
   });
 });
 
+interface Rule extends Pick<Parameters<typeof withDevice>[0], "flags" | "settings"> {
+  readonly isImported?: boolean;
+  allow(scene: DeletionScene): unknown;
+}
+
+const rules: Readonly<Record<DeletionReason, Rule>> = {
+  imported: { isImported: true, allow: ({ cloud }) => setDevice(cloud, { autoDeleteAfterImport: true }) },
+  retention: {
+    settings: { retainRecordingsSeconds: 1, enabled: false },
+    allow: ({ cloud }) => setDevice(cloud, { enabled: true }),
+  },
+  space: { flags: { maxDisk: "1kB" }, isImported: true, allow: ({ agent }) => agent.confirm() },
+  prune: { flags: { maxDisk: "1kB", prunesUnimported: "true" }, allow: ({ agent }) => agent.confirm() },
+};
+
 describe("files that turn out to differ from what the agent assumed", { concurrency: 6 }, () => {
   testLostState();
   testRefusedPermits();
@@ -217,6 +231,24 @@ function testRefusedPermits(): void {
 }
 
 function testChangesBeforeTheDeletion(): void {
+  for (const [rule, { flags, settings, isImported = false, allow }] of Object.entries(rules))
+    test(`whatever was rewritten with its old times is not deleted as the version that it was: ${rule}`, async () => {
+      await withDevice({ files: ["a.mcap"], flags, settings }, async (scene) => {
+        const { cloud, pathOf } = scene;
+        const { versionId } = cloud.at("a.mcap")!;
+        cloud.permits.refuse = () => ({ code: "SafetyPeriod", text: "not yet" });
+        if (isImported) await importFile(cloud, "a.mcap");
+        await allow(scene);
+        await cloud.until("a permit is asked for", () => cloud.permits.asked.length > 0);
+        rewriteInPlace(pathOf("a.mcap"));
+        await untilTaken(scene, "a.mcap");
+        cloud.permits.refuse = () => undefined;
+        cloud.changed();
+        await cloud.until("the version is gone", () => !cloud.files.has(versionId));
+        assert.equal(cloud.deleted.has(versionId), false);
+      });
+    });
+
   for (const [how, replace] of [
     ["is replaced by a rename", (path: string) => renameSync(`${path}.new`, path)],
     ["is rewritten in place with its old times", (path: string) => rewriteInPlace(path)],
@@ -278,8 +310,9 @@ async function leaveInTrash({ root, stateDir }: Device, versionId: string): Prom
   renameSync(join(root, file.path), entry);
 }
 
+/** Writes other bytes and sets the time back to the nanosecond, which `utimesSync` cannot. */
 function rewriteInPlace(path: string): void {
-  const { atime, mtime, size } = statSync(path);
-  writeFileSync(path, Buffer.alloc(size, 7), { flag: "r+" });
-  utimesSync(path, atime, mtime);
+  execFileSync("touch", ["-r", path, `${path}.times`]);
+  writeFileSync(path, Buffer.alloc(statSync(path).size, 7), { flag: "r+" });
+  execFileSync("touch", ["-r", `${path}.times`, path]);
 }

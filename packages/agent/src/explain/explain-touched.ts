@@ -10,6 +10,7 @@ interface Known {
   readonly inode: bigint;
   readonly sizeBytes: bigint;
   readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
 }
 
 /** Explains a file that was touched since the agent looked at it: it waits until the agent knows that its content is the same. */
@@ -24,11 +25,17 @@ export function explainTouched(known: Known, absolutePath: string): Pick<Explana
     };
   if (isBeforeIndexing(known.state) || stats.size !== known.sizeBytes) return undefined;
   const isSameEntry = fileNumber(stats.ino) === fileNumber(BigInt.asUintN(64, known.inode));
-  if (isSameEntry && stats.mtimeNs === known.mtimeNs) return undefined;
+  if (isSameEntry && stats.mtimeNs === known.mtimeNs && stats.ctimeNs === known.ctimeNs) return undefined;
   return {
-    why: `It was ${isSameEntry ? "written or touched" : "copied, or its file system mounted again,"} since the agent looked at it.`,
+    why: `${describeChange(known, stats, isSameEntry)} since the agent looked at it.`,
     next: "It is read again, slowly: with the same content it is the same recording, and goes on as it was; with another one it is a new recording.",
   };
+}
+
+function describeChange(known: Known, stats: { readonly mtimeNs: bigint }, isSameEntry: boolean): string {
+  if (!isSameEntry) return "It was copied, or its file system mounted again,";
+  if (stats.mtimeNs !== known.mtimeNs) return "It was written or touched";
+  return "Its mode, owner or links changed, or its bytes did and its time was set back,";
 }
 
 const leavesByItself: ReadonlySet<FileState> = new Set(["deleting", "gone"]);

@@ -14,7 +14,7 @@ export interface Move {
 /** A file at a known path: only its content can show whether it is the known version. */
 export interface Suspect {
   readonly file: TrackedFile;
-  /** The identity of what is at the path now: it has the same size, but another time or inode. */
+  /** The identity of what is at the path now: it has the same size, but another time or inode, or only another ctime. */
   readonly identity: FileIdentity;
 }
 
@@ -37,7 +37,8 @@ type Known = Pick<Inventory, "files" | "at">;
 /**
  * What a completed scan means for the inventory. A file is gone when two scans in a row did not find it, because one scan may
  * miss a file that is renamed meanwhile. A rename shows as the same device, inode, size and mtime at a new path while the old
- * path is absent. Where only ctime differs (mode, owner, links), it is the same version; another size is another version at once.
+ * path is absent. Another size is another version at once. Whatever else differs, the content decides: where only ctime does, somebody
+ * may have set the mode or the owner, or made a link, or written other bytes and set mtime back.
  */
 export function planScan(known: Known, scan: FinishedScan, absentBefore: ReadonlySet<string>): ScanPlan {
   const missing = known.files().filter(isMissingIn(scan)).toArray();
@@ -97,8 +98,7 @@ function planNew(plan: FoundFiles, found: Found): void {
 /** The file at a known path has another identity than the known one. */
 function planChanged(plan: FoundFiles, file: TrackedFile, found: Found): void {
   const { path, identity } = found;
-  const renewal = renewalOf(file, identity);
-  if (renewal) plan.steps.push(renewal);
+  if (isSuspect(file, identity) && isSameContentHolder(file.identity, identity)) plan.suspects.push({ file, identity });
   else if (planMove(plan, found)) plan.steps.push(eventOn(file, "vanished"));
   else if (isSuspect(file, identity)) plan.suspects.push({ file, identity });
   else {
@@ -120,15 +120,6 @@ function planMove({ movable, moves }: FoundFiles, { path, identity }: Found): bo
 /** Another size is another version; with the same size only the content can show whether it is one. */
 function isSuspect(file: TrackedFile, identity: FileIdentity): boolean {
   return !isBeforeIndexing(file.state) && file.identity.sizeBytes === identity.sizeBytes;
-}
-
-/** Renews the identity where only ctime differs, by mode, owner or links. A file before its examination has to stand still again instead. */
-export function renewalOf(
-  { versionId, state, identity: was }: TrackedFile,
-  identity: FileIdentity,
-): InventoryStep | undefined {
-  if (isBeforeIndexing(state) || state === "deleting" || !isSameContentHolder(was, identity)) return undefined;
-  return { do: "renew", versionId, was, identity };
 }
 
 function eventOn({ versionId, identity }: TrackedFile, event: "changed" | "vanished") {

@@ -3,7 +3,7 @@ import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { hashHeadAndTail } from "../indexing/head-tail.ts";
 import { SET_ASIDE_CODE } from "../indexing/reason-codes.ts";
 import { isBeforeIndexing } from "../inventory/file-state.ts";
-import type { FileIdentity } from "../inventory/identity.ts";
+import { type FileIdentity, isSameIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep } from "../inventory/tracked-file.ts";
 import type { Turns } from "../loops/turns.ts";
@@ -11,7 +11,7 @@ import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 import { isBeingRecorded } from "./active-files.ts";
 import { FileMovedError, openTracked, type Storage } from "./open-tracked.ts";
-import { type Move, planScan, renewalOf, type Suspect } from "./plan-scan.ts";
+import { type Move, planScan, type Suspect } from "./plan-scan.ts";
 import { type Scan, scanTree } from "./scan.ts";
 import type { StorageRoot } from "./storage-root.ts";
 import type { DirectoryWatch } from "./watch.ts";
@@ -54,15 +54,7 @@ export async function scanOnce(
   const { inventory } = ctx;
   // A file that a scan found once matches: patterns make more garbage than all the rest of a scan.
   const matches = (path: string) => (inventory.at(path)?.foundIn ?? 0) > 0 || ctx.matches(path);
-  // Renewals stay out of the plan, which would hold all paths: somebody may have changed the owner of 100,000 files.
-  const renewals: InventoryStep[] = [];
-  const isKnown = (path: string, identity: FileIdentity) => {
-    if (inventory.noteFound(path, identity, number)) return true;
-    const file = inventory.at(path);
-    const renewal = file && renewalOf(file, identity);
-    if (renewal) renewals.push(renewal);
-    return renewal !== undefined;
-  };
+  const isKnown = (path: string, identity: FileIdentity) => inventory.noteFound(path, identity, number);
   const nowNs = ctx.clock.nowNs();
   const filters = {
     matches,
@@ -76,8 +68,7 @@ export async function scanOnce(
   const plan = planScan(ctx.inventory, { ...scan, number }, absent);
   const moves = await Promise.all(plan.moves.map((move) => settleMove(ctx.inventory, storage, move)));
   await applySteps(ctx, [...plan.steps, ...moves.flat(), ...plan.appeared]);
-  await applySteps(ctx, renewals);
-  ctx.noteSuspects(plan.suspects);
+  ctx.noteSuspects([...plan.suspects, ...plan.moves.flatMap((move) => suspectAt(inventory, move))]);
   ctx.young.sync(ctx.inventory.files(), ctx.clock.monotonicMs());
   showProblems(ctx, scan);
   ctx.onScanned();
@@ -86,7 +77,8 @@ export async function scanOnce(
 
 /**
  * The kernel sets ctime on a rename, so a rename looks like a rename and a rewrite with the old mtime restored. Therefore head
- * and tail must agree too; otherwise the file is another version.
+ * and tail must agree too; otherwise the file is another version. Where they agree, the version is at the new path, and its new ctime makes
+ * it a suspect.
  */
 async function settleMove(
   inventory: Inventory,
@@ -96,12 +88,18 @@ async function settleMove(
   const { versionId } = file;
   const known = isBeforeIndexing(file.state) ? undefined : inventory.findings(versionId)?.headTailSha256;
   if (isBeforeIndexing(file.state) || known === (await hashAt(storage, { path, identity }))) {
-    return [{ do: "move", versionId, path, identity }];
+    const { ctimeNs } = isBeforeIndexing(file.state) ? identity : file.identity;
+    return [{ do: "move", versionId, path, identity: { ...identity, ctimeNs } }];
   }
   return [
     { do: "event", versionId, event: "vanished" },
     { do: "track", path, identity },
   ];
+}
+
+function suspectAt(inventory: Inventory, { file: { versionId }, path, identity }: Move): Suspect[] {
+  const file = inventory.at(path);
+  return file?.versionId === versionId && !isSameIdentity(file.identity, identity) ? [{ file, identity }] : [];
 }
 
 async function hashAt(storage: Storage, { path, identity }: Omit<Move, "file">): Promise<string | undefined> {

@@ -18,7 +18,7 @@ import {
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { EdgeItem } from "@downlink/protocol";
-import { openDatabase } from "../state/database.ts";
+import { untilTaken } from "../testing/deletion-scene.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { type Device, makeDevice, type RunningDaemon, settingsFor, startDaemon } from "../testing/run-daemon.ts";
@@ -77,18 +77,6 @@ function repair(path: string, { at = 0.5, keepsTime = false } = {}): Buffer {
   return readFileSync(path);
 }
 
-/** Waits until the agent knows the file as it is on the disk. */
-async function untilTaken({ device, path, agent }: Scene): Promise<void> {
-  const { ctimeNs } = statSync(path, { bigint: true });
-  const isTaken = () => {
-    using database = openDatabase(device.stateDir).database;
-    const query = database.prepare("SELECT ctime_ns FROM files WHERE path = 'a.mcap'");
-    query.setReadBigInts(true);
-    return query.get()?.ctime_ns === ctimeNs;
-  };
-  await agent.until("the file is known as it is", isTaken);
-}
-
 /** Holds back the given part and all later ones until they are released. */
 function holdParts(cloud: FakeCloud, from: number) {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -113,7 +101,7 @@ describe("a change of anything but the content", { concurrency: 4 }, () => {
       await withRecording(async (scene) => {
         const { cloud, versionId, bytes, path } = scene;
         change(path);
-        await untilTaken(scene);
+        await untilTaken(scene, "a.mcap");
         cloud.requestImport("a.mcap");
         await cloud.until("it is stored", () => cloud.uploads.stored.has(versionId));
         assert.ok(cloud.uploads.stored.get(versionId)?.equals(bytes));
@@ -128,7 +116,7 @@ describe("a change of anything but the content", { concurrency: 4 }, () => {
         const requestId = cloud.requestImport("a.mcap");
         await cloud.until("four parts are durable", () => cloud.uploads.durable(requestId) === 4);
         change(path);
-        await untilTaken(scene);
+        await untilTaken(scene, "a.mcap");
         release();
         await cloud.until("it is stored", () => cloud.uploads.stored.has(versionId));
         assert.ok(cloud.uploads.stored.get(versionId)?.equals(bytes));
@@ -144,7 +132,7 @@ describe("a change of anything but the content", { concurrency: 4 }, () => {
         await importWhole(scene);
         const sent = cloud.uploads.received.length;
         change(path);
-        await untilTaken(scene);
+        await untilTaken(scene, "a.mcap");
         await agent.until("it is imported", ({ files }) => files.imported === 1);
         assert.deepEqual([cloud.at("a.mcap")?.versionId, cloud.uploads.received.length], [versionId, sent]);
       });
@@ -180,7 +168,7 @@ function testInterruptions(): void {
       await agent.until("it is missed", ({ problems }) => problems.some(({ code }) => code === "StorageMissing"));
       execFileSync("cp", ["-a", `${device.root}.old`, device.root]);
       rmSync(`${device.root}.old`, { recursive: true });
-      await untilTaken(scene);
+      await untilTaken(scene, "a.mcap");
       assert.deepEqual([[...cloud.files.keys()], cloud.failures], [[versionId], []]);
     });
   });
@@ -193,7 +181,7 @@ function testWhatIsReportedAndRead(): void {
       const reported: EdgeItem[] = [];
       cloud.isItemRefused = (item) => reported.push(item) === 0;
       chmodSync(path, 0o600);
-      await untilTaken(scene);
+      await untilTaken(scene, "a.mcap");
       utimesSync(path, later, later);
       const { mtimeNs } = statSync(path, { bigint: true });
       await cloud.until("it is the new one", () => cloud.files.get(versionId)?.modifiedAt === mtimeNs);
@@ -204,19 +192,6 @@ function testWhatIsReportedAndRead(): void {
     });
   });
 
-  test("a file with another mode is not read for it", async (t) => {
-    await withRecording(async (scene) => {
-      const { path } = scene;
-      execFileSync("touch", ["-a", "-d", "2001-01-01", path]);
-      const { atimeNs } = statSync(path, { bigint: true });
-      chmodSync(path, 0o600);
-      await untilTaken(scene);
-      assert.equal(statSync(path, { bigint: true }).atimeNs, atimeNs);
-      readFileSync(path);
-      if (statSync(path, { bigint: true }).atimeNs === atimeNs) t.diagnostic("reading does not show here");
-    });
-  });
-
   test("two files with the same content stay two, whichever of them is touched", async () => {
     await withRecording(async (scene) => {
       const { cloud, path, versionId } = scene;
@@ -224,7 +199,7 @@ function testWhatIsReportedAndRead(): void {
       await cloud.until("both are known", () => cloud.at("b.mcap") !== undefined);
       const twin = cloud.at("b.mcap")!.versionId;
       copyOver(path);
-      await untilTaken(scene);
+      await untilTaken(scene, "a.mcap");
       assert.deepEqual([cloud.at("a.mcap")?.versionId, cloud.at("b.mcap")?.versionId], [versionId, twin]);
     });
   });
@@ -261,30 +236,16 @@ function testRepairsDuringUploads(): void {
 }
 
 function testRepairsOfImportedFiles(): void {
-  test("an imported file is another version at once where its time changed", async () => {
-    await withRecording(async (scene) => {
-      const { cloud, versionId, path } = scene;
-      await importWhole(scene);
-      repair(path);
-      await cloud.until("another version is known", () => (cloud.at("a.mcap")?.versionId ?? versionId) !== versionId);
-      assert.equal(cloud.files.has(versionId), false);
+  for (const keepsTime of [false, true])
+    test(`an imported file is another version, with ${keepsTime ? "its time restored" : "a new time"}`, async () => {
+      await withRecording(async (scene) => {
+        const { cloud, versionId, path } = scene;
+        await importWhole(scene);
+        repair(path, { keepsTime });
+        await cloud.until("another version is known", () => (cloud.at("a.mcap")?.versionId ?? versionId) !== versionId);
+        assert.equal(cloud.files.has(versionId), false);
+      });
     });
-  });
-
-  test("in an imported file with its time restored the change is found before anything is deleted, and is another version", async () => {
-    await withRecording(async (scene) => {
-      const { cloud, versionId, path } = scene;
-      await importWhole(scene);
-      const repaired = repair(path, { keepsTime: true });
-      await untilTaken(scene);
-      assert.equal(cloud.at("a.mcap")?.versionId, versionId);
-      cloud.settings = { ...cloud.settings, autoDeleteAfterImport: true };
-      cloud.changed();
-      await cloud.until("another version is known", () => (cloud.at("a.mcap")?.versionId ?? versionId) !== versionId);
-      assert.ok(readFileSync(path).equals(repaired));
-      assert.deepEqual([cloud.deleted.size, cloud.permits.asked], [0, []]);
-    });
-  });
 }
 
 function testRepairsOfOtherFiles(): void {
@@ -294,7 +255,7 @@ function testRepairsOfOtherFiles(): void {
       await importWhole(scene);
       cloud.uploads.stored.clear();
       repair(path, { keepsTime: true });
-      await untilTaken(scene);
+      await untilTaken(scene, "a.mcap");
       cloud.requestImport("a.mcap");
       await cloud.until("the request ends", () => cloud.failures.length === 1 || cloud.uploads.stored.size > 0);
       assert.equal(cloud.failures[0]?.code, "FileChanged");
@@ -302,13 +263,14 @@ function testRepairsOfOtherFiles(): void {
     });
   });
 
-  test("where nothing of a file was sent, head, tail and summary show the change", async () => {
-    await withRecording(async (scene) => {
-      const { cloud, versionId, path } = scene;
-      repair(path, { at: 0.001 });
-      await cloud.until("another version is known", () => cloud.at("a.mcap")?.versionId !== versionId);
+  for (const keepsTime of [false, true])
+    test(`where nothing of a file was sent, head, tail and summary show the change, with ${keepsTime ? "its time restored" : "a new time"}`, async () => {
+      await withRecording(async (scene) => {
+        const { cloud, versionId, path } = scene;
+        repair(path, { at: 0.001, keepsTime });
+        await cloud.until("another version is known", () => cloud.at("a.mcap")?.versionId !== versionId);
+      });
     });
-  });
 }
 
 test("an agent that lost its state learns what is stored of its files: touched, they stay imported", async () => {
@@ -324,7 +286,7 @@ test("an agent that lost its state learns what is stored of its files: touched, 
     await again.until("it is imported", ({ files }) => files.imported === 1);
     const { versionId } = cloud.at("a.mcap")!;
     utimesSync(path, later, later);
-    await untilTaken({ ...scene, agent: again });
+    await untilTaken({ ...scene, agent: again }, "a.mcap");
     repair(path);
     await cloud.until("another version is known", () => (cloud.at("a.mcap")?.versionId ?? versionId) !== versionId);
   });

@@ -1,4 +1,6 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { openDatabase } from "../state/database.ts";
 import type { Clock } from "../system/clock.ts";
 import { FakeCloud } from "./fake-cloud.ts";
 import { writeRecording } from "./recordings.ts";
@@ -43,6 +45,18 @@ export async function importFile(cloud: FakeCloud, name: string): Promise<string
   cloud.advance(requestId, "imported");
   await cloud.until(`the end of ${name} is acknowledged`, () => cloud.acknowledged.includes(requestId));
   return versionId;
+}
+
+/** Waits until the agent knows the file as it is on the disk. */
+export async function untilTaken({ device, agent }: Pick<DeletionScene, "device" | "agent">, name: string) {
+  const { ctimeNs } = statSync(join(device.root, name), { bigint: true });
+  const isTaken = () => {
+    using database = openDatabase(device.stateDir).database;
+    const query = database.prepare("SELECT ctime_ns FROM files WHERE path = ?");
+    query.setReadBigInts(true);
+    return query.get(name)?.ctime_ns === ctimeNs;
+  };
+  await agent.until("the file is known as it is", isTaken);
 }
 
 export function setDevice(cloud: FakeCloud, changes: Partial<FakeCloud["settings"]>): void {
