@@ -50,6 +50,7 @@ test("a file that its import found damaged is not to be sent again, but to be sa
   const { todo } = explain(damaged);
   assert.match(todo!, /salvage its failed import in the control plane/);
   assert.doesNotMatch(todo!, /retry/);
+  assert.doesNotMatch(explain({ code: "NameTooLong", text: "x" }).todo!, /retry/);
   assert.match(explain({ code: "KeyTaken", text: "x" }).todo!, /agent retry FILE/);
 });
 

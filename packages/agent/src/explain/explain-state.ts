@@ -1,4 +1,4 @@
-import { maySalvage } from "@downlink/recordings";
+import { maySalvage, summaryRefusals } from "@downlink/recordings";
 import { formatBytes, formatDuration } from "@downlink/terminal/amounts";
 import { provedOver } from "../cloud/describe-failure.ts";
 import { problemTexts } from "../diagnostics/problems.ts";
@@ -102,10 +102,7 @@ const describers: Readonly<Record<FileState, Describer>> = {
       ? `Its import was asked for and failed: ${sentence(outcome.text)} (${outcome.code})`
       : "Its import was asked for, and the control plane could not import it.",
     next: "Nothing until somebody asks for it again.",
-    todo:
-      outcome && maySalvage(outcome.code)
-        ? SALVAGE_IT
-        : `${remedyFor(outcome)} Then ask for it again: \`agent retry FILE\`, or in the control plane.`,
+    todo: adviseFailed(outcome),
   }),
   duplicate: ({ outcome }) => ({
     why: `Its content is in the control plane already, and nothing of it was kept twice: ${sentence(outcome?.text ?? "another recording has it")}`,
@@ -126,6 +123,16 @@ const remedies: Readonly<Record<string, string>> = {
   KeyTaken: "Delete the recording that has its key, or have the recorder write another key.",
   EdgeCopyGone: "It was gone and is back.",
 };
+
+/** The same bytes would be refused again. */
+const refusedAlways: ReadonlySet<string> = new Set(summaryRefusals);
+
+function adviseFailed(outcome: ImportOutcome | null): string {
+  if (outcome && refusedAlways.has(outcome.code))
+    return "Record within that limit: the control plane refuses these bytes each time.";
+  if (outcome && maySalvage(outcome.code)) return SALVAGE_IT;
+  return `${remedyFor(outcome)} Then ask for it again: \`agent retry FILE\`, or in the control plane.`;
+}
 
 function remedyFor(outcome: ImportOutcome | null): string {
   if (!outcome) return "Look at its recording in the control plane for the reason.";

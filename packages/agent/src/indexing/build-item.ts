@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { EdgeItem, type EdgeRecordingItem, edgeLimits, RecordingKey } from "@downlink/protocol";
-import type { LeftOutCounts, RecordingSummary, Salvage } from "@downlink/recordings";
+import { judgeSummary, type LeftOutCounts, type RecordingSummary, type Salvage } from "@downlink/recordings";
 import type { Findings, Schema, TrackedFile } from "../inventory/tracked-file.ts";
 import { PARTLY_LISTED_CODE } from "./reason-codes.ts";
 
@@ -33,6 +33,8 @@ export function findingsOfSummary(
   const { startNs, endNs } = summary;
   if (startNs === undefined || endNs === undefined)
     return { code: "InvalidTime", text: "The messages have no time span." };
+  const refusal = judgeSummary(summary);
+  if (refusal) return { code: refusal.code, text: `It is whole, and ${refusal.text}.` };
   const facts = { ...fileFacts(file), headTailSha256 };
   const { item: fitted, leftOut } = fitIntoReport(toItem(facts, summary, { startNs, endNs }), summary.leftOut);
   const reason = leftOut && partlyListed(leftOut);

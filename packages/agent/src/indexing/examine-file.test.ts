@@ -42,6 +42,17 @@ test("a finished recording becomes an item that keeps the contract, a bag as wel
   }
 });
 
+test("what a control plane refuses of a whole recording, the agent says at its first look", async () => {
+  const bytes = await makeMcap({ topics: [{ topic: `/${"x".repeat(2000)}`, kind: "log", rateHz: 5 }] });
+  const file = trackedFile("a.mcap", bytes.byteLength);
+  const { event, findings } = await examineFile(file, bytesSource(bytes), { signal, isOverdue: false });
+  assert.deepEqual([event, findings?.reason?.code], ["foundDamaged", "NameTooLong"]);
+  assert.match(
+    findings!.reason!.text,
+    /^It is whole, and a topic's name is 2001 bytes long, at most 2000 are kept: .*\. Record with a shorter name\.$/,
+  );
+});
+
 test("a file without its end is unfinished at first, and incomplete with what is readable once it is overdue", async () => {
   const whole = await makeMcap({ durationSeconds: 3, chunkBytes: 20_000 });
   const source = bytesSource(whole.slice(0, whole.byteLength - 500));

@@ -26,6 +26,7 @@ const foreign = (title: string): Advice => ({
   next: "Look at the file: an MCAP or a ROS 1 bag is needed, under its own ending.",
   isSalvageable: false,
 });
+const unkept = (title: string, next: string): Advice => ({ title, retry: "useless", next, isSalvageable: false });
 const tooMuch = (title: string): Advice => ({
   title,
   retry: "useless",
@@ -51,6 +52,9 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   ExpandsTooMuch: tooMuch("Too large: the chunks expand implausibly"),
   TooManyChannels: tooMuch("Too many channels"),
   TooManyRecords: tooMuch("Too many records"),
+  NameTooLong: unkept("A name is too long", "Record with shorter names of topics and schemas."),
+  MetadataTooLarge: unkept("Too large: the metadata", "Record large data as attachments or messages."),
+  TooManyAttachments: unkept("Too many attachments", "Record in smaller pieces."),
   NotARecording: foreign("No recording"),
   UnsupportedFormat: {
     ...foreign("A recording of a version that is not read"),

@@ -1,5 +1,6 @@
 import type { SiteFindings } from "@downlink/protocol";
-import { type ImportableSummary, judgeSummary } from "../../background/indexing/judge-file.ts";
+import { judgeSummary } from "@downlink/recordings";
+import type { ImportableSummary } from "../../background/indexing/judge-file.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { IngestError } from "../../imports/ingest/ingest-failure.ts";
 

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesSource, inspectRecording, type RecordingSummary } from "@downlink/recordings";
-import { makeMcap } from "@downlink/recordings/testing";
-import { judgeFile } from "./judge-file.ts";
+import { inspectRecording } from "../inspect/inspect.ts";
+import { bytesSource } from "../sources/source.ts";
+import { makeMcap } from "../testing/make-mcap.ts";
+import { judgeSummary } from "./judge-summary.ts";
+import type { RecordingSummary } from "./summary.ts";
 
 const inspection = await inspectRecording(bytesSource(await makeMcap({ durationSeconds: 1 })), { fileName: "a.mcap" });
 assert(inspection.state === "finished");
@@ -10,10 +12,9 @@ const { summary } = inspection;
 const [topic] = summary.topics;
 
 function codeOf(change: Partial<RecordingSummary>): string | undefined {
-  const verdict = judgeFile({ state: "finished", summary: { ...summary, ...change } });
-  if (!("refusal" in verdict)) return undefined;
-  assert.ok(verdict.refusal.text.length < 300 && verdict.refusal.text.isWellFormed());
-  return verdict.refusal.code;
+  const refusal = judgeSummary({ ...summary, ...change });
+  assert.ok(refusal === undefined || (refusal.text.length < 300 && refusal.text.isWellFormed()));
+  return refusal?.code;
 }
 
 test("a name may be as long as an index can hold, in UTF-8, and no longer", () => {
@@ -36,4 +37,6 @@ test("a flood of attachments is refused", () => {
   const attachment = { name: "a", mediaType: "", logTimeNs: 0n, createTimeNs: 0n, crc: 0, dataOffset: 0, sizeBytes: 0 };
   assert.equal(codeOf({ attachments: Array(200_000).fill(attachment) }), undefined);
   assert.equal(codeOf({ attachments: Array(200_001).fill(attachment) }), "TooManyAttachments");
+  const leftOut = { channels: 0, attachments: 200_001, metadata: 0, chunks: 0 };
+  assert.equal(codeOf({ attachments: [], leftOut }), "TooManyAttachments");
 });
