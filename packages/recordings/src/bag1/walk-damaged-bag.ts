@@ -2,10 +2,10 @@ import { isOneSummedFrame } from "../codecs/lz4-frames.ts";
 import { DefinedTwiceError, type Reason, RecordingError } from "../faults/reasons.ts";
 import { type Beginning, findBeginning } from "../reading/begun-chunk.ts";
 import { type BoundedJudging, boundJudging } from "../reading/bound-judging.ts";
-import type { ChunkHeader } from "../reading/chunk.ts";
+import { type ChunkHeader, placeOf } from "../reading/chunk.ts";
 import { hasChannel, type Survey } from "../survey/survey.ts";
 import { WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
-import { findBagChunks, nameCompression, readChunkAt } from "./find-bag-chunk.ts";
+import { findBagChunks, isChunk, nameCompression, readChunkAt } from "./find-bag-chunk.ts";
 import { addSpare, findIndexed, type SpareConnections, searchConnections } from "./index-connections.ts";
 import {
   type BagRecord,
@@ -81,25 +81,29 @@ async function beginsOther(offset: number, walk: Walk): Promise<boolean> {
 async function visitRecord(offset: number, walk: Walk): Promise<number> {
   const { survey, context, reader, visitor } = walk;
   const record = await readRecord(offset, walk);
-  const opcode = opcodeOf(record.header);
-  if (opcode === opcodes.chunk) {
+  if (isChunk(record.header)) {
     const chunk = toChunk((await nameCompression(record, walk)) ?? record);
     return isOpen(chunk) ? visitOpen(chunk, record, walk) : visitor.chunk(chunk, record.end);
   }
+  const opcode = opcodeOf(record.header);
   if (opcode === opcodes.connection)
     addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
   if (opcode === opcodes.message) return visitLoose(offset, walk);
   return passRecord(record, walk);
 }
 
-/** Passes a record that holds no messages. If its length is damaged it covers chunks: it goes on at the first of them. */
+/**
+ * Passes a record that holds no messages. If its length is damaged, or bytes of it are missing, it covers chunks: it goes on at the first of
+ * them. In the bag header, which is large and blank, that is always looked for.
+ */
 async function passRecord(record: BagRecord, walk: Walk): Promise<number> {
-  const { sizeBytes } = walk.context.source;
   const { offset, dataOffset, end } = record;
   requireEntries(record);
-  if (end === sizeBytes || (await startsRecord(end, walk))) return end;
-  if ((await findNext({ from: dataOffset, to: end }, walk)) === undefined) return end;
-  const text = `the record at byte ${offset} ends where no other begins; the file is damaged there`;
+  const isHeader = opcodeOf(record.header) === opcodes.bagHeader;
+  if (end === walk.context.source.sizeBytes || (!isHeader && (await startsRecord(end, walk)))) return end;
+  const covered = await findNext({ from: dataOffset, to: end }, walk);
+  if (covered === undefined || covered >= end) return end;
+  const text = `the record at byte ${offset} covers others; the file is damaged there`;
   return visitGap({ offset, from: dataOffset, reason: { code: walk.code, text } }, walk);
 }
 
@@ -109,48 +113,100 @@ function isOpen({ storedBytes, uncompressedBytes }: ChunkHeader): boolean {
 }
 
 /** What an open chunk holds that is not compressed stands behind it as records that look like any other. */
-async function visitOpen(chunk: ChunkHeader, record: BagRecord, walk: Walk): Promise<number> {
-  const isPlain = chunk.compression === "none";
-  const beginning = isPlain ? undefined : await takeBeginning(chunk, walk.context.source.sizeBytes, walk);
-  if (isPlain) return record.end;
-  const reason = unfinished(chunk.offset);
-  if (!beginning) return visitGap({ offset: record.end, from: record.end, reason }, walk);
-  return visitRest(beginning, reason, walk);
+function visitOpen(chunk: ChunkHeader, record: BagRecord, walk: Walk): Promise<number> | number {
+  if (chunk.compression === "none") return record.end;
+  return visitBegun(chunk, { reason: unfinished(chunk.offset), from: record.end }, walk);
 }
 
 /** Messages outside of chunks are what a chunk holds that was never closed. */
 async function visitLoose(offset: number, walk: Walk): Promise<number> {
   const sizes = { storedBytes: 0, uncompressedBytes: 0, crc: 0 };
   const chunk = { offset, dataOffset: offset, compression: "none", ...sizes };
-  const beginning = await takeBeginning(chunk, walk.context.source.sizeBytes, walk);
-  const reason = unfinished(offset);
-  if (!beginning) throw new RecordingError(reason.code, reason.text);
-  return visitRest(beginning, reason, walk);
+  return visitBegun(chunk, { reason: unfinished(offset), from: offset + 1 }, walk);
+}
+
+async function readIndex(walk: Walk): Promise<void> {
+  if (!walk.isIndexRead) await findIndexed(walk.spare, walk);
+  walk.isIndexRead = true;
 }
 
 /** Answers where to go on behind a record that makes no sense. */
 async function goOn(offset: number, reason: Reason, walk: Walk): Promise<number> {
-  if (!walk.isIndexRead) await findIndexed(walk.spare, walk);
-  walk.isIndexRead = true;
+  await readIndex(walk);
   const record = await readChunkAt(offset, walk);
   if (!record) return visitGap({ offset, from: offset + 1, reason }, walk);
-  const { sizeBytes } = walk.context.source;
   const chunk = toChunk(record);
-  const isFramed = record.end <= sizeBytes && (record.end === sizeBytes || (await startsRecord(record.end, walk)));
-  const isRefuted = isFramed && (await isRefutedFrame(chunk, walk));
-  const beginning = isRefuted ? undefined : await takeBeginning(chunk, isFramed ? record.end : sizeBytes, walk);
-  if (!isFramed && beginning) return visitRest(beginning, reason, walk);
-  if (!isFramed) return visitGap({ offset, from: offset + 1, reason }, walk);
-  await searchConnections({ from: beginning?.lastStart ?? offset, to: record.end }, walk.spare, walk);
-  if (!beginning) await walk.visitor.lost({ chunk, end: record.end, reason });
+  if (!(await endsTruly(record, walk))) return visitBegun(chunk, { reason, from: offset + 1 }, walk);
+  const isRefuted = await isRefutedFrame(chunk, walk);
+  const beginning = isRefuted ? undefined : await beginningOf(chunk, record.end, walk);
+  const isTaken = beginning !== undefined && (await take(beginning, walk));
+  await searchConnections({ from: isTaken ? beginning.lastStart : offset, to: record.end }, walk.spare, walk);
+  if (!isTaken) await walk.visitor.lost({ chunk, end: record.end, reason });
   else walk.visitor.gap({ offset: beginning.end, end: record.end, reason, begun: beginning });
   return record.end;
 }
 
-/** Whether a chunk that cannot be read is one whole frame with a checksum: then that refutes all of it, also its beginning. */
-async function isRefutedFrame({ compression, dataOffset, storedBytes }: ChunkHeader, walk: Walk): Promise<boolean> {
+/**
+ * Whether the file ends with a chunk, or what comes behind a chunk stands where it is said to end. A message or a connection shows nothing: if
+ * bytes of the chunk are missing, those of the next one may stand there.
+ */
+async function endsTruly({ end }: BagRecord, walk: Walk): Promise<boolean> {
+  const { sizeBytes } = walk.context.source;
+  if (end >= sizeBytes) return end === sizeBytes;
+  try {
+    return standsBehindChunk.has(opcodeOf((await readRecordHead(end, walk)).header));
+  } catch (error) {
+    if (error instanceof RecordingError) return isBagStart(end, walk);
+    throw error;
+  }
+}
+
+const standsBehindChunk: ReadonlySet<number> = new Set([opcodes.chunk, opcodes.indexData, opcodes.chunkInfo]);
+
+/**
+ * Reads the beginning of a chunk whose end nothing says, and goes on at the next chunk. That may begin inside the last record that seems to be
+ * of this one. If nothing can be read of the chunk, the next one is looked for `from` a place on.
+ */
+async function visitBegun(
+  chunk: ChunkHeader,
+  { reason, from }: { reason: Reason; from: number },
+  walk: Walk,
+): Promise<number> {
+  const { sizeBytes } = walk.context.source;
+  const { offset } = chunk;
+  await readIndex(walk);
+  const longest = await beginningOf(chunk, sizeBytes, walk);
+  if (!longest) return visitGap({ offset, from, reason }, walk);
+  // Its own compressed data begin as those do whose head is lost.
+  const next = await findNext({ from: Math.max(longest.lastStart, from, chunk.dataOffset + 1) }, walk);
+  const isCovered = next !== undefined && next < longest.end;
+  const beginning = isCovered ? await beginningOf(chunk, next, walk) : longest;
+  if (!beginning || !(await take(beginning, walk))) return visitGap({ offset, from, reason }, walk);
+  const gap = { offset: beginning.end, end: next ?? sizeBytes, reason, begun: beginning };
+  await searchConnections({ from: beginning.lastStart, to: gap.end }, walk.spare, walk);
+  walk.visitor.gap(gap);
+  return gap.end;
+}
+
+/**
+ * Whether a chunk that cannot be read is one whole frame with a checksum that refutes it: then it refutes its beginning, too. Else only the
+ * size is wrong that the head of the chunk gives.
+ */
+async function isRefutedFrame(chunk: ChunkHeader, walk: Walk): Promise<boolean> {
+  const { compression, dataOffset, storedBytes } = chunk;
   if (compression !== "lz4" || storedBytes > WHOLE_CHUNK_BYTES) return false;
-  return isOneSummedFrame(await walk.context.source.read(dataOffset, storedBytes));
+  const bytes = await walk.context.source.read(dataOffset, storedBytes);
+  if (!isOneSummedFrame(bytes)) return false;
+  const sense = await findSense(chunk, walk, { limit: dataOffset + storedBytes, isKnown: () => true });
+  if (!sense) return true;
+  const { uncompressedBytes } = sense.chunk;
+  try {
+    await walk.context.decompress.whole({ compression, bytes, uncompressedBytes, place: placeOf(chunk) });
+    return false;
+  } catch (error) {
+    if (error instanceof RecordingError) return true;
+    throw error;
+  }
 }
 
 async function startsRecord(offset: number, walk: Walk): Promise<boolean> {
@@ -188,36 +244,31 @@ async function findSense(chunk: ChunkHeader, walk: Walk, { limit, isKnown }: Sen
 async function mayBeRead(record: BagRecord, walk: Walk): Promise<boolean> {
   const { sizeBytes } = walk.context.source;
   const chunk = toChunk(record);
-  const limit = Math.min(record.end, sizeBytes);
+  const isHeadless = record.end === record.dataOffset;
+  const limit = isHeadless ? sizeBytes : Math.min(record.end, sizeBytes);
   const sense = await findSense(chunk, walk, { limit, isKnown: () => true });
   if (!sense) return false;
-  if (sense.chunk.uncompressedBytes === chunk.uncompressedBytes) return true;
+  if (sense.chunk.uncompressedBytes === chunk.uncompressedBytes || chunk.compression === "bz2") return true;
   return (await beginningOf(chunk, sizeBytes, walk)) !== undefined;
 }
 
-/** Reads the beginning of a chunk. Answers undefined if there is none, or if it contradicts what is known of the bag. */
-async function takeBeginning(chunk: ChunkHeader, limit: number, walk: Walk): Promise<Beginning | undefined> {
-  const beginning = await beginningOf(chunk, limit, walk);
+/** Answers false if it contradicts what is known of the bag. */
+async function take(beginning: Beginning, { visitor }: Walk): Promise<boolean> {
   try {
-    if (beginning) await walk.visitor.begun(beginning.chunk);
-    return beginning;
+    await visitor.begun(beginning.chunk);
+    return true;
   } catch (error) {
-    if (error instanceof RecordingError) return undefined;
+    if (error instanceof RecordingError) return false;
     throw error;
   }
 }
 
-/** Passes the rest of a chunk whose end is not known by any length: it goes on at the next chunk. */
-function visitRest(beginning: Beginning, reason: Reason, walk: Walk): Promise<number> {
-  return visitGap({ offset: beginning.end, from: beginning.end, reason, begun: beginning }, walk);
-}
-
 async function visitGap(
-  { from, ...gap }: { offset: number; from: number; reason: Reason; begun?: Beginning },
+  { from, ...gap }: { offset: number; from: number; reason: Reason },
   walk: Walk,
 ): Promise<number> {
   const end = (await findNext({ from }, walk)) ?? walk.context.source.sizeBytes;
-  await searchConnections({ from: gap.begun?.lastStart ?? gap.offset, to: end }, walk.spare, walk);
+  await searchConnections({ from: gap.offset, to: end }, walk.spare, walk);
   walk.visitor.gap({ ...gap, end });
   return end;
 }

@@ -86,6 +86,23 @@ export class Decompressor {
     if (leftBytes > 0) throw wrongLength(input, input.uncompressedBytes - leftBytes);
   }
 
+  /**
+   * Decompresses the bzip2 stream that the bytes begin with, whatever stands behind it. Answers undefined if it is damaged, or becomes larger
+   * than `mostBytes`.
+   */
+  async bzip2Stream(bytes: Uint8Array, mostBytes: number): Promise<Uint8Array | undefined> {
+    this.#bzip2 ??= loadBzip2();
+    const bzip2 = await this.#bzip2;
+    for (let roomBytes = Math.min(FIRST_ROOM_BYTES, mostBytes); ; roomBytes = Math.min(4 * roomBytes, mostBytes)) {
+      using _held = await this.#hold(2 * (bytes.byteLength + roomBytes));
+      try {
+        return bzip2.decompress(bytes, roomBytes);
+      } catch (error) {
+        if (!`${error}`.includes("BZ_OUTBUFF_FULL") || roomBytes === mostBytes) return undefined;
+      }
+    }
+  }
+
   #decode(input: CompressedPieces & { compression: KnownCompression }): AsyncIterable<Uint8Array> {
     const { compression, pieces, uncompressedBytes, onFrames } = input;
     if (isPlain(compression)) return pieces;
@@ -151,6 +168,9 @@ function knownOf({ compression, place }: Compressed): KnownCompression {
   const text = `${place} is compressed with "${name}", which is not read; convert the file to lz4 or zstd`;
   throw new RecordingError("UnknownCompression", text);
 }
+
+/** Enough for a chunk of most bags. */
+const FIRST_ROOM_BYTES = 1024 * 1024;
 
 /** Less memory than this is held without waiting for a turn. */
 const LITTLE_BYTES = 8 * 1024 * 1024;

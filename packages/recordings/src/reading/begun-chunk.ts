@@ -1,4 +1,4 @@
-import { begunNames, decodeBeginning } from "../codecs/begun-frames.ts";
+import { type BegunCompression, begunNames, decodeBeginning, isBegun } from "../codecs/begun-frames.ts";
 import { isPlain } from "../codecs/decompress.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
@@ -33,7 +33,7 @@ export interface Beginning<C extends ChunkHeader = ChunkHeader> {
   readonly messageCount: number;
   /** Where the bytes of the file end that were understood. */
   readonly end: number;
-  /** Where, not compressed, the last record begins that was taken: if its length is damaged it covers others. */
+  /** Where, not compressed, the last record begins that was taken: if its length is damaged it covers others. Else where the chunk does. */
   readonly lastStart: number;
   /** Whether a record ends with the last byte of the chunk: what is no records seldom does. */
   readonly isAll: boolean;
@@ -60,8 +60,8 @@ export async function findBeginning<C extends ChunkHeader>(
 ): Promise<Beginning<C> | undefined> {
   const { context, limit } = reading;
   const { maxChunkBytes } = context.limits;
-  const storedBytes = Math.min(limit - chunk.dataOffset, maxChunkBytes);
   const compression = begunNameOf(chunk.compression);
+  const storedBytes = Math.min(limit - chunk.dataOffset, compression === "bz2" ? MOST_BZIP2_BYTES : maxChunkBytes);
   if (storedBytes <= 0 || compression === undefined) return undefined;
   const sense = createRecordSense(reading);
   let takenBytes = 0;
@@ -70,7 +70,7 @@ export async function findBeginning<C extends ChunkHeader>(
   const onBlock = (bytes: number): void => {
     takenBytes = bytes;
   };
-  const pieces = isPlain(compression) ? stored : decodeBeginning(compression, stored, { mostBytes, onBlock });
+  const pieces = decodePieces(stored, { compression, mostBytes, onBlock, context });
   for await (const piece of pieces) {
     const isSane = sense.push(piece);
     freeOwn(piece);
@@ -82,10 +82,39 @@ export async function findBeginning<C extends ChunkHeader>(
   if (messageCount === 0) return undefined;
   const usedBytes = isPlain(compression) ? end : takenBytes;
   const begun = { ...chunk, compression, crc: 0, storedBytes: usedBytes, uncompressedBytes: end };
-  const [lastStart, usedEnd] = [chunk.dataOffset + ended.before.end, chunk.dataOffset + usedBytes];
+  const [lastStart, usedEnd] = [
+    chunk.dataOffset + (isPlain(compression) ? ended.before.end : 0),
+    chunk.dataOffset + usedBytes,
+  ];
   const isAll = end === sense.bytes && storedBytes - usedBytes <= MOST_TRAILER_BYTES;
-  return { chunk: begun, messageCount, end: usedEnd, lastStart: Math.min(lastStart, usedEnd), isAll };
+  return { chunk: begun, messageCount, end: usedEnd, lastStart, isAll };
 }
+
+interface Decoding {
+  readonly compression: BegunName;
+  readonly mostBytes: number;
+  /** Gets how many of the bytes were taken when something was decompressed. */
+  readonly onBlock?: (takenBytes: number) => void;
+  readonly context: ReadContext;
+}
+
+/** Decompresses what can be had from a beginning on. bzip2 gives all of its stream or nothing. */
+export async function* decodePieces(
+  stored: AsyncIterable<Uint8Array>,
+  { compression, mostBytes, onBlock, context }: Decoding,
+): AsyncGenerator<Uint8Array> {
+  if (isPlain(compression)) return yield* stored;
+  if (compression !== "bz2")
+    return yield* decodeBeginning(compression, stored, { mostBytes, ...(onBlock && { onBlock }) });
+  const bytes = Buffer.concat(await Array.fromAsync(stored));
+  const content = await context.decompress.bzip2Stream(bytes, Math.min(mostBytes, MOST_BZIP2_BYTES));
+  if (!content) return;
+  onBlock?.(bytes.byteLength);
+  yield content;
+}
+
+/** rosbag writes chunks of 768 KiB. */
+const MOST_BZIP2_BYTES = 16 * 1024 * 1024;
 
 /** An end mark and a checksum stand behind the last block of a frame. */
 const MOST_TRAILER_BYTES = 8;
@@ -106,8 +135,10 @@ const MOST_SEARCHED_BYTES = 16 * 1024 * 1024;
 /** The largest window that a decoder takes by itself. */
 const MOST_WINDOW_BYTES = 128 * 1024 * 1024;
 
-function begunNameOf(compression: string): "" | "none" | "lz4 begun" | "zstd begun" | undefined {
-  if (isPlain(compression)) return compression;
+type BegunName = "" | "none" | "bz2" | BegunCompression;
+
+export function begunNameOf(compression: string): BegunName | undefined {
+  if (isPlain(compression) || isBegun(compression) || compression === "bz2") return compression;
   return compression === "lz4" || compression === "zstd" ? begunNames[compression] : undefined;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource, countReads } from "../sources/source.ts";
-import { bagChunksOf, leaveOpen } from "../testing/bag-chunks.ts";
+import { type BagChunk, bagChunksOf, leaveOpen } from "../testing/bag-chunks.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { type BagMessage, readBagMessages } from "../testing/read-bag-messages.ts";
 import { readMessages } from "../testing/read-messages.ts";
@@ -157,3 +157,54 @@ test("a message that was cut off is not completed with the first bytes of the ba
     assert.ok(salvaged.every(({ data }) => written.has(Buffer.from(data).toString("hex"))));
   }
 });
+
+/** Requires that survey and salvage agree. Answers how many messages they give. */
+async function countSalvaged(bytes: Uint8Array): Promise<number> {
+  const inspection = await inspectRecording(bytesSource(bytes), { fileName: "run.bag", salvage: true });
+  assert.ok("salvage" in inspection && inspection.salvage, inspection.state);
+  const { length } = readMessages(await salvage(bytes, "run.bag", salvagePool));
+  assert.equal(inspection.salvage.messageCount, length);
+  return length;
+}
+
+for (const compression of ["none", "lz4", "bz2"] as const) {
+  test(`behind damage the chunks of a bag are read that begin inside a damaged record, too: ${compression}`, async () => {
+    const whole = Buffer.from(await makeBag({ compression, chunkBytes: 4000 }));
+    const chunks = bagChunksOf(whole);
+    const all = chunks.reduce((sum, { messageCount }) => sum + messageCount, 0);
+    const [, , chunk] = chunks;
+    const middle = Math.floor((chunk!.dataAt + chunk!.end) / 2);
+    const flipped = Buffer.from(whole.subarray(0, -1));
+    flipped[chunk!.end + 5]! ^= 1;
+    const first = Buffer.from(whole.subarray(0, -1)).fill(0, 0, 4096);
+    assert.equal(await countSalvaged(first), all, "the first bytes are zero");
+    assert.equal(await countSalvaged(flipped), all, "a bit of its index data is flipped");
+    for (const missingBytes of [1, 4, 100, 131]) {
+      const index = Buffer.concat([
+        whole.subarray(0, chunk!.indexesEnd - missingBytes),
+        whole.subarray(chunk!.indexesEnd),
+      ]);
+      assert.equal(await countSalvaged(index), all, `${missingBytes} bytes of its index data are missing`);
+      const data = Buffer.concat([whole.subarray(0, middle), whole.subarray(middle + missingBytes)]);
+      const count = await countSalvaged(data);
+      assert.ok(count >= all - chunk!.messageCount && count <= all, `${missingBytes} bytes are missing: ${count}`);
+    }
+  });
+}
+
+for (const compression of ["lz4", "bz2"] as const) {
+  test(`the data of a chunk are found by their own marks if its head is damaged: ${compression}`, async () => {
+    const whole = await makeBag({ compression, chunkBytes: 4000 });
+    const chunks = bagChunksOf(whole);
+    const all = chunks.reduce((sum, { messageCount }) => sum + messageCount, 0);
+    const [, { at, dataAt }] = chunks as [BagChunk, BagChunk];
+    for (const [name, from, to] of [
+      ["all of it", at, dataAt],
+      ["its opcode", whole.indexOf(0x05, at + 8), whole.indexOf(0x05, at + 8) + 1],
+      ["its size", dataAt - 8, dataAt - 4],
+    ] as const) {
+      const bytes = Buffer.from(whole.subarray(0, -1)).fill(0x7f, from, to);
+      assert.equal(await countSalvaged(bytes), all, name);
+    }
+  });
+}

@@ -1,4 +1,5 @@
 import { compressFrame } from "lz4-napi";
+import { compressBzip2 } from "./bzip2-frame.ts";
 import { makeRos1Message, type Ros1Type, ros1Definitions } from "./ros1-messages.ts";
 import { seededRandom } from "./sensors.ts";
 import { ticksOf } from "./timeline.ts";
@@ -17,7 +18,7 @@ export interface BagSpec {
   /** By default 2. */
   readonly durationSeconds?: number;
   /** By default lz4. */
-  readonly compression?: "none" | "lz4";
+  readonly compression?: "none" | "lz4" | "bz2";
   /** By default 64 KiB. */
   readonly chunkBytes?: number;
   /** False for a bag as a recorder that was killed leaves it, without an index. */
@@ -84,7 +85,7 @@ interface ChunkSurroundings {
   readonly topics: readonly BagTopicSpec[];
   /** Connections that an earlier chunk defines. */
   readonly introduced: Set<number>;
-  readonly compression: "none" | "lz4";
+  readonly compression: "none" | "lz4" | "bz2";
 }
 
 async function chunkRecords(
@@ -107,14 +108,20 @@ async function chunkRecords(
     push(record({ op: u8(0x02), conn: u32(conn), time: rosTime(timeNs) }, data));
   }
   const plain = Buffer.concat(parts);
-  // ROS reads only LZ4 frames with a checksum of their content.
-  const stored = compression === "lz4" ? await compressFrame(plain, { contentChecksum: true }) : plain;
+  const stored = await compress[compression](plain);
   const chunk = record({ op: u8(0x05), compression: Buffer.from(compression), size: u32(plain.byteLength) }, stored);
   const indexes = [...entries].map(([conn, list]) =>
     record({ op: u8(0x04), ver: u32(1), conn: u32(conn), count: u32(list.length) }, Buffer.concat(list)),
   );
   return [chunk, ...indexes];
 }
+
+const compress = {
+  none: async (bytes: Buffer) => bytes,
+  // ROS reads only LZ4 frames with a checksum of their content.
+  lz4: (bytes: Buffer) => compressFrame(bytes, { contentChecksum: true }),
+  bz2: async (bytes: Buffer) => compressBzip2(bytes),
+} as const;
 
 function connection({ topic, type }: BagTopicSpec, conn: number): Buffer {
   const { md5sum, definition } = ros1Definitions[type];
