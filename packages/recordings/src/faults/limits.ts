@@ -2,6 +2,8 @@
 export interface InspectLimits {
   /** Largest chunk, compressed or not, that is ever read. */
   readonly maxChunkBytes: number;
+  /** Largest chunk that is held in memory as a whole, compressed or not. A larger one is read in pieces. */
+  readonly maxWholeBytes: number;
   /** Largest part of a chunk, or window of its compression, that is decoded at once where the chunk is only looked at. */
   readonly maxDecodedBytes: number;
   /** Largest schema, channel, metadata or header record. */
@@ -27,6 +29,7 @@ export interface InspectLimits {
 
 export const defaultLimits: InspectLimits = {
   maxChunkBytes: 256 * 1024 * 1024,
+  maxWholeBytes: 16 * 1024 * 1024,
   maxDecodedBytes: 256 * 1024 * 1024,
   maxRecordBytes: 16 * 1024 * 1024,
   maxMapBytes: 16 * 1024 * 1024,
@@ -42,6 +45,7 @@ export const defaultLimits: InspectLimits = {
 /** These limits are for a look at a file in some 40 MB of memory, whatever the file is. A larger file is still a recording. */
 export const leanLimits: InspectLimits = {
   ...defaultLimits,
+  maxWholeBytes: 4 * 1024 * 1024,
   maxDecodedBytes: 16 * 1024 * 1024,
   maxMapBytes: 1024 * 1024,
   maxHeldBytes: 6 * 1024 * 1024,

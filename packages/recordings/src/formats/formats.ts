@@ -1,16 +1,13 @@
 import { indexBag } from "../bag1/bag-index.ts";
 import { holdsBagChunk } from "../bag1/find-bag-chunk.ts";
 import { inspectBag, inspectBagSummary } from "../bag1/inspect-bag.ts";
-import { surveyBag } from "../bag1/survey-bag.ts";
 import { verifyBag } from "../bag1/verify-bag.ts";
 import { inspectMcap, inspectMcapSummary, requireMcapEnd } from "../mcap/inspect-mcap.ts";
 import { holdsMcapChunk } from "../mcap/resync-mcap.ts";
-import { surveyDamagedMcap } from "../mcap/survey-damaged-mcap.ts";
 import { verifyMcap } from "../mcap/verify-mcap.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import type { RecordingFormatName, RecordingSummary } from "../survey/summary.ts";
 import type { Survey } from "../survey/survey.ts";
-import type { DamageLog } from "../verified/damage-log.ts";
 import type { Verifying } from "../verified/verifying.ts";
 
 /**
@@ -29,15 +26,10 @@ export interface RecordingFormat {
   /** Checks the end of the file only, which is cheap. Throws if it is not sound. */
   requireEnd(context: ReadContext): Promise<unknown>;
   /**
-   * Reads all of a recording once and in order. Throws if it cannot be given whole, except in a salvage. Answers where another recording
-   * begins in the same file, which only a salvage comes to, or where the file ends.
+   * Reads all of a recording once and in order. Throws if it cannot be given whole, except in a salvage: it takes what makes sense, and notes
+   * the rest as damage. Answers where another recording begins in the same file, which only a salvage comes to, or where the file ends.
    */
   verify(verifying: Verifying): Promise<number>;
-  /**
-   * Fills a survey with what makes sense, reading as little as possible, and notes the rest as damage. Answers where another recording
-   * begins in the same file, or where the file ends.
-   */
-  surveyIncomplete(survey: Survey, context: ReadContext, damage: DamageLog): Promise<number>;
   /** Whether a chunk of this format stands in the first megabyte, whatever the first bytes of the file are. */
   holdsChunk(context: ReadContext): Promise<boolean>;
 }
@@ -49,7 +41,6 @@ export const formats: Record<RecordingFormatName, RecordingFormat> = {
     inspectSummary: inspectMcapSummary,
     verify: verifyMcap,
     requireEnd: requireMcapEnd,
-    surveyIncomplete: surveyDamagedMcap,
     holdsChunk: holdsMcapChunk,
   },
   bag1: {
@@ -58,7 +49,6 @@ export const formats: Record<RecordingFormatName, RecordingFormat> = {
     inspectSummary: inspectBagSummary,
     verify: verifyBag,
     requireEnd: indexBag,
-    surveyIncomplete: surveyBag,
     holdsChunk: holdsBagChunk,
   },
 };

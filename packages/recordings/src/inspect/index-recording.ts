@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { crc32 } from "node:zlib";
 import type { InspectLimits } from "../faults/limits.ts";
 import { type Reason, RecordingError, stateOf } from "../faults/reasons.ts";
 import { detectDamaged, detectFormat } from "../formats/detect-format.ts";
@@ -9,13 +8,11 @@ import { MAX_TIME_NS } from "../reading/field-cursor.ts";
 import { createReadContext } from "../reading/read-context.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import type { RecordingSummary } from "../survey/summary.ts";
-import { createSurvey, settleSpans } from "../survey/survey.ts";
+import { settleSpans } from "../survey/survey.ts";
 import { toSummary } from "../survey/to-summary.ts";
-import { ActivityLog } from "../verified/activity-log.ts";
-import { createDamageLog } from "../verified/damage-log.ts";
-import { ForwardReader } from "../verified/forward-reader.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { IndexWriter, type WritePiece } from "../verified/write-index.ts";
+import { openVerifying } from "./open-verifying.ts";
 
 export interface IndexOptions {
   /** Only the extension matters. */
@@ -57,14 +54,11 @@ export async function indexRecording(source: RandomAccessSource, options: IndexO
   const { limits, signal, hold } = options;
   const context = createReadContext(source, { limits, signal, hold, isBlocking: true });
   const hash = createHash("sha256");
-  const checksum = createChecksum();
-  const reader = new ForwardReader(context, (block) => {
-    hash.update(block);
-    checksum.add(block);
-  });
   const writer = new IndexWriter(options.write, source.sizeBytes);
-  const verifying = createVerifying({ context, reader, writer, isSalvage: options.isSalvage ?? false });
-  verifying.checksumUpTo = (offset) => checksum.upTo(offset, reader);
+  const { isSalvage = false } = options;
+  const onBlock = (block: Uint8Array): void => void hash.update(block);
+  const verifying = openVerifying(context, { isSalvage, onBlock, add: (run) => writer.add(run) });
+  const { reader } = verifying;
   try {
     const detect = options.isSalvage ? detectDamaged : detectFormat;
     const format = await detect(source, options.fileName);
@@ -79,30 +73,6 @@ export async function indexRecording(source: RandomAccessSource, options: IndexO
     await reader.finish();
     return { state: stateOf(error.reason.code), sha256: hash.digest("hex"), reason: error.reason };
   }
-}
-
-function createVerifying({
-  context,
-  reader,
-  writer,
-  isSalvage,
-}: Pick<Verifying, "context" | "reader" | "isSalvage"> & { writer: IndexWriter }): Verifying {
-  const activity = new ActivityLog();
-  return {
-    context,
-    reader,
-    isSalvage,
-    activity,
-    survey: createSurvey({ mayLackSchemas: isSalvage }),
-    damage: createDamageLog(),
-    schemaPlaces: new Map(),
-    coveredEnd: Number.POSITIVE_INFINITY,
-    add(run) {
-      activity.add(run);
-      return writer.add(run);
-    },
-    checksumUpTo: async () => 0,
-  };
 }
 
 function noteOthers({ damage, context }: Verifying, offset: number): void {
@@ -142,24 +112,3 @@ async function end(
   if (summedDamage) summary.damage = summedDamage;
   return { state: summary.messageCount === 0 ? "empty" : "finished", sha256, summary };
 }
-
-/** Keeps the CRC-32 of all blocks so far, and of what stands before each of the last few blocks. */
-function createChecksum() {
-  const before: { offset: number; crc: number }[] = [];
-  let crc = 0;
-  let position = 0;
-  return {
-    add(block: Uint8Array): void {
-      before.push({ offset: position, crc });
-      if (before.length > KEPT_BLOCKS) before.shift();
-      crc = crc32(block, crc);
-      position += block.byteLength;
-    },
-    async upTo(offset: number, reader: ForwardReader): Promise<number> {
-      const from = before.findLast((block) => block.offset <= offset) ?? { offset: 0, crc: 0 };
-      return crc32(await reader.fetch(from.offset, offset - from.offset), from.crc);
-    },
-  };
-}
-
-const KEPT_BLOCKS = 8;

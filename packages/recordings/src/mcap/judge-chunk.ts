@@ -134,8 +134,12 @@ async function judgeByChecksum(
   limit: number,
 ): Promise<BegunChunk | undefined> {
   const beginning = await findSense(chunk, reading, { limit, isKnown: () => true, takesOthers: true });
-  const isConfirmed = beginning !== undefined && (await hasChecksum(beginning.chunk, chunk.crc, reading));
-  return isConfirmed ? { kind: "begun", beginning, isConfirmed } : undefined;
+  if (!beginning || !(await hasChecksum(beginning.chunk, chunk.crc, reading))) return undefined;
+  return {
+    kind: "begun",
+    beginning: { ...beginning, chunk: { ...beginning.chunk, crc: chunk.crc } },
+    isConfirmed: true,
+  };
 }
 
 interface Sense {

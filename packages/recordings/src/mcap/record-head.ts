@@ -54,6 +54,18 @@ export async function isRecordAt(offset: number, context: ReadContext): Promise<
   return behind !== undefined && !isUnknown(behind);
 }
 
+/**
+ * Whether what stands there shows that the record before it ends there: the file's end, or a record that stands in no chunk, and behind that
+ * another one.
+ */
+export async function isBoundary(offset: number, context: ReadContext): Promise<boolean> {
+  if (offset === context.source.sizeBytes) return true;
+  const head = await readHeadAt(offset, context);
+  return head !== undefined && !mayStandInChunk.has(head.opcode) && (await isRecordAt(offset, context));
+}
+
+const mayStandInChunk: ReadonlySet<number> = new Set([opcodes.schema, opcodes.channel, opcodes.message]);
+
 function isUnknown({ opcode }: RecordHead): boolean {
   return opcode > opcodes.dataEnd;
 }

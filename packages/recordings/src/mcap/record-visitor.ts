@@ -2,16 +2,18 @@ import { RecordingError } from "../faults/reasons.ts";
 import type { Beginning } from "../reading/begun-chunk.ts";
 import { type FieldCursor, openCursor, readU32 } from "../reading/field-cursor.ts";
 import { addChannel, addMetadata, addSchema, countMessages } from "../survey/survey.ts";
+import { type Trust, trusts } from "../survey/trust.ts";
 import type { Verifying } from "../verified/verifying.ts";
-import { opcodes } from "./opcodes.ts";
+import { magic, opcodes } from "./opcodes.ts";
 import { openRecord, type RecordHead } from "./record-head.ts";
 import { readChannel, readHeader, readMetadata, readSchema } from "./records.ts";
 import { endOfRecord } from "./stored-chunk.ts";
 import { createSummaryClaims, type SummaryClaims } from "./summary-claims.ts";
+import { leaveOut } from "./survey-mcap.ts";
 import { verifyAttachment } from "./verify-attachment.ts";
 import { type ChunkVerifier, createChunkVerifier } from "./verify-chunk.ts";
 import { LooseVerifier } from "./verify-loose.ts";
-import type { McapChunk } from "./walk-mcap.ts";
+import { isLeftOut, type McapChunk, readId } from "./walk-mcap.ts";
 
 /** Reads and checks the records of a file one after another, whatever they say of each other. */
 export class RecordVisitor {
@@ -23,6 +25,9 @@ export class RecordVisitor {
   /** Whether the end of the data was seen. The records behind it repeat what the data say. If data come again, it was not the end. */
   #isBehindData = false;
   #lastOpcode = 0;
+  /** Whether the records come from behind a place that makes no sense: they may be what is left of a chunk. */
+  #areLeft = false;
+  #searchFrom: number = magic.byteLength;
 
   constructor(verifying: Verifying, footerOffset: number) {
     this.#verifying = verifying;
@@ -30,6 +35,19 @@ export class RecordVisitor {
     this.#chunks = createChunkVerifier(verifying, footerOffset);
     this.#loose = new LooseVerifier(verifying);
     this.#claims = createSummaryClaims(verifying);
+  }
+
+  /**
+   * From where on a chunk may stand that the last record covers, because bytes of that record are missing: behind its head, or, if it is a
+   * chunk that was read, behind its content.
+   */
+  get searchFrom(): number {
+    return this.#searchFrom;
+  }
+
+  /** The records outside of chunks that come next stand behind a place that makes no sense. */
+  expectLeft(): void {
+    this.#areLeft = true;
   }
 
   /** Whether the last record stood behind the end of the data, and is none that should stand before it. */
@@ -42,6 +60,7 @@ export class RecordVisitor {
     const { opcode, end } = head;
     if (end > this.#verifying.coveredEnd) return this.#leaveCovered(head);
     this.#lastOpcode = opcode;
+    if (opcode <= opcodes.dataEnd) this.#searchFrom = head.contentOffset;
     if (isData.has(opcode)) this.#isBehindData = false;
     if (end > this.#footerOffset) throw tooLong(head);
     if (opcode === opcodes.message) return this.#loose.add(head) ?? end;
@@ -80,7 +99,7 @@ export class RecordVisitor {
       case opcodes.chunk:
         await this.#loose.end();
         this.#claims.foundChunk(head.offset);
-        return this.#chunks.verify(head);
+        return this.#verifyChunk(head);
       case opcodes.schema:
       case opcodes.channel:
         return this.#readDefinition(head);
@@ -88,6 +107,8 @@ export class RecordVisitor {
       case opcodes.metadata:
         return readDescription(head, this.#verifying);
       case opcodes.attachment:
+        // It may hold a recording, which is none of this file.
+        this.#searchFrom = head.end;
         return verifyAttachment(head, this.#verifying);
       case opcodes.dataEnd:
         if (!this.#isBehindData) await checkData(head, this.#verifying);
@@ -104,12 +125,26 @@ export class RecordVisitor {
     }
   }
 
+  #trust(): Trust {
+    if (this.#isBehindData) return trusts.repeated;
+    return this.#areLeft ? trusts.refuted : trusts.unchecked;
+  }
+
+  async #verifyChunk(given: RecordHead): Promise<number> {
+    this.#areLeft = false;
+    const { head, end } = await this.#chunks.verify(given);
+    this.#searchFrom = head.end;
+    return end;
+  }
+
   /** A damaged definition among those that the summary repeats does not make any message unreadable. */
   async #readDefinition(head: RecordHead): Promise<number> {
-    const { reader, context, damage } = this.#verifying;
+    const { reader, context, damage, survey, isSalvage } = this.#verifying;
+    if (isLeftOut(head, context)) return leaveOutRecord(head, this.#verifying);
     const cursor = await openRecord(head, reader, context);
+    if (isSalvage) survey.trust = this.#trust();
     try {
-      if (head.opcode === opcodes.channel) addChannel(this.#verifying.survey, readChannel(cursor), context.limits);
+      if (head.opcode === opcodes.channel) addChannel(survey, readChannel(cursor), context.limits);
       else if (!addPlacedSchema(cursor, head, this.#verifying)) return head.end;
       return await endOfRecord(head, head.contentOffset + cursor.position, this.#verifying);
     } catch (error) {
@@ -140,14 +175,22 @@ function addPlacedSchema(cursor: FieldCursor, { contentOffset }: RecordHead, ver
   if (schema.id === 0) return false;
   const { byteLength } = schema.data;
   addSchema(survey, schema, context.limits);
-  const stored = survey.schemas.get(schema.id)!;
-  if (!schemaPlaces.has(stored)) schemaPlaces.set(stored, [contentOffset + cursor.position - byteLength, byteLength]);
+  const stored = survey.schemas.get(schema.id);
+  // What a salvage knows may be something else, which is trusted more.
+  if (stored && !schemaPlaces.has(stored) && Buffer.compare(stored.data, schema.data) === 0)
+    schemaPlaces.set(stored, [contentOffset + cursor.position - byteLength, byteLength]);
   return true;
+}
+
+async function leaveOutRecord(head: RecordHead, { survey, reader }: Verifying): Promise<number> {
+  leaveOut(survey, { opcode: head.opcode, id: await readId(head, reader) });
+  return head.end;
 }
 
 /** Reads what the file says of the whole recording: its header, or a metadata record. */
 async function readDescription(head: RecordHead, verifying: Verifying): Promise<number> {
   const { reader, context, survey } = verifying;
+  if (isLeftOut(head, context)) return leaveOutRecord(head, verifying);
   const cursor = await openRecord(head, reader, context);
   if (head.opcode === opcodes.header) Object.assign(survey, readHeader(cursor));
   else addMetadata(survey, readMetadata(cursor), context.limits);

@@ -1,3 +1,4 @@
+import { RecordingError } from "../faults/reasons.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
 import {
   type FieldCursor,
@@ -34,6 +35,23 @@ export function readChannel(cursor: FieldCursor): Channel {
     messageEncoding: readText(cursor),
     metadata: readTextMap(cursor),
   };
+}
+
+/** Reads a channel of a damaged file: if its metadata make no sense, and what is before them does, it has none. Throws as {@link readChannel}. */
+export function readDamagedChannel(cursor: FieldCursor): Channel {
+  const from = cursor.position;
+  try {
+    return readChannel(cursor);
+  } catch (error) {
+    if (!(error instanceof RecordingError)) throw error;
+    cursor.position = from;
+    const [id, schemaId] = [readU16(cursor), readU16(cursor)];
+    const [topic, messageEncoding] = [readText(cursor), readText(cursor)];
+    const mapBytes = readU32(cursor);
+    if (cursor.position + mapBytes !== cursor.bytes.byteLength) throw error;
+    cursor.position += mapBytes;
+    return { id, schemaId, topic, messageEncoding, metadata: {} };
+  }
 }
 
 export function readMetadata(cursor: FieldCursor): MetadataRecord {

@@ -4,14 +4,16 @@ import { firstFrom } from "../memory/sorted-places.ts";
 import { boundJudging } from "../reading/bound-judging.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";
-import { type Channel, createSurvey, type Schema, type Survey } from "../survey/survey.ts";
+import { createSurvey } from "../survey/survey.ts";
+import { trusts } from "../survey/trust.ts";
+import { findDefinitions, type Unread } from "./find-definitions.ts";
 import { addRepeatedChannels } from "./index-mcap.ts";
-import { type DamagedReading, type JudgedChunk, judgeChunk, readChunkAt } from "./judge-chunk.ts";
+import { type BegunChunk, type DamagedReading, type JudgedChunk, judgeChunk, readChunkAt } from "./judge-chunk.ts";
 import { lookalikes, PIECE_BYTES } from "./lookalikes.ts";
 import { isLoose, type LoosePlace } from "./loose-places.ts";
 import { readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic } from "./opcodes.ts";
-import { endOfFramed } from "./record-head.ts";
+import { endOfFramed, isBoundary } from "./record-head.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
 import type { McapChunk } from "./walk-mcap.ts";
 
@@ -24,17 +26,20 @@ export type Resumed = { readonly offset: number } & (
 
 /** Goes on behind places that make no sense, in one file. */
 export interface Resync {
-  /**
-   * Answers what can be had of the chunk at a place whose record makes no sense, or undefined. Damage costs time here, so that what the
-   * file introduces elsewhere is looked for only now.
-   */
+  /** Introduces what the summary repeats, if it can be read. */
+  prepare(): Promise<unknown>;
+  /** Answers what can be had of the chunk at a place whose record makes no sense, or undefined. */
   judge(offset: number): Promise<JudgedChunk | undefined>;
+  /** Answers what can be had of the beginning of a chunk that something else stands in at `end`. What its checksum refutes gives nothing. */
+  shorten(chunk: McapChunk, end: number): Promise<BegunChunk | undefined>;
+  /** Introduces the channels that stand in what cannot be read as a whole. */
+  define(unread: Unread, end: number): Promise<void>;
   /**
    * Finds the next chunk from a place on that can be read, at least in its beginning: one that the summary names, or that looks like one.
-   * It answers also where records outside of chunks go on, unless only chunks are wanted, and where another file begins. It answers
-   * undefined if there is none of them.
+   * It answers also where another file begins, and, from `looseFrom` on, where records outside of chunks go on. It answers undefined if none
+   * of them begins before `to`, by default the end of the file.
    */
-  find(from: number, wanted?: { readonly isChunk: boolean }): Promise<Resumed | undefined>;
+  find(from: number, place: { readonly to?: number; readonly looseFrom: number }): Promise<Resumed | undefined>;
 }
 
 export function createResync(reading: DamagedReading): Resync {
@@ -46,25 +51,47 @@ export function createResync(reading: DamagedReading): Resync {
     return named;
   };
   return {
+    prepare,
     async judge(offset) {
-      await prepare();
       const chunk = await readChunkAt(offset, reading);
       return chunk && judging.judge(chunk);
     },
-    async find(from, { isChunk } = { isChunk: false }) {
-      const searching = { ...judging, reading, ...(isChunk && { isLoose: async () => false }) };
+    async shorten(chunk, end) {
+      const judged = chunk.crc === 0 ? await judgeChunk(chunk, reading, end) : undefined;
+      return judged?.kind === "begun" ? judged : undefined;
+    },
+    define: (unread, end) => findDefinitions(unread, end, reading),
+    async find(from, { to = sizeBytes, looseFrom }) {
+      const searching = { ...judging, reading, looseFrom };
       let searchedTo = from;
-      for (const { offset, end } of nearestChunks(await prepare(), { from, to: sizeBytes })) {
-        const unnamed = await search({ from: searchedTo, to: offset }, searching);
-        if (unnamed) return unnamed;
-        const chunk = offset >= from ? await readChunkAt(offset, reading) : undefined;
-        const judged = chunk && (await judging.judge(chunk));
-        if (judged) return { offset, ...judged };
-        searchedTo = Math.max(searchedTo, end);
+      for (const place of nearestChunks(await prepare(), { from, to })) {
+        const found = await searchNamed(place, searchedTo, searching);
+        if (typeof found !== "number") return found;
+        searchedTo = found;
       }
-      return search({ from: searchedTo, to: sizeBytes }, searching);
+      return search({ from: searchedTo, to }, searching);
     },
   };
+}
+
+/** Searches up to a chunk that the summary names, and looks at that one. Answers up to where nothing was found. */
+async function searchNamed(
+  { offset, end }: { offset: number; end: number },
+  from: number,
+  searching: Searching,
+): Promise<Resumed | number> {
+  const { reading, judge } = searching;
+  const unnamed = await search({ from, to: offset }, searching);
+  if (unnamed) return unnamed;
+  const chunk = offset >= from ? await readChunkAt(offset, reading) : undefined;
+  const judged = chunk && (await judge(chunk));
+  if (judged) return { offset, ...judged };
+  // If bytes are missing, the places are wrong that the summary names.
+  const searchedTo = Math.max(from, offset);
+  if (end <= searchedTo || !(await isBoundary(end, reading.context))) return searchedTo;
+  // Blocks that were moved may stand where the head of a chunk is lost.
+  const moved = chunk ? undefined : await search({ from: searchedTo, to: end }, { ...searching, looseFrom: end });
+  return moved ?? end;
 }
 
 interface Judging {
@@ -115,7 +142,8 @@ export async function holdsMcapChunk(context: ReadContext): Promise<boolean> {
   await introduceRepeated(reading);
   const to = Math.min(PIECE_BYTES, context.source.sizeBytes);
   const judge = (chunk: McapChunk) => judgeChunk(chunk, reading);
-  return (await search({ from: 0, to }, { reading, judge, isLoose: async () => false })) !== undefined;
+  const searching = { reading, judge, isLoose: async () => false, looseFrom: 0 };
+  return (await search({ from: 0, to }, searching)) !== undefined;
 }
 
 /** Whether what looks like the head of a compressed chunk stands in the first part of the file. */
@@ -130,43 +158,41 @@ async function holdsCompressedChunk(shared: ReadContext): Promise<boolean> {
 
 const MOST_SEEN_BYTES = 64 * 1024 * 1024;
 
+interface Searching extends Judging {
+  readonly reading: DamagedReading;
+  /** Before this place no records are looked for that stand outside of chunks. */
+  readonly looseFrom: number;
+}
+
 async function search(
   { from, to }: { from: number; to: number },
-  { reading, judge, isLoose }: Judging & { readonly reading: DamagedReading },
+  { reading, judge, isLoose, looseFrom }: Searching,
 ): Promise<Resumed | undefined> {
   for await (const { offset, chunk, loose } of lookalikes(reading, { from, to })) {
     if (chunk) {
       const judged = await judge(chunk);
       if (judged) return { offset, ...judged };
     } else if (!loose) return { kind: "file", offset };
-    else if (await isLoose(loose)) return { kind: "loose", offset };
+    else if (offset >= looseFrom && (await isLoose(loose))) return { kind: "loose", offset };
   }
   return undefined;
 }
 
 /**
- * Adds the schemas and channels that the summary repeats and that are not known: those that damage took out of the data. Answers what the
- * summary holds; nothing if it cannot be read.
+ * Adds the schemas and channels that the summary repeats. If it has no checksum it may be damaged itself: what the data say counts instead.
+ * Answers what the summary holds; nothing if it cannot be read.
  */
 async function introduceRepeated({ context, survey }: DamagedReading): Promise<SummarySection> {
   const section: SummarySection = { schemas: [], channels: [], attachments: [], metadata: [] };
   try {
     const end = await readMcapEnd(context.source, FOOTER_BYTES + magic.byteLength);
     Object.assign(section, await readSummarySection(end, context, { wantsChunks: true }));
-    const schemas = section.schemas.filter(({ id }) => !survey.schemas.has(id));
-    const channels = section.channels.filter(({ id }) => !survey.channels.has(id));
-    addRepeatedChannels(survey, { ...section, schemas, channels }, context.limits);
-    for (const { id } of schemas) noteRepeated(survey, survey.schemas.get(id));
-    for (const { id } of channels) noteRepeated(survey, survey.channels.get(id));
+    survey.trust = section.isProven ? trusts.proven : trusts.repeated;
+    addRepeatedChannels(survey, section, context.limits);
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
   }
   return section;
-}
-
-/** The summary may be damaged itself: what the data say later counts. */
-function noteRepeated({ onlyRepeated }: Survey, taken: Schema | Channel | undefined): void {
-  if (taken) onlyRepeated.add(taken);
 }
 
 /** The places of the chunks that the summary names, in the order of the file. */

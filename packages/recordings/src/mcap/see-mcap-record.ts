@@ -2,7 +2,7 @@ import { RecordingError } from "../faults/reasons.ts";
 import type { SeenRecord, SeeRecord } from "../reading/begun-chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
 import { EMPTY_MESSAGE_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
-import { readChannel, readSchema } from "./records.ts";
+import { readDamagedChannel } from "./records.ts";
 
 interface Bounds {
   /** Records of any type may stand in the chunk, because its checksum judges them; else only schemas, channels and messages make sense. */
@@ -39,12 +39,18 @@ function isInside(messageBytes: number, mostBytes: number): boolean {
   return messageBytes >= EMPTY_MESSAGE_BYTES && messageBytes <= mostBytes;
 }
 
-/** Throws if the record is neither a schema nor a channel, nor another one that may be there. */
+/** Throws if the record is neither a schema nor a channel, nor another one that may be there. One whose fields make no sense introduces nothing. */
 function seeDefinition(record: Uint8Array, introduced: Set<number>, { takesOthers = false }: Bounds): void {
-  const cursor = openCursor(record.subarray(RECORD_HEAD_BYTES), "a record", "BadChunk");
-  if (record[0] === opcodes.schema) readSchema(cursor);
-  else if (record[0] === opcodes.channel) introduced.add(readChannel(cursor).id);
-  else if (!takesOthers || record[0] === 0) throw senseless(); // no record has the type 0. source: MCAP, Records
+  if (record[0] === opcodes.channel) introduce(record, introduced);
+  else if (record[0] !== opcodes.schema && (!takesOthers || record[0] === 0)) throw senseless(); // no record has the type 0. source: MCAP, Records
+}
+
+function introduce(record: Uint8Array, introduced: Set<number>): void {
+  try {
+    introduced.add(readDamagedChannel(openCursor(record.subarray(RECORD_HEAD_BYTES), "a record", "BadChunk")).id);
+  } catch (error) {
+    if (!(error instanceof RecordingError)) throw error;
+  }
 }
 
 function senseless(): RecordingError {

@@ -1,7 +1,6 @@
 import { RecordingError } from "../faults/reasons.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
 import { copies } from "../verified/forward-reader.ts";
-import { WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { isRecordAt, openRecordStart, type RecordHead } from "./record-head.ts";
@@ -38,7 +37,7 @@ export async function readStoredChunk(
   }
   const head = { ...given, end: await endOfRecord(given, contentEnd, verifying) };
   const lengthBytes = head.end - head.offset;
-  const isHeld = lengthBytes <= WHOLE_CHUNK_BYTES;
+  const isHeld = lengthBytes <= context.limits.maxWholeBytes;
   let bytes: Uint8Array | undefined;
   const { indexes, covering } = await readIndexes(footerOffset - head.end, async (length) => {
     if (!isHeld) return context.source.read(head.end, length);
@@ -50,12 +49,15 @@ export async function readStoredChunk(
 }
 
 /** The beginning of a chunk that is not whole, which has no message indexes. */
-export async function openBeginning(chunk: McapChunk, { reader }: Verifying): Promise<StoredChunk> {
+export async function openBeginning(
+  chunk: McapChunk,
+  { reader, context: { limits } }: Verifying,
+): Promise<StoredChunk> {
   const { offset, dataOffset, storedBytes } = chunk;
   const contentOffset = offset + RECORD_HEAD_BYTES;
   const end = dataOffset + storedBytes;
   const head = { opcode: opcodes.chunk, offset, contentOffset, contentBytes: end - contentOffset, end };
-  const bytes = end - offset <= WHOLE_CHUNK_BYTES ? await reader.fetch(offset, end - offset) : undefined;
+  const bytes = end - offset <= limits.maxWholeBytes ? await reader.fetch(offset, end - offset) : undefined;
   return { head, chunk, end, bytes, indexes: new Uint8Array(0) };
 }
 
@@ -158,11 +160,13 @@ export async function* contentOf(
     throw new RecordingError("BadChunk", text);
   }
   const start = dataOffset - offset;
-  const input = { compression, uncompressedBytes, storedBytes, place, onFrames };
+  const { leavesOut, maxDecodedBytes, maxWholeBytes } = context.limits;
+  const most = leavesOut ? { mostBytes: maxDecodedBytes } : {};
+  const input = { compression, uncompressedBytes, storedBytes, place, onFrames, ...most };
   if (!bytes)
     return yield* context.decompress.inPieces({ ...input, pieces: copies(reader.stream(dataOffset, storedBytes)) });
   const stored = bytes.subarray(start, start + storedBytes);
-  if (uncompressedBytes <= WHOLE_CHUNK_BYTES) yield await context.decompress.whole({ ...input, bytes: stored });
+  if (uncompressedBytes <= maxWholeBytes) yield await context.decompress.whole({ ...input, bytes: stored });
   else yield* context.decompress.inPieces({ ...input, pieces: onePiece(stored) });
 }
 

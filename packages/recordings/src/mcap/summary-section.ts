@@ -28,6 +28,8 @@ export interface SummarySection {
   chunks?: ChunkTable;
   readonly attachments: RecordSpan[];
   readonly metadata: RecordSpan[];
+  /** All of it was compared with its checksum. */
+  isProven?: boolean;
 }
 
 /**
@@ -43,7 +45,10 @@ export async function readSummarySection(
   const sectionBytes = footerOffset - summaryStart;
   if (summaryStart === 0 || sectionBytes === 0) return parseSection([], { isWhole: true, context });
   const wholeBytes = options.wantsChunks ? context.limits.maxSummaryBytes : WHOLE_SECTION_BYTES;
-  if (sectionBytes <= wholeBytes) return parseSection([await readWhole(end, context)], { isWhole: true, context });
+  if (sectionBytes <= wholeBytes) {
+    const section = parseSection([await readWhole(end, context)], { isWhole: true, context });
+    return { ...section, isProven: end.summaryCrc !== 0 };
+  }
   const groups = await readGroups(end, context);
   if (groups) return parseSection(groups, { isWhole: false, context });
   const whole = sectionBytes <= context.limits.maxSummaryBytes ? [await readWhole(end, context)] : [];

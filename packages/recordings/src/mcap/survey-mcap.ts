@@ -2,14 +2,13 @@ import { RecordingError } from "../faults/reasons.ts";
 import { type ChunkHeader, placeOf } from "../reading/chunk.ts";
 import { MAX_TIME_NS, openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
-import { type ChunkToTally, type OnUnknown, requireChannel, tallyChunk } from "../reading/tally-chunk.ts";
+import { type ChunkToTally, requireChannel, tallyChunk } from "../reading/tally-chunk.ts";
 import {
   addAttachment,
   addChannel,
   addMetadata,
   addSchema,
   addTally,
-  hasChannel,
   leaveOutChannel,
   type Survey,
   type Tally,
@@ -24,41 +23,22 @@ import { type LeftOutRecord, type McapItem, walkMcap } from "./walk-mcap.ts";
  * none, or if they name a channel that was not seen yet. Fills `survey` until something throws.
  */
 export async function surveyMcap(survey: Survey, context: ReadContext): Promise<void> {
-  await walkMcap(context, createItemVisitor(survey, context).visit);
-}
-
-export interface ItemVisitor {
-  visit(item: McapItem): Promise<void> | undefined;
-  /** Whether the last item stood behind the end of the data, and is none that should stand before it. */
-  readonly isBehindData: boolean;
-  /** Sums the messages of a chunk's records up by channel. */
-  readonly scan: ChunkToTally["scan"];
+  await walkMcap(context, createItemVisitor(survey, context));
 }
 
 /** Adds the items of a file to its survey. */
-export function createItemVisitor(survey: Survey, context: ReadContext, onUnknown?: OnUnknown): ItemVisitor {
+function createItemVisitor(survey: Survey, context: ReadContext) {
   const scan = createChunkScan(survey, context);
   let isBehindData = false;
-  return {
-    scan,
-    get isBehindData() {
-      return isBehindData;
-    },
-    visit(item) {
-      const isData = item.kind === "message" || item.kind === "chunk";
-      isBehindData = !isData && (isBehindData || item.kind === "dataEnd");
-      if (item.kind === "chunk") return addChunk(survey, item, { context, scan, onUnknown });
-      if (item.kind === "message" && onUnknown && !hasChannel(survey, item.channelId)) addUnknown(item, onUnknown);
-      else if (isBehindData) addRepeated(survey, item, context);
-      else addItem(survey, item, context);
-      survey.readableBytes = item.end;
-      return undefined;
-    },
+  return (item: McapItem): Promise<void> | undefined => {
+    const isData = item.kind === "message" || item.kind === "chunk";
+    isBehindData = !isData && (isBehindData || item.kind === "dataEnd");
+    if (item.kind === "chunk") return addChunk(survey, item, { context, scan });
+    if (isBehindData) addRepeated(survey, item, context);
+    else addItem(survey, item, context);
+    survey.readableBytes = item.end;
+    return undefined;
   };
-}
-
-function addUnknown({ channelId, logTimeNs }: McapItem & { kind: "message" }, onUnknown: OnUnknown): void {
-  onUnknown(channelId, tallyOfOne(logTimeNs));
 }
 
 /** Adds what the summary repeats. That may be a part of what there is, such as channels without their schemas. */
@@ -89,7 +69,7 @@ function tallyOfOne(logTimeNs: bigint): Tally {
   return logTimeNs > MAX_TIME_NS ? { messageCount: 1 } : { messageCount: 1, startNs: logTimeNs, endNs: logTimeNs };
 }
 
-function leaveOut(survey: Survey, { opcode, id }: LeftOutRecord): void {
+export function leaveOut(survey: Survey, { opcode, id }: LeftOutRecord): void {
   if (opcode === opcodes.schema && !survey.schemas.has(id)) survey.leftOut.schemas.add(id);
   if (opcode === opcodes.channel) leaveOutChannel(survey, id);
   if (opcode === opcodes.metadata) survey.leftOut.metadata += 1;
@@ -99,17 +79,16 @@ function leaveOut(survey: Survey, { opcode, id }: LeftOutRecord): void {
 interface ChunkReading {
   readonly context: ReadContext;
   readonly scan: ChunkToTally["scan"];
-  readonly onUnknown: OnUnknown | undefined;
 }
 
 /** Adds a chunk, which may need more reading. */
 async function addChunk(
   survey: Survey,
   item: McapItem & { kind: "chunk" },
-  { context, scan, onUnknown }: ChunkReading,
+  { context, scan }: ChunkReading,
 ): Promise<void> {
   const { chunk, indexed } = item;
-  await tallyChunk(survey, { chunk, indexed, span: chunk, scan, onUnknown }, context);
+  await tallyChunk(survey, { chunk, indexed, span: chunk, scan }, context);
   survey.readableBytes = item.end;
 }
 

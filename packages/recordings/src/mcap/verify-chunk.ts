@@ -6,8 +6,9 @@ import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { freeOwn } from "../memory/free-memory.ts";
 import type { Beginning } from "../reading/begun-chunk.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
-import { openCursor } from "../reading/field-cursor.ts";
-import { addChannel, addChunk, addSchema, addTally, type Channel, holdsSchemaOf } from "../survey/survey.ts";
+import { isLeftOut, isTooMuchToScan, leaveOutChunk, tooMuch } from "../reading/tally-chunk.ts";
+import { addChunk, addTally } from "../survey/survey.ts";
+import { trusts } from "../survey/trust.ts";
 import {
   MAX_WRITTEN_CHUNK_BYTES,
   spanOfChannels,
@@ -15,22 +16,31 @@ import {
   WHOLE_CHUNK_BYTES,
 } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
-import { countLost, toDamagedRun } from "./damaged-chunk.ts";
+import { createDefiner } from "./define.ts";
 import { doubtTimes, mayDoubt } from "./doubt-times.ts";
-import { judgeRefused } from "./judge-chunk.ts";
-import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { RECORD_HEAD_BYTES } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
-import { readChannel, readSchema } from "./records.ts";
 import { sortIndexes } from "./sort-indexes.ts";
 import { contentOf, openBeginning, readStoredChunk, type StoredChunk } from "./stored-chunk.ts";
 import { RecordTally, spanOfRun, type TalliedRecords, tallyOf } from "./tally-messages.ts";
 import type { McapChunk } from "./walk-mcap.ts";
 
 export interface ChunkVerifier {
-  /** Reads a chunk and compares it with what it and its message indexes say. Answers where the next record begins. */
-  verify(head: RecordHead): Promise<number>;
+  /** Reads a chunk and compares it with what it and its message indexes say. A salvage throws {@link DamagedChunkError}. */
+  verify(head: RecordHead): Promise<StoredChunk>;
   /** Adds the beginning of a chunk that is not whole. Answers false if it contradicts what is known of the file. */
   addBegun(beginning: Beginning<McapChunk>): Promise<boolean>;
+}
+
+/** The record of a chunk makes sense, and its content cannot be read as a whole. */
+export class DamagedChunkError extends RecordingError {
+  readonly stored: StoredChunk;
+
+  constructor(stored: StoredChunk, { code, text }: Reason) {
+    super(code, text);
+    this.name = "DamagedChunkError";
+    this.stored = stored;
+  }
 }
 
 export function createChunkVerifier(verifying: Verifying, footerOffset: number): ChunkVerifier {
@@ -38,23 +48,23 @@ export function createChunkVerifier(verifying: Verifying, footerOffset: number):
   const { limits, source } = context;
   const chunkTally = createChunkTally(verifying);
   const add = async (stored: StoredChunk): Promise<void> => {
+    if (isTooMuchToScan(survey, stored.chunk, context)) throw tooMuch(stored.chunk);
     refuseLargeChunk(stored.chunk, limits.maxChunkBytes);
     addChunk(survey, stored.chunk.uncompressedBytes, { sizeBytes: source.sizeBytes, limits });
     const run = await verifyChunk(stored, chunkTally, verifying);
     if (run.channels.length > 0) await verifying.add(run);
   };
-  const addBegun = async (beginning: Beginning<McapChunk>): Promise<boolean> => {
-    survey.hasUncheckedMessages = true;
-    try {
-      await add(await openBeginning(beginning.chunk, verifying));
-      return true;
-    } catch (error) {
-      if (error instanceof RecordingError) return false;
-      throw error;
-    }
-  };
   return {
-    addBegun,
+    async addBegun(beginning) {
+      survey.hasUncheckedMessages = true;
+      try {
+        await add(await openBeginning(beginning.chunk, verifying));
+        return true;
+      } catch (error) {
+        if (error instanceof RecordingError) return false;
+        throw error;
+      }
+    },
     async verify(head) {
       const stored = await readStoredChunk(head, verifying, footerOffset);
       if (stored.chunk.crc === 0) survey.hasUncheckedMessages = true;
@@ -62,34 +72,13 @@ export function createChunkVerifier(verifying: Verifying, footerOffset: number):
         await add(stored);
       } catch (error) {
         if (!isSalvage || !(error instanceof RecordingError)) throw error;
-        await passDamaged(stored, error.reason, { verifying, addBegun });
+        if (!isLeftOut(error, limits)) throw new DamagedChunkError(stored, error.reason);
+        leaveOutChunk(survey, stored.chunk);
       }
       survey.readableBytes = stored.end;
-      return stored.end;
+      return stored;
     },
   };
-}
-
-/**
- * Notes a chunk that cannot be read. If no checksum refutes its beginning, that is taken as far as it makes sense; if its checksum confirms
- * its content, only its sizes or its compressed frame are damaged.
- */
-async function passDamaged(
-  stored: StoredChunk,
-  reason: Reason,
-  { verifying, addBegun }: Pick<ChunkVerifier, "addBegun"> & { verifying: Verifying },
-): Promise<void> {
-  const { chunk, head } = stored;
-  const { damage } = verifying;
-  const judged = await judgeRefused(chunk, verifying, head.end);
-  if (judged && (await addBegun(judged.beginning))) {
-    if (judged.isConfirmed) damage.addSummary(head.offset, reason);
-    else damage.addGap({ offset: judged.beginning.end, end: head.end, reason, begun: judged.beginning });
-    return;
-  }
-  const lost = countLost(stored);
-  damage.addChunk({ offset: head.offset, end: head.end, reason, messagesLost: lost?.messageCount });
-  await verifying.add(toDamagedRun(stored, reason, lost));
 }
 
 async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifying: Verifying): Promise<VerifiedRun> {
@@ -103,7 +92,8 @@ async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifyin
     checksum: bytes ? checksumOfHeld(stored, bytes, tallied.crc) : await checksumOf(head, verifying),
     indexesChecksum: crc32(indexes),
     hasTrueIndexes: named?.hasTrueIndexes ?? false,
-    mayPass: mayPass(stored, tallied),
+    // A channel without a checksum may turn out to be another one.
+    mayPass: mayPass(stored, tallied) && !(verifying.isSalvage && tallied.crc === undefined),
     channels: (named?.hasTrueIndexes ? named : tallied).channels,
   };
 }
@@ -137,15 +127,16 @@ type ChunkTally = (stored: StoredChunk, indexes: Uint8Array) => Promise<TalliedC
 /** Decompresses a chunk and counts what is in it. Throws if its checksum or its sizes are not true. */
 function createChunkTally(verifying: Verifying): ChunkTally {
   let reading: StoredChunk | undefined;
-  const define = createDefiner(verifying);
+  const definer = createDefiner(verifying);
   const tally = new RecordTally(
-    (opcode, content, at) => define(opcode, { content, at, chunk: reading!.chunk }),
+    (opcode, content, at) => definer.define({ opcode, content, at, chunk: reading!.chunk }),
     verifying.context.limits.maxRecordBytes,
   );
   return async (stored, indexes) => {
     const { chunk } = stored;
     reading = stored;
     tally.begin(placeOf(chunk), indexes);
+    definer.begin(chunk.crc === 0 ? trusts.unchecked : trusts.proven);
     let crc = 0;
     let isOneFrame = chunk.compression === "";
     const onFrames = (isOne: boolean): void => {
@@ -156,47 +147,12 @@ function createChunkTally(verifying: Verifying): ChunkTally {
       tally.push(piece);
       if (!isPlain(chunk.compression)) freeOwn(piece);
     }
-    if (crc === chunk.crc) return { ...tally.end(), crc: chunk.crc === 0 ? undefined : crc, isOneFrame };
-    throw new RecordingError("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
+    if (crc !== chunk.crc)
+      throw new RecordingError("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
+    const tallied = tally.end();
+    definer.end();
+    return { ...tallied, crc: chunk.crc === 0 ? undefined : crc, isOneFrame };
   };
-}
-
-interface Definition {
-  readonly content: Uint8Array;
-  /** The place among the decompressed records. */
-  readonly at: number;
-  readonly chunk: StoredChunk["chunk"];
-}
-
-/** Notes schemas and channels that stand in chunks. */
-function createDefiner({ survey, context: { limits }, schemaPlaces }: Verifying) {
-  /** Answers whether it is encoded as we would encode it. */
-  return (opcode: number, { content, at, chunk }: Definition): boolean => {
-    const cursor = openCursor(content, () => `${placeOf(chunk)}, at its byte ${at},`, "BadChunk");
-    if (opcode === opcodes.channel) {
-      const channel = readChannel(cursor);
-      addChannel(survey, channel, limits);
-      return content.byteLength === bytesOfChannel(channel) && holdsSchemaOf(survey, channel);
-    }
-    const schema = readSchema(cursor);
-    if (schema.id === 0) return false; // spec: MCAP "Schema": 0 is no id
-    const isKnown = survey.schemas.has(schema.id);
-    addSchema(survey, schema, limits);
-    const isCanonical = cursor.position === content.byteLength;
-    if (isKnown || !isPlain(chunk.compression)) return isCanonical;
-    const { byteLength } = schema.data;
-    schemaPlaces.set(survey.schemas.get(schema.id)!, [
-      chunk.dataOffset + at + cursor.position - byteLength,
-      byteLength,
-    ]);
-    return isCanonical;
-  };
-}
-
-/** The size of a channel as we would encode it. A channel with added fields, a repeated key or invalid UTF-8 has another size. */
-function bytesOfChannel({ topic, messageEncoding, metadata }: Channel): number {
-  const texts = [topic, messageEncoding, ...Object.entries(metadata).flat()];
-  return texts.reduce((sum, text) => sum + 4 + Buffer.byteLength(text), 2 + 2 + 4);
 }
 
 /**

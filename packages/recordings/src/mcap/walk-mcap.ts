@@ -32,8 +32,6 @@ export type McapItem = { readonly end: number } & (
 interface Indexes {
   /** It is empty if there are none, or if they make no sense. */
   readonly indexed: Map<number, Tally>;
-  /** Where other records begin that the last index covers, because its length is damaged. */
-  readonly coveredFrom?: number;
 }
 
 /** A record that is too large to be read and is not needed. `id` is that of a schema or channel. */
@@ -82,11 +80,6 @@ async function walkToFooter(
     if (!isBehindData || !hasMessages || !(error instanceof RecordingError)) throw error;
     return undefined;
   }
-}
-
-/** Reads a record of the data section. It answers a promise only if there is something to wait for. */
-export function itemOf(head: RecordHead, reader: WindowReader, context: ReadContext): McapItem | Promise<McapItem> {
-  return peekItem(head, reader, context) ?? readItem(head, reader, context);
 }
 
 /** A message or unknown record whose head lies in the window. */
@@ -158,7 +151,7 @@ async function readIndexes(
       const index = parseRecordHead(bytes, end, sizeBytes);
       const entriesEnd = await tallyIndex(index, reader, indexed);
       end = index.end;
-      if (await isCovering(index, entriesEnd, reader)) return { indexed: new Map(), coveredFrom: entriesEnd, end };
+      if (await isCovering(index, entriesEnd, reader)) return { indexed: new Map(), end };
     }
     return { indexed, end };
   } catch (error) {
@@ -229,7 +222,7 @@ export function isLeftOut({ opcode, contentBytes }: RecordHead, { limits }: Read
 const isHeld: ReadonlySet<number> = new Set([opcodes.header, opcodes.schema, opcodes.channel, opcodes.metadata]);
 
 /** Reads the id, which a schema or channel begins with. */
-async function readId(head: RecordHead, reader: WindowReader): Promise<number> {
+export async function readId(head: RecordHead, reader: WindowReader): Promise<number> {
   return readU16(await openRecordStart(head, reader, 2));
 }
 

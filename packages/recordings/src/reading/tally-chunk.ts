@@ -1,3 +1,4 @@
+import type { InspectLimits } from "../faults/limits.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import {
   addChunk,
@@ -74,22 +75,26 @@ async function scanChunk(
 ): Promise<ReadonlyMap<number, Tally>> {
   const { chunk } = toTally;
   context.signal?.throwIfAborted();
-  if (isTooMuchToScan(survey, chunk, context)) return leaveOutChunk(survey, toTally);
+  if (isTooMuchToScan(survey, chunk, context)) return leaveOutChunk(survey, toTally.span);
   try {
     const tallies = await toTally.scan(streamChunk(chunk, context), chunk);
     survey.decompressedChunkCount += 1;
     return tallies;
   } catch (error) {
-    const isLeftOut = context.limits.leavesOut && error instanceof RecordingError && isTooLarge.has(error.reason.code);
-    if (!isLeftOut) throw error;
-    return leaveOutChunk(survey, toTally);
+    if (!isLeftOut(error, context.limits)) throw error;
+    return leaveOutChunk(survey, toTally.span);
   }
+}
+
+/** Whether a chunk is left out for this reason, because that is how it is with large content. */
+export function isLeftOut(error: unknown, { leavesOut }: InspectLimits): boolean {
+  return leavesOut && error instanceof RecordingError && isTooLarge.has(error.reason.code);
 }
 
 const isTooLarge: ReadonlySet<string> = new Set(["ChunkTooLarge", "RecordTooLarge"]);
 
 /** If large content is left out, so is content that takes long: forty chunks of 250 MiB may be packed into some hundred kilobytes. */
-function isTooMuchToScan(survey: Survey, chunk: ChunkHeader, { source, limits }: ReadContext): boolean {
+export function isTooMuchToScan(survey: Survey, chunk: ChunkHeader, { source, limits }: ReadContext): boolean {
   survey.scannedBytes += chunk.uncompressedBytes;
   return limits.leavesOut && survey.scannedBytes > SCAN_FLOOR_BYTES + SCAN_EXPANSION * source.sizeBytes;
 }
@@ -97,8 +102,13 @@ function isTooMuchToScan(survey: Survey, chunk: ChunkHeader, { source, limits }:
 const SCAN_FLOOR_BYTES = 1024 ** 3;
 const SCAN_EXPANSION = 100;
 
+/** The reason why such a chunk is left out. */
+export function tooMuch(chunk: ChunkHeader): RecordingError {
+  return new RecordingError("ChunkTooLarge", `${placeOf(chunk)} takes too long to be looked into`);
+}
+
 /** Believes what the chunk's head says, and counts one message, which is the least that a chunk holds. */
-function leaveOutChunk(survey: Survey, { span }: ChunkToTally): ReadonlyMap<number, Tally> {
+export function leaveOutChunk(survey: Survey, span: Span | undefined): ReadonlyMap<number, Tally> {
   survey.leftOut.chunks += 1;
   survey.leftOut.messageCount += 1;
   const { startNs, endNs } = span ?? {};

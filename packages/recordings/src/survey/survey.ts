@@ -1,24 +1,29 @@
-import { createHash } from "node:crypto";
 import { defaultLimits, type InspectLimits } from "../faults/limits.ts";
-import { DefinedTwiceError, RecordingError } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
+import {
+  areAlikeChannels,
+  areAlikeSchemas,
+  areSameChannel,
+  areSameSchema,
+  type ChannelContent,
+  keyOfChannel,
+  keyOfSchema,
+  type SchemaContent,
+  sha256OfSchema,
+} from "./alike.ts";
 import type { AttachmentSummary, MetadataRecord } from "./summary.ts";
+import { type Definitions, isRepeat, noteTrust, type Trusting, trusts } from "./trust.ts";
 
-export interface Schema {
+export interface Schema extends SchemaContent {
   readonly id: number;
-  readonly name: string;
-  readonly encoding: string;
-  readonly data: Uint8Array;
   /** SHA-256 of the data, hexadecimal. It is present if the data are too large to be held; `data` is then empty. */
   readonly sha256?: string;
 }
 
-export interface Channel {
+export interface Channel extends ChannelContent {
   readonly id: number;
   /** 0 if the channel has no schema. */
   readonly schemaId: number;
-  readonly topic: string;
-  readonly messageEncoding: string;
-  readonly metadata: Record<string, string>;
 }
 
 /** What is in the file but beyond the limits, if the limits say that it is left out. */
@@ -42,13 +47,11 @@ export interface Tally {
 }
 
 /** What is known of a recording so far. It is filled step by step, so that it is also useful after an error. */
-export interface Survey {
+export interface Survey extends Trusting {
   profile?: string;
   library?: string;
   schemas: Map<number, Schema>;
   channels: Map<number, Channel>;
-  /** Schemas and channels that damage made the reader take from the summary: one that stands in the data counts instead. */
-  readonly onlyRepeated: WeakSet<Schema | Channel>;
   readonly tallies: Map<number, Tally>;
   startNs?: bigint;
   endNs?: bigint;
@@ -74,7 +77,9 @@ export function createSurvey({ mayLackSchemas = false } = {}): Survey {
     mayLackSchemas,
     schemas: new Map(),
     channels: new Map(),
-    onlyRepeated: new WeakSet(),
+    trust: trusts.proven,
+    doubts: new WeakMap(),
+    votes: new Map(),
     tallies: new Map(),
     attachments: [],
     metadata: [],
@@ -93,39 +98,24 @@ export function createSurvey({ mayLackSchemas = false } = {}): Survey {
 export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits): void {
   if (schema.id === 0) return;
   const known = survey.schemas.get(schema.id);
-  const what = `schema ${schema.id} ("${schema.name}")`;
-  if (known && isRepeat(survey, { known, isSame: areSameSchema(known, schema), what })) return;
+  if (known && isRepeat(survey, repeatedSchema(known, schema))) return;
   if (survey.leftOut.schemas.has(schema.id)) return;
   const aboutBytes = schema.name.length + schema.encoding.length + RECORD_OVERHEAD_BYTES;
   if (hold(survey, schema.data.byteLength + aboutBytes, limits))
-    survey.schemas.set(schema.id, { ...schema, data: new Uint8Array(schema.data) });
+    setSchema(survey, { ...schema, data: new Uint8Array(schema.data) });
   else if (hold(survey, aboutBytes, limits))
-    survey.schemas.set(schema.id, { ...schema, data: new Uint8Array(0), sha256: sha256OfSchema(schema) });
+    setSchema(survey, { ...schema, data: new Uint8Array(0), sha256: sha256OfSchema(schema) });
   else survey.leftOut.schemas.add(schema.id);
 }
 
-interface Known {
-  readonly known: Schema | Channel;
-  readonly isSame: boolean;
-  readonly what: string;
-}
-
-/** Whether a definition says what is known. Throws if it says something else, unless only the summary has said what is known. */
-function isRepeat({ onlyRepeated }: Survey, { known, isSame, what }: Known): boolean {
-  if (!isSame && !onlyRepeated.has(known)) throw new DefinedTwiceError(what);
-  if (isSame) onlyRepeated.delete(known);
-  return isSame;
-}
-
-/** The hash of the data, also if the data are not held. */
-export function sha256OfSchema({ data, sha256 }: Schema): string {
-  return sha256 ?? createHash("sha256").update(data).digest("hex");
+function setSchema(survey: Survey, schema: Schema): void {
+  survey.schemas.set(schema.id, schema);
+  noteTrust(survey, schema);
 }
 
 export function addChannel(survey: Survey, channel: Channel, limits: InspectLimits): void {
   const known = survey.channels.get(channel.id);
-  const what = `channel ${channel.id} ("${channel.topic}")`;
-  if (known && isRepeat(survey, { known, isSame: areSameChannel(known, channel), what })) return;
+  if (known && isRepeat(survey, repeatedChannel(known, channel))) return;
   const { leftOut } = survey;
   if (leftOut.channels.has(channel.id)) return;
   const isTaken = survey.mayLackSchemas && !leftOut.schemas.has(channel.schemaId);
@@ -138,8 +128,10 @@ export function addChannel(survey: Survey, channel: Channel, limits: InspectLimi
   const bytes = textLength + sizeOfMap(channel.metadata) + RECORD_OVERHEAD_BYTES;
   const isOneMore = survey.channels.size < limits.maxChannels;
   if (!isOneMore && !limits.leavesOut) throw tooManyChannels(limits.maxChannels);
-  if (isOneMore && hasSchema && hold(survey, bytes, limits)) survey.channels.set(channel.id, channel);
-  else leaveOutChannel(survey, channel.id);
+  if (isOneMore && hasSchema && hold(survey, bytes, limits)) {
+    survey.channels.set(channel.id, channel);
+    noteTrust(survey, channel);
+  } else leaveOutChannel(survey, channel.id);
 }
 
 /** Whether the channel has no schema, or one that is known. */
@@ -262,16 +254,16 @@ export function refuseMore(count: number, what: string, most: number): void {
   throw new RecordingError("TooManyRecords", `the file has more than ${most} ${what}`);
 }
 
-function areSameSchema(a: Schema, b: Schema): boolean {
-  if (a.name !== b.name || a.encoding !== b.encoding) return false;
-  return a.sha256 === undefined ? Buffer.compare(a.data, b.data) === 0 : a.sha256 === sha256OfSchema(b);
+function repeatedSchema(known: Schema, said: Schema): Definitions<Schema> {
+  const id = `schema ${said.id}`;
+  const compared = { areSame: areSameSchema, areAlike: areAlikeSchemas, keyOf: keyOfSchema };
+  return { id, what: `${id} ("${said.name}")`, known, said, ...compared };
 }
 
-function areSameChannel(a: Channel, b: Channel): boolean {
-  if (a.schemaId !== b.schemaId || a.topic !== b.topic || a.messageEncoding !== b.messageEncoding) return false;
-  const keys = Object.keys(a.metadata);
-  if (keys.length !== Object.keys(b.metadata).length) return false;
-  return keys.every((key) => a.metadata[key] === b.metadata[key]);
+function repeatedChannel(known: Channel, said: Channel): Definitions<Channel> {
+  const id = `channel ${said.id}`;
+  const compared = { areSame: areSameChannel, areAlike: areAlikeChannels, keyOf: keyOfChannel };
+  return { id, what: `${id} ("${said.topic}")`, known, said, ...compared };
 }
 
 function sizeOfMap(map: Record<string, string>): number {

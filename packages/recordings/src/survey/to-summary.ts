@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { sha256OfSchema } from "./alike.ts";
 import type {
   LeftOutCounts,
   MetadataRecord,
@@ -8,7 +9,7 @@ import type {
   TopicActivity,
   TopicSummary,
 } from "./summary.ts";
-import { type Channel, countMessages, extendSpan, type Schema, type Survey, sha256OfSchema } from "./survey.ts";
+import { type Channel, countMessages, extendSpan, type Schema, type Survey } from "./survey.ts";
 
 interface About {
   readonly format: RecordingFormatName;

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
-import { damageBag } from "./damage-bag.ts";
-import { holdDamagedBag } from "./hold-damaged-bag.ts";
+import { damageBag } from "./damaged/damage-bag.ts";
+import { holdDamaged } from "./damaged/hold-damaged.ts";
 
 const { values } = parseArgs({
   options: {
@@ -24,7 +24,7 @@ await using pool = new RewritePool({ threadCount: 1 });
 console.log(`${count} seeds from ${firstSeed} on`);
 for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
   const bag = await damageBag(seed);
-  const failure = await holdDamagedBag(bag, pool).catch((error: unknown) => String(error));
+  const failure = await holdDamaged(bag, pool).catch((error: unknown) => String(error));
   if (failure !== undefined) {
     failures += 1;
     console.log(`seed ${seed} (${bag.damages.join(", ")}): ${failure}`);

@@ -2,6 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
+import { damageMcap } from "./damaged/damage-mcap.ts";
+import { holdDamaged } from "./damaged/hold-damaged.ts";
 import { mutateOddMcap } from "./mutate-odd-mcap.ts";
 import { oddKinds } from "./odd/kinds.ts";
 import { createOutcomeTable } from "./odd/outcome-table.ts";
@@ -16,11 +19,14 @@ const { values } = parseArgs({
     keep: { type: "string" },
     /** Only files that are odd in these ways, all of them at once. */
     kind: { type: "string", multiple: true },
+    /** Only damaged files, which are salvaged. */
+    damaged: { type: "boolean" },
   },
 });
 const firstSeed = readNumber("seed", values.seed);
 const count = readNumber("count", values.count);
 const table = createOutcomeTable();
+const pool = new RewritePool({ threadCount: 1 });
 let failures = 0;
 
 const unknown = values.kind?.filter((name) => oddKinds.every((kind) => kind.name !== name)) ?? [];
@@ -29,10 +35,13 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-console.log(`${count} seeds from ${firstSeed} on, of each a made file${values.kind ? "" : " and a mutated one"}`);
+console.log(
+  `${count} seeds from ${firstSeed} on, of each a made file${values.kind ? "" : ", a mutated and a damaged one"}`,
+);
 for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
-  await tryOne(makeOddMcap(seed, values.kind));
-  if (!values.kind) await tryOne(mutateOddMcap(seed));
+  if (!values.damaged) await tryOne(makeOddMcap(seed, values.kind));
+  if (!values.damaged && !values.kind) await tryOne(mutateOddMcap(seed));
+  if (!values.kind) await tryDamaged(seed);
   const done = seed - firstSeed + 1;
   if (done % 100 === 0) console.log(`${done} of ${count} seeds: ${failures} files failed`);
 }
@@ -48,9 +57,27 @@ async function tryOne(odd: OddMcap): Promise<void> {
   console.log(`\nseed ${odd.seed} (${odd.kinds.join(", ")}): ${failure}`);
   const kinds = values.kind?.map((name) => ` --kind "${name}"`).join("") ?? "";
   console.log(`  again: npm run fuzz:mcap -- --seed ${odd.seed} --count 1${kinds}`);
+  keep(`${odd.seed}-${odd.knownBy === "writer" ? "made" : "mutated"}.mcap`, odd.bytes);
+}
+
+async function tryDamaged(seed: number): Promise<void> {
+  const file = damageMcap(seed);
+  const failure = await holdDamaged(file, pool).catch((error: unknown) => String(error));
+  table.add(
+    file.damages.map((name) => `damaged: ${name}`),
+    failure === undefined ? "salvaged" : "FAILED",
+  );
+  if (failure === undefined) return;
+  failures += 1;
+  console.log(`\nseed ${seed} (${file.damages.join(", ")}): ${failure}`);
+  console.log(`  again: npm run fuzz:mcap -- --seed ${seed} --count 1 --damaged`);
+  keep(`${seed}-damaged.mcap`, file.bytes);
+}
+
+function keep(name: string, bytes: Uint8Array): void {
   if (values.keep === undefined) return;
   mkdirSync(values.keep, { recursive: true });
-  writeFileSync(join(values.keep, `${odd.seed}-${odd.knownBy === "writer" ? "made" : "mutated"}.mcap`), odd.bytes);
+  writeFileSync(join(values.keep, name), bytes);
 }
 
 function readNumber(name: string, text: string): number {

@@ -8,6 +8,8 @@ const sharedData = fileURLToPath(new URL("../../../../../shared/data/", import.m
 export const realFolder: string = join(sharedData, "real");
 export const oddFolder: string = join(sharedData, "odd-mcap");
 export const fieldFolder: string = join(sharedData, "field");
+/** Small files of damages that were found later. */
+export const field2Folder: string = join(sharedData, "field2");
 export const conformanceFolder: string = join(sharedData, "mcap-conformance");
 
 /** The paths of all files below with this ending; none where the data are absent. */

@@ -18,6 +18,8 @@ export interface DamageLog {
   addUntraced(offset: number, text: string): void;
   /** Adds messages of `place` whose times contradict what the file says of them, and which are kept. */
   addDoubted(place: string, doubted: { offset: number; messageCount: number }): void;
+  /** Adds messages that are given, and whose channel nothing proves. */
+  addGuessed(reason: Reason, messageCount: number): void;
   /** Adds messages whose topic is unknown. */
   addUnknownChannel(reason: Reason, messagesLost: number): void;
   readonly lines: readonly DamageLine[];
@@ -64,6 +66,10 @@ export function createDamageLog(): DamageLog {
     addDoubted(place, { offset, messageCount }) {
       sums.messagesDoubted += messageCount;
       add({ kind: "times", offset, code: "InvalidTime", text: describeDoubt(place, messageCount) });
+    },
+    addGuessed(reason, messageCount) {
+      sums.messagesGuessed += messageCount;
+      add({ kind: "summary", offset: 0, ...reason });
     },
     addUnknownChannel(reason, messagesLost) {
       sums.messagesLost += messagesLost;

@@ -1,11 +1,8 @@
 import { decompressFrameSync } from "lz4-napi";
+import { loadBzip2 } from "../../codecs/load-bzip2.ts";
+import { keyOf, type ScannedMessage } from "./damaged-file.ts";
 
-/** A message as a careful scan finds it. `key` is equal for equal messages. */
-export interface ScannedMessage {
-  readonly topic: string;
-  readonly timeNs: bigint;
-  readonly key: string;
-}
+const bzip2 = await loadBzip2();
 
 /**
  * Scans damaged bytes for the whole chunks of bags, byte by byte, and shares no code with our reader. Messages whose connection nothing
@@ -49,10 +46,6 @@ function topicOf(bytes: Buffer): string {
   return bytes.toString().replaceAll("\0", "\ufffd");
 }
 
-export function keyOf(topic: string, timeNs: bigint, data: Uint8Array): string {
-  return `${topic} ${timeNs} ${Buffer.from(data).toString("base64")}`;
-}
-
 /** The records of each chunk that is whole by every length and size, one behind the other. */
 function* chunksOf(bytes: Buffer): Generator<Record[]> {
   let from = 0;
@@ -80,7 +73,7 @@ function* looseConnections(bytes: Buffer): Generator<Record> {
 function recordsIn({ fields, data }: Record): Record[] | undefined {
   const size = fields.get("size");
   if (fields.get("op")?.[0] !== 5 || size?.byteLength !== 4 || data.byteLength === 0) return undefined;
-  const content = fields.get("compression")?.toString() === "lz4" ? unlz4(data) : data;
+  const content = decompress(fields.get("compression")?.toString(), data, size.readUInt32LE(0));
   if (content?.byteLength !== size.readUInt32LE(0)) return undefined;
   const records: Record[] = [];
   for (let at = 0; at < content.byteLength; ) {
@@ -100,13 +93,18 @@ function isSane({ fields, data }: Record): boolean {
   return opcode === 2 && time?.byteLength === 8 && time.readUInt32LE(4) < 1_000_000_000;
 }
 
-function unlz4(data: Buffer): Buffer | undefined {
+function decompress(compression: string | undefined, data: Buffer, sizeBytes: number): Buffer | undefined {
   try {
-    return decompressFrameSync(data);
+    if (compression === "lz4") return decompressFrameSync(data);
+    if (compression === "bz2")
+      return sizeBytes > MOST_BYTES ? undefined : Buffer.from(bzip2.decompress(data, sizeBytes));
+    return data;
   } catch {
     return undefined;
   }
 }
+
+const MOST_BYTES = 1024 * 1024;
 
 /** Answers undefined if no whole record with fields stands there. */
 function readRecord(bytes: Buffer, start: number): Record | undefined {
