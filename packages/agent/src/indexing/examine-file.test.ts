@@ -83,6 +83,21 @@ test("a file that begins like no recording has no end to wait for; one of zeros,
     assert.deepEqual(await verdictOf(young), ["unfinished", undefined]);
 });
 
+test("a file with a whole end is damaged at once if only its first bytes are, because nothing more is written to it", async () => {
+  for (const [path, whole] of [
+    ["a.mcap", await makeMcap({ durationSeconds: 1 })],
+    ["a.bag", await makeBag({ durationSeconds: 1 })],
+  ] as const)
+    for (const at of [0, 4]) {
+      const bytes = Uint8Array.from(whole, (byte, index) => (index === at ? byte ^ 8 : byte));
+      const file = trackedFile(path, bytes.byteLength);
+      const { event, findings } = await examineFile(file, bytesSource(bytes), { signal, isOverdue: false });
+      assert.deepEqual([event, findings?.reason?.code], ["foundDamaged", "BadMagic"], `${path}, byte ${at}`);
+      const cut = bytesSource(bytes.slice(0, -100));
+      assert.deepEqual(await examineFile(file, cut, { signal, isOverdue: false }), { event: "unfinished" });
+    }
+});
+
 test("every broken file gets a state and a reason that can be reported, and none throws", async () => {
   const variants = [...corrupt(await makeMcap({}), "a.mcap"), ...corrupt(await makeBag({}), "a.bag")];
   for (const { name, fileName, bytes } of variants) {

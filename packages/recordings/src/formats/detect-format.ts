@@ -29,17 +29,27 @@ export async function detectFormat(source: RandomAccessSource, fileName: string)
   throw await explainMagic(source, head, promised);
 }
 
+/** Finds the format also if only the first bytes are damaged: it is then the one that the name promises. Throws as {@link detectFormat} does. */
+export async function detectByName(source: RandomAccessSource, fileName: string): Promise<RecordingFormat> {
+  try {
+    return await detectFormat(source, fileName);
+  } catch (error) {
+    const promised = recordingFormatOf(fileName);
+    if (promised && error instanceof RecordingError && error.reason.code === "BadMagic") return formats[promised];
+    throw error;
+  }
+}
+
 /**
  * Finds the format in which a damaged file is read: whatever its first bytes are, if the rest is of the format that its name promises, or,
  * where the name says nothing, of any. Throws as {@link detectFormat} does.
  */
 export async function detectDamaged(source: RandomAccessSource, fileName: string): Promise<RecordingFormat> {
   try {
-    return await detectFormat(source, fileName);
+    return await detectByName(source, fileName);
   } catch (error) {
     if (!(error instanceof RecordingError) || !mayHold.has(error.reason.code)) throw error;
     const promised = recordingFormatOf(fileName);
-    if (promised && error.reason.code === "BadMagic") return formats[promised];
     for (const name of promised ? [promised] : (["mcap", "bag1"] as const))
       if (await formats[name].holdsChunk(createReadContext(source))) return formats[name];
     throw error;

@@ -1,6 +1,6 @@
 import { type InspectLimits, summaryLimits } from "../faults/limits.ts";
 import { type Reason, RecordingError, stateOf } from "../faults/reasons.ts";
-import { detectFormat } from "../formats/detect-format.ts";
+import { detectByName, detectFormat } from "../formats/detect-format.ts";
 import { createReadContext, type ReadContext } from "../reading/read-context.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import type { Inspection } from "../survey/summary.ts";
@@ -71,7 +71,10 @@ async function look(fileName: string, context: ReadContext): Promise<Inspection>
   }
 }
 
-/** Whether a recording has its end. It is `impossible` if its first bytes are of no format that is read, whatever comes behind them. */
+/**
+ * Whether a recording has its end; a whole end counts also if the first bytes are damaged. It is `impossible` if the first bytes are of no
+ * format that is read, or of another one than the name says, whatever comes behind them.
+ */
 export type RecordingEnd = "there" | "missing" | "impossible";
 
 /** Looks for the end only, which is cheap: it reads a few kilobytes of an MCAP file, and the index section of a bag. */
@@ -81,11 +84,11 @@ export async function findEnd(
   limits?: Partial<InspectLimits>,
 ): Promise<RecordingEnd> {
   const fault = await faultOf(async () => {
-    const format = await detectFormat(source, fileName);
+    const format = await detectByName(source, fileName);
     await format.requireEnd(createReadContext(source, { limits }));
   });
   if (fault === undefined) return "there";
-  return fault.code === "NotARecording" || fault.code === "UnsupportedFormat" ? "impossible" : "missing";
+  return stateOf(fault.code) === "unsupported" ? "impossible" : "missing";
 }
 
 export async function isFinished(source: RandomAccessSource, fileName: string): Promise<boolean> {
