@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { test } from "node:test";
+import { inspectRecording } from "./inspect/inspect.ts";
+import { bytesSource } from "./sources/source.ts";
 import { type FieldLook, lookAtFieldFile } from "./testing/look-at-field-file.ts";
 import { salvagePool } from "./testing/salvage-bytes.ts";
 import { field2Folder, listSharedFiles, skipWithout } from "./testing/shared-data.ts";
@@ -32,3 +34,12 @@ function requireWithin({ surveyed, salvaged, state }: FieldLook, { messages, atM
   // Only reading every byte shows what is damaged if the summary is whole.
   if (state !== "finished") assert.deepEqual([surveyed.count, surveyed.topics], [sum, Object.keys(topics).sort()]);
 }
+
+for (const path of listSharedFiles(field2Folder, "").filter(
+  (each) => /\.mcap(\.zstd)?$/.test(each) && each.includes("g_rosbag2_folder"),
+))
+  test(`${basename(path)} says that it is compressed as a whole, and what opens it`, async () => {
+    const found = await inspectRecording(bytesSource(await readFile(path)), { fileName: path });
+    assert.ok(found.state === "unsupported");
+    assert.match(found.reason.text, /compressed as a whole with zstd.*`zstd -d /);
+  });

@@ -32,6 +32,12 @@ test("a fault of the file itself is explained in the words of its examination", 
     assert.equal(explainState({ ...facts, state, reason }).why, reason);
 });
 
+test("a file that is compressed as a whole is to be decompressed, and not to be repaired", () => {
+  const { todo } = explainState({ ...facts, state: "damaged", reasonCode: "CompressedFile", reason: "It is packed." });
+  assert.match(todo!, /Decompress it/);
+  assert.doesNotMatch(todo!, /recover|reindex/);
+});
+
 test("no glob is recommended for a file that was deleted in the control plane, but one is for a file that nobody requested", () => {
   const explain = (outcome: FileFacts["outcome"]) => explainState({ ...facts, state: "reported", outcome }).todo;
   assert.doesNotMatch(explain({ code: "DataDeleted", text: "its data was deleted" })!, /AUTO_IMPORT/);

@@ -71,10 +71,13 @@ const describers: Readonly<Record<FileState, Describer>> = {
     next: "It is listed with the reason. Should its end still be written, it is examined again.",
     todo: "Ask in the control plane for what is readable of it, or repair it (`mcap recover`, `rosbag reindex`).",
   }),
-  damaged: ({ reason }) => ({
+  damaged: ({ reason, reasonCode }) => ({
     why: reason ?? "It cannot be read as a recording.",
     next: "It is listed with the reason. Nothing more happens until it changes.",
-    todo: "Ask in the control plane for what is readable of it, or repair it (`mcap recover`, `rosbag reindex`): what is there then is examined as a new file.",
+    todo:
+      reasonCode === "CompressedFile"
+        ? "Decompress it with that command: what comes out is examined as a new file, if its name ends in .mcap or .bag."
+        : "Ask in the control plane for what is readable of it, or repair it (`mcap recover`, `rosbag reindex`): what is there then is examined as a new file.",
   }),
   empty: () => ({
     why: "It is a valid recording without a single message.",

@@ -14,6 +14,7 @@ export type Whereabouts =
   | "behind a symlink"
   | "in an unreadable folder"
   | "not a recording"
+  | "compressed as a whole"
   | "not included"
   | "excluded"
   | "being recorded"

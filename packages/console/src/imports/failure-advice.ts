@@ -56,6 +56,10 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   MetadataTooLarge: unkept("Too large: the metadata", "Record large data as attachments or messages."),
   TooManyAttachments: unkept("Too many attachments", "Record in smaller pieces."),
   NotARecording: foreign("No recording"),
+  CompressedFile: {
+    ...foreign("A file that is compressed as a whole"),
+    next: "Decompress it with the command that its failure names, and upload what comes out.",
+  },
   UnsupportedFormat: {
     ...foreign("A recording of a version that is not read"),
     next: "Salvage what is like the known version, or convert the file.",

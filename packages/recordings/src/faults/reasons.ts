@@ -2,6 +2,7 @@
  * Why a file is not a finished, readable recording. Closed: callers may switch over it.
  *
  * - `NotARecording` the content has no known magic bytes
+ * - `CompressedFile` the file is compressed as a whole
  * - `UnsupportedFormat` a recording in a version that is not read (ROS bag 1.x, another MCAP major version)
  * - `WrongExtension` a recording of another format than its name says
  * - `EmptyFile` zero bytes
@@ -21,6 +22,7 @@
  */
 export type ReasonCode =
   | "NotARecording"
+  | "CompressedFile"
   | "UnsupportedFormat"
   | "WrongExtension"
   | "EmptyFile"
@@ -72,4 +74,9 @@ export function stateOf(code: ReasonCode): "incomplete" | "damaged" | "unsupport
 }
 
 const incompleteCodes: ReadonlySet<ReasonCode> = new Set(["EmptyFile", "NoEnd", "ActiveBag"]);
-const unsupportedCodes: ReadonlySet<ReasonCode> = new Set(["NotARecording", "UnsupportedFormat", "WrongExtension"]);
+const unsupportedCodes: ReadonlySet<ReasonCode> = new Set([
+  "NotARecording",
+  "CompressedFile",
+  "UnsupportedFormat",
+  "WrongExtension",
+]);

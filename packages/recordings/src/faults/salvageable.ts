@@ -3,6 +3,7 @@ import type { ReasonCode } from "./reasons.ts";
 /** Incomplete and damaged files can be salvaged, also of another version as far as it is like the known one; empty files and other things cannot. */
 const isSalvageable: Readonly<Record<ReasonCode, boolean>> = {
   NotARecording: false,
+  CompressedFile: false,
   UnsupportedFormat: true,
   WrongExtension: false,
   EmptyFile: false,

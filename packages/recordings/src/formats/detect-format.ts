@@ -9,7 +9,7 @@ import { formats, type RecordingFormat, recordingFormatOf } from "./formats.ts";
 /**
  * Finds the format by the content if the name says nothing. A name that contradicts the content is refused, because tools go by names.
  * Throws `EmptyFile`, `NoEnd` (a beginning of magic bytes), `WrongExtension`, `BadMagic` (the start of a recording is overwritten),
- * `UnsupportedFormat` (another version) or `NotARecording`.
+ * `CompressedFile`, `UnsupportedFormat` (another version) or `NotARecording`.
  */
 export async function detectFormat(source: RandomAccessSource, fileName: string): Promise<RecordingFormat> {
   const promised = recordingFormatOf(fileName);

@@ -4,6 +4,7 @@ import { magic as mcapMagic } from "../mcap/opcodes.ts";
 import { createReadContext } from "../reading/read-context.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import type { RecordingFormatName } from "../survey/summary.ts";
+import { fileCompressionOf } from "./compressed-file.ts";
 import { formats } from "./formats.ts";
 
 export const magics = { mcap: Buffer.from(mcapMagic), bag1: bagMagic } as const;
@@ -18,7 +19,8 @@ export async function explainMagic(
     const text = `the file has only ${source.sizeBytes} bytes: it is still being written, or was cut off`;
     return new RecordingError("NoEnd", text);
   }
-  const [code, text] = explainChange(head) ?? (await explainVersion(source, head)) ?? notARecording;
+  const [code, text] =
+    explainCompression(head, promised) ?? explainChange(head) ?? (await explainVersion(source, head)) ?? notARecording;
   if (code !== "NotARecording" || !promised || !(await isLike(source, head, promised)))
     return new RecordingError(code, text);
   return new RecordingError("BadMagic", "the first bytes of the recording are overwritten; the file is damaged there");
@@ -27,6 +29,15 @@ export async function explainMagic(
 type Explanation = readonly [ReasonCode, string];
 
 const notARecording: Explanation = ["NotARecording", "the content is neither an MCAP file nor a ROS 1 bag"];
+
+/** rosbag2 leaves such files in its compression mode FILE, and people pack recordings so. */
+function explainCompression(head: Buffer, promised: RecordingFormatName | undefined): Explanation | undefined {
+  const compression = fileCompressionOf(head);
+  if (!compression) return undefined;
+  const command = compression.command("FILE", promised === "bag1" ? "OUT.bag" : "OUT.mcap");
+  const text = `the file is compressed as a whole with ${compression.name}, and only recordings are read whose chunks are compressed; \`${command}\` opens it`;
+  return ["CompressedFile", text];
+}
 
 /** Programs that take a recording for a text change its line ends, or put a mark in front of it. */
 function explainChange(head: Buffer): Explanation | undefined {

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inspectRecording } from "../inspect/inspect.ts";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { compressFrameSync } from "lz4-napi";
+import { findEnd, inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";
 import { bagChunksOf } from "../testing/bag-chunks.ts";
+import { compressBzip2 } from "../testing/bzip2-frame.ts";
 import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
@@ -123,4 +126,23 @@ test("a transfer in text mode, another version and a mark of a text editor are r
     assert.equal(inspection.reason.code, code, `${text}`);
     assert.match(inspection.reason.text, text);
   }
+});
+
+test("a file that is compressed as a whole says so, and which command opens it, whatever its name is", async () => {
+  const mcap = Buffer.from(await makeMcap({ durationSeconds: 0.1 }));
+  const packed: [string, Uint8Array, RegExp][] = [
+    ["zstd", zstdCompressSync(mcap), /`zstd -d FILE -o OUT\.(mcap|bag)`/],
+    ["gzip", gzipSync(mcap), /`gzip -dc FILE/],
+    ["bzip2", compressBzip2(mcap.subarray(0, 5000)), /`bzip2 -dc FILE/],
+    ["lz4", compressFrameSync(mcap), /`lz4 -d FILE/],
+    ["xz", Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0, 4]), /`xz -dc FILE/],
+  ];
+  for (const [name, bytes, command] of packed)
+    for (const fileName of ["run.mcap", "run.bag", "run.mcap.zst", "upload"]) {
+      const inspection = await inspectRecording(bytesSource(bytes), { fileName, salvage: true });
+      assert.ok(inspection.state === "unsupported" && inspection.reason.code === "CompressedFile", fileName);
+      assert.match(inspection.reason.text, new RegExp(`compressed as a whole with ${name}`));
+      assert.match(inspection.reason.text, command);
+      assert.equal(await findEnd(bytesSource(bytes), fileName), "impossible");
+    }
 });
