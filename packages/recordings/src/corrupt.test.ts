@@ -150,3 +150,34 @@ test("the broken variants have the names that their breakage deserves", async ()
   }
   for (const [name, code] of Object.entries(expected)) assert.equal(codes.get(name), code, name);
 });
+
+test("a file without a message whose summary is cut off does not count as whole, and neither does one whose statistics count some", async () => {
+  const whole = Buffer.from(
+    await makeMcap({ durationSeconds: 0, attachments: [{ name: "a", data: Buffer.alloc(9) }] }),
+  );
+  const footer = whole.byteLength - 8 - 29;
+  const summary = Number(whole.readBigUInt64LE(footer + 9));
+  const placeOf = (opcode: number): number => {
+    let at = summary;
+    while (whole[at] !== opcode) at += 9 + Number(whole.readBigUInt64LE(at + 1));
+    return at;
+  };
+  const index = placeOf(0x0a); // of the attachment
+  const cut = Buffer.concat([whole.subarray(0, index + 20), whole.subarray(index + 30)]);
+  const counting = Buffer.from(whole);
+  counting.writeBigUInt64LE(5n, placeOf(0x0b) + 9); // the statistics
+  for (const bytes of [cut, counting]) {
+    bytes.fill(0, bytes.byteLength - 12, bytes.byteLength - 8); // The checksum.
+    const inspection = await inspectRecording(bytesSource(bytes), { fileName: "a.mcap" });
+    const reasons = "reason" in inspection ? [inspection.reason] : inspection.summary.damage?.reasons;
+    assert.equal(reasons?.length, 1, inspection.state);
+  }
+});
+
+test("a length that no number holds stands in the reason as it is in the file", async () => {
+  const bytes = Buffer.from(await makeMcap({ durationSeconds: 0.1 }));
+  bytes.writeBigUInt64LE(12_399_753_484_610_102_491n, 8 + 1);
+  const inspection = await inspectRecording(bytesSource(bytes), { fileName: "a.mcap", verifyChunks: true });
+  assert.ok("reason" in inspection);
+  assert.match(inspection.reason.text, /12399753484610102491 bytes/);
+});

@@ -79,8 +79,8 @@ const describers: Readonly<Record<FileState, Describer>> = {
         ? "Decompress it with that command: what comes out is examined as a new file, if its name ends in .mcap or .bag."
         : "Ask in the control plane for what is readable of it, or repair it (`mcap recover`, `rosbag reindex`): what is there then is examined as a new file.",
   }),
-  empty: () => ({
-    why: "It is a valid recording without a single message.",
+  empty: ({ reason }) => ({
+    why: reason ?? "It is a valid recording without a single message.",
     next: "It is listed as empty; there is nothing to import.",
   }),
   indexed: () => ({

@@ -98,6 +98,25 @@ test("a file with a whole end is damaged at once if only its first bytes are, be
     }
 });
 
+test("a recording without a message counts as valid only if nothing speaks against it", async () => {
+  const whole = Buffer.from(await makeMcap({ durationSeconds: 0, features: { useSummaryOffsets: false } }));
+  const counting = Buffer.from(whole);
+  const footer = whole.byteLength - 8 - 29;
+  let statistics = Number(whole.readBigUInt64LE(footer + 9));
+  while (whole[statistics] !== 0x0b) statistics += 9 + Number(whole.readBigUInt64LE(statistics + 1));
+  counting.writeBigUInt64LE(5n, statistics + 9);
+  counting.fill(0, whole.byteLength - 12, whole.byteLength - 8); // the checksum
+  for (const [bytes, text] of [
+    [whole, /^The recording is valid and holds no message\.$/],
+    [counting, /not whole: the summary counts 5 messages, and the file holds none\.$/],
+  ] as const) {
+    const file = trackedFile("a.mcap", bytes.byteLength);
+    const { event, findings } = await examineFile(file, bytesSource(bytes), { signal, isOverdue: false });
+    assert.equal(event, "foundEmpty");
+    assert.match(findings!.reason!.text, text);
+  }
+});
+
 test("every broken file gets a state and a reason that can be reported, and none throws", async () => {
   const variants = [...corrupt(await makeMcap({}), "a.mcap"), ...corrupt(await makeBag({}), "a.bag")];
   for (const { name, fileName, bytes } of variants) {

@@ -5,6 +5,7 @@ import {
   inspectSummary,
   leanLimits,
   type RandomAccessSource,
+  type RecordingSummary,
   SourceChangedError,
 } from "@downlink/recordings";
 import type { FileEvent } from "../inventory/file-state.ts";
@@ -93,7 +94,7 @@ function toVerdict(file: TrackedFile, inspection: Inspected, headTailSha256: str
       return { event: "finished", findings: found, schemas: schemasOf(inspection.summary) };
     }
     case "empty":
-      return { event: "foundEmpty", findings: { headTailSha256, reason: noMessages } };
+      return { event: "foundEmpty", findings: { headTailSha256, reason: describeEmpty(inspection.summary) } };
     case "incomplete":
       return { event: "stayedUnfinished", findings: findingsOfFault(inspection, headTailSha256) };
     case "damaged":
@@ -104,7 +105,13 @@ function toVerdict(file: TrackedFile, inspection: Inspected, headTailSha256: str
   }
 }
 
-const noMessages = { code: "NoMessages", text: "The recording is valid and holds no message." };
+function describeEmpty({ damage }: RecordingSummary) {
+  const [reason] = damage?.reasons ?? [];
+  const text = reason
+    ? `The recording holds no message that can be found, and is not whole: ${reason.text}.`
+    : "The recording is valid and holds no message.";
+  return { code: "NoMessages", text };
+}
 
 function isReadFailure(error: unknown): boolean {
   return error instanceof SourceChangedError || isFileSystemError(error);

@@ -2,6 +2,7 @@ import { indexBag } from "../bag1/bag-index.ts";
 import { holdsBagChunk } from "../bag1/find-bag-chunk.ts";
 import { inspectBag, inspectBagSummary } from "../bag1/inspect-bag.ts";
 import { verifyBag } from "../bag1/verify-bag.ts";
+import type { Reason } from "../faults/reasons.ts";
 import { inspectMcap, inspectMcapSummary, requireMcapEnd } from "../mcap/inspect-mcap.ts";
 import { holdsMcapChunk } from "../mcap/resync-mcap.ts";
 import { verifyMcap } from "../mcap/verify-mcap.ts";
@@ -19,8 +20,11 @@ import type { Verifying } from "../verified/verifying.ts";
  */
 export interface RecordingFormat {
   readonly name: RecordingFormatName;
-  /** Surveys a recording that has its end. Throws a code that means incomplete if it has none. */
-  inspect(context: ReadContext): Promise<{ survey: Survey; method: RecordingSummary["method"] }>;
+  /**
+   * Surveys a recording that has its end. Throws a code that means incomplete if it has none. `doubt`: why a recording in which no message was
+   * found may have had some.
+   */
+  inspect(context: ReadContext): Promise<{ survey: Survey; method: RecordingSummary["method"]; doubt?: Reason }>;
   /** Surveys a recording by a summary of about a megabyte at most. Answers undefined if the summary does not say everything. */
   inspectSummary(context: ReadContext): Promise<Survey | undefined>;
   /** Checks the end of the file only, which is cheap. Throws if it is not sound. */

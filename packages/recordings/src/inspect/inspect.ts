@@ -62,14 +62,17 @@ async function verify(source: RandomAccessSource, options: InspectOptions): Prom
 async function look(fileName: string, context: ReadContext): Promise<Inspection> {
   try {
     const format = await detectFormat(context.source, fileName);
-    const { survey, method } = await format.inspect(context);
+    const { survey, method, doubt } = await format.inspect(context);
     const summary = toSummary(survey, { format: format.name, sizeBytes: context.source.sizeBytes, method });
+    if (doubt) summary.damage = { ...nothingLost, reasons: [doubt] };
     return { state: summary.messageCount === 0 ? "empty" : "finished", summary };
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
     return { state: stateOf(error.reason.code), reason: error.reason };
   }
 }
+
+const nothingLost = { chunksLost: 0, messagesLost: 0, isCountKnown: false, attachmentsLost: 0, bytesLost: 0 };
 
 /**
  * Whether a recording has its end; a whole end counts also if the first bytes are damaged. It is `impossible` if the first bytes are of no

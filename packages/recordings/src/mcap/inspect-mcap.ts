@@ -1,10 +1,10 @@
-import { RecordingError } from "../faults/reasons.ts";
+import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { MAX_TIME_NS } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import type { RecordingSummary } from "../survey/summary.ts";
-import { createSurvey, type Survey, settleSpans } from "../survey/survey.ts";
+import { countMessages, createSurvey, type Survey, settleSpans } from "../survey/survey.ts";
 import { addRepeatedChannels, indexMcap } from "./index-mcap.ts";
-import { type McapEnd, readMcapEnd } from "./mcap-end.ts";
+import { describeFooter, type McapEnd, readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic } from "./opcodes.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
 import { surveyMcap } from "./survey-mcap.ts";
@@ -12,8 +12,8 @@ import { surveyMcap } from "./survey-mcap.ts";
 /** Surveys a file that has its end, and otherwise throws `NoEnd`. A damaged summary is not used. */
 export async function inspectMcap(
   context: ReadContext,
-): Promise<{ survey: Survey; method: RecordingSummary["method"] }> {
-  const { section, indexed } = await readBySummary(context);
+): Promise<{ survey: Survey; method: RecordingSummary["method"]; doubt?: Reason }> {
+  const { section, indexed, fault } = await readBySummary(context);
   if (indexed) return { survey: indexed, method: "index" };
   const survey = createSurvey();
   // If the summary repeats channels, the chunks in which they first appear need not be decompressed.
@@ -21,7 +21,8 @@ export async function inspectMcap(
   await surveyMcap(survey, context);
   settleSpans(survey, MAX_TIME_NS);
   const isScan = survey.chunkCount > 0 && survey.decompressedChunkCount === survey.chunkCount;
-  return { survey, method: isScan ? "scan" : "skim" };
+  const doubt = countMessages(survey) === 0 ? (fault ?? doubtStatistics(section)) : undefined;
+  return { survey, method: isScan ? "scan" : "skim", ...(doubt && { doubt }) };
 }
 
 /** Surveys a file by its summary alone. Answers undefined if the summary does not suffice. Throws as `inspectMcap` does. */
@@ -29,10 +30,24 @@ export async function inspectMcapSummary(context: ReadContext): Promise<Survey |
   return (await readBySummary(context)).indexed;
 }
 
-async function readBySummary(context: ReadContext): Promise<{ section?: SummarySection; indexed?: Survey }> {
+/** What speaks against a recording that holds no message. */
+function doubtStatistics(section: SummarySection | undefined): Reason | undefined {
+  const messageCount = section?.statistics?.messageCount ?? 0;
+  if (messageCount === 0) return undefined;
+  return { code: "BadSummary", text: `the summary counts ${messageCount} messages, and the file holds none` };
+}
+
+interface BySummary {
+  readonly section?: SummarySection;
+  readonly indexed?: Survey;
+  /** What is wrong with a summary that is not used. */
+  readonly fault?: Reason;
+}
+
+async function readBySummary(context: ReadContext): Promise<BySummary> {
   const end = await readMcapEnd(context.source, TAIL_BYTES);
   const section = await readSummary(end, context);
-  if (!section) return {};
+  if (section instanceof RecordingError) return summaryCodes.has(section.reason.code) ? { fault: section.reason } : {};
   const indexed = await indexMcap(section, end, context);
   return indexed ? { section, indexed } : { section };
 }
@@ -45,13 +60,13 @@ export async function requireMcapEnd({ source }: ReadContext): Promise<void> {
 /** The last so many bytes hold the whole summary of most recordings. */
 const TAIL_BYTES = 64 * 1024;
 
-/** Answers undefined if it is damaged. */
-async function readSummary(end: McapEnd, context: ReadContext): Promise<SummarySection | undefined> {
-  if (!end.isSound) return undefined;
+/** Answers the reason if it is not used. */
+async function readSummary(end: McapEnd, context: ReadContext): Promise<SummarySection | RecordingError> {
+  if (!end.isSound) return new RecordingError("BadSummary", describeFooter(end.footerOffset));
   try {
     return await readSummarySection(end, context);
   } catch (error) {
-    if (error instanceof RecordingError && codesOf(context).has(error.reason.code)) return undefined;
+    if (error instanceof RecordingError && codesOf(context).has(error.reason.code)) return error;
     throw error;
   }
 }

@@ -89,6 +89,11 @@ export function bytesBehind(footerOffset: number): Reason {
   return { code: "BadFooter", text: `other bytes stand behind the footer at byte ${footerOffset}` };
 }
 
+/** What is wrong with a footer that is not sound. */
+export function describeFooter(offset: number): string {
+  return `the footer at byte ${offset} names a summary that cannot be there`;
+}
+
 const smallestBytes = 2 * magic.byteLength + FOOTER_BYTES;
 
 function badFooter(footerOffset: number): RecordingError {

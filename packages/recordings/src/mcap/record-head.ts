@@ -17,9 +17,10 @@ export interface RecordHead {
 }
 
 export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: number): RecordHead {
-  const contentBytes = Number(new DataView(bytes.buffer, bytes.byteOffset + 1, 8).getBigUint64(0, true));
+  const exactBytes = new DataView(bytes.buffer, bytes.byteOffset + 1, 8).getBigUint64(0, true);
+  const contentBytes = Number(exactBytes);
   const contentOffset = offset + RECORD_HEAD_BYTES;
-  refuseBeyond({ offset: contentOffset, length: contentBytes, sizeBytes });
+  refuseBeyond({ offset: contentOffset, length: contentBytes, sizeBytes, exactLength: exactBytes });
   const opcode = bytes[0]!;
   if (opcode === 0) {
     const text = `the record at byte ${offset} has no type; that part of the file was never written or is overwritten`;

@@ -155,7 +155,9 @@ function placeAt({ place }: State, at: number): Place {
 }
 
 function tooLarge(place: Place, bytes: number, most: number): RecordingError {
-  const text = `${nameOf(place)} holds a record of ${bytes} bytes that says what its messages are; at most ${most} are read`;
+  const isExact = bytes <= Number.MAX_SAFE_INTEGER;
+  const size = isExact ? `${bytes}` : `more than ${Number.MAX_SAFE_INTEGER}`;
+  const text = `${nameOf(place)} holds a record of ${size} bytes that says what its messages are; at most ${most} are read`;
   return new RecordingError("RecordTooLarge", text);
 }
 

@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
-import { type Reason, RecordingError } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { requireKnownChannels } from "../verified/require-known-channels.ts";
 import type { Verifying } from "../verified/verifying.ts";
-import { readMcapEnd } from "./mcap-end.ts";
+import { describeFooter, readMcapEnd } from "./mcap-end.ts";
 import { FOOTER_BYTES, magic, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { parseRecordHead, type RecordHead } from "./record-head.ts";
 import { RecordVisitor } from "./record-visitor.ts";
@@ -66,16 +66,12 @@ async function endOf({ context, isSalvage, damage }: Verifying): Promise<End> {
       FOOTER_BYTES + magic.byteLength,
     );
     if (isSound) return { footerOffset, summaryStart: summaryStart || undefined, summaryCrc };
-    damage.addSummary(footerOffset, badFooter(footerOffset));
+    damage.addSummary(footerOffset, { code: "BadFooter", text: describeFooter(footerOffset) });
     return { footerOffset, summaryStart: undefined, summaryCrc: 0 };
   } catch (error) {
     if (!isSalvage || !(error instanceof RecordingError)) throw error;
     return { footerOffset: source.sizeBytes, summaryStart: undefined, summaryCrc: 0 };
   }
-}
-
-function badFooter(offset: number): Reason {
-  return { code: "BadFooter", text: `the footer at byte ${offset} names a summary that cannot be there` };
 }
 
 /** spec: MCAP "Footer": the CRC covers the section and the footer up to the CRC itself. */

@@ -59,11 +59,19 @@ export async function readRange({ source, held }: ReadContext, offset: number, l
 const MIN_WINDOW_BYTES = 4 * 1024;
 const MAX_WINDOW_BYTES = 1024 * 1024;
 
+interface WantedRange {
+  readonly offset: number;
+  readonly length: number;
+  readonly sizeBytes: number;
+  /** The length as the file gives it, which may be larger than a `number` holds. */
+  readonly exactLength?: bigint;
+}
+
 /** Every length that comes from a file passes here before anything is allocated for it. */
-export function refuseBeyond(range: { offset: number; length: number; sizeBytes: number }): void {
-  const { offset, length, sizeBytes } = range;
+export function refuseBeyond(range: WantedRange): void {
+  const { offset, length, sizeBytes, exactLength = length } = range;
   if (offset >= 0 && length >= 0 && offset + length <= sizeBytes) return;
-  const problem = offset > sizeBytes || length < 0 ? "cannot be there" : `needs ${length} bytes`;
+  const problem = offset > sizeBytes || length < 0 ? "cannot be there" : `needs ${exactLength} bytes`;
   throw new RecordingError(
     "LengthBeyondFile",
     `what stands at byte ${offset} ${problem}: the file ends at byte ${sizeBytes}`,

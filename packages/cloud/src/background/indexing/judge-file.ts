@@ -14,7 +14,10 @@ export type FileVerdict = { readonly summary: ImportableSummary } | { readonly r
 /** Decides whether a file can be imported as it is. */
 export function judgeFile(inspection: Inspection): FileVerdict {
   if (inspection.state === "empty") {
-    const text = "the file is valid but holds no message, so it has no time span and is no recording";
+    const [reason] = inspection.summary.damage?.reasons ?? [];
+    const text = reason
+      ? `the file holds no message that can be found, and is not whole: ${reason.text}`
+      : "the file is valid but holds no message, so it has no time span and is no recording";
     return { refusal: { code: "EmptyRecording", text } };
   }
   if (inspection.state !== "finished") return { refusal: inspection.reason };
