@@ -26,8 +26,8 @@ export interface ExamineOptions {
 
 /**
  * Finds out what a file is that stopped changing. It reads the summary, at most 1 MiB of an indexed MCAP of any size. Where the
- * summary is not enough it reads more and takes up to 40 MB of memory, so callers examine one file at a time. Throws what reading
- * throws: {@link SourceChangedError}, errors of the file system, the signal's reason.
+ * summary is not enough it reads more and takes up to 40 MB of memory; a damaged file it reads once from its beginning to its end, in up to
+ * 100 MB. So callers examine one file at a time. Throws what reading throws: {@link SourceChangedError}, errors of the file system, the signal's reason.
  */
 export async function examineFile(
   file: TrackedFile,

@@ -45,7 +45,7 @@ export const defaultLimits: InspectLimits = {
 /** These limits are for a look at a file in some 40 MB of memory, whatever the file is. A larger file is still a recording. */
 export const leanLimits: InspectLimits = {
   ...defaultLimits,
-  maxWholeBytes: 4 * 1024 * 1024,
+  maxWholeBytes: 1024 * 1024,
   maxDecodedBytes: 16 * 1024 * 1024,
   maxMapBytes: 1024 * 1024,
   maxHeldBytes: 6 * 1024 * 1024,

@@ -204,7 +204,9 @@ function checksumOfHeld({ head, chunk }: StoredChunk, bytes: Uint8Array, content
 async function checksumOf({ offset, end }: RecordHead, { context: { source } }: Verifying): Promise<number> {
   let crc = 0;
   for (let at = offset; at < end; at += PIECE_BYTES) {
-    crc = crc32(await source.read(at, Math.min(PIECE_BYTES, end - at)), crc);
+    const piece = await source.read(at, Math.min(PIECE_BYTES, end - at));
+    crc = crc32(piece, crc);
+    freeOwn(piece);
   }
   return crc;
 }

@@ -68,7 +68,7 @@ test("channels that sound chunks introduce count, also if those of a chunk befor
   for (const compression of ["lz4", "zstd"] as const) {
     const built = build(2, { compression, hasChecksums: true, repeatsChannels: true });
     const { contentAt, end } = built.chunks[0]!;
-    for (let at = contentAt; at < end; at += 7) {
+    for (let at = contentAt; at < end; at += Math.ceil((end - contentAt) / 9)) {
       const bytes = Buffer.from(built.bytes);
       bytes[at]! ^= 16;
       const { keys } = await lookAt(bytes);

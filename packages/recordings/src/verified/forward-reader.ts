@@ -13,6 +13,8 @@ export class ForwardReader implements WindowReader {
   readonly #blocks: Held[] = [];
   /** Copies that were put together from several blocks. */
   readonly #joins: Held[] = [];
+  /** What is read at once. A look at a file takes less memory, and a little longer. */
+  readonly #blockBytes: number;
   #readEnd = 0;
   #ahead: Promise<Uint8Array> | undefined;
 
@@ -20,6 +22,7 @@ export class ForwardReader implements WindowReader {
   constructor(context: ReadContext, onBlock: (bytes: Uint8Array) => void) {
     this.#context = context;
     this.#onBlock = onBlock;
+    this.#blockBytes = context.limits.leavesOut ? LEAN_BLOCK_BYTES : BLOCK_BYTES;
   }
 
   peek(offset: number, length: number): Uint8Array | undefined {
@@ -74,14 +77,14 @@ export class ForwardReader implements WindowReader {
     const { source } = this.#context;
     const offset = this.#readEnd;
     if (offset >= source.sizeBytes) return;
-    this.#ahead = source.read(offset, Math.min(BLOCK_BYTES, source.sizeBytes - offset));
+    this.#ahead = source.read(offset, Math.min(this.#blockBytes, source.sizeBytes - offset));
     this.#ahead.catch(() => undefined); // it is thrown when its turn comes
   }
 
   /** One block before the offset is kept, because loose messages are looked at again together. */
   #letGo(offset: number): void {
     for (const held of [this.#blocks, this.#joins])
-      while (held[0] && endOf(held[0]) <= offset - BLOCK_BYTES) freeOwn(held.shift()!.bytes);
+      while (held[0] && endOf(held[0]) <= offset - this.#blockBytes) freeOwn(held.shift()!.bytes);
   }
 
   async #join(offset: number, length: number): Promise<Uint8Array> {
@@ -112,4 +115,5 @@ export async function* copies(pieces: AsyncIterable<Uint8Array>): AsyncGenerator
 }
 
 const BLOCK_BYTES = 2 * 1024 * 1024;
+const LEAN_BLOCK_BYTES = 512 * 1024;
 const PIECE_BYTES = 1024 * 1024;
