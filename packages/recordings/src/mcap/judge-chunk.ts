@@ -149,7 +149,8 @@ interface Sense {
   readonly takesOthers?: boolean;
 }
 
-function findSense(
+/** Reads a chunk as far as its records make sense. */
+export function findSense(
   chunk: McapChunk,
   { context, survey }: DamagedReading,
   { limit, isKnown, takesOthers = false }: Sense,

@@ -28,6 +28,7 @@ export class RecordVisitor {
   /** Whether the records come from behind a place that makes no sense: they may be what is left of a chunk. */
   #areLeft = false;
   #searchFrom: number = magic.byteLength;
+  #unproven: McapChunk | undefined;
 
   constructor(verifying: Verifying, footerOffset: number) {
     this.#verifying = verifying;
@@ -45,6 +46,11 @@ export class RecordVisitor {
     return this.#searchFrom;
   }
 
+  /** The chunk that ends at `searchFrom`, if no checksum proves it: its last message may cover another chunk as well. */
+  get unproven(): McapChunk | undefined {
+    return this.#unproven;
+  }
+
   /** The records outside of chunks that come next stand behind a place that makes no sense. */
   expectLeft(): void {
     this.#areLeft = true;
@@ -60,7 +66,7 @@ export class RecordVisitor {
     const { opcode, end } = head;
     if (end > this.#verifying.coveredEnd) return this.#leaveCovered(head);
     this.#lastOpcode = opcode;
-    if (opcode <= opcodes.dataEnd) this.#searchFrom = head.contentOffset;
+    if (opcode <= opcodes.dataEnd) this.#startSearchAt(head.contentOffset, undefined);
     if (isData.has(opcode)) this.#isBehindData = false;
     if (end > this.#footerOffset) throw tooLong(head);
     if (opcode === opcodes.message) return this.#loose.add(head) ?? end;
@@ -108,7 +114,7 @@ export class RecordVisitor {
         return readDescription(head, this.#verifying);
       case opcodes.attachment:
         // It may hold a recording, which is none of this file.
-        this.#searchFrom = head.end;
+        this.#startSearchAt(head.end, undefined);
         return verifyAttachment(head, this.#verifying);
       case opcodes.dataEnd:
         if (!this.#isBehindData) await checkData(head, this.#verifying);
@@ -132,9 +138,14 @@ export class RecordVisitor {
 
   async #verifyChunk(given: RecordHead): Promise<number> {
     this.#areLeft = false;
-    const { head, end } = await this.#chunks.verify(given);
-    this.#searchFrom = head.end;
+    const { head, end, chunk } = await this.#chunks.verify(given);
+    this.#startSearchAt(head.end, chunk.crc === 0 ? chunk : undefined);
     return end;
+  }
+
+  #startSearchAt(offset: number, unproven: McapChunk | undefined): void {
+    this.#searchFrom = offset;
+    this.#unproven = unproven;
   }
 
   /** A damaged definition among those that the summary repeats does not make any message unreadable. */

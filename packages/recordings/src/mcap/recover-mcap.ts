@@ -144,15 +144,22 @@ async function findInside(
 
 /** Goes on behind a record whose frame makes sense, or at the next chunk. What comes behind a second definition may not be of the first. */
 async function passUnclear(recovery: Recovery, offset: number, error: RecordingError): Promise<Next> {
-  const { verifying, visitor, footerOffset } = recovery;
+  const { verifying, footerOffset } = recovery;
   const { reason } = error;
   const isChunk = error instanceof DefinedTwiceError;
   const end = isChunk ? undefined : await endOfFramed(offset, verifying.context);
-  const from = Math.min(visitor.searchFrom, offset + 1);
-  if (end === undefined || end >= footerOffset)
+  if (end === undefined || end >= footerOffset) {
+    const from = Math.min(await searchStart(recovery), offset + 1);
     return search(recovery, { offset, from: isChunk ? offset + 1 : from, looseFrom: offset + 1, reason, isChunk });
+  }
   verifying.damage.addGap({ offset, end, reason });
   return { offset: end };
+}
+
+/** Where a chunk may begin that the record before covers. */
+async function searchStart({ visitor, resync }: Recovery): Promise<number> {
+  const { unproven, searchFrom } = visitor;
+  return unproven ? resync.lastRecordOf(unproven, searchFrom) : searchFrom;
 }
 
 function endAt(recovery: Recovery, offset: number): Next {

@@ -8,7 +8,14 @@ import { createSurvey } from "../survey/survey.ts";
 import { trusts } from "../survey/trust.ts";
 import { findDefinitions, type Unread } from "./find-definitions.ts";
 import { addRepeatedChannels } from "./index-mcap.ts";
-import { type BegunChunk, type DamagedReading, type JudgedChunk, judgeChunk, readChunkAt } from "./judge-chunk.ts";
+import {
+  type BegunChunk,
+  type DamagedReading,
+  findSense,
+  type JudgedChunk,
+  judgeChunk,
+  readChunkAt,
+} from "./judge-chunk.ts";
 import { lookalikes, PIECE_BYTES } from "./lookalikes.ts";
 import { isLoose, type LoosePlace } from "./loose-places.ts";
 import { readMcapEnd } from "./mcap-end.ts";
@@ -32,6 +39,8 @@ export interface Resync {
   judge(offset: number): Promise<JudgedChunk | undefined>;
   /** Answers what can be had of the beginning of a chunk that something else stands in at `end`. What its checksum refutes gives nothing. */
   shorten(chunk: McapChunk, end: number): Promise<BegunChunk | undefined>;
+  /** Answers where the last record begins of a chunk that was read and ends there: if bytes of the chunk are missing, it covers another one. */
+  lastRecordOf(chunk: McapChunk, end: number): Promise<number>;
   /** Introduces the channels that stand in what cannot be read as a whole. */
   define(unread: Unread, end: number): Promise<void>;
   /**
@@ -60,6 +69,10 @@ export function createResync(reading: DamagedReading): Resync {
       const judged = chunk.crc === 0 ? await judgeChunk(chunk, reading, end) : undefined;
       return judged?.kind === "begun" ? judged : undefined;
     },
+    async lastRecordOf(chunk, end) {
+      const beginning = await findSense(chunk, reading, { limit: end, isKnown: () => true });
+      return beginning?.lastStart ?? chunk.dataOffset;
+    },
     define: (unread, end) => findDefinitions(unread, end, reading),
     async find(from, { to = sizeBytes, looseFrom }) {
       const searching = { ...judging, reading, looseFrom };
@@ -86,9 +99,10 @@ async function searchNamed(
   const chunk = offset >= from ? await readChunkAt(offset, reading) : undefined;
   const judged = chunk && (await judge(chunk));
   if (judged) return { offset, ...judged };
-  // If bytes are missing, the places are wrong that the summary names.
+  // If bytes are missing or moved, the places are wrong that the summary names.
   const searchedTo = Math.max(from, offset);
-  if (end <= searchedTo || !(await isBoundary(end, reading.context))) return searchedTo;
+  const recordEnd = chunk ? chunk.dataOffset + chunk.storedBytes : end;
+  if (end <= searchedTo || !(await isBoundary(recordEnd, reading.context))) return searchedTo;
   // Blocks that were moved may stand where the head of a chunk is lost.
   const moved = chunk ? undefined : await search({ from: searchedTo, to: end }, { ...searching, looseFrom: end });
   return moved ?? end;

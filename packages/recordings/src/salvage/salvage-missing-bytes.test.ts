@@ -118,6 +118,16 @@ test("a chunk is read that begins inside a message index or a chunk of which byt
       }
 });
 
+test("a chunk without a checksum that lacks the last of its bytes is filled by those of the next, which is read all the same", async () => {
+  const built = build(8, { hasChecksums: false, hasIndexes: false, repeatsChannels: true });
+  const { end } = built.chunks[1]!;
+  for (let missingBytes = 1; missingBytes < 40; missingBytes += 1) {
+    const { keys } = await lookAt(takeOut(built.bytes, end - missingBytes, missingBytes));
+    const lost = keysBut(built, 1).filter((key) => !keys.includes(key));
+    assert.deepEqual(lost, [], `${missingBytes} bytes`);
+  }
+});
+
 test("without checksums and a summary the channels are known that stand behind the damage in the first chunk", async () => {
   const built = build(7, { hasChecksums: false, repeatsChannels: false });
   const { contentAt, end } = built.chunks[0]!;

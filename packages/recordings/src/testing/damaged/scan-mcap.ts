@@ -105,6 +105,8 @@ function readChunk(bytes: Buffer, at: number): (WholeChunk & { end: number }) | 
 }
 
 function decompress(compression: string, stored: Buffer): Buffer | undefined {
+  // Spec: LZ4 frame format: only block sizes from 4 on are defined.
+  if (compression === "lz4" && ((stored[5] ?? 0) >> 4) % 8 < 4) return undefined;
   try {
     const { bytes, restBytes } = slowDecompress(compression, stored);
     return restBytes === 0 ? Buffer.from(bytes) : undefined;
