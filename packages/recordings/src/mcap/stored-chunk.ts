@@ -19,6 +19,8 @@ export interface StoredChunk {
   readonly bytes: Uint8Array | undefined;
   /** The message indexes behind it. */
   readonly indexes: Uint8Array;
+  /** It is the beginning of a chunk that is not whole. */
+  readonly isBegun?: boolean;
 }
 
 /** No message index can stand behind `footerOffset`. */
@@ -58,7 +60,7 @@ export async function openBeginning(
   const end = dataOffset + storedBytes;
   const head = { opcode: opcodes.chunk, offset, contentOffset, contentBytes: end - contentOffset, end };
   const bytes = end - offset <= limits.maxWholeBytes ? await reader.fetch(offset, end - offset) : undefined;
-  return { head, chunk, end, bytes, indexes: new Uint8Array(0) };
+  return { head, chunk, end, bytes, indexes: new Uint8Array(0), isBegun: true };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Beginning } from "../reading/begun-chunk.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
 import { isLeftOut, isTooMuchToScan, leaveOutChunk, tooMuch } from "../reading/tally-chunk.ts";
 import { addChunk, addTally } from "../survey/survey.ts";
-import { trusts } from "../survey/trust.ts";
+import { type Trust, trusts } from "../survey/trust.ts";
 import {
   MAX_WRITTEN_CHUNK_BYTES,
   spanOfChannels,
@@ -136,7 +136,7 @@ function createChunkTally(verifying: Verifying): ChunkTally {
     const { chunk } = stored;
     reading = stored;
     tally.begin(placeOf(chunk), indexes);
-    definer.begin(chunk.crc === 0 ? trusts.unchecked : trusts.proven);
+    definer.begin(trustOf(stored));
     let crc = 0;
     let isOneFrame = chunk.compression === "";
     const onFrames = (isOne: boolean): void => {
@@ -153,6 +153,12 @@ function createChunkTally(verifying: Verifying): ChunkTally {
     definer.end();
     return { ...tallied, crc: chunk.crc === 0 ? undefined : crc, isOneFrame };
   };
+}
+
+/** What a chunk defines is trusted so far, if it can be read at all. */
+function trustOf({ chunk, isBegun }: StoredChunk): Trust {
+  if (chunk.crc !== 0) return trusts.proven;
+  return isBegun ? trusts.begun : trusts.unchecked;
 }
 
 /**

@@ -90,6 +90,20 @@ test("channels that stand only in a chunk that its checksum refutes fill gaps, a
   }
 });
 
+test("what the beginning of a damaged chunk says of a channel counts less than what whole chunks say", async () => {
+  const built = build(9, { hasChecksums: false, repeatsChannels: true });
+  const { at, end, contentAt } = built.chunks[0]!;
+  const bytes = Buffer.from(built.bytes);
+  for (let topic = bytes.indexOf("/robot/", at); topic >= 0 && topic < end; topic = bytes.indexOf("/robot/", topic + 1))
+    bytes.write("another", topic, "latin1");
+  bytes.fill(0xff, Math.floor((contentAt + end) / 2) + 200, end); // Its second half.
+  const { keys } = await lookAt(bytes);
+  assert.deepEqual(
+    keysBut(built, 0).filter((key) => !keys.includes(key)),
+    [],
+  );
+});
+
 test("of topics that no checksum proves the one that is said most often counts", async () => {
   const built = build(11, { hasChecksums: false, repeatsChannels: true });
   for (const chunk of [built.chunks[0]!, built.chunks[1]!]) {

@@ -2,10 +2,10 @@ import { DefinedTwiceError } from "../faults/reasons.ts";
 
 /**
  * How far a schema or channel of a damaged file is trusted: what is trusted more counts, wherever it stands, and what is trusted less only
- * fills gaps. It stands in bytes that a checksum refutes or that make no sense, in a summary without a checksum, in data without one, or
- * in what a checksum proves.
+ * fills gaps. It stands in bytes that a checksum refutes or that make no sense, in the beginning of a chunk that is not whole, in a summary
+ * without a checksum, in data without one, or in what a checksum proves.
  */
-export const trusts = { refuted: 0, repeated: 1, unchecked: 2, proven: 3 } as const;
+export const trusts = { refuted: 0, begun: 1, repeated: 2, unchecked: 3, proven: 4 } as const;
 export type Trust = (typeof trusts)[keyof typeof trusts];
 
 export interface Trusting {
@@ -48,7 +48,7 @@ export function isRepeat<T extends object>(trusting: Trusting, definitions: Defi
   const isSame = areSame(known, said);
   if (isSame && trust > knownTrust) doubts.set(known, trust);
   if (trust !== knownTrust) return isSame || trust < knownTrust;
-  if (trust === trusts.refuted) return true;
+  if (trust <= trusts.begun) return true;
   if (trust < trusts.proven && (isSame || areAlike(known, said))) return !isOutvoted(trusting, definitions, isSame);
   if (!isSame) throw new DefinedTwiceError(what);
   return true;
