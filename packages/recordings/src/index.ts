@@ -38,7 +38,7 @@ export {
 export type { DigestedTopic } from "./split/digest-topic.ts";
 export { digestTopics } from "./split/digest-topics.ts";
 export { type SplitOptions, type SplitRecording, splitRecording, type TopicFile } from "./split/split-recording.ts";
-export { judgeSummary, type SummaryRefusal, summaryRefusals } from "./survey/judge-summary.ts";
+export { describeEmpty, judgeSummary, type SummaryRefusal, summaryRefusals } from "./survey/judge-summary.ts";
 export type {
   AttachmentSummary,
   Inspection,

@@ -106,8 +106,11 @@ test("a recording without a message counts as valid only if nothing speaks again
   while (whole[statistics] !== 0x0b) statistics += 9 + Number(whole.readBigUInt64LE(statistics + 1));
   counting.writeBigUInt64LE(5n, statistics + 9);
   counting.fill(0, whole.byteLength - 12, whole.byteLength - 8); // the checksum
+  const attachments = [{ name: "calibration.json", data: new Uint8Array([1]) }];
+  const attached = Buffer.from(await makeMcap({ durationSeconds: 0, attachments }));
   for (const [bytes, text] of [
-    [whole, /^The recording is valid and holds no message\.$/],
+    [whole, /^It is valid but holds no message, so it has no time span and is no recording\.$/],
+    [attached, /^It is valid but holds no message, .*, and attachments alone \(1\) have no place in time\.$/],
     [counting, /not whole: the summary counts 5 messages, and the file holds none\.$/],
   ] as const) {
     const file = trackedFile("a.mcap", bytes.byteLength);

@@ -1,4 +1,5 @@
 import {
+  describeEmpty,
   findEnd,
   type Inspection,
   inspectRecording,
@@ -94,7 +95,7 @@ function toVerdict(file: TrackedFile, inspection: Inspected, headTailSha256: str
       return { event: "finished", findings: found, schemas: schemasOf(inspection.summary) };
     }
     case "empty":
-      return { event: "foundEmpty", findings: { headTailSha256, reason: describeEmpty(inspection.summary) } };
+      return { event: "foundEmpty", findings: { headTailSha256, reason: noMessages(inspection.summary) } };
     case "incomplete":
       return { event: "stayedUnfinished", findings: findingsOfFault(inspection, headTailSha256) };
     case "damaged":
@@ -105,12 +106,9 @@ function toVerdict(file: TrackedFile, inspection: Inspected, headTailSha256: str
   }
 }
 
-function describeEmpty({ damage }: RecordingSummary) {
-  const [reason] = damage?.reasons ?? [];
-  const text = reason
-    ? `The recording holds no message that can be found, and is not whole: ${reason.text}.`
-    : "The recording is valid and holds no message.";
-  return { code: "NoMessages", text };
+function noMessages(summary: RecordingSummary) {
+  const text = describeEmpty(summary);
+  return { code: "NoMessages", text: `${text.charAt(0).toUpperCase()}${text.slice(1)}.` };
 }
 
 function isReadFailure(error: unknown): boolean {

@@ -27,6 +27,14 @@ export function judgeSummary(summary: RecordingSummary): SummaryRefusal | undefi
   return refuseNames(summary) ?? refuseMetadata(summary) ?? refuseAttachments(summary);
 }
 
+/** Returns why a recording without a message is not imported, as a sentence about the file without its end. */
+export function describeEmpty({ damage, attachments }: RecordingSummary): string {
+  const [reason] = damage?.reasons ?? [];
+  if (reason) return `it holds no message that can be found, and is not whole: ${reason.text}`;
+  const held = attachments.length === 0 ? "" : `, and attachments alone (${attachments.length}) have no place in time`;
+  return `it is valid but holds no message, so it has no time span and is no recording${held}`;
+}
+
 function refuseNames({ topics }: RecordingSummary): SummaryRefusal | undefined {
   for (const { topic, schemaName, schemaEncoding, messageEncoding } of topics) {
     const refusal =
