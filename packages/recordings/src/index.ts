@@ -39,6 +39,7 @@ export type { DigestedTopic } from "./split/digest-topic.ts";
 export { digestTopics } from "./split/digest-topics.ts";
 export { type SplitOptions, type SplitRecording, splitRecording, type TopicFile } from "./split/split-recording.ts";
 export { describeEmpty, judgeSummary, type SummaryRefusal, summaryRefusals } from "./survey/judge-summary.ts";
+export type { MessageSpan } from "./survey/message-spans.ts";
 export type {
   AttachmentSummary,
   Inspection,

@@ -2,7 +2,7 @@ import { RecordingError } from "../faults/reasons.ts";
 import { openCursor, readU32 } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
-import { addChunk, addTally, createSurvey, extendSpan, hasChannel, type Survey } from "../survey/survey.ts";
+import { addChunk, addSpan, addTally, createSurvey, hasChannel, type Survey } from "../survey/survey.ts";
 import { type BagRecord, isBagStart, readData, readRecord } from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, readConnection, timeOf, u32Of, u64Of } from "./records.ts";
 import { addConnection } from "./to-survey.ts";
@@ -123,7 +123,7 @@ async function addChunkInfo(survey: Survey, record: BagRecord, reading: ChunkInf
   }
   if (connectionCount === 0) return;
   if (endNs < startNs) throw badIndex(record.offset, "has a chunk that ends before it begins");
-  extendSpan(survey, startNs, endNs);
+  addSpan(survey, startNs, endNs);
 }
 
 export function requireOpcode(record: BagRecord, opcode: number): void {

@@ -5,6 +5,7 @@ import { EMPTY_MESSAGE_BYTES } from "../mcap/opcodes.ts";
 import { freeOwn } from "../memory/free-memory.ts";
 import { type ChunkHeader, placeOf, refuseLargeChunk } from "../reading/chunk.ts";
 import { addFirst, requireChannel } from "../reading/tally-chunk.ts";
+import { createSpanNotes } from "../survey/message-spans.ts";
 import { addChunk, addTally, extendSpan } from "../survey/survey.ts";
 import { copies } from "../verified/forward-reader.ts";
 import { requireKnownChannels } from "../verified/require-known-channels.ts";
@@ -75,9 +76,9 @@ async function verifyChunk(chunk: ChunkHeader, end: number, verifying: Verifying
   const { limits, source } = context;
   addChunk(survey, chunk.uncompressedBytes, { sizeBytes: source.sizeBytes, limits });
   refuseLargeChunk(chunk, limits.maxChunkBytes);
-  const { channels, ...tallied } = await tallyChunk({ end, chunk, verifying });
+  const { channels, parts, ...tallied } = await tallyChunk({ end, chunk, verifying });
   if (channels.length === 0) return;
-  for (const channel of channels) addTally(survey, channel.channelId, channel);
+  for (const channel of channels) addTally(survey, channel.channelId, { ...channel, parts });
   const span: { startNs?: bigint; endNs?: bigint } = {};
   for (const { startNs, endNs } of channels) extendSpan(span, startNs, endNs);
   await verifying.add({ ...factsOf(chunk, end), ...tallied, startNs: span.startNs!, endNs: span.endNs!, channels });
@@ -147,6 +148,7 @@ async function* noted(
 
 function createMessageTally(chunk: Reading["chunk"], { survey, context, isSalvage }: Verifying) {
   const channels = new Map<number, RunChannel>();
+  const parts = createSpanNotes();
   let lastNs = 0n;
   let isInOrder = true;
   let largestBytes = 0;
@@ -167,6 +169,7 @@ function createMessageTally(chunk: Reading["chunk"], { survey, context, isSalvag
         largestBytes = Math.max(largestBytes, EMPTY_MESSAGE_BYTES + dataBytes);
         if (logTimeNs < lastNs) isInOrder = false;
         lastNs = logTimeNs;
+        parts.note(logTimeNs, logTimeNs);
       },
     },
     context.limits.maxRecordBytes,
@@ -176,7 +179,7 @@ function createMessageTally(chunk: Reading["chunk"], { survey, context, isSalvag
     end() {
       visitor.end();
       if (!isSalvage) for (const id of channels.keys()) requireChannel(survey, id, placeOf(chunk));
-      return { channels: [...channels.values()], isInOrder, largestBytes };
+      return { channels: [...channels.values()], parts, isInOrder, largestBytes };
     },
   };
 }

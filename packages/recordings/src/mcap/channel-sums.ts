@@ -159,8 +159,8 @@ function toChannel(sums: Columns, slot: number): RunChannel {
   return {
     channelId: sums.ids[slot]!,
     messageCount: sums.counts[slot]!,
-    startNs: isTimed ? toTime(sums.firstHighs[slot]!, sums.firstLows[slot]!) : MAX_TIME_NS,
-    endNs: isTimed ? toTime(sums.lastHighs[slot]!, sums.lastLows[slot]!) : MAX_TIME_NS,
+    startNs: isTimed ? timeOfHalves(sums.firstHighs[slot]!, sums.firstLows[slot]!) : MAX_TIME_NS,
+    endNs: isTimed ? timeOfHalves(sums.lastHighs[slot]!, sums.lastLows[slot]!) : MAX_TIME_NS,
     ...(!isTimed && { isLate: true }),
     maxGapNs: sums.maxGaps[slot]!,
     recordsBytes: sums.bytes[slot]!,
@@ -169,7 +169,7 @@ function toChannel(sums: Columns, slot: number): RunChannel {
   };
 }
 
-function toTime(high: number, low: number): bigint {
+export function timeOfHalves(high: number, low: number): bigint {
   return (BigInt(high) << 32n) + BigInt(low);
 }
 

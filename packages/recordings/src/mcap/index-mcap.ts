@@ -1,5 +1,6 @@
 import type { InspectLimits } from "../faults/limits.ts";
 import { RecordingError } from "../faults/reasons.ts";
+import { asBuffer } from "../memory/as-buffer.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
 import {
@@ -13,9 +14,10 @@ import {
   type Survey,
 } from "../survey/survey.ts";
 import type { McapEnd } from "./mcap-end.ts";
-import { LEAST_CHUNK_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { noteChunks } from "./note-chunks.ts";
+import { EMPTY_MESSAGE_BYTES, LEAST_CHUNK_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { openRecord, parseRecordHead, type RecordHead } from "./record-head.ts";
-import { type RecordSpan, readHeader, readMetadata, type Statistics } from "./records.ts";
+import { type ChunkIndex, type RecordSpan, readHeader, readMetadata, type Statistics } from "./records.ts";
 import { edgesOf, type SummarySection } from "./summary-section.ts";
 import { isLeftOut, readAttachment } from "./walk-mcap.ts";
 
@@ -30,10 +32,12 @@ export async function indexMcap(
 ): Promise<Survey | undefined> {
   const { statistics } = section;
   if (!statistics || !isComplete(section, statistics, end) || !agrees(section, statistics)) return undefined;
-  if (!(await namesAll(section, statistics, { end, context }))) return undefined;
+  const gaps = await readGaps(section, statistics, { end, context });
+  if (!gaps.areNamed) return undefined;
   const survey = createSurvey();
   addRepeatedChannels(survey, section, context.limits);
   addStatistics(survey, statistics);
+  if (!gaps.haveMessages) await noteChunks(survey.spans, filledOf(section), context);
   return (await addIndexedRecords(survey, section, context)) ? survey : undefined;
 }
 
@@ -74,34 +78,46 @@ function hasValidSpan({ startNs, endNs }: Statistics): boolean {
 }
 
 /** Whether the chunk indexes, as far as they were read, give the same span of time. */
-function agrees({ chunks }: SummarySection, { messageCount, startNs, endNs }: Statistics): boolean {
-  const filled = chunks?.inOrder().filter(({ uncompressedBytes }) => uncompressedBytes > 0) ?? [];
-  for (const chunk of filled) {
+function agrees(section: SummarySection, { messageCount, startNs, endNs }: Statistics): boolean {
+  for (const chunk of filledOf(section)) {
     if (messageCount > 0 && (chunk.startNs < startNs || chunk.endNs > endNs)) return false;
   }
   return true;
 }
 
+function filledOf({ chunks }: SummarySection): Iterable<ChunkIndex> {
+  return chunks?.inOrder().filter(({ uncompressedBytes }) => uncompressedBytes > 0) ?? [];
+}
+
+interface GapFindings {
+  /** Nothing stands between what is indexed that should be indexed too. */
+  readonly areNamed: boolean;
+  /** Loose messages stand there, or may stand there. */
+  readonly haveMessages: boolean;
+}
+
 /**
- * Whether nothing stands between what is indexed that should be indexed too. In a recording without messages that is any of them; in others
- * it is a chunk: recorders that were restarted, and tools that repair, index only a part. Loose messages are counted and not indexed, so
- * that nothing is looked for behind them.
+ * Looks for what stands between what is indexed and should be indexed too. In a recording without messages that is anything; in others it
+ * is a chunk: recorders that were restarted, and tools that repair, index only a part. Loose messages are counted and not indexed, so that
+ * nothing is looked for behind them.
  */
-async function namesAll(
+async function readGaps(
   section: SummarySection,
   { messageCount }: Statistics,
   { end, context }: { end: McapEnd; context: ReadContext },
-): Promise<boolean> {
+): Promise<GapFindings> {
   const isEmpty = messageCount === 0;
-  if (!section.chunks && !isEmpty) return true; // there are too many to be read
-  if (isEmpty && section.chunks?.inOrder().some(({ uncompressedBytes }) => uncompressedBytes > 0)) return false;
+  if (!section.chunks && !isEmpty) return { areNamed: true, haveMessages: true }; // there are too many to be read
+  if (isEmpty && [...filledOf(section)].length > 0) return unnamed;
   try {
-    return await areGapsEmpty({ edges: edgesOf(section), isEmpty, end }, context);
+    return await lookAtGaps({ edges: edgesOf(section), isEmpty, end }, context);
   } catch (error) {
-    if (error instanceof RecordingError) return false;
+    if (error instanceof RecordingError) return unnamed;
     throw error;
   }
 }
+
+const unnamed: GapFindings = { areNamed: false, haveMessages: true };
 
 interface Gaps {
   readonly edges: ReturnType<typeof edgesOf>;
@@ -110,15 +126,32 @@ interface Gaps {
   readonly end: McapEnd;
 }
 
-async function areGapsEmpty({ edges: { starts, ends }, isEmpty, end }: Gaps, context: ReadContext): Promise<boolean> {
+async function lookAtGaps({ edges: { starts, ends }, isEmpty, end }: Gaps, context: ReadContext): Promise<GapFindings> {
   const reader = openWindowReader(context);
   const left = { bytes: isEmpty ? MAX_WALKED_BYTES : Number.POSITIVE_INFINITY, records: MAX_WALKED_RECORDS };
+  let haveMessages = false;
   for (let index = 0; index <= starts.length; index += 1) {
     const gap = { from: ends[index - 1] ?? magic.byteLength, to: starts[index] ?? end.summaryStart };
-    if (!isEmpty && gap.to - gap.from < LEAST_CHUNK_BYTES) continue;
-    if (!(await isGapEmpty(gap, isEmpty, { reader, context, left }))) return false;
+    if (!isEmpty && gap.to - gap.from < LEAST_CHUNK_BYTES) {
+      haveMessages ||= await mayHoldMessage(gap, reader);
+      continue;
+    }
+    const found = await lookAtGap(gap, isEmpty, { reader, context, left });
+    if (found === "unnamed") return unnamed;
+    haveMessages ||= found === "messages";
   }
-  return true;
+  return { areNamed: true, haveMessages };
+}
+
+/** Whether a gap that is too short for a chunk holds a message, or something else that is no record. */
+async function mayHoldMessage({ from, to }: { from: number; to: number }, reader: WindowReader): Promise<boolean> {
+  const lengthBytes = to - from;
+  if (lengthBytes < EMPTY_MESSAGE_BYTES) return false;
+  const bytes = asBuffer(await reader.fetch(from, lengthBytes));
+  let at = 0;
+  while (at + RECORD_HEAD_BYTES <= lengthBytes && bytes[at] !== opcodes.message)
+    at += RECORD_HEAD_BYTES + Number(bytes.readBigUInt64LE(at + 1));
+  return at !== lengthBytes;
 }
 
 interface GapReading {
@@ -128,21 +161,21 @@ interface GapReading {
   readonly left: { bytes: number; records: number };
 }
 
-async function isGapEmpty(
+async function lookAtGap(
   { from, to }: { from: number; to: number },
   isEmpty: boolean,
   { reader, context, left }: GapReading,
-): Promise<boolean> {
+): Promise<"nothing" | "messages" | "unnamed"> {
   left.bytes -= to - from;
-  if (left.bytes < 0) return false;
+  if (left.bytes < 0) return "unnamed";
   for (let offset = from; offset < to; left.records -= 1) {
     const head = parseRecordHead(await reader.fetch(offset, RECORD_HEAD_BYTES), offset, context.source.sizeBytes);
-    if (!isEmpty && head.opcode === opcodes.message) return true;
+    if (!isEmpty && head.opcode === opcodes.message) return "messages";
     const isUnnamed = isEmpty ? mustBeIndexed.has(head.opcode) : head.opcode === opcodes.chunk;
-    if (head.end > to || isUnnamed || left.records === 0) return false;
+    if (head.end > to || isUnnamed || left.records === 0) return "unnamed";
     offset = head.end;
   }
-  return true;
+  return "nothing";
 }
 
 /** If more must be walked, a skim is as cheap. */

@@ -107,6 +107,7 @@ function createChunkScan(survey: Survey, { limits }: ReadContext) {
     place = placeOf(chunk);
     records.begin(place, undefined);
     for await (const piece of pieces) records.push(piece);
-    return new Map(records.end().channels.map((channel) => [channel.channelId, tallyOf(channel)]));
+    const { channels, parts } = records.end();
+    return new Map(channels.map((channel) => [channel.channelId, tallyOf(channel, parts)]));
   };
 }

@@ -1,14 +1,18 @@
 import { RecordingError } from "../faults/reasons.ts";
 import { MAX_TIME_NS, nameOf, type Place } from "../reading/field-cursor.ts";
 import { createRecordPieces, type Looked, type RecordPieces } from "../reading/record-pieces.ts";
+import type { SpanNotes } from "../survey/message-spans.ts";
 import type { Tally } from "../survey/survey.ts";
 import { type RunChannel, spanOfChannels } from "../verified/verified-run.ts";
 import { ChannelSums, type SummedMessage } from "./channel-sums.ts";
 import { EMPTY_MESSAGE_BYTES, MESSAGE_HEAD_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
+import { RunParts } from "./run-parts.ts";
 
 /** What the records of one chunk, or of a run of loose messages, add up to. */
 export interface TalliedRecords {
   readonly channels: RunChannel[];
+  /** When the messages are, if there are long gaps between them. */
+  readonly parts: SpanNotes | undefined;
   readonly messageCount: number;
   /** The size of the largest message's record. */
   readonly largestBytes: number;
@@ -35,6 +39,7 @@ export class RecordTally {
   /** The message that is being counted. */
   readonly #message: SummedMessage = { channelId: 0, timeHigh: 0, timeLow: 0, start: 0, end: 0, isLate: false };
   #state = newState("");
+  #parts = new RunParts();
   #pieces: RecordPieces | undefined;
 
   /** `maxRecordBytes` limits schemas and channels, which are held as a whole. */
@@ -46,6 +51,7 @@ export class RecordTally {
   /** `indexes` are the message indexes behind the chunk; undefined if there are none to compare with. */
   begin(place: string, indexes: Uint8Array | undefined): void {
     this.#state = newState(place);
+    this.#parts = new RunParts();
     this.#pieces = createRecordPieces((bytes, from, base) => this.#lookAt(bytes, from, base));
     this.#sums.begin(indexes);
   }
@@ -62,7 +68,7 @@ export class RecordTally {
     const hasTrueIndexes = this.#sums.areIndexesTrue();
     // What is late is sorted all the same.
     const order = isInOrder && counts.lateCount === 0;
-    return { channels: this.#sums.toChannels(), ...counts, isInOrder: order, hasTrueIndexes };
+    return { channels: this.#sums.toChannels(), parts: this.#parts.end(), ...counts, isInOrder: order, hasTrueIndexes };
   }
 
   #lookAt(bytes: Uint8Array, from: number, base: number): Looked {
@@ -107,6 +113,7 @@ export class RecordTally {
     message.isLate = message.timeHigh >= 2 ** 31;
     this.#sums.add(message);
     noteMessage(this.#state, message);
+    if (!message.isLate) this.#parts.add(message);
   }
 }
 
@@ -116,9 +123,9 @@ export function spanOfRun(channels: readonly RunChannel[], lateCount: number): {
   return lateCount > 0 ? { startNs, endNs: MAX_TIME_NS } : { startNs, endNs };
 }
 
-/** What counts of a channel in its file. If all of its messages are late they have no span. */
-export function tallyOf(channel: RunChannel): Tally {
-  return channel.isLate ? { messageCount: channel.messageCount } : channel;
+/** What counts of a channel in its file, if the run has these parts. If all of its messages are late they have no span. */
+export function tallyOf({ messageCount, startNs, endNs, isLate }: RunChannel, parts: SpanNotes | undefined): Tally {
+  return isLate ? { messageCount } : { messageCount, startNs, endNs, parts };
 }
 
 interface State {

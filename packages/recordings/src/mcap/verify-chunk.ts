@@ -109,7 +109,7 @@ async function addTallies(stored: StoredChunk, tallied: TalliedChunk, verifying:
       )
     : undefined;
   for (const channel of tallied.channels)
-    addTally(survey, channel.channelId, doubted?.tallies.get(channel.channelId) ?? tallyOf(channel));
+    addTally(survey, channel.channelId, doubted?.tallies.get(channel.channelId) ?? tallyOf(channel, tallied.parts));
   const messageCount = tallied.lateCount + (doubted?.messageCount ?? 0);
   if (messageCount > 0) damage.addDoubted(placeOf(stored.chunk), { offset: stored.head.offset, messageCount });
   return messageCount > 0;

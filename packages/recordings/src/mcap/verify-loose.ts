@@ -58,8 +58,8 @@ export class LooseVerifier {
       checksum = crc32(piece, checksum);
       this.#tally.push(piece);
     }
-    const { channels, isInOrder, largestBytes, lateCount } = this.#tally.end();
-    for (const channel of channels) addTally(survey, channel.channelId, tallyOf(channel));
+    const { channels, parts, isInOrder, largestBytes, lateCount } = this.#tally.end();
+    for (const channel of channels) addTally(survey, channel.channelId, tallyOf(channel, parts));
     if (lateCount > 0)
       damage.addDoubted(`a run of messages at byte ${start}`, { offset: start, messageCount: lateCount });
     survey.readableBytes = end;

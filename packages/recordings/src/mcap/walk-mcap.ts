@@ -1,10 +1,12 @@
 import { RecordingError } from "../faults/reasons.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
-import { type FieldCursor, openCursor, readTime, readU16, readU32 } from "../reading/field-cursor.ts";
+import { type FieldCursor, openCursor, readU16, readU32 } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader, refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
+import { createSpanNotes, type SpanNotes } from "../survey/message-spans.ts";
 import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
-import { type Channel, extendSpan, type Schema, type Tally } from "../survey/survey.ts";
+import type { Channel, Schema, Tally } from "../survey/survey.ts";
+import { INDEX_ENTRY_BYTES, tallyEntries } from "./index-entries.ts";
 import { isFileStart, joinedAt } from "./mcap-end.ts";
 import { MESSAGE_HEAD_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { openRecord, openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
@@ -137,19 +139,20 @@ async function readChunk(head: RecordHead, reader: WindowReader, context: ReadCo
 }
 
 /** Indexes that are cut off or make no sense count as none, because the chunk before them may be sound. */
-async function readIndexes(
+export async function readIndexes(
   chunkEnd: number,
   reader: WindowReader,
   { source: { sizeBytes } }: ReadContext,
 ): Promise<Indexes & { end: number }> {
-  const indexed = new Map<number, Tally>();
+  const found = { indexed: new Map<number, Tally>(), parts: createSpanNotes() };
+  const { indexed } = found;
   let end = chunkEnd;
   try {
     while (end + RECORD_HEAD_BYTES <= sizeBytes) {
       const bytes = reader.peek(end, RECORD_HEAD_BYTES) ?? (await reader.fetch(end, RECORD_HEAD_BYTES));
       if (bytes[0] !== opcodes.messageIndex) break;
       const index = parseRecordHead(bytes, end, sizeBytes);
-      const entriesEnd = await tallyIndex(index, reader, indexed);
+      const entriesEnd = await tallyIndex(index, reader, found);
       end = index.end;
       if (await isCovering(index, entriesEnd, reader)) return { indexed: new Map(), end };
     }
@@ -173,7 +176,11 @@ async function isCovering({ end }: RecordHead, entriesEnd: number, reader: Windo
 const MOST_COVERED_BYTES = 8 * 1024 * 1024;
 
 /** Answers where the entries end. They are read in pieces, because an index may be larger than what should be held. */
-async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<number, Tally>): Promise<number> {
+async function tallyIndex(
+  head: RecordHead,
+  reader: WindowReader,
+  { indexed, parts }: { readonly indexed: Map<number, Tally>; readonly parts: SpanNotes },
+): Promise<number> {
   const start = openCursor(
     await reader.fetch(head.contentOffset, Math.min(6, head.contentBytes)),
     `the index at byte ${head.offset}`,
@@ -192,26 +199,12 @@ async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<n
   indexed.set(channelId, tally);
   for (let done = 0; done < entriesBytes; done += INDEX_PIECE_BYTES) {
     const piece = await reader.fetch(entriesOffset + done, Math.min(INDEX_PIECE_BYTES, entriesBytes - done));
-    tallyEntries(piece, tally, head.offset);
+    tallyEntries({ bytes: piece, offset: head.offset }, tally, parts);
   }
   return entriesOffset + entriesBytes;
 }
 
-const INDEX_ENTRY_BYTES = 16;
 const INDEX_PIECE_BYTES = 16 * 16 * 1024;
-
-function tallyEntries(bytes: Uint8Array, tally: Tally, offset: number): void {
-  const cursor = openCursor(bytes, `the message index at byte ${offset}`);
-  let startNs = readTime(cursor);
-  let endNs = startNs;
-  for (cursor.position = 0; cursor.position < bytes.byteLength; cursor.position += 8) {
-    const timeNs = readTime(cursor);
-    if (timeNs < startNs) startNs = timeNs;
-    if (timeNs > endNs) endNs = timeNs;
-  }
-  tally.messageCount += bytes.byteLength / INDEX_ENTRY_BYTES;
-  extendSpan(tally, startNs, endNs);
-}
 
 /** Whether a record is left out because its content would be made into objects, which take many times its bytes. */
 export function isLeftOut({ opcode, contentBytes }: RecordHead, { limits }: ReadContext): boolean {

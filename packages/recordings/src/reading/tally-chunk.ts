@@ -2,6 +2,7 @@ import type { InspectLimits } from "../faults/limits.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import {
   addChunk,
+  addSpan,
   addTally,
   extendSpan,
   hasChannel,
@@ -113,7 +114,7 @@ export function leaveOutChunk(survey: Survey, span: Span | undefined): ReadonlyM
   survey.leftOut.messageCount += 1;
   const { startNs, endNs } = span ?? {};
   const isTime = startNs !== undefined && endNs !== undefined && startNs <= endNs && endNs < 2n ** 63n;
-  if (isTime) extendSpan(survey, startNs, endNs);
+  if (isTime) addSpan(survey, startNs, endNs);
   return new Map();
 }
 

@@ -1,4 +1,5 @@
 import type { Reason } from "../faults/reasons.ts";
+import type { MessageSpan } from "./message-spans.ts";
 
 export type RecordingFormatName = "mcap" | "bag1";
 
@@ -110,6 +111,11 @@ export interface RecordingSummary {
   /** First and last log time; absent if there is no message. */
   readonly startNs?: bigint;
   readonly endNs?: bigint;
+  /**
+   * When the messages are, if there are long gaps between them: from 2 to 64 spans, sorted and disjoint, the first of which begins at `startNs`
+   * and the last of which ends at `endNs`. Absent if there is one span, or if it is not known.
+   */
+  readonly spans?: readonly MessageSpan[];
   readonly topics: TopicSummary[];
   readonly attachments: AttachmentSummary[];
   readonly metadata: MetadataRecord[];

@@ -11,6 +11,7 @@ import {
   type SchemaContent,
   sha256OfSchema,
 } from "./alike.ts";
+import { createSpanNotes, noteTally, type SpanNotes } from "./message-spans.ts";
 import type { AttachmentSummary, MetadataRecord } from "./summary.ts";
 import { type Definitions, isRepeat, noteTrust, type Trusting, trusts } from "./trust.ts";
 
@@ -44,6 +45,8 @@ export interface Tally {
   messageCount: number;
   startNs?: bigint;
   endNs?: bigint;
+  /** When these messages and others beside them are. Absent if there is no long gap between them, or if that is not known. */
+  parts?: SpanNotes | undefined;
 }
 
 /** What is known of a recording so far. It is filled step by step, so that it is also useful after an error. */
@@ -55,6 +58,8 @@ export interface Survey extends Trusting {
   readonly tallies: Map<number, Tally>;
   startNs?: bigint;
   endNs?: bigint;
+  /** When the messages are. Nothing is noted if that is not known. */
+  readonly spans: SpanNotes;
   readonly attachments: AttachmentSummary[];
   readonly metadata: MetadataRecord[];
   chunkCount: number;
@@ -81,6 +86,7 @@ export function createSurvey({ mayLackSchemas = false } = {}): Survey {
     doubts: new WeakMap(),
     votes: new Map(),
     tallies: new Map(),
+    spans: createSpanNotes(),
     attachments: [],
     metadata: [],
     chunkCount: 0,
@@ -177,6 +183,13 @@ export function addTally(survey: Survey, channelId: number, tally: Tally): void 
   if (tally.startNs === undefined || tally.endNs === undefined) return;
   if (sum !== survey.leftOut) extendSpan(sum, tally.startNs, tally.endNs);
   extendSpan(survey, tally.startNs, tally.endNs);
+  noteTally(survey.spans, tally);
+}
+
+/** Adds a time in which messages are. */
+export function addSpan(survey: Survey, startNs: bigint, endNs: bigint): void {
+  extendSpan(survey, startNs, endNs);
+  survey.spans.note(startNs, endNs);
 }
 
 /**

@@ -28,6 +28,7 @@ export function toSummary(survey: Survey, { activityOf, ...about }: About): Reco
     messageCount: countMessages(survey),
     startNs: survey.startNs,
     endNs: survey.endNs,
+    ...spansOf(survey),
     topics: toTopics(survey, { isRead: about.method === "scan", activityOf }),
     attachments: survey.attachments,
     metadata: survey.metadata,
@@ -36,6 +37,13 @@ export function toSummary(survey: Survey, { activityOf, ...about }: About): Reco
     library: survey.library || undefined,
     ...leftOutOf(survey),
   };
+}
+
+/** A summary may claim a longer time than its chunks have: then it is not known when the messages are. */
+function spansOf({ spans: notes, startNs, endNs }: Survey): Pick<RecordingSummary, "spans"> {
+  const spans = notes.toSpans();
+  const isAll = spans[0]?.startNs === startNs && spans.at(-1)?.endNs === endNs;
+  return isAll && spans.length > 1 ? { spans } : {};
 }
 
 function leftOutOf({ leftOut }: Survey): { leftOut?: LeftOutCounts } {

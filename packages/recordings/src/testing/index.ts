@@ -1,4 +1,5 @@
 export { characterAt, LAST_CHARACTER } from "./character-at.ts";
+export { jumpedSpans, makeClockJump } from "./clock-jump.ts";
 export { type CorruptFile, corrupt } from "./corrupt.ts";
 export { digestMessages, type TopicDigest } from "./digest-messages.ts";
 export { eventually } from "./eventually.ts";
@@ -18,7 +19,7 @@ export { propertyRuns } from "./property-runs.ts";
 export { readBagMessages } from "./read-bag-messages.ts";
 export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
 export { demoTopics, type SensorKind, seededRandom, type TopicSpec } from "./sensors.ts";
-export { fieldFolder, listSharedFiles, skipWithout } from "./shared-data.ts";
+export { field2Folder, fieldFolder, listSharedFiles, skipWithout } from "./shared-data.ts";
 export { firstCases, runsSlowTests, SLOW_TESTS_VARIABLE, slowTest } from "./slow-test.ts";
 export { DRIVE_START_NS, type DriveSpec, writeDrive } from "./write-drive.ts";
 export { type WrittenFile, writeMessages } from "./write-messages.ts";
