@@ -206,6 +206,7 @@ export { withoutNulls } from "./shapes/nulls.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 export { foldAliases } from "./shapes/query.ts";
 export { queryLimits } from "./shapes/query-text.ts";
+export { LEAST_GAP_NS } from "./shapes/spans.ts";
 export { type Creator, DataDamage, MissingData, MissingReason, RecordingLocation } from "./shapes/summaries.ts";
 export { isStorable, PathSegment, StorableText } from "./shapes/text.ts";
 export { FIRST_TIME_NS, formatTimestamp, LAST_TIME_NS, parseTimestamp, TimeBound, Timestamp } from "./shapes/time.ts";

@@ -112,6 +112,7 @@ function toItem(
     format: summary.format,
     start: span.startNs,
     end: span.endNs,
+    spans: summary.spans?.map(({ startNs, endNs }) => ({ start: startNs, end: endNs })),
     messageCount: summary.messageCount,
     key: RecordingKey.safeParse(key).success ? key : undefined,
     metadata: summary.metadata,

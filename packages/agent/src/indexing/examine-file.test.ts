@@ -4,9 +4,9 @@ import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { EdgeItem, edgeLimits } from "@downlink/protocol";
+import { EdgeItem, type EdgeRecordingItem, edgeLimits } from "@downlink/protocol";
 import { bytesSource, countReads, FileSource } from "@downlink/recordings";
-import { corrupt, makeBag, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { corrupt, jumpedSpans, makeBag, makeClockJump, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { reportedState } from "../inventory/file-state.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { itemOf } from "./build-item.ts";
@@ -51,6 +51,20 @@ test("what a control plane refuses of a whole recording, the agent says at its f
     findings!.reason!.text,
     /^It is whole, and a topic's name is 2001 bytes long, at most 2000 are kept: .*\. Record with a shorter name\.$/,
   );
+});
+
+test("the item of a recording whose clock jumped says when its messages are; another one says nothing more than before", async () => {
+  const itemsOf = async (bytes: Uint8Array) => {
+    const file = trackedFile("a.mcap", bytes.byteLength);
+    const { findings } = await examineFile(file, bytesSource(bytes), { signal, isOverdue: false });
+    return JSON.parse(findings!.item!);
+  };
+  const { spans } = EdgeItem.parse(await itemsOf(await makeClockJump())) as EdgeRecordingItem;
+  assert.deepEqual(
+    spans,
+    jumpedSpans.map(({ startNs, endNs }) => ({ start: startNs, end: endNs })),
+  );
+  assert.ok(!("spans" in (await itemsOf(await makeMcap()))));
 });
 
 test("a file without its end is unfinished at first, and incomplete with what is readable once it is overdue", async () => {

@@ -11,6 +11,7 @@ interface Rows {
   readonly OutboxEvent: Prisma.OutboxEventCreateManyInput;
   readonly Recording: Prisma.RecordingCreateManyInput;
   readonly RecordingAttachment: Prisma.RecordingAttachmentCreateManyInput;
+  readonly RecordingSpan: Prisma.RecordingSpanCreateManyInput;
   readonly RecordingTopic: Prisma.RecordingTopicCreateManyInput;
   /** `activity` is a text in the form in which Postgres reads bytes. */
   readonly RecordingTopicActivity: Omit<Prisma.RecordingTopicActivityCreateManyInput, "activity"> & {

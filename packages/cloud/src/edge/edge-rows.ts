@@ -32,6 +32,10 @@ export function recordingColumns(item: EdgeRecordingItem) {
   };
 }
 
+export function spanRows(recordingId: string, { spans = [] }: EdgeRecordingItem) {
+  return spans.map(({ start, end }) => ({ recordingId, startNs: start, endNs: end }));
+}
+
 export function attachmentRows(recordingId: string, { attachments }: EdgeRecordingItem) {
   return attachments.map((attachment) => ({
     id: newId("att"),

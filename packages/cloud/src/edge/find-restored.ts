@@ -6,7 +6,7 @@ import type { EdgeItem, EdgeRecordingItem } from "@downlink/protocol";
 import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import type { Batch, KnownVersions } from "./batch.ts";
-import { attachmentRows, recordingColumns } from "./edge-rows.ts";
+import { attachmentRows, recordingColumns, spanRows } from "./edge-rows.ts";
 import { storeTopics } from "./store-topics.ts";
 
 /** Returns the recordings of versions that no row of a file has, by version. */
@@ -49,6 +49,8 @@ async function describe(tx: Transaction, { places }: Batch, { id, item }: Descri
   await tx.recording.update({ where: { id }, data });
   await tx.recordingTopic.deleteMany({ where: { recordingId: id } });
   await tx.recordingAttachment.deleteMany({ where: { recordingId: id } });
+  await tx.recordingSpan.deleteMany({ where: { recordingId: id } });
+  await insertRows(tx, "RecordingSpan", spanRows(id, item));
   await storeTopics(tx, [{ id, item, place: places.get(item.versionId)! }]);
   await insertRows(tx, "RecordingAttachment", attachmentRows(id, item));
 }

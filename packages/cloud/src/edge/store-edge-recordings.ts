@@ -5,7 +5,7 @@ import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { recordingEvent } from "../import-life/recording-events.ts";
 import type { Batch, KnownVersions } from "./batch.ts";
-import { attachmentRows, recordingColumns } from "./edge-rows.ts";
+import { attachmentRows, recordingColumns, spanRows } from "./edge-rows.ts";
 import { type NamedItem, storeTopics } from "./store-topics.ts";
 
 /**
@@ -21,6 +21,11 @@ export async function storeEdgeRecordings(
   const named = importable.map((item) => ({ item, id: newId("rec"), place: batch.places.get(item.versionId)! }));
   await insertRecordings(tx, batch, named);
   await storeTopics(tx, named);
+  await insertRows(
+    tx,
+    "RecordingSpan",
+    named.flatMap(({ id, item }) => spanRows(id, item)),
+  );
   await insertRows(
     tx,
     "RecordingAttachment",

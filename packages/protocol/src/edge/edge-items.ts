@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { textsByKey } from "../shapes/any-keys.ts";
+import { areSpansOf, MAX_SPANS, SPANS_RULE } from "../shapes/spans.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { FileKey, fileText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
@@ -66,6 +67,18 @@ export const EdgeRecordingItem = z
     format: z.enum(["mcap", "bag1"]),
     start: Timestamp,
     end: Timestamp,
+    spans: z
+      .array(z.object({ start: Timestamp, end: Timestamp }))
+      .min(2)
+      .max(MAX_SPANS)
+      .optional()
+      .meta({
+        description: "When there are messages, if long gaps lie between them; absent: from start to end",
+        example: [
+          { start: "1970-01-03T03:40:00Z", end: "1970-01-03T03:41:00Z" },
+          { start: "2026-04-14T03:00:12Z", end: "2026-04-14T03:10:12Z" },
+        ],
+      }),
     messageCount: z.int().min(1),
     key: FileKey.optional(),
     metadata: z.array(EdgeMetadataRecord),
@@ -87,7 +100,14 @@ export const EdgeRecordingItem = z
   .refine(({ start, end }) => end >= start && end - start < 2n ** 63n, {
     path: ["end"],
     error: "must not be before start, nor more than 292 years after it",
-  });
+  })
+  .refine(
+    ({ spans, start, end }) => {
+      const pairs = spans?.map((span) => [span.start, span.end] as const);
+      return pairs === undefined || areSpansOf(pairs, [start, end]);
+    },
+    { path: ["spans"], error: SPANS_RULE },
+  );
 
 export type EdgeRecordingItem = z.infer<typeof EdgeRecordingItem>;
 

@@ -107,6 +107,7 @@ export const coverage = {
       "Every recording with data in the window, whose ends are inclusive, is in exactly one range: those of one device whose",
       "gap is at most the tolerance merge. Ranges are not clipped: they begin and end where their recordings do, also outside",
       "of the window; a recording that lies outside of it altogether counts for nothing, however near it is.",
+      "A recording with long gaps between its messages, because its clock jumped, say, counts as several: each part is by itself.",
       "With `includeEdgeRecordings` a range is of one import status and of one edge site, or none, as well.",
       "Recordings without a device are never merged, and appear only where a recording or session is named.",
       "More than 100,000 ranges are 400: ask for a shorter window, a device, or with a greater tolerance.",
@@ -150,7 +151,7 @@ export const coverage = {
     summary: "Get what there is in each of many equal bins of time, by device",
     description: [
       "Bin `i` is the time from `start + i * binNs` to a nanosecond before the next one. A recording or event is in every bin that it",
-      "touches, also one that began long before the window. Sums are of the recordings that touch the window, each one whole but for",
+      "touches, also one that began long before the window; one with long gaps between its messages is in no bin within them. Sums are of the recordings that touch the window, each one whole but for",
       "the seconds. Devices without data are there too, in the order of the list of devices; ids that are no visible device are left out.",
       "The window is at most 2^63 - 1 ns, which are 292 years.",
     ].join(" "),

@@ -132,7 +132,7 @@ export const episodes = {
     summary: "Get or create episodes, up to 2000 at once, all or none",
     description: [
       "An episode of the project with exactly the same time range and recordings is returned as it is: it keeps its first metadata and creationContext. The same one asked for twice, also by two callers at once, is one episode, `created` once.",
-      "With `eventId`, the event's time range and the imported recordings of its device that touch it are taken as they are now; later changes of the event and later imports do not change the episode. An event without such a recording, or within one millisecond, is 400: give recordings and times for it. All distinct events of a request may have at most 10,000 recordings in sum.",
+      "With `eventId`, the event's time range and the imported recordings of its device that have data in it are taken as they are now; later changes of the event and later imports do not change the episode. An event without such a recording, or within one millisecond, is 400: give recordings and times for it. All distinct events of a request may have at most 10,000 recordings in sum.",
       "Recordings need not be imported, nor touch a range that is given.",
     ].join("\n\n"),
     bodySize: "large",

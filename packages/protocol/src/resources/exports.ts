@@ -106,7 +106,7 @@ export const exportFacts = {
     }),
 };
 
-export const SELECTION_RULES = `Select a recording, a session, an episode, or a device with \`start\` and \`end\`; what is given together narrows the selection. At most ${MAX_EXPORT_RECORDINGS} recordings at once. Messages come in order of log time across all of them. As \`bag1\` come only recordings that were uploaded as ROS 1 bags.`;
+export const SELECTION_RULES = `Select a recording, a session, an episode, or a device with \`start\` and \`end\`; what is given together narrows the selection. A recording with a long gap between its messages is not selected within it. At most ${MAX_EXPORT_RECORDINGS} recordings at once. Messages come in order of log time across all of them. As \`bag1\` come only recordings that were uploaded as ROS 1 bags.`;
 
 export const exportLinks = {
   create: operation({

@@ -78,8 +78,12 @@ export const ImportPriority = z.int().min(-1000).max(1000).meta({ description: "
 
 /** The fields by which recordings are selected together. */
 export const recordingSelectors = {
-  start: TimeBound.optional().meta({ description: "With data at or after; inclusive" }),
-  end: TimeBound.optional().meta({ description: "With data at or before; inclusive" }),
+  start: TimeBound.optional().meta({
+    description: "With data at or after; inclusive. A long gap between its messages is no data",
+  }),
+  end: TimeBound.optional().meta({
+    description: "With data at or before; inclusive. A long gap between its messages is no data",
+  }),
   path: StorableText.optional().meta({ description: "Exact" }),
   pathMatches: StorableText.optional().meta({ description: "A part of the path, in any case" }),
   siteId: withAliases(Id.optional(), ["site.id"]),

@@ -26,7 +26,7 @@ export const topics = {
     access: apiKey("data.topics.list", "projects"),
     summary: "List the topics of the selected recordings",
     description:
-      "Topics of recordings that are not imported come only when nothing but `recordingId` or `recordingKey` is given.",
+      "Topics of recordings that are not imported come only when nothing but `recordingId` or `recordingKey` is given. Within `start` and `end` a recording with a long gap between its messages counts only where it has data.",
     query: z.object({
       start: TimeBound.optional().meta({ description: "Only topics of recordings that end at this time or after it" }),
       end: TimeBound.optional().meta({ description: "Only topics of recordings that start at this time or before it" }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { areSpansOf, MAX_SPANS, SPANS_RULE } from "../shapes/spans.ts";
 import { DataDamage } from "../shapes/summaries.ts";
 import { StorableText } from "../shapes/text.ts";
 
@@ -43,25 +44,39 @@ const FoundAttachment = z.object({
  * The findings of the process of a self-hosted site in a file: all that the control plane ever learns of the file. They are sent as JSON,
  * compressed and in pieces, because a file may have 65,535 topics.
  */
-export const SiteFindings = z.object({
-  sha256: Sha256,
-  format: z.enum(["mcap", "bag1"]),
-  sizeBytes: Count,
-  messageCount: Count,
-  startNs: Integer,
-  endNs: Integer,
-  topics: z.array(FoundTopic),
-  /** The text of each schema once, by its SHA-256. */
-  schemas: z.array(z.object({ sha256: Sha256, data: Bytes })),
-  attachments: z.array(FoundAttachment),
-  metadata: z.array(z.object({ name: StorableText, metadata: z.record(StorableText, StorableText) })),
-  identity: z.object({
-    deviceId: StorableText.optional(),
-    deviceName: StorableText.optional(),
-    projectId: StorableText.optional(),
-    key: StorableText.optional(),
-    sessionKey: StorableText.optional(),
-  }),
-  damage: DataDamage.optional(),
-});
+export const SiteFindings = z
+  .object({
+    sha256: Sha256,
+    format: z.enum(["mcap", "bag1"]),
+    sizeBytes: Count,
+    messageCount: Count,
+    startNs: Integer,
+    endNs: Integer,
+    /** When there are messages, if long gaps lie between them. */
+    spans: z
+      .array(z.object({ startNs: Integer, endNs: Integer }))
+      .min(2)
+      .max(MAX_SPANS)
+      .optional(),
+    topics: z.array(FoundTopic),
+    /** The text of each schema once, by its SHA-256. */
+    schemas: z.array(z.object({ sha256: Sha256, data: Bytes })),
+    attachments: z.array(FoundAttachment),
+    metadata: z.array(z.object({ name: StorableText, metadata: z.record(StorableText, StorableText) })),
+    identity: z.object({
+      deviceId: StorableText.optional(),
+      deviceName: StorableText.optional(),
+      projectId: StorableText.optional(),
+      key: StorableText.optional(),
+      sessionKey: StorableText.optional(),
+    }),
+    damage: DataDamage.optional(),
+  })
+  .refine(
+    ({ spans, startNs, endNs }) => {
+      const pairs = spans?.map((span) => [span.startNs, span.endNs] as const);
+      return pairs === undefined || areSpansOf(pairs, [startNs, endNs]);
+    },
+    { path: ["spans"], error: SPANS_RULE },
+  );
 export type SiteFindings = z.output<typeof SiteFindings>;

@@ -2,7 +2,7 @@
 // long, and a row for each recording twice. So a grid of 64 devices with 18,000 recordings in its window takes 11 ms in the database, and
 // one with 52,000 takes 32. Recordings of a day and less begin at most a day before the window; longer ones are in an index of their own.
 
-import { type api, type CoverageGrid, type Input, LAST_TIME_NS } from "@downlink/protocol";
+import { type api, type CoverageGrid, type Input, LAST_TIME_NS, LEAST_GAP_NS } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid } from "../../core/errors.ts";
@@ -56,19 +56,37 @@ async function readPacked({ db }: Ctx, ids: readonly string[], packed: Sql): Pro
   return new Map(rows.flatMap(({ id, packed }) => (packed ? [[id, packed] as const] : [])));
 }
 
-/** See {@link toGridRow}, which reads what is packed here. */
+/** See {@link toGridRow}, which reads what is packed here. Few recordings have spans, so that no join looks for those of all. */
 function packedRecordings(window: Window, scope: readonly Sql[]): Sql {
   const { firstNs, lastNs } = window;
-  const columns = Prisma.sql`greatest(r."startNs", ${firstNs}) AS s, least(r."endNs", ${lastNs}) AS e, r."importStatus", r."sizeBytes"`;
+  const columns = Prisma.sql`r.id, greatest(r."startNs", ${firstNs}) AS s, least(r."endNs", ${lastNs}) AS e,
+    r."endNs" - r."startNs" AS length, r."importStatus", r."sizeBytes"`;
   const isLong = Prisma.sql`r."durationNs" > ${Prisma.raw(String(LONG_NS))}`;
+  const hasSpans = Prisma.sql`length > ${LEAST_GAP_NS}::bigint
+    AND EXISTS (SELECT FROM "RecordingSpan" x WHERE x."recordingId" = touching.id)`;
+  return Prisma.sql`
+    SELECT string_agg(CASE WHEN ${hasSpans} THEN (${packedSpans(window)}) ELSE ${packedRow(window, Prisma.sql`0`)} END, '') AS packed
+    FROM (${selectTouching("Recording", { window, scope, columns, isLong })}) AS touching`;
+}
+
+/** The spans of a recording that touch the window. All but the first are marked: the recording counts once. */
+function packedSpans(window: Window): Sql {
+  const { firstNs, lastNs } = window;
+  return Prisma.sql`
+    SELECT string_agg(${packedRow(window, Prisma.sql`CASE WHEN number = 1 THEN 0 ELSE 4 END`)}, '' ORDER BY s)
+    FROM (SELECT greatest(x."startNs", ${firstNs}) AS s, least(x."endNs", ${lastNs}) AS e, row_number() OVER (ORDER BY x."startNs") AS number
+      FROM "RecordingSpan" x
+      WHERE x."recordingId" = touching.id AND x."startNs" <= ${lastNs} AND x."endNs" >= ${firstNs}) AS y`;
+}
+
+function packedRow(window: Window, mark: Sql): Sql {
+  const { firstNs } = window;
   const part = Prisma.sql`CASE "importStatus" ${Prisma.join(
     Object.entries(partNumbers).map(([status, number]) => Prisma.sql`WHEN ${status} THEN ${number}::int`),
     " ",
   )} END`;
-  return Prisma.sql`
-    SELECT string_agg(int4send(${binsSql(window)} << 2 | ${part}) || float8send((s - ${firstNs})::float8)
-      || float8send((e - ${firstNs})::float8) || float8send("sizeBytes"::float8), '') AS packed
-    FROM (${selectTouching("Recording", { window, scope, columns, isLong })}) AS touching`;
+  return Prisma.sql`int4send(${binsSql(window)} << 3 | ${part} | ${mark}) || float8send((s - ${firstNs})::float8)
+    || float8send((e - ${firstNs})::float8) || float8send("sizeBytes"::float8)`;
 }
 
 function packedEvents(window: Window, scope: readonly Sql[]): Sql {

@@ -1,15 +1,17 @@
 import type { api, CoverageSpan, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import { countMatches, findPage } from "../../calls/search/find-page.ts";
+import { countMatches, findPage, type Listed } from "../../calls/search/find-page.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { newPoolReader } from "../../db/read-sql.ts";
+import { touchesByBounds } from "../../db/span-sql.ts";
 import { planList } from "../recordings/find-recordings.ts";
 
 type Query = Input<(typeof api.coverage)["span"]>;
 type ListQuery = Parameters<typeof planList>[1];
-type Wanted = Pick<ListQuery, "sortBy" | "sortOrder"> & Partial<Pick<ListQuery, "start" | "end" | "offset">>;
+type Wanted = Pick<ListQuery, "sortBy" | "sortOrder"> &
+  Partial<Pick<ListQuery, "start" | "end" | "offset">> & { readonly only?: Prisma.Sql };
 
 type Span = NonNullable<CoverageSpan["all"]>;
 
@@ -29,11 +31,31 @@ export async function coverageSpan(ctx: Ctx, query: Query): Promise<Complete<Cov
   // Nothing touches the window: data before it has ended before it begins, and data behind it begins after it ends.
   const previous = start === undefined ? null : await findOne(ctx, query, { ...byEnd, end: start });
   const next = end === undefined ? null : await findOne(ctx, query, { ...byStart, start: end });
+  const isAround = start !== undefined && previous !== null && previous.endNs >= start;
+  if (isAround && end !== undefined) return { ...span, ...(await findBeside(ctx, query, { start, end })) };
   return { ...span, previous: previous?.endNs, next: next?.startNs };
+}
+
+/** Finds the nearest data on both sides of a window that recordings lie around with their spans. */
+async function findBeside(ctx: Ctx, query: Query, { start, end }: Span) {
+  const before = await findOne(ctx, query, { ...byEnd, end: start, only: Prisma.sql`r."endNs" < ${start}` });
+  const behind = await findOne(ctx, query, { ...byStart, start: end, only: Prisma.sql`r."startNs" > ${end}` });
+  const [{ matching }] = (await plan(ctx, query, byStart)) as [Listed];
+  const where = Prisma.join([...matching.where, ...touchesByBounds("r", { start, end })], " AND ");
+  const [around] = await newPoolReader(ctx.db)<{ previous: bigint | null; next: bigint | null }>(Prisma.sql`
+    SELECT max(s."endNs") FILTER (WHERE s."endNs" < ${start}) AS previous, min(s."startNs") FILTER (WHERE s."startNs" > ${end}) AS next
+    FROM ${matching.from} JOIN "RecordingSpan" s ON s."recordingId" = r.id WHERE ${where}`);
+  const previous = [before?.endNs, around?.previous].flatMap((timeNs) => timeNs ?? []);
+  const next = [behind?.startNs, around?.next].flatMap((timeNs) => timeNs ?? []);
+  return { previous: previous.sort(compare).at(-1), next: next.sort(compare)[0] };
 }
 
 const byStart = { sortBy: "start", sortOrder: "asc" } as const;
 const byEnd = { sortBy: "end", sortOrder: "desc" } as const;
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : Number(a > b);
+}
 
 /** The two ends may cross if the recordings are strange enough: then all of them are usual. */
 async function usualSpan(ctx: Ctx, query: Query, all: Span): Promise<Span> {
@@ -51,9 +73,11 @@ async function findOne(ctx: Ctx, query: Query, wanted: Wanted) {
 }
 
 /** Without a session, recordings without a device are left out. */
-function plan(ctx: Ctx, { includeEdgeRecordings, ...query }: Query, { start, end, ...order }: Wanted) {
+function plan(ctx: Ctx, { includeEdgeRecordings, ...query }: Query, { start, end, only, ...order }: Wanted) {
   const isNamed = Boolean(query.sessionId || query.sessionKey);
   const list = { ...query, start, end, offset: 0, ...order, limit: 1 };
   const status = includeEdgeRecordings ? {} : { importStatus: ["complete" as const] };
-  return planList(ctx, { ...list, ...status }, isNamed ? [] : [{ where: Prisma.sql`r."deviceId" IS NOT NULL` }]);
+  const withDevice = isNamed ? [] : [Prisma.sql`r."deviceId" IS NOT NULL`];
+  const more = [...withDevice, ...(only ? [only] : [])].map((where) => ({ where }));
+  return planList(ctx, { ...list, ...status }, more);
 }

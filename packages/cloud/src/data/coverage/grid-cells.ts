@@ -15,8 +15,8 @@ export const partNumbers: Readonly<Record<ImportStatus, number>> = {
 };
 
 /**
- * The size of a packed recording: 12 bits for its first bin, 12 for the last, 2 for its part; its start and end from the window's start in
- * ns, and its size.
+ * The size of a packed recording, or of one of its spans: 12 bits for its first bin, 12 for the last, 1 that says that an earlier span was
+ * packed as well, 2 for its part; its start and end from the window's start in ns, and its size.
  */
 const RECORDING_BYTES = 28;
 /** The size of a packed event: 12 bits for its first bin, 12 for the last. */
@@ -34,7 +34,8 @@ export function toGridRow({ recordings, events }: Packed, bins: number): Row {
   const sums = parts.map(() => ({ recordings: 0, bytes: 0 }));
   for (let at = 0; at < recordings.length; at += RECORDING_BYTES) {
     const bits = recordings.readUInt32BE(at);
-    noteEnds(ends[bits & 3]!, bits >>> 2);
+    noteEnds(ends[bits & 3]!, bits >>> 3);
+    if (bits & 4) continue;
     const sum = sums[bits & 3]!;
     sum.recordings += 1;
     sum.bytes += recordings.readDoubleBE(at + 20);

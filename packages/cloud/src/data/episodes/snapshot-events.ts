@@ -1,12 +1,14 @@
 import { MAX_EVENT_MEMBERSHIPS } from "@downlink/protocol";
 import { invalid, throwNotFound } from "../../core/errors.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import { columnsOfRecording, hasMessagesIn } from "../../db/span-sql.ts";
 import type { Transaction } from "../../db/transaction.ts";
 
 export interface EventSnapshot {
   readonly startNs: bigint;
   readonly endNs: bigint;
   readonly deviceId: string;
-  /** Those of the device's imported recordings that touch the time range. */
+  /** Those of the device's imported recordings that have messages in the time range. */
   readonly recordingIds: readonly string[];
 }
 
@@ -75,6 +77,7 @@ async function findMembers(tx: Transaction, projectId: string, events: readonly 
     JOIN "Recording" r ON r."deviceId" = v."deviceId" AND r."importStatus" = 'complete' AND r."projectId" = ${projectId}
       AND r."startNs" <= v."endNs" AND r."endNs" >= v."startNs"
       AND downlink_span(r."startNs", r."endNs") && downlink_span(v."startNs", v."endNs")
+      AND ${hasMessagesIn(columnsOfRecording("r"), Prisma.sql`v."startNs"`, Prisma.sql`v."endNs"`)}
     LIMIT ${MAX_EVENT_MEMBERSHIPS + 1}`;
   if (members.length > MAX_EVENT_MEMBERSHIPS)
     invalid(

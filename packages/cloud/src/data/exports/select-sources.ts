@@ -16,6 +16,7 @@ import { findSession } from "../../fleet/sessions/find-session.ts";
 import { tenancyOf } from "../../organization/projects/find-project.ts";
 import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 import { findEpisode } from "../episodes/find-episode.ts";
+import { filterBySpans } from "../recordings/filter-by-spans.ts";
 import { filterBySelector } from "../recordings/select-recordings.ts";
 import type { StoredSource } from "./export-selection.ts";
 import { describeMissing, findMissing, isStreamable, missingOne } from "./find-missing.ts";
@@ -110,7 +111,7 @@ interface Found {
 async function readAll(ctx: Ctx, body: Body): Promise<Found> {
   const { named, window, episode } = await selection(ctx, body);
   const where = { AND: [named, isStreamable] };
-  const reached = { AND: [where, ...filterByWindow(earliestOf(body, window), window.endNs)] };
+  const reached = { AND: [where, ...filterByWindow({ ...window, startNs: earliestOf(body, window) })] };
   const rows = await ctx.db.prisma.recording.findMany({
     where: reached,
     select: columns,
@@ -121,7 +122,7 @@ async function readAll(ctx: Ctx, body: Body): Promise<Found> {
     refuse("InvalidRequest", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
   // With a device alone, recordings outside of its bounds were not selected.
   const recordings = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
-  const within = { AND: [named, ...filterByWindow(window.startNs, window.endNs)] };
+  const within = { AND: [named, ...filterByWindow(window)] };
   return { reached: rows, recordings, window, missing: await findMissing(ctx, { where: within, episode, window }) };
 }
 
@@ -227,10 +228,13 @@ export function toNs(seconds: number | undefined): bigint | undefined {
   return seconds === undefined ? undefined : BigInt(Math.round(seconds * 1e9));
 }
 
-function filterByWindow(startNs: bigint | undefined, endNs: bigint | undefined): Where[] {
+function filterByWindow(window: Window): Where[] {
+  const startNs = window.startNs !== undefined && window.startNs < FIRST_TIME_NS ? FIRST_TIME_NS : window.startNs;
+  const endNs = window.endNs !== undefined && window.endNs > LAST_TIME_NS ? LAST_TIME_NS : window.endNs;
   return [
-    ...(startNs === undefined ? [] : [{ endNs: { gte: startNs < FIRST_TIME_NS ? FIRST_TIME_NS : startNs } }]),
-    ...(endNs === undefined ? [] : [{ startNs: { lte: endNs > LAST_TIME_NS ? LAST_TIME_NS : endNs } }]),
+    ...(startNs === undefined ? [] : [{ endNs: { gte: startNs } }]),
+    ...(endNs === undefined ? [] : [{ startNs: { lte: endNs } }]),
+    ...filterBySpans({ startNs, endNs }),
   ];
 }
 

@@ -3,7 +3,7 @@ import { type Onward, selectBeyondCursor, selectBeyondNullable } from "../../cal
 import type { Listed } from "../../calls/search/find-page.ts";
 import type { Cursor } from "../../db/cursor.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { splitTouching, touchesByBounds } from "../../db/span-sql.ts";
+import { columnsOfRecording, reachesBySpans, splitTouching, touchesByBounds } from "../../db/span-sql.ts";
 import { selectDevice } from "../../fleet/devices/find-device.ts";
 import { type ListQuery, type RecordingFilter, recordingFilters } from "./recording-filters.ts";
 import { type OrderedPart, orderRecordings, type Together } from "./recording-order.ts";
@@ -75,6 +75,7 @@ function toListed(ctx: Ctx, query: ListQuery, plan: Plan): Listed {
   const isByTime = sortName === "start" || sortName === "end";
   const leading = filters.find(({ orderedBy = [] }) => orderedBy.some((name) => name === sortName));
   const others = filters.filter((filter) => filter !== leading);
+  const bySpans = reachesBySpans(columnsOfRecording("r"), query);
   const crossing = others.map((filter) => filter.where);
   const lead = leading ? [leading.where] : [];
   const matches = [isInOrg("r"), ...lead, ...others.map((filter) => filter.narrowed ?? filter.where)];
@@ -93,7 +94,7 @@ function toListed(ctx: Ctx, query: ListQuery, plan: Plan): Listed {
       keys: keysOf(value),
       sortOrder,
     },
-    filters: isByTime ? crossing : [...touchesByBounds("r", query), ...crossing],
+    filters: isByTime ? crossing : [...touchesByBounds("r", query), ...bySpans, ...crossing],
     isCovered: coversTime && crossing.length === 0,
     matching: { ...matching, where: [...where, ...matches, ...selectBeyondPlace(plan, unindexedKeysOf)] },
     readsPerMatch: Math.max(1, ...filters.map(({ readsPerMatch = 1 }) => readsPerMatch)),

@@ -3,6 +3,7 @@ import type { Prisma } from "../../db/generated/client.ts";
 import { selectDevice } from "../../fleet/devices/find-device.ts";
 import { selectSession } from "../../fleet/sessions/find-session.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
+import { filterBySpans } from "./filter-by-spans.ts";
 import { selectRecording } from "./find-recording.ts";
 
 export interface RecordingSelector {
@@ -35,6 +36,7 @@ export async function filterBySelector(ctx: Ctx, selector: RecordingSelector): P
       { ...(recording && { id: recording.id }), ...(session && { sessionId: session.id }) },
       { ...(importId !== undefined && { importId }), ...(device && { deviceId: device.id }) },
       { ...(start !== undefined && { endNs: { gte: start } }), ...(end !== undefined && { startNs: { lte: end } }) },
+      ...filterBySpans({ startNs: start, endNs: end }),
     ],
   };
 }

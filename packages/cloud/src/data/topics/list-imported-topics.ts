@@ -1,6 +1,6 @@
 import type { Ctx } from "../../calls/context/context.ts";
 import { Prisma } from "../../db/generated/client.ts";
-import { isLong, longBefore, touches } from "../../db/span-sql.ts";
+import { columnsOfRecording, isLong, longBefore, reachesBySpans, touches } from "../../db/span-sql.ts";
 import { selectDevice } from "../../fleet/devices/find-device.ts";
 import { visibleIn, visibleProjects } from "../../organization/projects/find-project.ts";
 import type { ListQuery, TopicRow } from "./topic-rows.ts";
@@ -61,6 +61,12 @@ function firstPair({ column, ids }: Scope, condition: Sql, direction: Sql): Sql 
     ORDER BY t.topic ${direction}, t.version ${direction} LIMIT 1`;
 }
 
+const topicColumns = {
+  id: Prisma.sql`t."recordingId"`,
+  startNs: Prisma.sql`t."importedStartNs"`,
+  endNs: Prisma.sql`t."importedEndNs"`,
+};
+
 /** "start (recordings ending on or after), end (recordings starting on or before)". spec: Topics */
 function isInTime({ caller }: Ctx, { start, end }: ListQuery, { column, ids }: Scope): Sql {
   if (start === undefined && end === undefined) return Prisma.sql`TRUE`;
@@ -70,13 +76,15 @@ function isInTime({ caller }: Ctx, { start, end }: ListQuery, { column, ids }: S
       ? []
       : [Prisma.sql`t."importedStartNs" >= ${longBefore(start)} AND t."importedEndNs" >= ${start}`]),
     ...(end === undefined ? [] : [Prisma.sql`t."importedStartNs" <= ${end}`]),
+    ...reachesBySpans(topicColumns, { start, end }),
   ];
   const isOfNear = Prisma.sql`EXISTS (
     SELECT FROM unnest(${[...ids]}::text[]) AS scope(id) JOIN "RecordingTopic" t ON ${column} = scope.id
     WHERE t.topic = p.topic AND t.version = p.version AND ${Prisma.join(near, " AND ")})`;
+  const within = [...touches("r", { start, end }), ...reachesBySpans(columnsOfRecording("r"), { start, end })];
   const isOfLong = Prisma.sql`(p.topic, p.version) IN (
     SELECT t.topic, t.version FROM "Recording" r JOIN "RecordingTopic" t ON t."recordingId" = r.id
-    WHERE r."orgId" = ${caller.orgId} AND ${isLong("r")} AND ${Prisma.join(touches("r", { start, end }), " AND ")}
+    WHERE r."orgId" = ${caller.orgId} AND ${isLong("r")} AND ${Prisma.join(within, " AND ")}
       AND ${column} = ANY(${[...ids]}))`;
   return Prisma.sql`(${isOfNear} OR ${isOfLong})`;
 }

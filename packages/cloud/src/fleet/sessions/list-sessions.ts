@@ -9,7 +9,7 @@ import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { newPoolReader } from "../../db/read-sql.ts";
 import { sortByIds } from "../../db/sort-by-ids.ts";
-import { splitTouching, touches } from "../../db/span-sql.ts";
+import { columnsOfRecording, reachesBySpans, splitTouching, touches } from "../../db/span-sql.ts";
 import { avoidIndex } from "../../db/text-sql.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
 import { scopeWhere } from "../../organization/projects/scope-sql.ts";
@@ -57,7 +57,7 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Sql[]> {
 
 /** The condition that one recording touches the span, both ends inclusive: for a session, and for all sessions at once. */
 function buildRecordedWhere(query: ListQuery, orgId: string): { isRecorded: Sql[]; areRecorded: Sql[] } {
-  const within = touches("x", query);
+  const within = [...touches("x", query), ...reachesBySpans(columnsOfRecording("x"), query)];
   if (within.length === 0) return { isRecorded: [], areRecorded: [] };
   const touching = splitTouching("x", query, "start").map(
     (range) => Prisma.sql`

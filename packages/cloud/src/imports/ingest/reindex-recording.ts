@@ -8,6 +8,7 @@ import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobReader } from "../../store/blobs/blob-store.ts";
 import { storeActivity } from "./store-activity.ts";
 import { storeChannelKeys } from "./store-channel-keys.ts";
+import { storeSpans } from "./store-spans.ts";
 import { damageOf } from "./summary-rows.ts";
 import { verifyAdopted } from "./verify-adopted.ts";
 
@@ -99,6 +100,7 @@ async function end(deps: ReindexDeps, recording: RecordingModel, indexed: Reread
     if (!summary || recording.isUnverified) return true;
     await storeChannelKeys(tx, id, summary);
     await storeActivity(tx, id, summary);
+    await storeSpans(tx, id, summary);
     return true;
   });
   if (!isCurrent) return "kept";

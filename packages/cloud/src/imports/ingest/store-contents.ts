@@ -4,6 +4,7 @@ import type { MetadataRecord, RecordingSummary, TopicSummary } from "@downlink/r
 import { insertRows } from "../../db/insert-rows.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { storeActivity } from "./store-activity.ts";
+import { storeSpans } from "./store-spans.ts";
 import { type AttachmentOwner, attachmentRow, topicRow } from "./summary-rows.ts";
 
 /** A file may have 65,535 channels and hundreds of thousands of attachments. */
@@ -32,6 +33,7 @@ export async function storeContents(tx: Transaction, { owner, summary }: Content
       topics.map((topic) => topicRow(owner, summary, topic)),
     );
   await storeActivity(tx, recordingId, summary);
+  await storeSpans(tx, recordingId, summary);
   for (const attachments of splitIntoBatches(summary.attachments))
     await insertRows(
       tx,

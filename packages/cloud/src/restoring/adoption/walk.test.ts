@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { makeMcap, slowTest } from "@downlink/recordings/testing";
+import { makeClockJump, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { openIncarnation } from "../../calls/recovery/incarnations.ts";
 import { postgresNow, postgresStanding } from "../../calls/recovery/postgres-sql.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -79,14 +79,22 @@ async function workOff(): Promise<void> {
 /** Returns what users see of the recordings, without the ids of rows that are created again. */
 async function shownRecordings() {
   const rows = await prisma.recording.findMany({
-    include: { topics: { orderBy: { topic: "asc" } }, attachments: true, device: true, session: true, edgeFile: true },
+    include: {
+      spans: true,
+      topics: { orderBy: { topic: "asc" } },
+      attachments: true,
+      device: true,
+      session: true,
+      edgeFile: true,
+    },
     orderBy: { id: "asc" },
   });
-  return rows.map(({ topics, attachments, device, session, edgeFile, ...row }) => ({
+  return rows.map(({ spans, topics, attachments, device, session, edgeFile, ...row }) => ({
     ...{ id: row.id, importStatus: row.importStatus, sha256: row.contentSha256, blobKey: row.blobKey },
     ...{ importId: row.importId, startNs: row.startNs, endNs: row.endNs, sizeBytes: row.sizeBytes, path: row.path },
     ...{ messageCount: row.messageCount, key: row.key, isUnverified: row.isUnverified, device: device?.id },
     ...{ session: session?.key, version: edgeFile?.versionId, attachments: attachments.length, isEdge: row.isEdge },
+    spans: spans.map(({ startNs, endNs }) => ({ startNs, endNs })),
     topics: topics.map(({ topic, messageCount, importedStartNs }) => ({ topic, messageCount, importedStartNs })),
   }));
 }
@@ -94,13 +102,14 @@ async function shownRecordings() {
 test("if the database has lost everything, each recording of the store is complete again with its id and hash", async () => {
   const says = { name: "downlink", metadata: { sessionKey: "from the file" } };
   await importFile(await anotherMcap([says]), { key: "run 1" });
-  await importFile(await anotherMcap(), { deviceName: "other", sessionKey: "drive" });
+  await importFile(await makeClockJump(), { deviceName: "other", sessionKey: "drive" });
   const bytes = await anotherMcap();
   const asked = await askForFile(cloud, "edge", recordingItem({ size: bytes.length, key: "of the edge" }));
   await deliverAll(asked, bytes);
   await ingest(deps, asked.requestId, never);
   const before = await shownRecordings();
   assert.equal(before.length, 3);
+  assert.ok(before.some(({ spans }) => spans.length === 2));
 
   await emptyDatabase();
   await recover();

@@ -11,11 +11,11 @@ interface Found {
 
 /** Packs what was found in a file into pieces for the control plane. Throws an IngestError if it is more than that takes. */
 export function packFindings({ contentSha256, summary }: Found): Buffer[] {
-  const { format, sizeBytes, messageCount, startNs, endNs, attachments, identity, damage } = summary;
+  const { format, sizeBytes, messageCount, startNs, endNs, spans, attachments, identity, damage } = summary;
   const schemas = new Map(summary.topics.map(({ schemaSha256, schema }) => [schemaSha256, schema]));
   const findings = {
     sha256: contentSha256,
-    ...{ format, sizeBytes, messageCount, startNs, endNs, attachments, identity, damage },
+    ...{ format, sizeBytes, messageCount, startNs, endNs, spans, attachments, identity, damage },
     topics: summary.topics,
     schemas: [...schemas].map(([sha256, data]) => ({ sha256, data })),
     metadata: summary.metadata,
