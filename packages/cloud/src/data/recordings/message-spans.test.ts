@@ -211,7 +211,7 @@ test("an event between its spans has no recording, and no episode can be made of
   await assert.rejects(episodeOf(yearOf(2000).start), refusedWith("InvalidRequest", /has none/));
 });
 
-test("its spans go with it", async () => {
+test("its spans are deleted with it", async () => {
   const { id } = await uploadJump("deleted");
   const countSpans = () => prisma.recordingSpan.count({ where: { recordingId: id } });
   assert.equal(await countSpans(), 2);
