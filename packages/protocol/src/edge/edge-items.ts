@@ -65,8 +65,8 @@ export const EdgeRecordingItem = z
     ...fileFacts,
     state: z.literal("indexed"),
     format: z.enum(["mcap", "bag1"]),
-    start: Timestamp,
-    end: Timestamp,
+    start: Timestamp.meta({ example: "2026-04-14T00:00:00Z" }),
+    end: Timestamp.meta({ example: "2026-04-14T03:10:12Z" }),
     spans: z
       .array(z.object({ start: Timestamp, end: Timestamp }))
       .min(2)
@@ -75,7 +75,7 @@ export const EdgeRecordingItem = z
       .meta({
         description: "When there are messages, if long gaps lie between them; absent: from start to end",
         example: [
-          { start: "1970-01-03T03:40:00Z", end: "1970-01-03T03:41:00Z" },
+          { start: "2026-04-14T00:00:00Z", end: "2026-04-14T00:01:00Z" },
           { start: "2026-04-14T03:00:12Z", end: "2026-04-14T03:10:12Z" },
         ],
       }),
