@@ -14,8 +14,8 @@ export async function checkCompressed({ storageRoot }: Pick<Settings, "storageRo
   const { count, first } = await findCompressed(storageRoot);
   if (first === undefined) return [];
   const name = shellWord(relative(storageRoot, first));
-  const others = count > 1 ? ` and ${count - 1} more` : "";
-  const text = `${name}${others} are compressed as a whole, and not looked at`;
+  const which = count > 1 ? `${name} and ${count - 1} more are` : `${name} is`;
+  const text = `${which} compressed as a whole, and not looked at`;
   const fix = `Have the recorder compress chunks instead of files. \`agent explain ${name}\` says how to open one.`;
   return [warn("Compressed files", text, fix)];
 }
