@@ -13,7 +13,7 @@ export { RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { defaultLimits, type InspectLimits, leanLimits } from "./faults/limits.ts";
 export { type Reason, type ReasonCode, RecordingError } from "./faults/reasons.ts";
 export { maySalvage } from "./faults/salvageable.ts";
-export { type FileCompression, fileCompressionOf, nameWithoutCompression } from "./formats/compressed-file.ts";
+export { nameWithoutCompression } from "./formats/compressed-file.ts";
 export { recordingFormatOf } from "./formats/formats.ts";
 export { type Indexed, type IndexOptions, indexRecording } from "./inspect/index-recording.ts";
 export {

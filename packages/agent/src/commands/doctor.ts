@@ -3,7 +3,6 @@ import { printableAll } from "@downlink/terminal/printable";
 import { knownToken } from "../cloud/credential.ts";
 import { checkCloud } from "../doctor/check-cloud.ts";
 import { checkStateDir, checkStorageRoot } from "../doctor/check-directories.ts";
-import { checkCompressed } from "../doctor/check-recordings.ts";
 import { checkUploadWay, checkUser, checkWatchLimits } from "../doctor/check-system.ts";
 import { type Finding, fail, ok, warn } from "../doctor/finding.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -20,7 +19,6 @@ export async function examineSetup(settings: Settings): Promise<Finding[]> {
     checkUser(pid),
     checkStateDir(settings),
     checkStorageRoot(settings),
-    checkCompressed(settings),
     checkWatchLimits(settings),
     checkUploadWay(settings),
     checkCloud({ ...settings, token: knownToken(settings), dataUrl: knownDataUrl(settings) }),

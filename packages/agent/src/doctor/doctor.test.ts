@@ -10,7 +10,6 @@ import { FakeCloud } from "../testing/fake-cloud.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 import { checkCloud } from "./check-cloud.ts";
 import { checkStorageRoot } from "./check-directories.ts";
-import { checkCompressed } from "./check-recordings.ts";
 import { checkUploadWay } from "./check-system.ts";
 
 test("if all is well every check is ok, and the running agent is not disturbed", async () => {
@@ -54,17 +53,6 @@ test("a root without its marker, a missing one, and one that is no directory are
   writeFileSync(device.root, "");
   assert.match((await verdictOf("Storage root"))!.text, /is not a directory/);
   assert.ok(existsSync(device.root));
-});
-
-test("recordings that are compressed as a whole are found, wherever they lie below the root", async () => {
-  using device = makeDevice();
-  assert.deepEqual(await checkCompressed({ storageRoot: device.root }), []);
-  mkdirSync(join(device.root, "day 1"));
-  for (const name of ["a.mcap.zstd", "b.bag.gz", "c.mcap", "d.log.gz"])
-    writeFileSync(join(device.root, "day 1", name), "");
-  const [finding] = await checkCompressed({ storageRoot: device.root });
-  assert.match(finding!.text, /'day 1\/[ab]\.(mcap\.zstd|bag\.gz)' and 1 more/);
-  assert.match(finding!.fix!, /agent explain/);
 });
 
 test("a refused token, a server that is away, and one that is no control plane are different findings", async () => {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { gzipSync, zstdCompressSync } from "node:zlib";
 import { makeDevice } from "../testing/run-daemon.ts";
 import { healthyStatus, problem } from "../testing/sample-status.ts";
 import { explainUntracked, type UntrackedFacts } from "./explain-untracked.ts";
@@ -39,24 +38,6 @@ test("every path that the agent does not keep has its reason", async () => {
     assert.equal(explained.state, state);
     assert.match(explained.why, why);
   }
-});
-
-test("for a recording that is compressed as a whole, explain names the compression and the command that opens it", async () => {
-  using device = makeDevice();
-  const recording = Buffer.from("a recording");
-  const files: [string, Uint8Array, RegExp, RegExp][] = [
-    ["r 0.mcap.zstd", zstdCompressSync(recording), /zstd/, /`zstd -d 'r 0\.mcap\.zstd' -o 'r 0\.mcap'`/],
-    ["a.bag.gz", gzipSync(recording), /gzip/, /`gzip -dc a\.bag\.gz > a\.bag`/],
-  ];
-  for (const [path, bytes, why, todo] of files) {
-    writeFileSync(join(device.root, path), bytes);
-    const explained = await explainUntracked(factsOf(device.root, path));
-    assert.equal(explained.state, "compressed as a whole");
-    assert.match(explained.why, why);
-    assert.match(explained.todo!, todo);
-  }
-  writeFileSync(join(device.root, "log.gz"), gzipSync(recording));
-  assert.equal((await explainUntracked(factsOf(device.root, "log.gz"))).state, "not a recording");
 });
 
 test("of a file behind a link inside of the root, explain names its own path", async () => {

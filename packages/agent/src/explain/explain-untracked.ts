@@ -1,12 +1,12 @@
 import { accessSync, constants, lstatSync, realpathSync } from "node:fs";
-import { lstat, open } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { dirname, relative } from "node:path";
 import { compileGlobs } from "@downlink/protocol/globs";
-import { fileCompressionOf, nameWithoutCompression, recordingFormatOf } from "@downlink/recordings";
+import { recordingFormatOf } from "@downlink/recordings";
 import { formatDuration } from "@downlink/terminal/amounts";
 import { shellWord } from "@downlink/terminal/shell-word";
 import { problemTexts } from "../diagnostics/problems.ts";
-import { finishedPathOf, isActiveName } from "../files/active-files.ts";
+import { isActiveName, recordingPathOf } from "../files/active-files.ts";
 import { TRASH_NAME } from "../files/scan.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
@@ -30,11 +30,7 @@ type Description = Pick<Explanation, "why" | "next"> & { readonly state: Whereab
 /** Explains why the agent does not keep a path, by what is there now. */
 export async function explainUntracked(facts: UntrackedFacts): Promise<Explanation> {
   const described =
-    explainByPlace(facts) ??
-    (await explainByEntry(facts)) ??
-    (await explainByContent(facts)) ??
-    explainByGlobs(facts) ??
-    explainByScan(facts);
+    explainByPlace(facts) ?? (await explainByEntry(facts)) ?? explainByGlobs(facts) ?? explainByScan(facts);
   return { path: facts.path ?? facts.absolutePath, lastAttempt: null, todo: null, problems: [], ...described };
 }
 
@@ -155,35 +151,9 @@ const deletionReasons: Readonly<Record<string, string>> = {
   prune: "the disk quota needed its space, and DOWNLINK_PRUNE_UNIMPORTED allows it",
 };
 
-/** A recording that is compressed as a whole has a name that says so. */
-async function explainByContent({ path = "", absolutePath }: UntrackedFacts): Promise<Description | undefined> {
-  const inner = nameWithoutCompression(path);
-  if (inner === undefined || recordingFormatOf(inner) === undefined) return undefined;
-  const compression = fileCompressionOf(await readHead(absolutePath));
-  if (!compression) return undefined;
-  return {
-    state: "compressed as a whole",
-    why: `It is compressed as a whole with ${compression.name}. The agent reads recordings whose chunks are compressed, as recorders write them.`,
-    next: "Nothing.",
-    todo: `Decompress it: \`${compression.command(shellWord(path), shellWord(inner))}\`. What comes out is examined as a new file.`,
-  };
-}
-
-async function readHead(path: string): Promise<Uint8Array> {
-  try {
-    await using file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } catch (error) {
-    if (isFileSystemError(error)) return new Uint8Array(0);
-    throw error;
-  }
-}
-
-const HEAD_BYTES = 16;
-
 function explainByGlobs({ path = "", settings }: UntrackedFacts): Description | undefined {
-  if (recordingFormatOf(path) === undefined)
+  const name = recordingPathOf(path);
+  if (recordingFormatOf(name) === undefined)
     return {
       state: "not a recording",
       why: "By its name it is no recording: the agent knows .mcap and .bag.",
@@ -199,7 +169,7 @@ function explainByGlobs({ path = "", settings }: UntrackedFacts): Description | 
       next: "Nothing, until it has another name.",
       todo: "Change the setting, if it is to be found.",
     };
-  const isIncluded = settings.watchInclude.some((glob) => compileGlobs([glob])(finishedPathOf(path)));
+  const isIncluded = settings.watchInclude.some((glob) => compileGlobs([glob])(name));
   if (isIncluded) return isActiveName(path) ? explainActive() : undefined;
   return {
     state: "not included",

@@ -14,7 +14,6 @@ export type Whereabouts =
   | "behind a symlink"
   | "in an unreadable folder"
   | "not a recording"
-  | "compressed as a whole"
   | "not included"
   | "excluded"
   | "being recorded"

@@ -1,3 +1,4 @@
+import { nameWithoutCompression } from "@downlink/recordings";
 import type { FileIdentity } from "../inventory/identity.ts";
 
 /** A recorder names a file so while it writes it, and gives it its own name when it is finished. */
@@ -9,9 +10,9 @@ export function isActiveName(path: string): boolean {
   return path.toLowerCase().endsWith(ACTIVE);
 }
 
-/** Returns the path that the file is to have when it is finished. */
-export function finishedPathOf(path: string): string {
-  return isActiveName(path) ? path.slice(0, -ACTIVE.length) : path;
+/** Returns the path of a recording when it is finished, and as it was before a tool compressed it as a whole. */
+export function recordingPathOf(path: string): string {
+  return isActiveName(path) ? path.slice(0, -ACTIVE.length) : (nameWithoutCompression(path) ?? path);
 }
 
 /** Says whether a recorder writes the file, as far as its name and times tell. */

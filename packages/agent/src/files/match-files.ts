@@ -1,11 +1,11 @@
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
-import { finishedPathOf } from "./active-files.ts";
+import { recordingPathOf } from "./active-files.ts";
 import { isSalvagePath, SALVAGE_DIRECTORY } from "./salvage-path.ts";
 
 /**
  * Matches files that are included, not excluded and of a known format, and salvages. Paths are relative to the root. What a recorder has left
- * unfinished is included by the name that it was to have.
+ * unfinished is included by the name that it was to have, and what is compressed as a whole by the name that it had: it is listed with the reason.
  */
 export function matchFiles(globs: {
   readonly include: readonly string[];
@@ -15,6 +15,7 @@ export function matchFiles(globs: {
   const isExcluded = compileGlobs(globs.exclude);
   return (path) => {
     if (path.startsWith(`${SALVAGE_DIRECTORY}/`)) return isSalvagePath(path);
-    return recordingFormatOf(path) !== undefined && isIncluded(finishedPathOf(path)) && !isExcluded(path);
+    const name = recordingPathOf(path);
+    return recordingFormatOf(name) !== undefined && isIncluded(name) && !isExcluded(path);
   };
 }

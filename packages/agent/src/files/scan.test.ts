@@ -21,7 +21,7 @@ import { type Scan, scanTree } from "./scan.ts";
 
 const matches = matchFiles({ include: ["**/*.{mcap,bag}"], exclude: ["**/*.active", "tmp/**"] });
 
-test("a scan finds the recordings in all directories, and nothing else", async (t) => {
+test("a scan finds the recordings in all directories, also compressed as a whole, and nothing else", async (t) => {
   const root = makeRoot(t, [
     "a.mcap",
     "B.MCAP",
@@ -29,6 +29,10 @@ test("a scan finds the recordings in all directories, and nothing else", async (
     ".hidden/c.mcap",
     "tmp/x.mcap",
     "r.bag.active",
+    "z.mcap.zstd",
+    "z.BAG.gz",
+    "z.log.gz",
+    "tmp/z.bag.gz",
     "notes.txt",
     "d/ü 日.mcap",
     "d/two\nlines.mcap",
@@ -44,6 +48,8 @@ test("a scan finds the recordings in all directories, and nothing else", async (
     "d/two\nlines.mcap",
     "d/ü 日.mcap",
     "new\nline/c.BAG",
+    "z.BAG.gz",
+    "z.mcap.zstd",
   ]);
   assert.deepEqual([...scan.listed.keys()].sort(), ["", ".hidden", "d", "d/e", "dir.mcap", "new\nline", "tmp"]);
   assert.deepEqual([scan.unknown.size, scan.unreadable], [0, []]);

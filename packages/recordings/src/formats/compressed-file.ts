@@ -33,6 +33,8 @@ const known: readonly Known[] = [
   },
 ];
 
+const allEndings = known.flatMap(({ endings }) => endings);
+
 /** Answers how a file is compressed as a whole, by its first bytes; undefined if it is not. Six bytes are enough. */
 export function fileCompressionOf(head: Uint8Array): FileCompression | undefined {
   return known.find(({ magic }) => magic.every((byte, index) => head[index] === byte));
@@ -40,6 +42,7 @@ export function fileCompressionOf(head: Uint8Array): FileCompression | undefined
 
 /** Answers a file's name without the ending of such a compression; undefined if it has none. */
 export function nameWithoutCompression(fileName: string): string | undefined {
-  const ending = known.flatMap(({ endings }) => endings).find((each) => fileName.toLowerCase().endsWith(each));
+  const lower = fileName.toLowerCase();
+  const ending = allEndings.find((each) => lower.endsWith(each));
   return ending && fileName.slice(0, -ending.length);
 }
