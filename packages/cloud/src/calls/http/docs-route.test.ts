@@ -93,15 +93,19 @@ test("the document is compressed, and a client that has it is answered 304", asy
 });
 
 test("the document is made once, so that a client that asks over and over takes little from others", async () => {
-  const made = await msOfThree(async () => void toOpenApi(documentedApi, { ...document.info, serverUrl: cloud.url }));
-  const answered = await msOfThree(async () => void (await (await fetch(`${cloud.url}/v1/openapi.json`)).bytes()));
-  assert.ok(answered < made / 2, `three answers took ${answered} ms of the processors, and three documents ${made} ms`);
+  const made = await leastMsOf(async () => void toOpenApi(documentedApi, { ...document.info, serverUrl: cloud.url }));
+  const answered = await leastMsOf(async () => void (await (await fetch(`${cloud.url}/v1/openapi.json`)).bytes()));
+  assert.ok(answered < made / 2, `an answer took ${answered} ms of the processors, and a document ${made} ms`);
 });
 
-/** Returns the milliseconds of the processors that it takes three times. */
-async function msOfThree(act: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  for (let time = 0; time < 3; time++) await act();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+/** Returns the milliseconds of the processors that it takes at least: other tests of this process compute meanwhile. */
+async function leastMsOf(act: () => Promise<void>): Promise<number> {
+  const spent: number[] = [];
+  for (let time = 0; time < 7; time++) {
+    const before = process.cpuUsage();
+    await act();
+    const { user, system } = process.cpuUsage(before);
+    spent.push((user + system) / 1000);
+  }
+  return Math.min(...spent);
 }
