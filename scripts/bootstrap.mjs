@@ -1,8 +1,9 @@
 // Sets up what is missing, then runs a program of this checkout on the pinned Node:
 //
-//   node scripts/bootstrap.mjs [--generate | --console | --bin NAME] <script.ts> [arguments…]
+//   node scripts/bootstrap.mjs [--say SENTENCE] [--generate | --console <script.ts> | --bin <NAME> | <script.ts>] [arguments…]
 //
-// With --console the pages of the control plane are built, too, unless those of these sources are there.
+// With --console the pages of the control plane are built, too, unless those of these sources are there. --say
+// prints the sentence before all else.
 //
 // Plain JavaScript for Node ≥ 18 without any package, because it runs before there is any.
 import { spawn, spawnSync } from "node:child_process";
@@ -32,6 +33,8 @@ const GENERATED = join(ROOT, "packages", "cloud", "src", "db", "generated", "cli
 const NAME_STATES = join("scripts", "name-states.ts");
 const CONSOLE = join(ROOT, "packages", "console");
 const END_WITH_PARENT = new URL("end-with-parent.mjs", import.meta.url).href;
+const MODES = new Set(["--generate", "--console", "--bin"]);
+const USAGE = "usage: bootstrap.mjs [--say SENTENCE] [--generate | --console | --bin] <script.ts or NAME> [arguments…]";
 const SIGNALS = ["SIGINT", "SIGHUP", "SIGTERM"];
 
 class SetupError extends Error {}
@@ -39,7 +42,8 @@ class SetupError extends Error {}
 class Interrupted extends Error {}
 
 try {
-  const { mode, target, args } = readArguments(process.argv.slice(2));
+  const { mode, greeting, target, args } = readArguments(process.argv.slice(2));
+  if (greeting !== undefined) process.stderr.write(`${greeting}\n`);
   await setUp(mode);
   if (target !== undefined) await run(mode, target, args);
 } catch (error) {
@@ -50,13 +54,19 @@ try {
   } else throw error;
 }
 
-function readArguments([first, ...rest]) {
-  if (first === "--generate") return { mode: "generate", target: undefined, args: [] };
-  const mode = { "--bin": "bin", "--console": "console" }[first] ?? "script";
-  const [target, ...args] = mode === "script" ? [first, ...rest] : rest;
-  if (target === undefined)
-    throw new SetupError("usage: bootstrap.mjs [--generate | --console | --bin NAME] <script.ts> [arguments…]");
-  return { mode, target, args };
+/** Reads flags, the program and its arguments. */
+function readArguments(given) {
+  const rest = [...given];
+  const options = { mode: "script", greeting: undefined };
+  for (let flag = rest[0]; flag?.startsWith("--"); flag = rest[0]) {
+    rest.shift();
+    if (flag === "--say") options.greeting = rest.shift();
+    else if (MODES.has(flag)) options.mode = flag.slice(2);
+    else break;
+  }
+  const [target, ...args] = rest;
+  if (target === undefined && options.mode !== "generate") throw new SetupError(USAGE);
+  return { ...options, target, args };
 }
 
 async function setUp(mode) {

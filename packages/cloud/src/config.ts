@@ -5,6 +5,7 @@ import { z } from "zod";
 import { ConfigError } from "./core/config-error.ts";
 import type { DeleteSafety } from "./core/delete-safety.ts";
 import { nearestName } from "./core/nearest-name.ts";
+import { findAddressFault } from "./db/postgres-address.ts";
 import { type BackupSettings, backupSettingsOf, backupShape, judgeBackups } from "./keeping/backup/backup-settings.ts";
 import type { LogFormat } from "./log.ts";
 import {
@@ -61,6 +62,11 @@ const SecurityContact = z
     "must be an address such as mailto:security@example.org or https://example.org/security",
   );
 
+const DatabaseAddress = z.string().superRefine((text, context) => {
+  const fault = findAddressFault(text);
+  if (fault !== undefined) context.addIssue(fault);
+});
+
 /** A prefix is a path of folders, each followed by a slash. */
 const Prefix = z.string().regex(/^([\w.-]+\/)*$/, "must be empty, or folders that end with a slash, such as downlink/");
 
@@ -98,12 +104,7 @@ const Environment = z.object({
   DOWNLINK_AZURE_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   DOWNLINK_AZURE_PREFIX: Prefix.optional(),
   ...signInShape,
-  DATABASE_URL: z
-    .url({
-      protocol: /^postgres(ql)?$/,
-      error: "must be an address such as postgresql://user:password@host:5432/database",
-    })
-    .optional(),
+  DATABASE_URL: DatabaseAddress.optional(),
   DOWNLINK_ADMIN_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_SIGNING_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_DELETE_SAFETY: Safety.optional(),
@@ -227,6 +228,11 @@ export interface Config {
   readonly misspelt: readonly string[];
   /** Where traces go; undefined: nothing is traced. */
   readonly tracing: TraceSettings | undefined;
+}
+
+/** Returns the name by which sentences call the database: an operator who set no address must not look for a mistake in one. */
+export function nameDatabase({ DATABASE_URL: address }: NodeJS.ProcessEnv): string {
+  return address ? "the database of DATABASE_URL" : "Downlink's own Postgres";
 }
 
 /** Reads the settings. Throws a {@link ConfigError} that names every setting that is wrong. */

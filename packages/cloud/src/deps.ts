@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openTracing } from "@downlink/tracing";
 import type { Logger } from "pino";
@@ -11,6 +11,7 @@ import { consoleFolder } from "./calls/http/console-route.ts";
 import { prepareDeployment } from "./calls/setup/first-start.ts";
 import type { Config } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
+import { requireFolder } from "./core/require-folder.ts";
 import { createLinkSigner } from "./core/signed-link.ts";
 import { StopSteps } from "./core/stop-steps.ts";
 import { openDatabase } from "./db/client.ts";
@@ -136,7 +137,7 @@ async function openMigrated(
   use: <T extends AsyncDisposable>(step: string, part: T) => T,
   { config, log, openPostgres }: Opening,
 ) {
-  await mkdir(config.dataDir, { recursive: true });
+  await requireFolder(config.dataDir, "DOWNLINK_DATA_DIR");
   const url =
     config.databaseUrl ??
     use("Postgres", await openPostgres({ dir: join(config.dataDir, "postgres"), log: quietly(log) })).url;

@@ -5,9 +5,10 @@ import { addSiteCommands } from "./buckets/bucket-objects/site-commands.ts";
 import { addLimitsCommand } from "./calls/quotas/limits-command.ts";
 import { keepMarks } from "./calls/recovery/keep-marks.ts";
 import { createOrganization } from "./calls/setup/organization.ts";
-import { type Config, readConfig, readSiteConfig, settingNames } from "./config.ts";
+import { type Config, nameDatabase, readConfig, readSiteConfig, settingNames } from "./config.ts";
 import { boundHeapGrowth, keepHeapSmall, withSmallHeap } from "./core/heap-growth.ts";
 import { PROGRAM_VERSION } from "./core/program-version.ts";
+import { requireFolder } from "./core/require-folder.ts";
 import { exitIfStuck, StopSteps } from "./core/stop-steps.ts";
 import { addIndexingCommand } from "./data/lake-files/indexing-command.ts";
 import { joinEmbeddedPostgres, type startEmbeddedPostgres } from "./db/embedded-postgres.ts";
@@ -29,7 +30,7 @@ import { mintToken } from "./process/credentials/mint.ts";
 import { addCopyCommands } from "./restoring/copying/copy-commands.ts";
 import { addRecoveryCommand } from "./restoring/recovery-command.ts";
 import { findLost } from "./restoring/replay/find-lost.ts";
-import { type RunningServer, serveApp } from "./server.ts";
+import { type RunningServer, requireFreePort, serveApp } from "./server.ts";
 import { openSite } from "./site/self-hosted/open-site.ts";
 import { readSiteToken } from "./site/self-hosted/read-site-token.ts";
 import { addProofCommand } from "./site/site-work/proof-command.ts";
@@ -106,7 +107,7 @@ addRecoveryCommand(admin, { beside: withDeps });
 try {
   await program.parseAsync();
 } catch (error) {
-  const known = operatorMessage(error);
+  const known = operatorMessage(error, nameDatabase(process.env));
   if (!known) throw error;
   process.stderr.write(`downlink: ${known.message}\n`);
   process.exitCode ??= known.exitCode;
@@ -120,12 +121,18 @@ async function run(parts: ServiceParts): Promise<void> {
   const giveUp = new AbortController();
   void stopped.then(() => giveUp.abort());
   void stopped.then(() => exitIfStuck({ ...config, log, steps: stopSteps }));
+  await requireFreePort(config, parts);
+  await requireFolder(config.dataDir, "DOWNLINK_DATA_DIR");
   await requireUsable(addressOf(config), log);
   const start = () => {
     stopSteps = new StopSteps(); // those of an attempt that failed are over
     return startService(config, log, { ...parts, stopSteps });
   };
-  await using service = await retryUntilThere(start, { log, signal: giveUp.signal });
+  await using service = await retryUntilThere(start, {
+    database: nameDatabase(process.env),
+    log,
+    signal: giveUp.signal,
+  });
   const { server, health, deps } = service;
   if (server) announce(server, config, log);
   if (health) process.stdout.write(`Downlink works; its health is at ${health.url}\n`);

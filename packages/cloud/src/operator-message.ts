@@ -23,19 +23,11 @@ const operatorErrors = [
   WrongStoreError,
 ];
 
-/** Returns a sentence if the operator can do something about the error; undefined for unexpected errors, which need their stack. */
-export function operatorMessage(error: unknown): OperatorMessage | undefined {
-  const { code, address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+/** `database` is the name of the database in sentences. Returns a sentence if the operator can do something about the error; undefined for unexpected errors, which need their stack. */
+export function operatorMessage(error: unknown, database: string): OperatorMessage | undefined {
+  const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof ConfigError) return { message, exitCode: 2 };
   if (operatorErrors.some((kind) => error instanceof kind)) return { message, exitCode: 1 };
-  if (code === "EADDRINUSE")
-    return { message: `${address}:${port} is in use by another program; set DOWNLINK_PORT`, exitCode: 1 };
-  if (code === "EADDRNOTAVAIL" || (code === "EACCES" && port !== undefined))
-    return {
-      message: `cannot listen on ${address}:${port} (${code}); set DOWNLINK_HOST or DOWNLINK_PORT`,
-      exitCode: 1,
-    };
-  if (isDatabaseAway(error))
-    return { message: `the database of DATABASE_URL does not answer: ${message || code}`, exitCode: 1 };
+  if (isDatabaseAway(error)) return { message: `${database} does not answer: ${message || code}`, exitCode: 1 };
   return undefined;
 }

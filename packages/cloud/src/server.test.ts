@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { api } from "@downlink/protocol";
@@ -9,7 +9,7 @@ import { pino } from "pino";
 import type { Env } from "./calls/http/env.ts";
 import { readConfig } from "./config.ts";
 import { createMetrics } from "./process/metrics/metrics.ts";
-import { serveApp } from "./server.ts";
+import { requireFreePort, serveApp } from "./server.ts";
 import { startCloud } from "./testing/start-cloud.ts";
 
 const LIMIT_MS = 60_000;
@@ -63,3 +63,28 @@ function openAtOnce(t: TestContext, url: string) {
   t.after(() => socket.destroy());
   return socket;
 }
+
+test("a port that is in use is named with the setting that chose it; a free one stays free", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.after(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const config = { ...readConfig({}), port, workPort: port };
+  const refusal = (setting: string) => ({
+    message: `127.0.0.1:${port} is in use by another program; set ${setting} to another port`,
+  });
+  await assert.rejects(requireFreePort(config, { serves: true }), refusal("DOWNLINK_PORT"));
+  await assert.rejects(requireFreePort(config, { serves: false }), refusal("DOWNLINK_WORK_PORT"));
+  await requireFreePort({ ...config, workPort: undefined }, { serves: false });
+  other.close();
+  await once(other, "close");
+  for (let time = 0; time < 2; time++) await requireFreePort(config, { serves: true });
+});
+
+test("an address that this machine does not have is named with the setting that chose it", async () => {
+  const config = { ...readConfig({ DOWNLINK_HOST: "192.0.2.1" }), port: 8080 };
+  await assert.rejects(
+    requireFreePort(config, { serves: true }),
+    /^\w+: cannot listen on 192\.0\.2\.1:8080 \(EADDRNOTAVAIL\); set DOWNLINK_HOST or DOWNLINK_PORT$/,
+  );
+});

@@ -11,6 +11,7 @@ import type { Env } from "./calls/http/env.ts";
 import { fitOpenFiles, openFileLimit } from "./calls/http/open-files.ts";
 import { refuseUnparsed, refuseUnread } from "./calls/http/refuse-unread.ts";
 import type { Config } from "./config.ts";
+import { CommandError } from "./core/command-error.ts";
 import type { OpenDeps } from "./deps.ts";
 import { clientAddress, isTrusted } from "./process/limits/client-address.ts";
 import { countTraffic } from "./process/metrics/count-traffic.ts";
@@ -74,7 +75,7 @@ export async function startHealthServer(config: Config & { workPort: number }, d
     getRequestListener(createHealthApp(deps).fetch),
   );
   refuseUnparsed(server);
-  const url = await listen(server, { host: config.host, port: config.workPort });
+  const url = await listen(server, workPlaceOf(config));
   return {
     url,
     async [Symbol.asyncDispose]() {
@@ -85,12 +86,47 @@ export async function startHealthServer(config: Config & { workPort: number }, d
   };
 }
 
-/** Returns the URL once the server listens. */
-async function listen(server: Server, { host, port }: Pick<Config, "host" | "port">): Promise<string> {
-  server.listen({ port, host, backlog: BACKLOG });
-  await once(server, "listening");
+/** An address at which this process listens. */
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  /** The setting that chose the port. The default is `DOWNLINK_PORT`. */
+  readonly setting?: string;
+}
+
+function workPlaceOf({ host, workPort }: Config & { workPort: number }): Place {
+  return { host, port: workPort, setting: "DOWNLINK_WORK_PORT" };
+}
+
+/**
+ * Throws a {@link CommandError} if the port that the process will listen on is in use. The port is given back until the process can serve:
+ * proxies try the next replica where a connection is refused, and would pass on a 503.
+ */
+export async function requireFreePort(config: Config, { serves }: { readonly serves: boolean }): Promise<void> {
+  const { workPort } = config;
+  const work = workPort === undefined ? undefined : workPlaceOf({ ...config, workPort });
+  const place: Place | undefined = serves ? config : work;
+  if (place === undefined || place.port === 0) return;
+  const probe = createServer();
+  await listen(probe, place);
+  probe.close();
+  await once(probe, "close");
+}
+
+/** Returns the URL once the server listens. Throws a {@link CommandError} if it cannot. */
+async function listen(server: Server, { host, port, setting = "DOWNLINK_PORT" }: Place): Promise<string> {
+  const at = host.includes(":") ? `[${host}]` : host;
+  try {
+    server.listen({ port, host, backlog: BACKLOG });
+    await once(server, "listening");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE")
+      throw new CommandError(`${at}:${port} is in use by another program; set ${setting} to another port`);
+    throw new CommandError(`cannot listen on ${at}:${port} (${code}); set DOWNLINK_HOST or ${setting}`);
+  }
   const { port: listening } = server.address() as AddressInfo;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
+  return `http://${at}:${listening}`;
 }
 
 /** A proxy of this deployment stands for everybody behind it. */

@@ -6,22 +6,22 @@ const PAUSE_MS = 500;
 const SAY_MS = 10_000;
 
 interface Waiting {
+  /** The name of the database in sentences. */
+  readonly database: string;
   readonly log: { warn(message: string): void };
   /** The waiting ends when this is aborted. */
   readonly signal: AbortSignal;
 }
 
 /** Does `work`, and again as long as the database is away: machines start in any order. Throws any other error, and the last one at the end. */
-export async function retryUntilThere<T>(work: () => Promise<T>, { log, signal }: Waiting): Promise<T> {
+export async function retryUntilThere<T>(work: () => Promise<T>, { database, log, signal }: Waiting): Promise<T> {
   for (let saidMs = Number.NEGATIVE_INFINITY; ; ) {
     try {
       return await work();
     } catch (error) {
       if (!isDatabaseAway(error) || signal.aborted) throw error;
       if (performance.now() - saidMs > SAY_MS) {
-        log.warn(
-          `waiting for the database of DATABASE_URL: ${(error as Error).message || (error as { code?: string }).code}`,
-        );
+        log.warn(`waiting for ${database}: ${(error as Error).message || (error as { code?: string }).code}`);
         saidMs = performance.now();
       }
       await delay(PAUSE_MS, undefined, { signal }).catch(() => {

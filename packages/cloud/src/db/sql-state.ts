@@ -22,7 +22,6 @@ const AWAY_CODES = new Set([
   "ECONNRESET",
   "EHOSTUNREACH",
   "ENETUNREACH",
-  "ENOENT",
   "ENOTFOUND",
   "EPIPE",
   "ETIMEDOUT",
@@ -65,8 +64,11 @@ export function isDatabaseAway(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return AWAY.test(state);
   return chain(error).some((link) => {
-    const { code, kind } = link as { code?: unknown; kind?: unknown };
-    return AWAY_CODES.has(String(code)) || AWAY_KINDS.has(String(kind)) || AWAY_TEXTS.test(String(link));
+    const { code, kind, syscall } = link as { code?: unknown; kind?: unknown; syscall?: unknown };
+    const isSocketGone = code === "ENOENT" && syscall === "connect"; // any other missing file is not the database's
+    return (
+      isSocketGone || AWAY_CODES.has(String(code)) || AWAY_KINDS.has(String(kind)) || AWAY_TEXTS.test(String(link))
+    );
   });
 }
 
