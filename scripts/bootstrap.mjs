@@ -1,9 +1,9 @@
 // Sets up what is missing, then runs a program of this checkout on the pinned Node:
 //
-//   node scripts/bootstrap.mjs [--say SENTENCE] [--generate | --console <script.ts> | --bin <NAME> | <script.ts>] [arguments…]
+//   node scripts/bootstrap.mjs [--lean] [--say SENTENCE] [--generate | --console <script.ts> | --bin <NAME> | <script.ts>] [arguments…]
 //
-// With --console the pages of the control plane are built, too, unless those of these sources are there. --say
-// prints the sentence before all else.
+// With --console the pages of the control plane are built, too, unless those of these sources are there. --lean installs
+// no tool that only checks and tests need. --say prints the sentence before all else.
 //
 // Plain JavaScript for Node ≥ 18 without any package, because it runs before there is any.
 import { spawn, spawnSync } from "node:child_process";
@@ -20,8 +20,10 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
+import { followInstallation } from "./install-progress.mjs";
 import { whenParentIsGone } from "./parent.mjs";
 import { takeLock } from "./setup-lock.mjs";
 
@@ -30,9 +32,14 @@ const OLDEST_NODE = 24;
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const STATE = join(ROOT, "node_modules", ".cache", "downlink");
 const GENERATED = join(ROOT, "packages", "cloud", "src", "db", "generated", "client.ts");
+const GENERATE = join("scripts", "generate-client.ts");
 const NAME_STATES = join("scripts", "name-states.ts");
 const CONSOLE = join(ROOT, "packages", "console");
 const END_WITH_PARENT = new URL("end-with-parent.mjs", import.meta.url).href;
+const TOOLS = "@downlink/tools";
+const TOOLS_MANIFEST = join("scripts", "tools", "package.json");
+const FIRST_TIME =
+  "the first time, packages come from the npm registry, 150 to 250 MB, which takes between half a minute and some minutes";
 const MODES = new Set(["--generate", "--console", "--bin"]);
 const USAGE = "usage: bootstrap.mjs [--say SENTENCE] [--generate | --console | --bin] <script.ts or NAME> [arguments…]";
 const SIGNALS = ["SIGINT", "SIGHUP", "SIGTERM"];
@@ -42,9 +49,9 @@ class SetupError extends Error {}
 class Interrupted extends Error {}
 
 try {
-  const { mode, greeting, target, args } = readArguments(process.argv.slice(2));
+  const { mode, isLean, greeting, target, args } = readArguments(process.argv.slice(2));
   if (greeting !== undefined) process.stderr.write(`${greeting}\n`);
-  await setUp(mode);
+  await setUp(mode, isLean);
   if (target !== undefined) await run(mode, target, args);
 } catch (error) {
   if (error instanceof Interrupted) endBy(error.message);
@@ -57,10 +64,11 @@ try {
 /** Reads flags, the program and its arguments. */
 function readArguments(given) {
   const rest = [...given];
-  const options = { mode: "script", greeting: undefined };
+  const options = { mode: "script", isLean: false, greeting: undefined };
   for (let flag = rest[0]; flag?.startsWith("--"); flag = rest[0]) {
     rest.shift();
-    if (flag === "--say") options.greeting = rest.shift();
+    if (flag === "--lean") options.isLean = true;
+    else if (flag === "--say") options.greeting = rest.shift();
     else if (MODES.has(flag)) options.mode = flag.slice(2);
     else break;
   }
@@ -69,14 +77,14 @@ function readArguments(given) {
   return { ...options, target, args };
 }
 
-async function setUp(mode) {
+async function setUp(mode, isLean) {
   const mustGenerate = mode === "generate";
   const lacksConsole = () => mode === "console" && !isConsoleBuilt();
-  if (!mustGenerate && isInstalled() && isGenerated() && !lacksConsole()) return;
+  if (!mustGenerate && isInstalled(isLean) && isGenerated() && !lacksConsole()) return;
   makeStateFolder();
   const release = await takeLock(join(STATE, "lock"));
   try {
-    if (!isInstalled()) await install();
+    if (!isInstalled(isLean)) await install(isLean);
     if (mustGenerate || !isGenerated()) await generate();
     if (lacksConsole()) await buildConsole();
   } finally {
@@ -86,8 +94,10 @@ async function setUp(mode) {
 
 // ---- the steps
 
-function isInstalled() {
-  return readStamp("installed").hash === installHash() && existsSync(runtimePath());
+/** The stamp of a whole installation serves programs that need a lean one, too. */
+function isInstalled(isLean) {
+  const stamp = readStamp("installed");
+  return stamp.hash === installHash() && (isLean || !stamp.isLean) && existsSync(runtimePath());
 }
 
 /** Returns the Node that was found to run here; its path stays relative, so that a checkout may be moved. */
@@ -103,31 +113,23 @@ function isConsoleBuilt() {
   return readStamp("console").hash === consoleHash() && existsSync(join(CONSOLE, "dist", "index.html"));
 }
 
-async function install() {
-  const options = ["--frozen-lockfile", "--prod=false", "--config.confirm-modules-purge=false"];
+async function install(isLean) {
+  const parts = isLean ? ["--filter", `!${TOOLS}`] : [];
+  const options = ["--frozen-lockfile", "--prod=false", "--config.confirm-modules-purge=false", ...parts];
+  if (readStamp("installed").hash === undefined) process.stderr.write(`setup: ${FIRST_TIME}\n`);
   await step("installing the pinned packages", {
     command: "npx",
-    args: ["--yes", PNPM, "install", ...options, "--reporter=append-only"],
+    args: ["--yes", PNPM, "install", ...options, "--reporter=ndjson"],
     env: { ...setupEnvironment(), CI: "true" },
+    follow: followInstallation(),
   });
-  writeStamp("installed", { hash: installHash(), runtime: relative(ROOT, findRuntime()) });
+  writeStamp("installed", { hash: installHash(), runtime: relative(ROOT, findRuntime()), isLean });
 }
 
 async function generate() {
   const runtime = runtimePath();
-  // This path is never executed: without one Prisma tries to download its own schema engine.
-  const env = {
-    ...setupEnvironment(),
-    PATH: pathWith(runtime),
-    PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false",
-    CHECKPOINT_DISABLE: "1",
-    PRISMA_HIDE_UPDATE_MESSAGE: "1",
-  };
-  await step("generating the database client", {
-    command: runtime,
-    args: [join(ROOT, "node_modules", "prisma", "build", "index.js"), "generate"],
-    env,
-  });
+  const env = { ...setupEnvironment(), PATH: pathWith(runtime) };
+  await step("generating the database client", { command: runtime, args: [join(ROOT, GENERATE)], env });
   await step("naming the states of its columns", { command: runtime, args: [join(ROOT, NAME_STATES)], env });
   writeStamp("generated", { hash: schemaHash() });
 }
@@ -157,7 +159,15 @@ function installHash() {
   const manifests = readdirSync(packages)
     .map((name) => join("packages", name, "package.json"))
     .filter((path) => existsSync(join(ROOT, path)));
-  const files = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".pnpmfile.cjs", ".npmrc", ...manifests];
+  const files = [
+    "package.json",
+    "pnpm-lock.yaml",
+    "pnpm-workspace.yaml",
+    ".pnpmfile.cjs",
+    ".npmrc",
+    ...manifests,
+    TOOLS_MANIFEST,
+  ];
   return hashFiles(files, `${PNPM} ${process.platform} ${process.arch}`);
 }
 
@@ -165,7 +175,7 @@ function schemaHash() {
   const schema = readdirSync(join(ROOT, "prisma", "schema"), { recursive: true })
     .map((name) => join("prisma", "schema", String(name)))
     .filter((path) => path.endsWith(".prisma"));
-  return hashFiles([...schema, "prisma.config.ts", "pnpm-lock.yaml", NAME_STATES], "");
+  return hashFiles([...schema, "pnpm-lock.yaml", GENERATE, NAME_STATES], "");
 }
 
 /** The pages are made of the sources of three packages. */
@@ -206,23 +216,24 @@ function writeStamp(name, stamp) {
 
 async function step(title, program) {
   const started = performance.now();
-  const seconds = () => `${Math.round((performance.now() - started) / 1000)} s`;
+  const progress = () => program.follow?.progress() ?? "";
+  const state = () => `${Math.round((performance.now() - started) / 1000)} s${progress()}`;
   const isTerminal = isatty(2);
   const say = (end) => process.stderr.write(`${isTerminal ? "\r" : ""}setup: ${title} … ${end}`);
   say("");
-  const ticker = isTerminal ? setInterval(() => say(seconds()), 1000) : undefined;
+  const ticker = isTerminal ? setInterval(() => say(state()), 1000) : undefined;
   const result = await runQuietly(program).finally(() => clearInterval(ticker));
   if (isTerminal) say("");
-  process.stderr.write(result.code === 0 ? `${seconds()}\n` : "failed\n");
+  process.stderr.write(result.code === 0 ? `${state()}\n` : "failed\n");
   if (result.signal !== undefined) throw new Interrupted(result.signal);
   if (result.code !== 0) throw new SetupError(explain(title, program.command, result));
 }
 
 /**
- * Runs a command to its end and keeps the last 8,000 characters that it printed. A signal to this process ends the command with all that it
- * started.
+ * Runs a command to its end and keeps the last 8,000 characters that it printed, or what `follow` makes of its lines. A signal to this process
+ * ends the command with all that it started.
  */
-function runQuietly({ command, args, env }) {
+function runQuietly({ command, args, env, follow }) {
   return new Promise((finish) => {
     let output = "";
     let received;
@@ -236,13 +247,14 @@ function runQuietly({ command, args, env }) {
       stopListening();
       finish({ ...result, signal: received });
     };
-    const keep = (chunk) => {
-      output = (output + chunk).slice(-8000);
+    const keep = (text) => {
+      output = (output + text).slice(-8000);
     };
-    child.stdout.on("data", keep);
-    child.stderr.on("data", keep);
+    for (const stream of [child.stdout, child.stderr])
+      if (follow === undefined) stream.on("data", keep);
+      else createInterface({ input: stream }).on("line", follow.add);
     child.once("error", (error) => done({ code: error.code, output: error.message }));
-    child.once("close", (code, signal) => done({ code: code ?? signal, output }));
+    child.once("close", (code, signal) => done({ code: code ?? signal, output: follow?.text() ?? output }));
   });
 }
 

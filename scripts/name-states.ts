@@ -1,4 +1,4 @@
-// Gives the columns of states their types in the generated database client, after `prisma generate` has written it.
+// Gives the columns of states their types in the generated database client, after `generate-client.ts` has written it.
 //
 // A state is text in the database, under a CHECK, and not an enum of Postgres: to change the type of a column rewrites its table with
 // all indexes under a lock that stops everything (minutes for 1,000,000 recordings), every trigger and partial index on it would have

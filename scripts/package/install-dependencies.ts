@@ -10,6 +10,7 @@ const INPUTS = [
   ".pnpmfile.cjs",
   ".npmrc",
   "packages/*/package.json",
+  "scripts/tools/package.json",
 ];
 
 /**
