@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const DOCS = ["{README,CONTRIBUTING}.md", "scripts/*.md", "packages/*/{,docs/,monitoring/}*.md"];
+const DOCS = ["{README,CONTRIBUTING}.md", "scripts/*.md", "docs/**/*.md", "packages/*/{,monitoring/}*.md"];
 const SOURCES = ["packages/*/src/**/*.ts", "prisma/schema/*.prisma", "scripts/**/*.{ts,mjs}"];
 /** This file lists the words, and generated files repeat names of the database. */
 const OUTSIDE = /\/generated\/|^scripts\/check-words\.ts$/;

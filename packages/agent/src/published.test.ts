@@ -9,8 +9,12 @@ import { healthyStatus } from "./testing/sample-status.ts";
 test("the page of problems and the schema of the status are as the program has them", () => {
   for (const [path, text] of Object.entries(publishedFiles())) {
     const parse = (content: string): unknown => (path.endsWith(".json") ? JSON.parse(content) : content);
-    const published = readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
-    assert.deepEqual(parse(published), parse(text), `${path} is old: run src/testing/write-published-files.ts`);
+    const published = readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+    assert.deepEqual(
+      parse(published),
+      parse(text),
+      `${path} is old: run packages/agent/src/testing/write-published-files.ts`,
+    );
   }
 });
 

@@ -20,8 +20,10 @@ test("what is wrong with a setting is a sentence that names it, without words of
   assert.ok(complaints > 100, `${complaints}`);
 });
 
-test("the operators' page, or that of self-hosted sites, says what each setting means", () => {
-  const pages = ["operating.md", "docs/self-hosted-site.md"].map((page) => join(import.meta.dirname, "..", page));
+test("the page of settings, or that of self-hosted sites, says what each setting means", () => {
+  const pages = ["reference/settings.md", "guides/operator/self-hosted-site.md"].map((page) =>
+    join(import.meta.dirname, "../../../docs", page),
+  );
   const rows = pages.flatMap((page) => readFileSync(page, "utf8").match(/^\| `.*$/gm) ?? []);
   const missing = settingNames.filter((name) => !rows.some((row) => row.includes(`\`${name}\``)));
   assert.deepEqual(missing, []);

@@ -45,7 +45,7 @@ const program = new Command("downlink")
   .version(PROGRAM_VERSION, "--version")
   .addHelpText(
     "after",
-    `\nSettings are environment variables (packages/cloud/operating.md says what each means):\n${foldNames(settingNames)}`,
+    `\nSettings are environment variables (docs/reference/settings.md says what each means):\n${foldNames(settingNames)}`,
   );
 program
   .command("all")

@@ -13,7 +13,7 @@ const skip = whyNoCeph();
 const ceph = skip === undefined ? await runCeph() : undefined;
 after(() => ceph?.[Symbol.asyncDispose]());
 
-const PAGE = "packages/cloud/docs/bring-your-own-bucket.md";
+const PAGE = "docs/guides/operator/bring-your-own-bucket.md";
 const START_NS = 1_760_000_000_000_000_000n;
 
 test("the page's way from a bucket to an exported span works as it is written, over a real S3", { skip }, async (t) => {

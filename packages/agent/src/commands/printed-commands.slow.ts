@@ -9,7 +9,7 @@ import { makeDevice } from "../testing/run-daemon.ts";
 import { runAgent, startAgent } from "../testing/start-agent.ts";
 
 const source = fileURLToPath(new URL("..", import.meta.url));
-const page = join(source, "..", "operating.md");
+const page = join(source, "../../../docs/reference/agent-commands.md");
 
 /** Collects the commands between backquotes in the program's text; within template literals these are escaped. */
 function collectCommands(): string[] {

@@ -3,12 +3,12 @@ import { renderMetrics } from "../metrics/render-metrics.ts";
 import { statusSchema } from "../status/status-schema.ts";
 import { healthyStatus, problem } from "./sample-status.ts";
 
-/** Makes the files that the package publishes beside the program from its tables: their texts by their paths in the package. */
+/** Makes the pages and the schema that are published beside the program from its tables: their texts by their paths in the checkout. */
 export function publishedFiles(): Readonly<Record<string, string>> {
   return {
-    "docs/metrics.md": metricsPage(),
-    "docs/problems.md": problemsPage(),
-    "docs/status.schema.json": statusSchemaFile(),
+    "docs/reference/agent-metrics.md": metricsPage(),
+    "docs/reference/agent-problems.md": problemsPage(),
+    "packages/agent/status.schema.json": statusSchemaFile(),
   };
 }
 
@@ -19,7 +19,7 @@ function problemsPage(): string {
   return `# What may go wrong
 
 \`agent status\` names each trouble by a code that stays the same, and is \`degraded\` as long as there is one. \`agent explain <file>\`
-says whether it stops a file. This page is made from \`src/diagnostics/problems.ts\` by \`src/testing/write-published-files.ts\`.
+says whether it stops a file. This page is made from \`packages/agent/src/diagnostics/problems.ts\` by \`packages/agent/src/testing/write-published-files.ts\`.
 
 ${sections.join("\n")}`;
 }
@@ -41,7 +41,7 @@ function metricsPage(): string {
   return `# Metrics
 
 \`GET /metrics\` at \`DOWNLINK_METRICS_ADDRESS\`, as text for Prometheus. There is no access control: listen on the loopback address, or
-where only the collector comes. Counters begin with the process. This page is made by \`src/testing/write-published-files.ts\`.
+where only the collector comes. Counters begin with the process. This page is made by \`packages/agent/src/testing/write-published-files.ts\`.
 
 | Metric | Type | Meaning |
 |---|---|---|

@@ -2,4 +2,4 @@ import { writeFileSync } from "node:fs";
 import { publishedFiles } from "./published-files.ts";
 
 for (const [path, text] of Object.entries(publishedFiles()))
-  writeFileSync(new URL(`../../${path}`, import.meta.url), text);
+  writeFileSync(new URL(`../../../../${path}`, import.meta.url), text);

@@ -9,11 +9,11 @@ const commands = (["one-machine", "replicas"] as const satisfies Page[])
   .map((way) => readPage(way, way) + readPage("backup-and-restore", way))
   .join("");
 
-test("the commands of the pages name only settings that the operators' page has", () => {
-  const operating = readFileSync(join(ROOT, "packages/cloud/operating.md"), "utf8");
+test("the commands of the pages name only settings that the page of settings has", () => {
+  const page = readFileSync(join(ROOT, "docs/reference/settings.md"), "utf8");
   const settings = new Set(commands.match(/\b(DOWNLINK_\w+|DATABASE_URL)\b/g));
   assert.ok(settings.size > 5, "settings were found");
-  for (const setting of settings) assert.ok(operating.includes(`\`${setting}\``), `${setting} is a setting`);
+  for (const setting of settings) assert.ok(page.includes(`\`${setting}\``), `${setting} is a setting`);
 });
 
 test("the commands of the pages name only files that exist", () => {

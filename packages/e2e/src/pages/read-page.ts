@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const PAGES = join(import.meta.dirname, "../../../cloud/docs");
+const PAGES = join(import.meta.dirname, "../../../../docs/guides/operator");
 
 export type Page = "one-machine" | "replicas" | "backup-and-restore";
 
