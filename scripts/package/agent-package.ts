@@ -6,8 +6,7 @@ import { makePackagedUnit } from "../../packages/agent/src/service/unit.ts";
 import { settleModes, writeDeb, writeTarball } from "./archives.ts";
 import { architectures, type BuildFacts, ROOT } from "./build-facts.ts";
 import { gzip, writeControl } from "./debian-control.ts";
-import { makeCompletion, makeManPage } from "./help-pages.ts";
-import { copyProgram, type Making, placeVersion, write } from "./place-version.ts";
+import { copyProgram, HELP, type Making, placeHelp, placeVersion, write } from "./place-version.ts";
 import { makeSbom } from "./sbom.ts";
 
 const PACKAGING = join(ROOT, "packages/agent/packaging");
@@ -42,8 +41,7 @@ function placeTree(tree: string, making: Making) {
   copyProgram(join(PACKAGING, "agent"), join(tree, "bin/agent"));
   cpSync(join(ROOT, "LICENSE"), join(tree, "share/doc/LICENSE"));
   cpSync(join(PACKAGING, "agent.env.example"), join(tree, "share/doc/examples/agent.env"));
-  write(join(tree, "share/man/man1/agent.1"), makeManPage(program, facts));
-  write(join(tree, "share/bash-completion/completions/agent"), makeCompletion(program));
+  placeHelp(program, join(tree, "share"), facts);
   if (place.publicKey !== undefined) write(join(tree, "share/release.pub"), place.publicKey);
   settleModes(tree, ["bin/agent", "version/bin/node"]);
   return contents;
@@ -54,8 +52,7 @@ function placeDeb(tree: string, root: string, facts: BuildFacts): void {
   cpSync(join(tree, "version"), join(library, "version"), { recursive: true });
   copyProgram(join(tree, "bin/agent"), join(root, "usr/bin/agent"));
   const share = join(root, "usr/share");
-  cpSync(join(tree, "share/bash-completion"), join(share, "bash-completion"), { recursive: true });
-  cpSync(join(tree, "share/man"), join(share, "man"), { recursive: true });
+  for (const one of HELP) cpSync(join(tree, "share", one), join(share, one), { recursive: true });
   cpSync(join(tree, "share/doc/examples"), join(share, "doc/downlink-agent/examples"), { recursive: true });
   cpSync(join(tree, "share/doc/sbom.cdx.json"), join(share, "doc/downlink-agent/sbom.cdx.json"));
   const units = join(root, "usr/lib/systemd/system");

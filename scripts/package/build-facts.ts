@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
@@ -54,19 +54,25 @@ export function runTool(
 ): string {
   const [program, ...args] = command as [string, ...string[]];
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(epochSeconds), LC_ALL: "C", TZ: "UTC" };
-  try {
-    return execFileSync(program, args, {
-      cwd,
-      env,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "inherit"],
-      maxBuffer: 1e9,
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw new Error(`${program} is missing. The tools for packages: ${TOOLS}`, { cause: error });
-  }
+  return execFileSync(program, args, {
+    cwd,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 1e9,
+  });
 }
 
-const TOOLS =
-  "apt-get install --no-install-recommends binutils binutils-aarch64-linux-gnu binutils-x86-64-linux-gnu dpkg-dev tar gzip xz-utils";
+/** Throws one sentence that names the tools that are missing, and the Debian packages that bring them. */
+export function requireTools(wanted: readonly Architecture[]): void {
+  const tools: Record<string, string> = { git: "git", tar: "tar", gzip: "gzip", xz: "xz-utils", "dpkg-deb": "dpkg" };
+  for (const name of wanted)
+    tools[architectures[name].strip] = `binutils-${architectures[name].strip.replace(/-strip$/, "").replace("_", "-")}`;
+  const isThere = (tool: string) => spawnSync("sh", ["-c", `command -v ${tool}`]).status === 0;
+  const missing = Object.keys(tools).filter((tool) => !isThere(tool));
+  if (missing.length === 0) return;
+  const packages = missing.map((tool) => tools[tool]).join(" ");
+  throw new Error(
+    `missing here: ${missing.join(", ")}; install with \`apt-get install --no-install-recommends ${packages}\``,
+  );
+}

@@ -1,9 +1,10 @@
-import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { listFiles, settleModes, strip, writeDeb } from "./archives.ts";
+import { program } from "../../packages/cloud/src/program.ts";
+import { listFiles, settleModes, strip, writeDeb, writeTarball } from "./archives.ts";
 import { architectures, ROOT } from "./build-facts.ts";
-import { writeControl } from "./debian-control.ts";
-import { copyProgram, type Making, placeVersion, write } from "./place-version.ts";
+import { gzip, writeControl } from "./debian-control.ts";
+import { copyProgram, HELP, type Making, placeHelp, placeVersion, write } from "./place-version.ts";
 import { makeSbom } from "./sbom.ts";
 
 const CLOUD = join(ROOT, "packages/cloud");
@@ -11,30 +12,57 @@ const PACKAGING = join(CLOUD, "packaging");
 const DESCRIPTION = "control plane of a data platform for robots, with its own Postgres";
 const UNITS = ["downlink.service", "downlink-serve@.service", "downlink-work@.service"];
 
-/** Makes the package of the control plane for an architecture. Returns the names of the files. */
+/** Makes the archive and the package of the control plane for an architecture. Returns the names of the files. */
 export function packageCloud(making: Making): string[] {
   const { architecture, place, facts } = making;
+  const name = `downlink-${facts.version}-linux-${architecture}`;
+  const tree = join(place.work, name);
+  const sbom = placeTree(tree, making);
+  writeTarball(tree, join(place.out, `${name}.tar.gz`), facts);
   const deb = `downlink_${facts.version}_${architectures[architecture].debian}`;
+  writeFileSync(join(place.out, `${deb}.cdx.json`), sbom);
   const root = join(place.work, deb);
-  const version = join(root, "usr/lib/downlink/version");
+  placeDeb(tree, root);
+  gzip(join(root, "usr/share/man/man1/downlink.1"), facts);
+  const scripts = join(PACKAGING, "debian");
+  writeControl(root, { name: "downlink", architecture, description: DESCRIPTION, scripts }, facts);
+  writeDeb(root, join(place.out, `${deb}.deb`), facts);
+  return [`${name}.tar.gz`, `${deb}.deb`, `${deb}.cdx.json`];
+}
+
+/** The archive, which runs where it is unpacked. Returns the list of what is in it. */
+function placeTree(tree: string, making: Making): string {
+  const version = join(tree, "version");
   const contents = placeVersion("cloud", version, making);
   cpSync(join(ROOT, "prisma/migrations"), join(version, "app/migrations"), { recursive: true });
   placeConsole(join(version, "app/node_modules/@downlink/console"));
   const postgres = preparePostgres(version, making);
-  copyProgram(join(PACKAGING, "downlink"), join(root, "usr/bin/downlink"));
-  const doc = join(root, "usr/share/doc/downlink");
+  copyProgram(join(PACKAGING, "downlink"), join(tree, "bin/downlink"));
+  const doc = join(tree, "share/doc");
+  cpSync(join(ROOT, "LICENSE"), join(doc, "LICENSE"));
   cpSync(join(PACKAGING, "downlink.env.example"), join(doc, "examples/downlink.env"));
   cpSync(join(CLOUD, "deploy/nginx.conf"), join(doc, "examples/nginx.conf"));
-  const sbom = makeSbom({ name: "downlink", description: DESCRIPTION, ...contents }, facts);
+  for (const unit of UNITS) write(join(doc, "examples", unit), packagedUnit(unit));
+  placeHelp(program, join(tree, "share"), making.facts);
+  const sbom = makeSbom({ name: "downlink", description: DESCRIPTION, ...contents }, making.facts);
   write(join(doc, "sbom.cdx.json"), sbom);
-  writeFileSync(join(place.out, `${deb}.cdx.json`), sbom);
-  for (const unit of UNITS) write(join(root, "usr/lib/systemd/system", unit), packagedUnit(unit));
-  const inVersion = (path: string) => join("usr/lib/downlink/version", path);
-  settleModes(root, ["usr/bin/downlink", inVersion("bin/node"), ...postgres.map(inVersion)]);
-  const scripts = join(PACKAGING, "debian");
-  writeControl(root, { name: "downlink", architecture, description: DESCRIPTION, scripts }, facts);
-  writeDeb(root, join(place.out, `${deb}.deb`), facts);
-  return [`${deb}.deb`, `${deb}.cdx.json`];
+  settleModes(tree, ["bin/downlink", "version/bin/node", ...postgres.map((path) => join("version", path))]);
+  return sbom;
+}
+
+/** It takes what the archive has, of which it is the last use. */
+function placeDeb(tree: string, root: string): void {
+  const library = join(root, "usr/lib/downlink");
+  mkdirSync(library, { recursive: true });
+  renameSync(join(tree, "version"), join(library, "version"));
+  copyProgram(join(tree, "bin/downlink"), join(root, "usr/bin/downlink"));
+  const doc = join(root, "usr/share/doc/downlink");
+  cpSync(join(tree, "share/doc"), doc, { recursive: true });
+  rmSync(join(doc, "LICENSE"));
+  for (const one of HELP) cpSync(join(tree, "share", one), join(root, "usr/share", one), { recursive: true });
+  const units = join(root, "usr/lib/systemd/system");
+  mkdirSync(units, { recursive: true });
+  for (const unit of UNITS) renameSync(join(doc, "examples", unit), join(units, unit));
 }
 
 /** The pages are built by the set-up, as files that no program of the package understands. */

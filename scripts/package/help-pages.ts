@@ -1,7 +1,7 @@
 import type { BuildFacts } from "./build-facts.ts";
 
 /** What a program that is made with commander says of itself. */
-interface Command {
+export interface Command {
   name(): string;
   description(): string;
   readonly commands: readonly Command[];
@@ -66,42 +66,4 @@ function roff(text: string): string {
     .replaceAll("\\", "\\e")
     .replaceAll("-", "\\-")
     .replace(/^([.'])/, "\\&$1");
-}
-
-/** Makes the completion for bash: commands, their options, and files for all else. */
-export function makeCompletion(program: Command): string {
-  const name = program.name();
-  const cases = pathsOf(program, []).map(({ path, command }) => {
-    const words = [...command.commands.map((child) => child.name()), ...longOptions(command)].join(" ");
-    return `    ${JSON.stringify(path.join(" "))}) words=${JSON.stringify(words)} ;;`;
-  });
-  return `# Completion for ${name}, made from its help texts.
-_${name}() {
-  local current=\${COMP_WORDS[COMP_CWORD]} path="" words="" at
-  for ((at = 1; at < COMP_CWORD; at++)); do
-    case \${COMP_WORDS[at]} in
-      -*) ;;
-      *) case "\${path:+$path }\${COMP_WORDS[at]}" in
-${pathsOf(program, [])
-  .filter(({ path }) => path.length > 0)
-  .map(({ path }) => `        ${JSON.stringify(path.join(" "))}) path=${JSON.stringify(path.join(" "))} ;;`)
-  .join("\n")}
-        esac ;;
-    esac
-  done
-  case $path in
-${cases.join("\n")}
-  esac
-  mapfile -t COMPREPLY < <(compgen -W "$words ${longOptions(program).join(" ")}" -- "$current")
-}
-complete -o default -F _${name} ${name}
-`;
-}
-
-function pathsOf(command: Command, path: readonly string[]): { path: readonly string[]; command: Command }[] {
-  return [{ path, command }, ...command.commands.flatMap((child) => pathsOf(child, [...path, child.name()]))];
-}
-
-function longOptions(command: Command): string[] {
-  return command.options.flatMap(({ long }) => (long ? [long] : []));
 }

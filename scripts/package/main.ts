@@ -1,12 +1,13 @@
 // Makes the packages: node scripts/package/main.ts [--arch x64|arm64]… [--key FILE] [--version X.Y.Z] [--out DIR]
 //
-// With --new-key FILE it makes a key that signs releases, and ends.
-import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+// They are for this machine's architecture, unless others are named. With --new-key FILE it makes a key that signs releases, and ends.
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { packageAgent } from "./agent-package.ts";
-import { type Architecture, architectures, ROOT, readBuildFacts } from "./build-facts.ts";
+import { type Architecture, architectures, ROOT, readBuildFacts, requireTools } from "./build-facts.ts";
+import { packageCli, packageCliForNpm } from "./cli-package.ts";
 import { packageCloud } from "./cloud-package.ts";
 import { compile } from "./compile.ts";
 import { installDependencies } from "./install-dependencies.ts";
@@ -15,7 +16,7 @@ import { makeKey, publicHalf, writeManifest, writeSums } from "./release.ts";
 
 const { values } = parseArgs({
   options: {
-    arch: { type: "string", multiple: true, default: Object.keys(architectures) },
+    arch: { type: "string", multiple: true, default: [process.arch] },
     key: { type: "string" },
     "new-key": { type: "string" },
     out: { type: "string", default: join(ROOT, "out") },
@@ -29,6 +30,7 @@ else makeKey(resolve(values["new-key"]));
 function build(): void {
   const unknown = values.arch.find((name) => !Object.hasOwn(architectures, name));
   if (unknown !== undefined) throw new Error(`--arch ${unknown}: expected ${Object.keys(architectures).join(" or ")}`);
+  requireTools(values.arch as Architecture[]);
   const keyFile = values.key === undefined ? undefined : resolve(values.key);
   const publicKey = keyFile === undefined ? undefined : publicHalf(keyFile);
   const facts = readBuildFacts(values.version);
@@ -39,7 +41,7 @@ function build(): void {
     mkdirSync(out, { recursive: true });
     const place: PackagePlace = { work, out, installed: join(work, "installed"), publicKey };
     const step = stepsOf();
-    step("compiled", () => compile(["agent", "cloud"], facts));
+    step("compiled", () => compile(["agent", "cli", "cloud"], facts));
     step("dependencies installed", () => installDependencies(place.installed, facts));
     const makeAll = (what: string, make: typeof packageAgent) =>
       (values.arch as Architecture[]).flatMap((architecture) =>
@@ -47,7 +49,9 @@ function build(): void {
       );
     const agents = makeAll("agent", packageAgent);
     const clouds = makeAll("control plane", packageCloud);
-    const names = [...agents, ...writeManifest(out, agents, { facts, keyFile }), ...clouds];
+    const clis = [...makeAll("dl", packageCli), ...step("dl for npm", () => packageCliForNpm(place, facts))];
+    cpSync(join(ROOT, "packages/agent/packaging/install.sh"), join(out, "install.sh"));
+    const names = ["install.sh", ...agents, ...writeManifest(out, agents, { facts, keyFile }), ...clouds, ...clis];
     writeSums(out, names);
     for (const name of names) console.log(`${megabytes(join(out, name))} MB  ${name}`);
     if (keyFile === undefined) console.log("NOT SIGNED: robots take releases with --key FILE only");

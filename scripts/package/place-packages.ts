@@ -104,7 +104,7 @@ function isNeeded(path: string): boolean {
 }
 
 /** Places one of our packages as the registry would have it: what was compiled, without tests. */
-function placeOwn(folder: string, to: string, version: string): void {
+export function placeOwn(folder: string, to: string, version: string): void {
   const manifest = manifestOf(folder);
   const dist = join(ROOT, folder, "dist");
   cpSync(dist, join(to, "dist"), { recursive: true, filter: (path) => path === dist || isProgram(path) });

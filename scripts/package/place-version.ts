@@ -2,9 +2,13 @@ import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { listFiles, strip } from "./archives.ts";
 import { type Architecture, type BuildFacts, manifestOf } from "./build-facts.ts";
+import { makeCompletions } from "./completions.ts";
+import { type Command, makeManPage } from "./help-pages.ts";
 import { findDependency } from "./install-dependencies.ts";
 import { placeProgram } from "./place-packages.ts";
 import type { SbomSubject } from "./sbom.ts";
+
+export type Program = "agent" | "cli" | "cloud";
 
 export interface PackagePlace {
   /** Holds what is needed for the build only. */
@@ -24,7 +28,7 @@ export interface Making {
 
 /** Places a program with the runtime that it was tested with: `bin/node`, `app/` and `VERSION`. Returns what it consists of. */
 export function placeVersion(
-  program: "agent" | "cloud",
+  program: Program,
   version: string,
   { architecture, place, facts }: Making,
 ): Pick<SbomSubject, "packages" | "nodeVersion" | "architecture"> {
@@ -39,6 +43,15 @@ export function placeVersion(
   for (const binary of [node, ...addons.map((path) => join(into, path))]) strip(binary, architecture, facts);
   write(join(version, "VERSION"), `${facts.version}\n`);
   return { architecture, packages, nodeVersion: manifestOf(runtime).version };
+}
+
+/** The folders of `share/` in which manual pages and completions are. */
+export const HELP = ["man", "bash-completion", "zsh", "fish"];
+
+/** Places the manual page of a program and its completions, both made from its help texts. */
+export function placeHelp(program: Command, share: string, facts: BuildFacts): void {
+  write(join(share, `man/man1/${program.name()}.1`), makeManPage(program, facts));
+  for (const [path, text] of Object.entries(makeCompletions(program))) write(join(share, path), text);
 }
 
 export function copyProgram(from: string, to: string): void {

@@ -14,12 +14,14 @@ import {
   withoutHandedOver,
 } from "./settings/settings.ts";
 import { durationMsOf } from "./settings/value-parsers.ts";
+import { agentVersion } from "./system/version.ts";
 
 const SERVICE = { user: "downlink-agent", unitFile: "/etc/systemd/system/downlink-agent.service" };
 
 /** Commands are imported when they are called, because `status` must be quick. */
 export const program = new Command("agent")
   .description("Finds recordings on this device, reports them to a Downlink control plane, uploads what is asked for.")
+  .version(agentVersion, "--version")
   .option("--config <file>", "env file with settings (default: /etc/downlink/agent.env)")
   .option("--storage-root <dir>", "directory tree with the recordings [DOWNLINK_STORAGE_ROOT]")
   .option("--state-dir <dir>", "where the agent keeps its state [DOWNLINK_STATE_DIR]")

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { harmlessJson } from "@downlink/terminal/printable";
 import { Command, Option } from "commander";
 import type { ExportFlags } from "./commands/export-recording.ts";
@@ -8,6 +9,7 @@ import { openService, type Service } from "./login/open-service.ts";
 /** Commands are imported when they are called, so that each begins quickly. */
 export const program = new Command("dl")
   .description("Lists, fetches and exports the recordings of a Downlink control plane.")
+  .version(versionOf(new URL("../package.json", import.meta.url)), "--version")
   .option("--url <url>", "the control plane [DOWNLINK_API_URL]; without it, the one of `dl login`")
   .addHelpText(
     "after",
@@ -74,6 +76,10 @@ program
     const { importRecordings } = await import("./commands/import-recordings.ts");
     await withService((service) => importRecordings(service, recordings, flags));
   });
+
+function versionOf(manifest: URL): string {
+  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+}
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];

@@ -15,6 +15,7 @@ import { ExactFirstRouter } from "./calls/http/exact-first-router.ts";
 import { frameRequests } from "./calls/http/frame-requests.ts";
 import { healthRoutes } from "./calls/http/health.ts";
 import { callInTurn, linkInTurn } from "./calls/http/in-turn.ts";
+import { installRoutes } from "./calls/http/install-route.ts";
 import { limitFailures } from "./calls/http/limit-rates.ts";
 import { metricsRoute } from "./calls/http/metrics-route.ts";
 import { nameCaller } from "./calls/http/name-caller.ts";
@@ -110,6 +111,7 @@ export function createApp(deps: Deps): Hono<Env> {
   metricsRoute(app, deps);
   docsRoutes(app, deps);
   securityTextRoute(app, deps);
+  installRoutes(app, deps);
   consoleRoutes(app, deps.consoleFolder);
   serveOrganization(app, deps);
   serveDevices(app, deps);

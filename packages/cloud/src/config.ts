@@ -80,6 +80,7 @@ const Environment = z.object({
   DOWNLINK_WORK_PORT: Port.optional(),
   DOWNLINK_PUBLIC_URL: z.url().optional(),
   DOWNLINK_SECURITY_CONTACT: SecurityContact.optional(),
+  DOWNLINK_AGENT_PACKAGES: z.string().min(1).optional(),
   DOWNLINK_CONSOLE: z.enum(["on", "off"]).default("on"),
   DOWNLINK_LINK_ORIGINS: Origins.default([]),
   DOWNLINK_API_ORIGINS: Origins.default([]),
@@ -161,6 +162,7 @@ const NOT_FOR_SITES = [
   "DOWNLINK_WORK_PORT",
   "DOWNLINK_BACKUP_SCHEDULE",
   "DOWNLINK_SECURITY_CONTACT",
+  "DOWNLINK_AGENT_PACKAGES",
 ] as const;
 
 /** The settings that the operator chose. Only this file reads the environment. */
@@ -174,6 +176,8 @@ export interface Config {
   readonly publicUrl: string | undefined;
   /** Where people report a fault of security, as `mailto:` or `https:`; undefined: nothing is said of it. */
   readonly securityContact: string | undefined;
+  /** The folder with a release of the agent that robots install; undefined: they get none here. */
+  readonly agentPackages: string | undefined;
   /** The origins whose pages may use links. */
   readonly servesConsole: boolean;
   readonly linkOrigins: readonly string[];
@@ -248,6 +252,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     workPort: settings.DOWNLINK_WORK_PORT,
     publicUrl: settings.DOWNLINK_PUBLIC_URL?.replace(/\/+$/, ""),
     securityContact: settings.DOWNLINK_SECURITY_CONTACT,
+    agentPackages: settings.DOWNLINK_AGENT_PACKAGES && resolve(settings.DOWNLINK_AGENT_PACKAGES),
     servesConsole: settings.DOWNLINK_CONSOLE === "on",
     linkOrigins: settings.DOWNLINK_LINK_ORIGINS,
     apiOrigins: settings.DOWNLINK_API_ORIGINS,

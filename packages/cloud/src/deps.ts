@@ -179,6 +179,7 @@ function chosenBy(config: Config, log: Logger) {
   return {
     metricsToken: config.metricsToken,
     securityContact: config.securityContact,
+    agentPackages: config.agentPackages,
     consoleFolder: config.servesConsole ? consoleFolder() : undefined,
     linkOrigins: config.linkOrigins,
     apiOrigins: config.apiOrigins,

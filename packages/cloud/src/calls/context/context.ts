@@ -62,6 +62,8 @@ export interface Deps {
   readonly metricsToken: string | undefined;
   /** Where people report a fault of security, as `mailto:` or `https:`; undefined: nothing is said of it. */
   readonly securityContact: string | undefined;
+  /** The folder with a release of the agent that robots install; undefined: they get none here. */
+  readonly agentPackages: string | undefined;
   /** The names of all migrations that the database of this version has had. */
   readonly migrations: readonly string[];
   /** The folders on disks of this machine that grow: of objects and database, where they are here. */

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { documentedApi, toOpenApi } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { throwNotFound } from "../../core/errors.ts";
+import { PROGRAM_VERSION } from "../../core/program-version.ts";
 import type { Deps } from "../context/context.ts";
 import type { Env } from "./env.ts";
 import { type PreparedJson, prepareJson, sendPrepared } from "./send-json.ts";
@@ -70,7 +71,7 @@ function makeRest(): Buffer {
   const description =
     "Recordings of robots: what exists and when, on request into the cloud, and out again in exact slices.";
   const { servers, ...document } = toOpenApi(documentedApi, {
-    ...{ title: "Downlink", version: "0.1.0" },
+    ...{ title: "Downlink", version: PROGRAM_VERSION },
     description,
     serverUrl: "",
   });

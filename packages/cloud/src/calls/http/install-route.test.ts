@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { startCloud } from "../../testing/start-cloud.ts";
+
+const SCRIPT = fileURLToPath(new URL("../../../../agent/packaging/install.sh", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "downlink-release-"));
+after(() => rmSync(folder, { recursive: true }));
+for (const version of ["0.9.0", "0.10.0"]) {
+  writeFileSync(join(folder, `downlink-agent-${version}.manifest.json`), version);
+  writeFileSync(join(folder, `downlink-agent-${version}.manifest.json.sig`), `signature of ${version}`);
+  writeFileSync(join(folder, `downlink-agent_${version}_amd64.deb`), `package ${version}`);
+}
+writeFileSync(join(folder, "key"), "the private half");
+const cloud = await startCloud({ after }, { works: false, environment: { DOWNLINK_AGENT_PACKAGES: folder } });
+const plain = await startCloud({ after }, { works: false });
+
+const read = async (path: string, url = cloud.url) => {
+  const answer = await fetch(`${url}${path}`);
+  return { status: answer.status, text: await answer.text() };
+};
+
+test("a folder without a signed release gives nothing, and says what it lacks", async () => {
+  const { status, text } = await read("/install.sh");
+  assert.equal(status, 404);
+  assert.match(text, /DOWNLINK_AGENT_PACKAGES has no install\.sh and no release\.pub/);
+  copyFileSync(SCRIPT, join(folder, "install.sh"));
+  writeFileSync(join(folder, "release.pub"), "the public half");
+  assert.equal((await read("/install.sh")).status, 200);
+});
+
+test("the script has the address of this control plane, and is one that a shell takes", async () => {
+  const { text } = await read("/install.sh");
+  assert.match(text, new RegExp(`^CONTROL_PLANE='${cloud.url}' `, "m"));
+  assert.equal(spawnSync("sh", ["-n"], { input: text }).status, 0);
+});
+
+test("packages are given by their names, the newest release also as latest, and nothing else of the folder", async () => {
+  assert.equal((await read("/agent-packages/downlink-agent_0.9.0_amd64.deb")).text, "package 0.9.0");
+  assert.equal((await read("/agent-packages/latest.manifest.json")).text, "0.10.0");
+  assert.equal((await read("/agent-packages/latest.manifest.json.sig")).text, "signature of 0.10.0");
+  for (const name of [
+    "key",
+    "install.sh",
+    "downlink-agent_0.8.0_amd64.deb",
+    "..%2fkey",
+    "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+  ])
+    assert.equal((await read(`/agent-packages/${name}`)).status, 404, name);
+});
+
+test("without the setting there is no script, so that a shell gets none from `curl -f`", async () => {
+  const { status, text } = await read("/install.sh", plain.url);
+  assert.equal(status, 404);
+  assert.match(text, /the operator set no DOWNLINK_AGENT_PACKAGES/);
+  assert.equal((await read("/agent-packages/release.pub", plain.url)).status, 404);
+});

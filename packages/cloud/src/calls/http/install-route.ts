@@ -1,0 +1,67 @@
+import { createReadStream } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import type { Hono } from "hono";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
+import type { Deps } from "../context/context.ts";
+import type { Env } from "./env.ts";
+
+const SCRIPT = "/install.sh";
+const FILES = "/agent-packages/:name";
+/** They are for shells and people: none of these is a part of the interface for programs. */
+export const installPaths: readonly string[] = [SCRIPT, FILES];
+
+/** The names of a release, which `npm run package -- --key FILE` makes; nothing else of the folder is given away. */
+const OF_RELEASE = /^(release\.pub|downlink-agent[-_][\w.+-]+\.(deb|tar\.gz|manifest\.json|manifest\.json\.sig))$/;
+/** Stands for the manifest of the newest version, whose name the script cannot know. */
+const LATEST = /^latest\.manifest\.json(\.sig)?$/;
+/** The script has the address between two apostrophes. */
+const ADDRESS = /^https?:\/\/[\w.:[\]/-]+$/;
+
+/**
+ * Serves the script that installs the agent on a robot, and the packages that it installs, from the folder that the operator chose. All is 404
+ * where they chose none, also for `curl -f … | sh`.
+ */
+export function installRoutes(app: Hono<Env>, { agentPackages, publicUrl }: Pick<Deps, "agentPackages" | "publicUrl">) {
+  app.get(SCRIPT, async (c) => {
+    const folder = await requireRelease(agentPackages);
+    const address = publicUrl();
+    if (!ADDRESS.test(address)) throw new ApiError("InvalidRequest", `the address ${address} cannot stand in a script`);
+    const script = await readFile(join(folder, "install.sh"), "utf8");
+    const text = script.replace(/^CONTROL_PLANE=''/m, `CONTROL_PLANE='${address}'`);
+    return c.body(text, 200, { "Content-Type": "text/x-shellscript; charset=utf-8", "Cache-Control": "no-cache" });
+  });
+  app.get(FILES, async (c) => {
+    const folder = await requireRelease(agentPackages);
+    const asked = c.req.param("name");
+    const name = LATEST.test(asked) ? asked.replace("latest", await newestOf(folder)) : asked;
+    const file = join(folder, OF_RELEASE.test(name) ? name : throwNotFound(`the package ${asked}`));
+    const { size } = await stat(file).catch(() => throwNotFound(`the package ${asked}`));
+    const bytes = Readable.toWeb(createReadStream(file)) as ReadableStream<Uint8Array<ArrayBuffer>>;
+    return c.body(bytes, 200, { "Content-Type": "application/octet-stream", "Content-Length": `${size}` });
+  });
+}
+
+/** A release that is not signed is none: robots would refuse it. */
+async function requireRelease(folder: string | undefined): Promise<string> {
+  if (folder === undefined)
+    throw new ApiError(
+      "NotFound",
+      "there are no packages of the agent here: the operator set no DOWNLINK_AGENT_PACKAGES",
+    );
+  const names = await readdir(folder).catch((): string[] => []);
+  const lacking = ["install.sh", "release.pub"].filter((name) => !names.includes(name));
+  if (lacking.length === 0) return folder;
+  throw new ApiError("NotFound", `the folder of DOWNLINK_AGENT_PACKAGES has no ${lacking.join(" and no ")}`);
+}
+
+/** Returns the name of the newest release without its ending. */
+async function newestOf(folder: string): Promise<string> {
+  const releases = (await readdir(folder)).flatMap((name) => {
+    const found = /^(downlink-agent-(\d+)\.(\d+)\.(\d+))\.manifest\.json$/.exec(name);
+    return found ? [{ name: found[1]!, parts: found.slice(2).map(Number) }] : [];
+  });
+  const [newest] = releases.sort(({ parts: a }, { parts: b }) => b[0]! - a[0]! || b[1]! - a[1]! || b[2]! - a[2]!);
+  return newest?.name ?? throwNotFound("a release of the agent");
+}
