@@ -12,7 +12,12 @@ if (!url || !key || !folder) throw new Error("usage: look.ts URL KEY FOLDER [--r
 await mkdir(folder, { recursive: true });
 const me = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
 const { projects } = (await me.json()) as { projects: { id: string }[] };
-const pages = allPages(projects[0]!.id);
+const today = new Date();
+const yearAgo = new Date(today.getTime() - 366 * 86_400_000);
+const dayOf = (date: Date) => date.toISOString().slice(0, 10);
+/** The demo's fleet recorded in the year up to now. */
+const year = `from=${dayOf(yearAgo)}&to=${dayOf(new Date(today.getTime() + 86_400_000))}`;
+const pages = allPages(projects[0]!.id).map(([name, path]) => [name, path.replace(/from=.*/, year)] as const);
 const wanted = only === "--readme" ? pages.slice(0, 2) : pages;
 
 await using browser = await startBrowser();

@@ -1,9 +1,11 @@
 import type { Client } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
-import { eventually, makeBag, makeMcap } from "@downlink/recordings/testing";
+import { makeBag, makeMcap, type TopicSpec } from "@downlink/recordings/testing";
 import { request } from "undici";
 import type { ControlPlane } from "../processes/control-plane.ts";
 import { reportYears } from "./report-year.ts";
+import { say } from "./say.ts";
+import { waitWhileRunning } from "./wait-for.ts";
 
 const SECOND_NS = 1_000_000_000n;
 const DAY_NS = 86_400n * SECOND_NS;
@@ -12,41 +14,56 @@ const RUNS = 6;
 /** Between two uploads of a robot. Together they take up the year. */
 const APART_DAYS = 61;
 
+export interface Furnishing {
+  readonly projectId: string;
+  readonly topics: readonly TopicSpec[];
+  /** The end of the year in which everything was recorded. */
+  readonly endNs: bigint;
+}
+
 /**
  * Gives the console something to show beside the robot: three robots whose recordings were uploaded over a year, four that only reported
  * theirs, imports that failed, marked events, and a dataset with two versions.
  */
-export async function furnish(cloud: ControlPlane, { projectId, start }: Recording): Promise<void> {
+export async function furnish(cloud: ControlPlane, { projectId, topics, endNs }: Furnishing): Promise<void> {
   const client = cloud.admin;
-  await reportYears(cloud, projectId, start);
+  await reportYears(cloud, projectId, endNs);
+  say(
+    `seven more robots: four that only reported a year of recordings, and ${FLEET.length * RUNS} recordings of three`,
+  );
   for (const [at, deviceName] of FLEET.entries())
     for (let run = 0; run < RUNS; run++) {
-      const startNs = start - BigInt(run * APART_DAYS + at * 7) * DAY_NS;
-      const { bytes, suffix } = await makeRun(run, startNs);
+      const agoSeconds = BigInt((run * APART_DAYS + at * 7) * 86_400 + 60 + at * 60);
+      const { bytes, suffix } = await makeRun(run, { startNs: endNs - agoSeconds * SECOND_NS, topics });
       await upload(client, { filename: `${deviceName}/run-${RUNS - run}.${suffix}`, deviceName, projectId }, bytes);
     }
   const broken = Buffer.from("this is no recording");
   await upload(client, { filename: "rover-3/broken.mcap", deviceName: "rover-3", projectId }, broken);
-  const cut = (await makeMcap({ startNs: start - 3n * DAY_NS, durationSeconds: 9 })).slice(0, -60_000);
+  const cut = (await makeMcap({ topics, startNs: endNs - 3n * DAY_NS, durationSeconds: 9 })).slice(0, -60_000);
   await upload(client, { filename: "rover-2/cut.mcap", deviceName: "rover-2", projectId }, cut);
-  const isDone = (all: readonly Recording[]) => all.filter(({ device }) => FLEET.includes(device?.name ?? "")).length;
-  const all = await eventually(
-    () => client.call(api.recordings.list, { importStatus: ["complete"] }),
-    (found) => isDone(found) === FLEET.length * RUNS,
-  );
+  const countDone = (all: readonly Recording[]) =>
+    all.filter(({ device }) => FLEET.includes(device?.name ?? "")).length;
+  const waitFor = waitWhileRunning({ "the control plane": cloud.program });
+  const all = await waitFor(() => client.call(api.recordings.list, { importStatus: ["complete"] }), {
+    isWanted: (found) => countDone(found) === FLEET.length * RUNS,
+    describe: (found) => `${countDone(found)} of ${FLEET.length * RUNS} uploads are imported`,
+  });
   await curate(client, all);
 }
 
 const COMPRESSIONS = ["zstd", "lz4", ""] as const;
 
 /** Every fourth is a bag; the others differ in length and compression, and have a calibration attached. */
-async function makeRun(run: number, startNs: bigint): Promise<{ bytes: Uint8Array; suffix: "mcap" | "bag" }> {
+async function makeRun(
+  run: number,
+  { startNs, topics }: { readonly startNs: bigint; readonly topics: readonly TopicSpec[] },
+): Promise<{ bytes: Uint8Array; suffix: "mcap" | "bag" }> {
   const durationSeconds = 10 + run * 4;
   if (run % 4 === 3) return { bytes: await makeBag({ startNs, durationSeconds }), suffix: "bag" };
   const data = Buffer.from("image_width: 640\nimage_height: 480\n");
   const attachments = [{ name: "calibration.yaml", mediaType: "text/yaml", data }];
   const compression = COMPRESSIONS[run % COMPRESSIONS.length]!;
-  return { bytes: await makeMcap({ startNs, durationSeconds, compression, attachments }), suffix: "mcap" };
+  return { bytes: await makeMcap({ topics, startNs, durationSeconds, compression, attachments }), suffix: "mcap" };
 }
 
 interface Upload {

@@ -59,15 +59,18 @@ async function reportAll({ url, token, name }: Robot, items: readonly EdgeItem[]
   await agent.call(api.edge.status, { files: { reported: items.length }, disk, problems: [] });
 }
 
-/** Drives of 5 to 65 minutes; one in forty was cut off. */
+/** Drives of 5 to 65 minutes, of which the last one has just ended; one in forty was cut off. */
 function yearOf(seed: number, endNs: bigint): EdgeItem[] {
   const random = seededRandom(seed);
   const items: EdgeItem[] = [];
-  for (let day = DAYS; day > 0; day--)
+  for (let day = DAYS - 1; day >= 0; day--)
     for (let drive = Math.floor(random() * 4); drive > 0; drive--) {
-      const startNs = endNs - BigInt(day) * DAY_NS + BigInt(drive * 7000 + Math.floor(random() * 3000)) * SECOND_NS;
+      const agoSeconds = drive * 7000 + Math.floor(random() * 3000);
+      const startNs = endNs - BigInt(day) * DAY_NS - BigInt(agoSeconds) * SECOND_NS;
       items.push(toItem({ startNs, seconds: 300 + Math.floor(random() * 3600), isCut: random() < 1 / 40 }));
     }
+  const seconds = 600 + seed * 300;
+  items.push(toItem({ startNs: endNs - BigInt(seconds) * SECOND_NS, seconds, isCut: false }));
   return items;
 }
 

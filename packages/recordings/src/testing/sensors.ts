@@ -5,6 +5,8 @@ export interface TopicSpec {
   readonly rateHz: number;
   /** The size of the payload: the JPEG of a camera, the bytes of a blob. Others have their own size. */
   readonly sizeBytes?: number;
+  /** Returns what stands in a message beside its time, instead of what its kind has by default. */
+  readonly messageAt?: (moment: Moment) => object;
 }
 
 /** JSON messages with a JSON schema, except `blob`, which is bytes without a schema. */
@@ -51,8 +53,10 @@ const properties = {
   log: { timestamp: time, level: { type: "integer" }, name: { type: "string" }, message: { type: "string" } },
 };
 
-function jsonOf({ kind, sizeBytes = 8_000 }: TopicSpec, { timeNs, sequence, random }: Moment): object {
+function jsonOf({ kind, sizeBytes = 8_000, messageAt }: TopicSpec, moment: Moment): object {
+  const { timeNs, sequence, random } = moment;
   const timestamp = { sec: Number(timeNs / 1_000_000_000n), nsec: Number(timeNs % 1_000_000_000n) };
+  if (messageAt !== undefined) return { timestamp, ...messageAt(moment) };
   const angle = sequence / 50;
   if (kind === "imu") {
     const angular_velocity = { x: 0.01 * random(), y: 0.01 * random(), z: 0.3 * Math.sin(angle) };
