@@ -35,7 +35,7 @@ function placeTree(tree: string, making: Making): string {
   const version = join(tree, "version");
   const contents = placeVersion("cloud", version, making);
   cpSync(join(ROOT, "prisma/migrations"), join(version, "app/migrations"), { recursive: true });
-  placeConsole(join(version, "app/node_modules/@downlink/console"));
+  for (const name of ["console", "guide"]) placePages(name, join(version, "app/node_modules/@downlink", name));
   const postgres = preparePostgres(version, making);
   copyProgram(join(PACKAGING, "downlink"), join(tree, "bin/downlink"));
   const doc = join(tree, "share/doc");
@@ -65,10 +65,10 @@ function placeDeb(tree: string, root: string): void {
   for (const unit of UNITS) renameSync(join(doc, "examples", unit), join(units, unit));
 }
 
-/** The pages are built by the set-up, as files that no program of the package understands. */
-function placeConsole(to: string): void {
-  const folder = join(ROOT, "packages/console");
-  if (!existsSync(join(folder, "dist/index.html"))) throw new Error("the console is not built: run npm run build");
+/** The pages of the console are built by the set-up, and those of the guide before: as files that no program of the package understands. */
+function placePages(name: string, to: string): void {
+  const folder = join(ROOT, "packages", name);
+  if (!existsSync(join(folder, "dist/index.html"))) throw new Error(`the ${name} is not built: run npm run build`);
   cpSync(join(folder, "dist"), join(to, "dist"), { recursive: true, force: true });
   cpSync(join(folder, "package.json"), join(to, "package.json"));
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { packageAgent } from "./agent-package.ts";
-import { type Architecture, architectures, ROOT, readBuildFacts, requireTools } from "./build-facts.ts";
+import { type Architecture, architectures, ROOT, readBuildFacts, requireTools, runTool } from "./build-facts.ts";
 import { packageCli, packageCliForNpm } from "./cli-package.ts";
 import { packageCloud } from "./cloud-package.ts";
 import { compile } from "./compile.ts";
@@ -42,6 +42,7 @@ function build(): void {
     const place: PackagePlace = { work, out, installed: join(work, "installed"), publicKey };
     const step = stepsOf();
     step("compiled", () => compile(["agent", "cli", "cloud"], facts));
+    step("guide built", () => runTool([process.execPath, "scripts/build-guide.ts"], facts));
     step("dependencies installed", () => installDependencies(place.installed, facts));
     const makeAll = (what: string, make: typeof packageAgent) =>
       (values.arch as Architecture[]).flatMap((architecture) =>

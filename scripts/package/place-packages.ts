@@ -69,7 +69,7 @@ function placeDependencies(tree: Tree, from: string, parent: string): void {
 }
 
 function placeDependency(tree: Tree, { name, source, parent }: { name: string; source: string; parent: string }): void {
-  if (name === "@downlink/console") return; // Its pages are no program.
+  if (/^@downlink\/(console|guide)$/.test(name)) return; // Pages are no program.
   const manifest = manifestOf(source);
   if (!runsOn(manifest, tree.architecture) || tree.top.get(name) === source) return;
   const isFree = !tree.top.has(name);

@@ -13,6 +13,7 @@ import { docsRoutes } from "./calls/http/docs-route.ts";
 import type { Env } from "./calls/http/env.ts";
 import { ExactFirstRouter } from "./calls/http/exact-first-router.ts";
 import { frameRequests } from "./calls/http/frame-requests.ts";
+import { guideRoutes } from "./calls/http/guide-route.ts";
 import { healthRoutes } from "./calls/http/health.ts";
 import { callInTurn, linkInTurn } from "./calls/http/in-turn.ts";
 import { installRoutes } from "./calls/http/install-route.ts";
@@ -113,6 +114,7 @@ export function createApp(deps: Deps): Hono<Env> {
   securityTextRoute(app, deps);
   installRoutes(app, deps);
   consoleRoutes(app, deps.consoleFolder);
+  guideRoutes(app, deps.guideFolder);
   serveOrganization(app, deps);
   serveDevices(app, deps);
   serveRecordings(app, deps);

@@ -8,6 +8,7 @@ import { type JobLook, PgBossQueue } from "./background/jobs/pg-boss-queue.ts";
 import { openBodyThread } from "./calls/bodies/body-thread.ts";
 import type { Deps } from "./calls/context/context.ts";
 import { consoleFolder } from "./calls/http/console-route.ts";
+import { guideFolder } from "./calls/http/guide-route.ts";
 import { prepareDeployment } from "./calls/setup/first-start.ts";
 import type { Config } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
@@ -181,6 +182,7 @@ function chosenBy(config: Config, log: Logger) {
     securityContact: config.securityContact,
     agentPackages: config.agentPackages,
     consoleFolder: config.servesConsole ? consoleFolder() : undefined,
+    guideFolder: config.servesConsole ? guideFolder() : undefined,
     linkOrigins: config.linkOrigins,
     apiOrigins: config.apiOrigins,
     deleteSafety: config.deleteSafety,

@@ -92,6 +92,7 @@ function account(me: Me | undefined, { onKeys, route }: AccountDoes) {
     { text: "Settings", onChoose: () => route("/settings") },
     ...(me && mayCall(me, sites.list) ? [{ text: "Sites", onChoose: () => route("/sites") }] : []),
     { text: "Keyboard shortcuts (?)", onChoose: onKeys },
+    { text: "Documentation", onChoose: () => location.assign("/guide/") },
     { text: "The interface for programs", onChoose: () => location.assign("/docs") },
     { text: "Sign out", onChoose: () => void signOut() },
   ];

@@ -74,6 +74,8 @@ export interface Deps {
   readonly withOrigin: <T>(origin: string, answer: () => T) => T;
   /** Where the built web pages are; undefined where none are served. */
   readonly consoleFolder: string | undefined;
+  /** Where the built documentation is, or will be; undefined where none is served. */
+  readonly guideFolder: string | undefined;
   /** The origins whose pages may use links. */
   readonly linkOrigins: readonly string[];
   /** The keys and sessions by which links were made: a link ends with its own. */

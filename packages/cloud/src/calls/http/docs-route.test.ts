@@ -4,6 +4,7 @@ import { api, type Contract, documentedApi, siteUploads, toOpenApi, webhookEvent
 import { createApp } from "../../app.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { consolePaths } from "./console-route.ts";
+import { guidePaths } from "./guide-route.ts";
 import { installPaths } from "./install-route.ts";
 
 interface Described {
@@ -33,7 +34,7 @@ const alsoMethods = Object.values<Contract>(api)
 /** The routes as they are documented; a wildcard stands for one parameter. Pages for people are none of them. */
 const routes = createApp(cloud.deps)
   .routes.filter(({ method, path }) => method !== "ALL" && method !== "OPTIONS" && !path.startsWith("/docs/"))
-  .filter(({ path }) => ![...consolePaths, ...installPaths].includes(path))
+  .filter(({ path }) => ![...consolePaths, ...guidePaths, ...installPaths].includes(path))
   .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}").replace(/\*$/, "{key}")}`)
   .filter((route) => !alsoMethods.includes(route));
 
