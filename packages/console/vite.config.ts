@@ -67,5 +67,5 @@ export default defineConfig({
     rolldownOptions: { treeshake: { moduleSideEffects: [{ test: /[\\/]heap-js[\\/]/, sideEffects: false }] } },
   },
   // `npm run dev:console` serves the pages from their sources, in front of a control plane that runs already.
-  server: { proxy: { "/v1": target, "/data-plane": target, "/docs": target } },
+  server: { proxy: { "/v1": target, "/data-plane": target, "/docs": target, "/guide": target } },
 });

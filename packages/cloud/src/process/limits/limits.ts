@@ -43,7 +43,7 @@ export interface RateLimits {
 
 export const rateLimits: RateLimits = { callsPerMinute: 60_000, failuresPerMinute: 6000 };
 
-/** How much one process accepts, from whom, and how long it waits. The README lists each figure. */
+/** How much one process accepts, from whom, and how long it waits. `docs/reference/limits.md` lists each figure. */
 export interface Limits {
   readonly connections: ConnectionLimits;
   readonly body: BodyPatience;
