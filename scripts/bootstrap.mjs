@@ -36,7 +36,8 @@ const GENERATE = join("scripts", "generate-client.ts");
 const NAME_STATES = join("scripts", "name-states.ts");
 const CONSOLE = join(ROOT, "packages", "console");
 const END_WITH_PARENT = new URL("end-with-parent.mjs", import.meta.url).href;
-const TOOLS = "@downlink/tools";
+/** The tools of checks and tests, and of the documentation as a site. */
+const LEFT_WHEN_LEAN = ["@downlink/tools", "@downlink/guide"];
 const TOOLS_MANIFEST = join("scripts", "tools", "package.json");
 const FIRST_TIME =
   "the first time, packages come from the npm registry, 150 to 250 MB, which takes between half a minute and some minutes";
@@ -114,7 +115,7 @@ function isConsoleBuilt() {
 }
 
 async function install(isLean) {
-  const parts = isLean ? ["--filter", `!${TOOLS}`] : [];
+  const parts = isLean ? LEFT_WHEN_LEAN.flatMap((name) => ["--filter", `!${name}`]) : [];
   const options = ["--frozen-lockfile", "--prod=false", "--config.confirm-modules-purge=false", ...parts];
   if (readStamp("installed").hash === undefined) process.stderr.write(`setup: ${FIRST_TIME}\n`);
   await step("installing the pinned packages", {
