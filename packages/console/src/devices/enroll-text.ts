@@ -3,14 +3,24 @@ interface Enrolment {
   readonly storageRoot?: string;
 }
 
-/** The commands that bring an agent to a robot, in the order in which they are run. The first asks for the token, so that no history keeps it. */
-export function enrollCommands({ origin, storageRoot = "/data/recordings" }: Enrolment): string {
-  return [
-    `npm run agent -- enroll --url ${origin} --storage-root ${storageRoot} \\`,
-    "    --state-dir ./agent-state --config ./agent.env",
-    "npm run agent -- run --config ./agent.env",
-  ].join("\n");
+/** Installs the agent from this control plane and joins it; it asks for the folder and the token. */
+export function installLine({ origin }: Enrolment): string {
+  return `curl -fsSL ${origin}/install.sh | sudo sh`;
 }
 
-/** Makes a service of the agent, which starts with the robot. */
-export const SERVICE_COMMAND = "npm run agent -- install-service --config ./agent.env";
+/**
+ * The commands that bring an agent to a robot, in the order in which they are run: of its package, or in a checkout. Enrolling asks for the
+ * token, so that no history keeps it.
+ */
+export function enrollCommands({ origin, storageRoot = "/data" }: Enrolment, from: "package" | "checkout"): string {
+  const enroll = `agent enroll --url ${origin} --storage-root ${storageRoot}`;
+  const commands =
+    from === "package"
+      ? ["sudo apt-get install ./downlink-agent_*.deb", `sudo ${enroll}`, "sudo systemctl enable --now downlink-agent"]
+      : [
+          `npm run ${enroll.replace("agent ", "agent -- ")} \\`,
+          "    --state-dir ./agent-state --config ./agent.env",
+          "npm run agent -- run --config ./agent.env",
+        ];
+  return commands.join("\n");
+}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { enrollCommands } from "./enroll-text.ts";
+import { enrollCommands, installLine } from "./enroll-text.ts";
 import { propertyLanes, valueText } from "./property-lanes.ts";
 import { deletionText, retentionSeconds, typedRetention } from "./retention.ts";
 
@@ -25,9 +25,13 @@ test("what is deleted is said plainly, and above all that there may be no copy",
 });
 
 test("no command that is shown to be copied carries a token", () => {
-  const text = enrollCommands({ origin: "https://downlink.example" });
-  assert.match(text, /--url https:\/\/downlink\.example /);
-  assert.ok(!/--token/.test(text));
+  const origin = "https://downlink.example";
+  for (const from of ["package", "checkout"] as const) {
+    const text = enrollCommands({ origin }, from);
+    assert.match(text, /agent (-- )?enroll --url https:\/\/downlink\.example /);
+    assert.ok(!/--token/.test(text));
+  }
+  assert.equal(installLine({ origin }), "curl -fsSL https://downlink.example/install.sh | sudo sh");
 });
 
 test("the values of a property lie along one axis until now, whatever their order", () => {

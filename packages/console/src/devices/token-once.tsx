@@ -1,11 +1,19 @@
 import type { DeviceToken } from "@downlink/protocol";
+import { plainCall } from "../api/plain-call.ts";
+import { useFetched } from "../api/use-query.ts";
 import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
-import { enrollCommands, SERVICE_COMMAND } from "./enroll-text.ts";
+import { enrollCommands, installLine } from "./enroll-text.ts";
+
+const PACKAGES = "/agent-packages";
 
 /** A new token, whose text is never shown again, with the commands that bring it to the robot. */
 export function TokenOnce({ token }: { token: DeviceToken }) {
-  const commands = enrollCommands({ origin: location.origin });
+  const { origin } = location;
+  const { data } = useFetched([PACKAGES, ""], () => plainCall("GET", PACKAGES) as Promise<{ files: string[] }>, {});
+  const isHere = data !== undefined && data.files.length > 0;
+  const commands = isHere ? installLine({ origin }) : enrollCommands({ origin }, "package");
+  const inCheckout = enrollCommands({ origin }, "checkout");
   return (
     <div class="stack">
       <p>
@@ -16,15 +24,17 @@ export function TokenOnce({ token }: { token: DeviceToken }) {
         <Copy text={token.token ?? ""} label="Copy the token" />
       </div>
       <p>
-        On the robot, in a checkout of Downlink (Linux or macOS, any Node.js from 18 on). The first command asks for the
-        token:
+        {isHere
+          ? "On the robot. It installs the agent and asks for its folder with recordings and for the token:"
+          : "On the robot, with the agent’s package in this folder. The second command asks for the token; /data is the folder with the recordings:"}
       </p>
       <CommandText text={commands} />
-      <div class="row">
-        <Copy text={commands} label="Copy the commands" />
-        <span class="muted">As a service:</span>
-        <Copy text={SERVICE_COMMAND} />
-      </div>
+      <Copy text={commands} label="Copy the commands" />
+      <details>
+        <summary class="muted">In a checkout of Downlink</summary>
+        <CommandText text={inCheckout} />
+        <Copy text={inCheckout} />
+      </details>
       {location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.hostname) && (
         <p class="field-problem">This page came by plain http: everybody on the way reads the token.</p>
       )}

@@ -69,8 +69,8 @@ export async function bring(machine: Machine, ...paths: string[]): Promise<void>
   for (const path of paths) await cp(path, join(machine.root, "srv", path.split("/").at(-1)!), { recursive: true });
 }
 
-/** Debian is downloaded once, and kept. */
-function debianArchive(): string {
+/** The files of a Debian, which is downloaded once, and kept. */
+export function debianArchive(): string {
   const folder = join(homedir(), ".cache/downlink");
   const archive = join(folder, `bookworm-${PACKAGES.replaceAll(",", "-")}.tar`);
   if (existsSync(archive)) return archive;

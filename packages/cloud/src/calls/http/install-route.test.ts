@@ -28,6 +28,7 @@ test("a folder without a signed release gives nothing, and says what it lacks", 
   const { status, text } = await read("/install.sh");
   assert.equal(status, 404);
   assert.match(text, /DOWNLINK_AGENT_PACKAGES has no install\.sh and no release\.pub/);
+  assert.deepEqual(JSON.parse((await read("/agent-packages")).text), { files: [] });
   copyFileSync(SCRIPT, join(folder, "install.sh"));
   writeFileSync(join(folder, "release.pub"), "the public half");
   assert.equal((await read("/install.sh")).status, 200);
@@ -51,6 +52,15 @@ test("packages are given by their names, the newest release also as latest, and 
     "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
   ])
     assert.equal((await read(`/agent-packages/${name}`)).status, 404, name);
+});
+
+test("the list names what a robot can install, and is empty without the setting", async () => {
+  const { files } = JSON.parse((await read("/agent-packages")).text) as { files: string[] };
+  assert.deepEqual(
+    [files.length, files.includes("downlink-agent_0.10.0_amd64.deb"), files.includes("key")],
+    [7, true, false],
+  );
+  assert.deepEqual(JSON.parse((await read("/agent-packages", plain.url)).text), { files: [] });
 });
 
 test("without the setting there is no script, so that a shell gets none from `curl -f`", async () => {

@@ -8,9 +8,10 @@ import type { Deps } from "../context/context.ts";
 import type { Env } from "./env.ts";
 
 const SCRIPT = "/install.sh";
+const LIST = "/agent-packages";
 const FILES = "/agent-packages/:name";
 /** They are for shells and people: none of these is a part of the interface for programs. */
-export const installPaths: readonly string[] = [SCRIPT, FILES];
+export const installPaths: readonly string[] = [SCRIPT, LIST, FILES];
 
 /** The names of a release, which `npm run package -- --key FILE` makes; nothing else of the folder is given away. */
 const OF_RELEASE = /^(release\.pub|downlink-agent[-_][\w.+-]+\.(deb|tar\.gz|manifest\.json|manifest\.json\.sig))$/;
@@ -21,7 +22,7 @@ const ADDRESS = /^https?:\/\/[\w.:[\]/-]+$/;
 
 /**
  * Serves the script that installs the agent on a robot, and the packages that it installs, from the folder that the operator chose. All is 404
- * where they chose none, also for `curl -f … | sh`.
+ * where they chose none, also for `curl -f … | sh`, but for the list, which is empty then.
  */
 export function installRoutes(app: Hono<Env>, { agentPackages, publicUrl }: Pick<Deps, "agentPackages" | "publicUrl">) {
   app.get(SCRIPT, async (c) => {
@@ -31,6 +32,11 @@ export function installRoutes(app: Hono<Env>, { agentPackages, publicUrl }: Pick
     const script = await readFile(join(folder, "install.sh"), "utf8");
     const text = script.replace(/^CONTROL_PLANE=''/m, `CONTROL_PLANE='${address}'`);
     return c.body(text, 200, { "Content-Type": "text/x-shellscript; charset=utf-8", "Cache-Control": "no-cache" });
+  });
+  app.get(LIST, async (c) => {
+    const folder = await requireRelease(agentPackages).catch(() => undefined);
+    const names = folder === undefined ? [] : await readdir(folder);
+    return c.json({ files: names.filter((name) => OF_RELEASE.test(name)).sort() });
   });
   app.get(FILES, async (c) => {
     const folder = await requireRelease(agentPackages);
