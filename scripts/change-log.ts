@@ -8,10 +8,10 @@ export interface Change {
 const OF_DEVELOPERS = new Set(["tests", "test", "scripts", "ci", "release", "bench"]);
 const HEAD = "# Changes\n";
 
-/** Reads the titles of commits, the newest first; those that only developers see are left out. */
+/** Reads the titles of commits, of which the first area counts; those that only developers see are left out. */
 export function readChanges(titles: readonly string[]): Change[] {
   return titles.flatMap((title) => {
-    const [, area, sentence] = /^([\w ,/-]+): (.+)$/.exec(title) ?? [];
+    const [, area, sentence] = /^([a-z][\w-]*)(?:, [\w, -]+)?: (.+)$/.exec(title) ?? [];
     return area === undefined || OF_DEVELOPERS.has(area) ? [] : [{ area, sentence: sentence! }];
   });
 }
