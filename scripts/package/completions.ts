@@ -73,7 +73,7 @@ _${name}() {
 ${cases.join("\n")}
   esac
   if [[ $PREFIX == -* ]]; then
-    _describe option options -o
+    _describe -o option options
   else
     ((#commands)) && _describe command commands
     ((#commands)) || _files

@@ -28,7 +28,7 @@ before(async () => {
 after(async () => await machine?.[Symbol.asyncDispose]());
 
 const run = (script: string) => runWell(machine, script);
-const asPerson = (script: string) => runWell(machine, `runuser -l person -c ${JSON.stringify(script)}`);
+const asPerson = (script: string) => runWell(machine, `runuser -l person -c '${script}'`);
 
 test("the control plane is installed by apt, and dl by a person without rights", { skip }, async () => {
   await bring(machine, deb!, cliDeb!);
@@ -66,7 +66,7 @@ test("one line joins a robot, by packages that are signed; others are refused be
     await run(back);
   };
   await refused(
-    "echo >> /srv/release/downlink-agent_*_amd64.deb",
+    "truncate -s +1 /srv/release/downlink-agent_*_amd64.deb",
     "truncate -s -1 /srv/release/downlink-agent_*_amd64.deb",
     /is not what was signed/,
   );
