@@ -29,7 +29,9 @@ export function TokenOnce({ token }: { token: DeviceToken }) {
           : "On the robot, with the agent’s package in this folder. The second command asks for the token; /data is the folder with the recordings:"}
       </p>
       <CommandText text={commands} />
-      <Copy text={commands} label="Copy the commands" />
+      <div class="row">
+        <Copy text={commands} label="Copy the commands" />
+      </div>
       <details>
         <summary class="muted">In a checkout of Downlink</summary>
         <CommandText text={inCheckout} />

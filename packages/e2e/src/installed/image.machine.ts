@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { eventually, makeMcap } from "@downlink/recordings/testing";
-import { debianArchive } from "./machine.ts";
+import { childrenOf, debianArchive } from "./machine.ts";
 import { packageFile } from "./packages.ts";
 
 // Buildah makes the images on a Debian of our own and runs them in a chroot, because no engine for containers can be had everywhere.
@@ -54,11 +64,21 @@ function start(image: string, flags: readonly string[]): ChildProcess {
   return child;
 }
 
+/** Tells the program in the container to stop, as an engine does: Buildah itself would kill it. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
-  child.kill();
+  process.kill(findProgram(child.pid!) ?? child.pid!, "SIGTERM");
   await ended;
+}
+
+function findProgram(pid: number): number | undefined {
+  if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("/app/dist/main.js\0")) return pid;
+  for (const child of childrenOf(pid)) {
+    const found = findProgram(child);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Makes a folder that the user of an image owns, and returns the flags that mount it. */
@@ -123,8 +143,10 @@ test("the control plane of the image is ready, and its agent's recording is impo
 });
 
 test("the control plane stops in order, with its Postgres, and leaves its data in the volume", { skip }, async () => {
+  assert.ok(existsSync(join(folder, "-var-lib-downlink/data/postgres/data/postmaster.pid")));
   for (const child of running.toReversed()) await end(child);
   const data = join(folder, "-var-lib-downlink/data");
-  assert.ok(!readdirSync(join(data, "postgres")).includes("postmaster.pid"));
   assert.ok(readdirSync(data).includes("objects"));
+  const database = readdirSync(join(data, "postgres/data"));
+  assert.deepEqual([database.includes("PG_VERSION"), database.includes("postmaster.pid")], [true, false]);
 });
