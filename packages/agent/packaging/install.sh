@@ -19,7 +19,7 @@ main() {
       --storage-root) [ $# -gt 1 ] || fail "--storage-root needs a folder"; storage_root=$2; shift 2 ;;
       --token-file) [ $# -gt 1 ] || fail "--token-file needs a file"; token_file=$2; shift 2 ;;
       --uninstall) uninstall=true; shift ;;
-      *) fail "unknown option $1; there are --storage-root, --token-file and --uninstall" ;;
+      *) fail "$1 is no option; there are --storage-root, --token-file and --uninstall" ;;
     esac
   done
   [ "$(id -u)" = 0 ] || fail "only root installs: pipe this into 'sudo sh'"
@@ -29,6 +29,8 @@ main() {
 
 install_agent() {
   for tool in curl openssl sha256sum; do command -v "$tool" >/dev/null || fail "$tool is missing: apt-get install $tool"; done
+  joined=false
+  if [ -e /etc/downlink/agent.env ]; then joined=true; else ask_for_input; fi
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   fetch latest.manifest.json
@@ -45,9 +47,10 @@ install_agent() {
   chmod -R a+rX "$work"
   apt-get install --yes --no-install-recommends "$work/$package"
 
-  [ -n "$storage_root" ] || storage_root=$(ask "Folder with the recordings: ")
-  if [ -n "$token_file" ]; then token=$(cat "$token_file"); else token=$(ask_secretly "Token of this device, from 'Add a device': "); fi
-  mkdir -p "$storage_root"
+  if $joined; then
+    echo "This machine is joined already, by /etc/downlink/agent.env; its agent is $(agent --version) now."
+    return
+  fi
   printf '%s\n' "$token" | agent enroll --url "$CONTROL_PLANE" --storage-root "$storage_root" --token-file -
   if [ -d /run/systemd/system ]; then
     systemctl enable --now downlink-agent
@@ -57,8 +60,25 @@ install_agent() {
   fi
 }
 
-# Recordings stay, and so does the key of releases.
+# All that is asked for is known, and makes sense, before anything is installed.
+ask_for_input() {
+  [ -n "$storage_root" ] || storage_root=$(ask "Folder with the recordings: ")
+  case $storage_root in /*) ;; *) fail "the folder $storage_root has to be named from / on" ;; esac
+  [ -d "$storage_root" ] || fail "there is no folder $storage_root: make it first"
+  if [ -n "$token_file" ]; then
+    token=$(head -n 1 "$token_file" 2>/dev/null) || fail "$token_file cannot be read"
+  else
+    token=$(ask_secretly "Token of this device, from 'Add a device': ")
+  fi
+  case $token in dl_?t_*) ;; *) fail "${token_file:-what was entered} holds no token, which begins with dl_dt_" ;; esac
+}
+
+# Recordings stay.
 remove_agent() {
+  if ! dpkg -s downlink-agent >/dev/null 2>&1; then
+    echo "No agent is installed."
+    return
+  fi
   apt-get purge --yes downlink-agent
   echo "The agent, its settings and its state are gone. The recordings stay where they are."
 }

@@ -49,6 +49,13 @@ test("without packages of the agent beside the control plane, a shell gets no sc
   assert.match(output, /the operator set no DOWNLINK_AGENT_PACKAGES/);
 });
 
+const WRONG: readonly (readonly [string, RegExp])[] = [
+  ["--storage-root data --token-file /srv/token", /has to be named from \/ on/],
+  ["--storage-root /data/run.mcap --token-file /srv/token", /there is no folder/],
+  ["--storage-root /data --token-file /nowhere", /\/nowhere cannot be read/],
+  ["--storage-root /data --token-file /etc/hostname", /holds no token/],
+];
+
 test("one line joins a robot, by packages that are signed; others are refused before anything is installed", {
   skip,
 }, async () => {
@@ -59,6 +66,7 @@ test("one line joins a robot, by packages that are signed; others are refused be
   const [token] = /dl_dt_\w+/.exec(printed) ?? assert.fail(printed);
   await run(`(umask 077; echo ${token} > /srv/token)`);
   const install = `${INSTALL} --storage-root /data --token-file /srv/token`;
+  for (const [wrong, why] of WRONG) assert.match((await machine.run(`${INSTALL} ${wrong} 2>&1`)).output, why);
   const refused = async (change: string, back: string, why: RegExp) => {
     await run(change);
     assert.match((await machine.run(`${install} 2>&1`)).output, why);
@@ -86,6 +94,7 @@ test("one line joins a robot, by packages that are signed; others are refused be
     (code) => code === 0,
   );
   await run("cmp /etc/downlink/release.pub /srv/release/release.pub");
+  assert.match(await run(install), /is joined already/);
 });
 
 test("its recording is listed, imported and exported as a file, by a person without rights", { skip }, async () => {
@@ -98,8 +107,16 @@ test("its recording is listed, imported and exported as a file, by a person with
 
 test("the script removes the agent, and leaves the recordings", { skip }, async () => {
   await run(`${INSTALL} --uninstall`);
+  assert.match(await run(`${INSTALL} --uninstall`), /No agent is installed/);
   assert.notEqual((await machine.run("command -v agent")).code, 0);
   await run("test -e /data/run.mcap && ! test -e /etc/downlink/agent.env && ! test -e /var/lib/downlink-agent");
+});
+
+test("a control plane that was removed and is installed again starts with the data that it had", { skip }, async () => {
+  await run("apt-get remove --yes downlink && apt-get install --yes --no-install-recommends /srv/downlink_*.deb");
+  await run(`curl --retry 60 --retry-delay 1 --retry-all-errors -fsS ${URL}/readyz`);
+  assert.equal((JSON.parse(await asPerson("dl ls --json")) as unknown[]).length, 1);
+  assert.match((await machine.run("runuser -l person -c 'downlink admin status' 2>&1")).output, /do this as root/);
 });
 
 test("the archives run where a person unpacks them", { skip }, async () => {
