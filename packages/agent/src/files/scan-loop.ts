@@ -4,8 +4,10 @@ import type { DiskForecast } from "./disk-forecast.ts";
 import type { MarkerWatch } from "./marker-watch.ts";
 import type { Storage } from "./open-tracked.ts";
 import { type ScanContext, scanOnce } from "./scan-once.ts";
+import type { StorageRoot } from "./storage-root.ts";
 
 export interface ScanLoopContext extends ScanContext {
+  readonly storageRoot: StorageRoot;
   readonly scanIntervalMs: number;
   /** Takes over another card that is in now; true when there was one. */
   readonly changeCards: () => Promise<boolean>;

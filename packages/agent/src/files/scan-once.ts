@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
+import { hashHeadAndTail } from "../indexing/head-tail.ts";
 import { SET_ASIDE_CODE } from "../indexing/reason-codes.ts";
 import { isBeforeIndexing } from "../inventory/file-state.ts";
 import { type FileIdentity, isSameIdentity } from "../inventory/identity.ts";
@@ -7,8 +8,9 @@ import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep } from "../inventory/tracked-file.ts";
 import type { Turns } from "../loops/turns.ts";
 import type { Clock } from "../system/clock.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { isBeingRecorded } from "./active-files.ts";
-import type { Storage } from "./open-tracked.ts";
+import { FileMovedError, openTracked, type Storage } from "./open-tracked.ts";
 import { type Move, planScan, type Suspect } from "./plan-scan.ts";
 import { type Scan, scanTree } from "./scan.ts";
 import type { StorageRoot } from "./storage-root.ts";
@@ -20,7 +22,7 @@ export interface ScanContext {
   readonly inventory: Inventory;
   readonly young: YoungFiles;
   readonly problems: ProblemBoard;
-  readonly storageRoot: StorageRoot;
+  readonly storageRoot: Pick<StorageRoot, "find">;
   /** Is called when everything on the card that is in was found. */
   readonly onScanned: () => void;
   readonly matches: (path: string) => boolean;
@@ -64,7 +66,8 @@ export async function scanOnce(
   if (!(await ctx.storageRoot.find())) return new Set();
   ctx.watch?.follow(scan.listed);
   const plan = planScan(ctx.inventory, { ...scan, number }, absent);
-  await applySteps(ctx, [...plan.steps, ...plan.moves.map(moveStep), ...plan.appeared]);
+  const moves = await Promise.all(plan.moves.map((move) => settleMove(ctx.inventory, storage, move)));
+  await applySteps(ctx, [...plan.steps, ...moves.flat(), ...plan.appeared]);
   ctx.noteSuspects([...plan.suspects, ...plan.moves.flatMap((move) => suspectAt(inventory, move))]);
   ctx.young.sync(ctx.inventory.files(), ctx.clock.monotonicMs());
   showProblems(ctx, scan);
@@ -73,17 +76,40 @@ export async function scanOnce(
 }
 
 /**
- * The kernel sets ctime on a rename, so a rename looks like a rename and a rewrite with the old mtime restored. The version is at the new
- * path with its old ctime, by which it is a suspect: its content decides.
+ * The kernel sets ctime on a rename, so a rename looks like a rename and a rewrite with the old mtime restored. Therefore head
+ * and tail must agree too; otherwise the file is another version. Where they agree, the version is at the new path, and its new ctime makes
+ * it a suspect. A file system that leaves ctime as it was makes none: there this comparison is the only one.
  */
-function moveStep({ file, path, identity }: Move): InventoryStep {
-  const { ctimeNs } = isBeforeIndexing(file.state) ? identity : file.identity;
-  return { do: "move", versionId: file.versionId, path, identity: { ...identity, ctimeNs } };
+async function settleMove(
+  inventory: Inventory,
+  storage: Storage,
+  { file, path, identity }: Move,
+): Promise<InventoryStep[]> {
+  const { versionId } = file;
+  const known = isBeforeIndexing(file.state) ? undefined : inventory.findings(versionId)?.headTailSha256;
+  if (isBeforeIndexing(file.state) || known === (await hashAt(storage, { path, identity }))) {
+    const { ctimeNs } = isBeforeIndexing(file.state) ? identity : file.identity;
+    return [{ do: "move", versionId, path, identity: { ...identity, ctimeNs } }];
+  }
+  return [
+    { do: "event", versionId, event: "vanished" },
+    { do: "track", path, identity },
+  ];
 }
 
 function suspectAt(inventory: Inventory, { file: { versionId }, path, identity }: Move): Suspect[] {
   const file = inventory.at(path);
   return file?.versionId === versionId && !isSameIdentity(file.identity, identity) ? [{ file, identity }] : [];
+}
+
+async function hashAt(storage: Storage, { path, identity }: Omit<Move, "file">): Promise<string | undefined> {
+  try {
+    await using source = await openTracked(storage, path, identity);
+    return await hashHeadAndTail(source);
+  } catch (error) {
+    if (error instanceof FileMovedError || isFileSystemError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Takes the steps out of the list as it applies them, so that their memory can be freed. */

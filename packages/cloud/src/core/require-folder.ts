@@ -23,7 +23,8 @@ export async function requireFolder(folder: string, setting: string): Promise<vo
     await rmdir(await mkdtemp(join(folder, ".writable-")));
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "" || FULL.has(code)) return;
+    if (code === "") throw error;
+    if (FULL.has(code)) return;
     const reason = reasons[code] ?? "the system refuses it";
     throw new CommandError(`cannot write in the folder ${folder}: ${reason} (${code}); set ${setting} to another one`);
   }

@@ -11,7 +11,7 @@ const PACKAGES = "/agent-packages";
 export function TokenOnce({ token }: { token: DeviceToken }) {
   const { origin } = location;
   const { data } = useFetched([PACKAGES, ""], () => plainCall("GET", PACKAGES) as Promise<{ files: string[] }>, {});
-  const isHere = data !== undefined && data.files.length > 0;
+  const isHere = data?.files.some((name) => name.endsWith(".manifest.json.sig")) ?? false;
   const commands = isHere ? installLine({ origin }) : enrollCommands({ origin }, "package");
   const inCheckout = enrollCommands({ origin }, "checkout");
   return (

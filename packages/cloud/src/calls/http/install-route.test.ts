@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -52,6 +52,14 @@ test("packages are given by their names, the newest release also as latest, and 
     "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
   ])
     assert.equal((await read(`/agent-packages/${name}`)).status, 404, name);
+});
+
+test("a package is as long as its head says, and a folder with the name of one is none", async () => {
+  const head = await fetch(`${cloud.url}/agent-packages/downlink-agent_0.9.0_amd64.deb`, { method: "HEAD" });
+  assert.deepEqual([head.status, head.headers.get("content-length")], [200, `${"package 0.9.0".length}`]);
+  mkdirSync(join(folder, "downlink-agent_0.7.0_amd64.deb"));
+  assert.equal((await read("/agent-packages/downlink-agent_0.7.0_amd64.deb")).status, 404);
+  rmSync(join(folder, "downlink-agent_0.7.0_amd64.deb"), { recursive: true });
 });
 
 test("the list names what a robot can install, and is empty without the setting", async () => {

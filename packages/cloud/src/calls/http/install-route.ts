@@ -1,5 +1,4 @@
-import { createReadStream } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { Hono } from "hono";
@@ -34,32 +33,51 @@ export function installRoutes(app: Hono<Env>, { agentPackages, publicUrl }: Pick
     return c.body(text, 200, { "Content-Type": "text/x-shellscript; charset=utf-8", "Cache-Control": "no-cache" });
   });
   app.get(LIST, async (c) => {
-    const folder = await requireRelease(agentPackages).catch(() => undefined);
-    const names = folder === undefined ? [] : await readdir(folder);
+    const names = (await explainLack(agentPackages)) === undefined ? await readdir(agentPackages!) : [];
     return c.json({ files: names.filter((name) => OF_RELEASE.test(name)).sort() });
   });
   app.get(FILES, async (c) => {
     const folder = await requireRelease(agentPackages);
     const asked = c.req.param("name");
     const name = LATEST.test(asked) ? asked.replace("latest", await newestOf(folder)) : asked;
-    const file = join(folder, OF_RELEASE.test(name) ? name : throwNotFound(`the package ${asked}`));
-    const { size } = await stat(file).catch(() => throwNotFound(`the package ${asked}`));
-    const bytes = Readable.toWeb(createReadStream(file)) as ReadableStream<Uint8Array<ArrayBuffer>>;
-    return c.body(bytes, 200, { "Content-Type": "application/octet-stream", "Content-Length": `${size}` });
+    const path = join(folder, OF_RELEASE.test(name) ? name : throwNotFound(`the package ${asked}`));
+    const file = await open(path).catch(absentAs(() => throwNotFound(`the package ${asked}`)));
+    const stats = await file.stat();
+    if (!stats.isFile()) {
+      await file.close();
+      throwNotFound(`the package ${asked}`);
+    }
+    const headers = { "Content-Type": "application/octet-stream", "Content-Length": `${stats.size}` };
+    if (c.req.method === "HEAD") {
+      await file.close();
+      return c.body(null, 200, headers);
+    }
+    const bytes = Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array<ArrayBuffer>>; // it closes the file
+    return c.body(bytes, 200, headers);
   });
 }
 
-/** A release that is not signed is none: robots would refuse it. */
 async function requireRelease(folder: string | undefined): Promise<string> {
+  const lack = await explainLack(folder);
+  if (lack !== undefined) throw new ApiError("NotFound", lack);
+  return folder!;
+}
+
+/** A release that is not signed is none: robots would refuse it. */
+async function explainLack(folder: string | undefined): Promise<string | undefined> {
   if (folder === undefined)
-    throw new ApiError(
-      "NotFound",
-      "there are no packages of the agent here: the operator set no DOWNLINK_AGENT_PACKAGES",
-    );
-  const names = await readdir(folder).catch((): string[] => []);
+    return "there are no packages of the agent here: the operator set no DOWNLINK_AGENT_PACKAGES";
+  const names = await readdir(folder).catch(absentAs((): string[] => []));
   const lacking = ["install.sh", "release.pub"].filter((name) => !names.includes(name));
-  if (lacking.length === 0) return folder;
-  throw new ApiError("NotFound", `the folder of DOWNLINK_AGENT_PACKAGES has no ${lacking.join(" and no ")}`);
+  return lacking.length > 0 ? `the folder of DOWNLINK_AGENT_PACKAGES has no ${lacking.join(" and no ")}` : undefined;
+}
+
+/** Answers for what is not there; all else that reading throws is a fault, and stays one. */
+function absentAs<T>(answer: () => T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    if (error.code !== "ENOENT") throw error;
+    return answer();
+  };
 }
 
 /** Returns the name of the newest release without its ending. */
