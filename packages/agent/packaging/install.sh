@@ -51,7 +51,9 @@ install_agent() {
     echo "This machine is joined already, by /etc/downlink/agent.env; its agent is $(agent --version) now."
     return
   fi
-  printf '%s\n' "$token" | agent enroll --url "$CONTROL_PLANE" --storage-root "$storage_root" --token-file -
+  said=$(printf '%s\n' "$token" | agent enroll --url "$CONTROL_PLANE" --storage-root "$storage_root" --token-file -)
+  # What it names as the next step is done below.
+  printf '%s' "${said%%Next:*}"
   if [ -d /run/systemd/system ]; then
     systemctl enable --now downlink-agent
     echo "The agent runs: agent status"

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { beginWithName } from "@downlink/terminal/command-errors";
 import { harmlessJson, printable } from "@downlink/terminal/printable";
 import { Command, Option } from "commander";
 import { becomeLean } from "./commands/become-lean.ts";
@@ -34,6 +35,7 @@ export const program = new Command("agent")
     "after",
     "\nSettings: flag > environment > env file > control plane > default. Exit codes: 0 healthy, 1 error, 2 usage, 3 degraded, 4 not running.",
   )
+  .configureOutput(beginWithName("agent"))
   .exitOverride();
 
 program

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { beginWithName } from "@downlink/terminal/command-errors";
 import { harmlessJson } from "@downlink/terminal/printable";
 import { Command, Option } from "commander";
 import type { ExportFlags } from "./commands/export-recording.ts";
@@ -15,6 +16,7 @@ export const program = new Command("dl")
     "after",
     "\nThe API key comes from DOWNLINK_API_KEY, or from `dl login`. Exit codes: 0 done, 1 error, 2 usage, 130 Ctrl-C, 143 SIGTERM.",
   )
+  .configureOutput(beginWithName("dl"))
   .exitOverride();
 
 program

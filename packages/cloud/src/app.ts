@@ -5,6 +5,7 @@ import { bucketNotifications } from "./buckets/notifications/bucket-notification
 import { INBOX_PATH, inboxRoute } from "./buckets/notifications/inbox-route.ts";
 import type { Deps } from "./calls/context/context.ts";
 import { allowApiOrigins, allowCrossOrigin } from "./calls/data-plane/allow-cross-origin.ts";
+import { installRoutes } from "./calls/data-plane/install-route.ts";
 import { partRoute, pieceRoute } from "./calls/data-plane/part-route.ts";
 import { answerError } from "./calls/http/answer-error.ts";
 import { nameCalledOrigin } from "./calls/http/called-origin.ts";
@@ -16,7 +17,6 @@ import { frameRequests } from "./calls/http/frame-requests.ts";
 import { guideRoutes } from "./calls/http/guide-route.ts";
 import { healthRoutes } from "./calls/http/health.ts";
 import { callInTurn, linkInTurn } from "./calls/http/in-turn.ts";
-import { installRoutes } from "./calls/http/install-route.ts";
 import { limitFailures } from "./calls/http/limit-rates.ts";
 import { metricsRoute } from "./calls/http/metrics-route.ts";
 import { nameCaller } from "./calls/http/name-caller.ts";

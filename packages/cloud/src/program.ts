@@ -42,6 +42,7 @@ const SAME_SIGNAL_MS = 1000;
 export const program = new Command("downlink")
   .description("The Downlink control plane")
   .version(PROGRAM_VERSION, "--version")
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, "downlink:")) })
   .addHelpText(
     "after",
     `\nSettings are environment variables (docs/reference/settings.md says what each means):\n${foldNames(settingNames)}`,

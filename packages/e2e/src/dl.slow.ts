@@ -49,11 +49,29 @@ test("dl logs in, lists, asks for a recording and waits for it, and exports an e
   assert.ok(wanted.length > 0);
   assert.deepEqual(contentOf(await readIndexedMessages(await readFile(output))), contentOf(wanted));
 
+  const unknown = await dl(["frob"]);
+  assert.deepEqual([unknown.code, unknown.err.startsWith("dl: unknown command")], [2, true], unknown.err);
+
+  await tryUnknownTopics(dl, { id: recording!.id, topic, output });
   await cloud().admin.call(api.recordings.delete, { keyOrId: recording!.id });
   const gone = await dl(["export", recording!.id, "-o", join(folder, "gone.mcap")]);
   assert.deepEqual([gone.code, /^dl: .*\n$/.test(gone.err)], [1, true], gone.err);
   assert.deepEqual((await readdir(folder)).sort(), ["downlink", "part.mcap"]);
 });
+
+interface Tried {
+  readonly id: string;
+  readonly topic: string;
+  readonly output: string;
+}
+
+async function tryUnknownTopics(dl: (args: readonly string[]) => Promise<Ran>, { id, topic, output }: Tried) {
+  const astray = await dl(["export", id, "-o", `${output}.none`, "--topic=/frob"]);
+  assert.deepEqual([astray.code, /^dl: the recording has no topic \/frob; it has .*\n$/.test(astray.err)], [1, true]);
+  assert.ok(astray.err.includes(topic));
+  const partly = await dl(["export", id, "-o", output, "--force", "--topic=/frob", `--topic=${topic}`]);
+  assert.deepEqual([partly.code, partly.err.startsWith("dl: the recording has no topic /frob; it has ")], [0, true]);
+}
 
 function run(args: readonly string[], { folder, input }: { folder: string; input: string }): Promise<Ran> {
   const env = { ...process.env, XDG_CONFIG_HOME: folder, DOWNLINK_API_URL: "", DOWNLINK_API_KEY: "" };

@@ -21,7 +21,7 @@ export async function checkPlaces({ configFile, stateDir, root }: EnrolmentPlace
   refuse(
     tryWritingBelow(dirname(configFile)),
     (why) =>
-      `the settings cannot be written to ${configFile}: ${why}. Do this as root, or name a file that you may write with --config FILE`,
+      `the settings cannot be written to ${configFile}: ${why}. Do this as root, or name places that you may write: --config FILE --state-dir DIR`,
   );
   if (existsSync(configFile) && !statSync(configFile).isFile())
     throw new InvalidSettingError(`${configFile} is not a file; name one with --config FILE`);

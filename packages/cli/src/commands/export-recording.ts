@@ -4,7 +4,7 @@ import { getStream } from "@downlink/client/node";
 import { api, type CallInput, exportLinks, type Output } from "@downlink/protocol";
 import { formatBytes } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
-import { UsageError } from "../failures/failures.ts";
+import { RefusedError, UsageError } from "../failures/failures.ts";
 import type { Service } from "../login/open-service.ts";
 import { openOutput } from "./output-file.ts";
 import { showProgress } from "./progress.ts";
@@ -26,11 +26,15 @@ export interface ExportFlags {
 
 type Link = Output<typeof exportLinks.create>;
 
-/** Writes a file that is whole or not there. Throws {@link UsageError}, and what the service and the disk refuse. */
+/**
+ * Writes a file that is whole or not there. Throws {@link UsageError}, {@link RefusedError} where the recording has none of the topics, and
+ * what the service and the disk refuse.
+ */
 export async function exportRecording(service: Service, keyOrId: string, flags: ExportFlags): Promise<void> {
   const selection = selectionOf(flags);
   const { id } = await service.client.call(api.recordings.get, { keyOrId, ...inProject(flags) });
   const link = await service.client.call(exportLinks.create, { recordingId: id, ...selection });
+  if (link.unknownTopics) await judgeTopics(service, { id, unknown: link.unknownTopics, flags });
   note(link);
   const source = () => getStream(link.link, { signal: service.signal, dispatcher: service.dispatcher });
   if (flags.output === "-") return await pipeline(source, process.stdout, { end: false });
@@ -64,10 +68,31 @@ function selectionOf(flags: ExportFlags): Omit<CallInput<typeof exportLinks.crea
 
 const inProject = ({ project }: ExportFlags) => (project === undefined ? {} : { projectId: project });
 
+interface Unknown {
+  readonly id: string;
+  /** The topics that the recording does not have. */
+  readonly unknown: readonly string[];
+  readonly flags: ExportFlags;
+}
+
+const NAMED_TOPICS = 20;
+
+/** Says which topics the recording has in the place of unknown ones. Throws {@link RefusedError} where nothing would be left to export. */
+async function judgeTopics({ client }: Service, { id, unknown, flags }: Unknown): Promise<void> {
+  const topics = await client.call(api.topics.list, { recordingId: id, limit: NAMED_TOPICS + 1, ...inProject(flags) });
+  const names = [...new Set(topics.slice(0, NAMED_TOPICS).map(({ topic }) => topic))];
+  const more = topics.length > NAMED_TOPICS ? " and more" : "";
+  const text = `the recording has no topic ${unknown.join(", ")}; it has ${names.join(", ")}${more}`;
+  if (new Set(flags.topic).size <= unknown.length && !flags.attachments) throw new RefusedError(text);
+  say(text);
+}
+
+function say(text: string): void {
+  process.stderr.write(`dl: ${printable(text)}\n`);
+}
+
 /** Says what the file will not have, before it is there. */
-function note({ damage, missing, unknownTopics }: Link): void {
-  const say = (text: string) => process.stderr.write(`dl: ${printable(text)}\n`);
-  if (unknownTopics) say(`no message has the topics ${unknownTopics.join(", ")}`);
+function note({ damage, missing }: Link): void {
   if (missing) say("a part of the data cannot be exported now; --complete refuses such an export");
   if (damage) say("a part of the recording is damaged, and the file says which in its record downlink.export");
 }

@@ -37,6 +37,8 @@ test("the control plane is installed by apt, and dl by a person without rights",
   await run("apt-get install --yes --no-install-recommends /srv/downlink_*.deb /srv/downlink-cli_*.deb");
   await run("systemctl enable --now downlink");
   await run(`curl --retry 60 --retry-delay 1 --retry-all-errors -fsS ${URL}/readyz`);
+  const journal = await run("journalctl -u downlink");
+  assert.deepEqual([/admin API key is in/.test(journal), journal.includes("dl_sk_")], [true, false]);
   assert.match(await run(`curl -fsS ${URL}/guide/start/install`), /<title>/);
   assert.match(await asPerson("dl --version"), /^\d+\.\d+\.\d+\n$/);
   await run(`cat /var/lib/downlink/data/admin.key | runuser -l person -c 'dl login ${URL}'`);
@@ -109,6 +111,7 @@ test("the script removes the agent, and leaves the recordings", { skip }, async 
   await run(`${INSTALL} --uninstall`);
   assert.match(await run(`${INSTALL} --uninstall`), /No agent is installed/);
   assert.notEqual((await machine.run("command -v agent")).code, 0);
+  assert.doesNotMatch(await run("getfacl -Rc /data"), /^(default:)?user:[^:]/m); // the user's number may become that of another one
   await run("test -e /data/run.mcap && ! test -e /etc/downlink/agent.env && ! test -e /var/lib/downlink-agent");
 });
 
@@ -117,6 +120,7 @@ test("a control plane that was removed and is installed again starts with the da
   await run(`curl --retry 60 --retry-delay 1 --retry-all-errors -fsS ${URL}/readyz`);
   assert.equal((JSON.parse(await asPerson("dl ls --json")) as unknown[]).length, 1);
   assert.match((await machine.run("runuser -l person -c 'downlink admin status' 2>&1")).output, /do this as root/);
+  for (const word of ["--help", "admin --help", "--version"]) await asPerson(`downlink ${word}`);
 });
 
 test("the archives run where a person unpacks them", { skip }, async () => {

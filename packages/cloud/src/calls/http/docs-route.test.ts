@@ -3,9 +3,9 @@ import { after, test } from "node:test";
 import { api, type Contract, documentedApi, siteUploads, toOpenApi, webhookEvents } from "@downlink/protocol";
 import { createApp } from "../../app.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
+import { installPaths } from "../data-plane/install-route.ts";
 import { consolePaths } from "./console-route.ts";
 import { guidePaths } from "./guide-route.ts";
-import { installPaths } from "./install-route.ts";
 
 interface Described {
   readonly operationId: string;

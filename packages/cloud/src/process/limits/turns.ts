@@ -27,6 +27,8 @@ export interface Turns {
   readonly bodies: FairTurns;
   /** Files and parts of files, while they are received. */
   readonly uploads: FairTurns;
+  /** Packages of the agent, while they are sent; shared between addresses, because their callers have no token. */
+  readonly packages: FairTurns;
   /** The hashing of passwords, which needs memory and a thread; shared between addresses, and of one address between accounts. */
   readonly passwords: FairTurns;
   /** The calls at the provider of OpenID Connect, shared between addresses. */
@@ -43,6 +45,7 @@ export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
   exportSteps: { atOnce: 2, perOwner: 1, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
   bodies: { atOnce: 1, perOwner: 1, waiting: 64, waitMs: 30_000 },
   uploads: { atOnce: 512, perOwner: 256, waiting: 1000, waitMs: 30_000 },
+  packages: { atOnce: 64, perOwner: 16, waiting: 256, waitMs: 60_000 },
   passwords: { atOnce: 2, perOwner: 1, waiting: 20, waitingPerToken: 5, waitMs: 30_000, code: "RateLimited" },
   provider: { atOnce: 20, perOwner: 4, waiting: 20, waitMs: 30_000, code: "RateLimited" },
 };
@@ -58,6 +61,7 @@ export function createTurns(limits: Readonly<Record<keyof Turns, TurnLimits>>): 
     exportSteps: new FairTurns("steps of exports", limits.exportSteps),
     bodies: new FairTurns("large bodies", limits.bodies),
     uploads: new FairTurns("uploads", limits.uploads),
+    packages: new FairTurns("downloads of packages", limits.packages),
     passwords: new FairTurns("sign-ins", limits.passwords),
     provider: new FairTurns("sign-ins", limits.provider),
   };

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { eventually } from "@downlink/recordings/testing";
+import { defaultLimits } from "../../process/limits/limits.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../../../agent/packaging/install.sh", import.meta.url));
@@ -76,4 +78,35 @@ test("without the setting there is no script, so that a shell gets none from `cu
   assert.equal(status, 404);
   assert.match(text, /the operator set no DOWNLINK_AGENT_PACKAGES/);
   assert.equal((await read("/agent-packages/release.pub", plain.url)).status, 404);
+});
+
+test("a download that broke off goes on where it was, and one that is whole already is not sent again", async () => {
+  const path = `${cloud.url}/agent-packages/downlink-agent_0.9.0_amd64.deb`;
+  const rest = await fetch(path, { headers: { Range: "bytes=8-" } });
+  assert.deepEqual([rest.status, await rest.text()], [206, "0.9.0"]);
+  const again = await fetch(path, { headers: { "If-None-Match": rest.headers.get("etag")! } });
+  assert.equal(again.status, 304);
+});
+
+test("an address has so many packages sent at once; a further one waits until one of them ends", async (t) => {
+  const packages = { atOnce: 2, perOwner: 1, waiting: 1, waitMs: 60_000 };
+  const environment = { DOWNLINK_AGENT_PACKAGES: folder };
+  const narrow = await startCloud(t, {
+    works: false,
+    environment,
+    limits: { turns: { ...defaultLimits.turns, packages } },
+  });
+  const large = join(folder, "downlink-agent_0.6.0_amd64.deb");
+  writeFileSync(large, Buffer.alloc(32 * 1024 * 1024)); // more than the connection holds
+  const ask = (name: string) => fetch(`${narrow.url}/agent-packages/${name}`);
+  const slow = await ask("downlink-agent_0.6.0_amd64.deb");
+  const waits = ask("release.pub");
+  await eventually(
+    () => narrow.deps.turns.packages.countOf("127.0.0.1"),
+    (count) => count === 2,
+  );
+  assert.equal((await ask("release.pub")).status, 503);
+  assert.equal((await slow.bytes()).length, 32 * 1024 * 1024);
+  assert.equal(await (await waits).text(), "the public half");
+  rmSync(large);
 });

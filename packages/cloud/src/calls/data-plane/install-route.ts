@@ -1,10 +1,14 @@
 import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import type { Hono } from "hono";
 import { ApiError, throwNotFound } from "../../core/errors.ts";
 import type { Deps } from "../context/context.ts";
-import type { Env } from "./env.ts";
+import type { Env } from "../http/env.ts";
+import { callInTurn } from "../http/in-turn.ts";
+import { addressOf } from "../http/limit-rates.ts";
+import { sendBlob } from "./download.ts";
+import { logBreak } from "./link-request.ts";
+import type { Sendable } from "./slice-of.ts";
 
 const SCRIPT = "/install.sh";
 const LIST = "/agent-packages";
@@ -23,7 +27,8 @@ const ADDRESS = /^https?:\/\/[\w.:[\]/-]+$/;
  * Serves the script that installs the agent on a robot, and the packages that it installs, from the folder that the operator chose. All is 404
  * where they chose none, also for `curl -f … | sh`, but for the list, which is empty then.
  */
-export function installRoutes(app: Hono<Env>, { agentPackages, publicUrl }: Pick<Deps, "agentPackages" | "publicUrl">) {
+export function installRoutes(app: Hono<Env>, deps: Deps): void {
+  const { agentPackages, publicUrl, turns, trustedProxies } = deps;
   app.get(SCRIPT, async (c) => {
     const folder = await requireRelease(agentPackages);
     const address = publicUrl();
@@ -36,25 +41,42 @@ export function installRoutes(app: Hono<Env>, { agentPackages, publicUrl }: Pick
     const names = (await explainLack(agentPackages)) === undefined ? await readdir(agentPackages!) : [];
     return c.json({ files: names.filter((name) => OF_RELEASE.test(name)).sort() });
   });
+  app.use(
+    FILES,
+    callInTurn(
+      () => turns.packages,
+      (c) => addressOf(c, trustedProxies),
+    ),
+  );
   app.get(FILES, async (c) => {
     const folder = await requireRelease(agentPackages);
     const asked = c.req.param("name");
     const name = LATEST.test(asked) ? asked.replace("latest", await newestOf(folder)) : asked;
     const path = join(folder, OF_RELEASE.test(name) ? name : throwNotFound(`the package ${asked}`));
-    const file = await open(path).catch(absentAs(() => throwNotFound(`the package ${asked}`)));
-    const stats = await file.stat();
-    if (!stats.isFile()) {
-      await file.close();
-      throwNotFound(`the package ${asked}`);
-    }
-    const headers = { "Content-Type": "application/octet-stream", "Content-Length": `${stats.size}` };
-    if (c.req.method === "HEAD") {
-      await file.close();
-      return c.body(null, 200, headers);
-    }
-    const bytes = Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array<ArrayBuffer>>; // it closes the file
-    return c.body(bytes, 200, headers);
+    const file = await openPackage(path, asked);
+    return await sendBlob(c, file, {
+      etag: file.etag,
+      mediaType: "application/octet-stream",
+      fileName: name,
+      onFailure: logBreak(c, deps),
+    });
   });
+}
+
+/** Opens a file of the release to be sent. Throws NotFound where there is none of that name. */
+async function openPackage(path: string, asked: string): Promise<Sendable & { readonly etag: string }> {
+  const file = await open(path).catch(absentAs(() => throwNotFound(`the package ${asked}`)));
+  const stats = await file.stat();
+  if (!stats.isFile()) {
+    await file.close();
+    throwNotFound(`the package ${asked}`);
+  }
+  return {
+    etag: `${stats.ino}-${stats.mtimeMs}`,
+    sizeBytes: stats.size,
+    stream: (range) => file.createReadStream({ start: range?.start, end: range?.endInclusive, autoClose: false }),
+    [Symbol.asyncDispose]: () => file.close(),
+  };
 }
 
 async function requireRelease(folder: string | undefined): Promise<string> {
