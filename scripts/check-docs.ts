@@ -1,4 +1,4 @@
-// Checks that every file and folder exists which a page names in backticks or as a link, every heading that a link leads to, and that the index
+// Checks that every file and folder exists which a page, or a script in `prisma/functions`, names in backticks or as a link, every heading that a link leads to, and that the index
 // of `docs/` names each of its pages.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -12,7 +12,7 @@ const SOURCE_FILE = /\w\.(ts|tsx|mjs|cjs|prisma|md)$/;
 const ELSEWHERE = ["node_modules", "out", "dist", "bin/agent", "lake", "moves", "text/html"];
 const PATH = /^[\w@.*{},-]+(\/[\w@.*{},-]+)*\/?$/;
 
-const docs = globSync("**/*.md", { cwd: ROOT, exclude: LEFT_OUT }).sort();
+const docs = globSync(["**/*.md", "prisma/functions/*.sql"], { cwd: ROOT, exclude: LEFT_OUT }).sort();
 const missing = [
   ...docs.flatMap((doc) => findMissing(doc).map((path) => `${doc}: ${path} does not exist`)),
   ...docs.flatMap((doc) => findLostHeadings(doc).map((link) => `${doc}: ${link} leads to no heading`)),

@@ -4,6 +4,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import pg from "pg";
+import { withEmptyDatabase } from "./empty-database.ts";
+import { compareDefinitions } from "./sql-definitions.ts";
 
 const MIGRATE = join(import.meta.dirname, "migrate.ts");
 const PRISMA = join(import.meta.dirname, "..", "prisma");
@@ -35,6 +38,29 @@ test("a field that was added makes up the whole next migration, and what only SQ
   assert.match(drift.stdout, /^-- AlterTable\nALTER TABLE "Robot" ADD COLUMN\s+"name" TEXT;\n\nprisma/);
 });
 
+test("a function or trigger that its file does not have as the database has it is named, and so is one that only one of them has", async (t) => {
+  const folder = join(makeSchema(t), "functions");
+  const write = (name: string, sql: string) => writeFileSync(join(folder, `${name}.sql`), sql);
+  const one = "CREATE OR REPLACE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1';";
+  const two = one.replace("SELECT 1", "SELECT 2");
+  await withEmptyDatabase(async (url) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(one);
+    assert.deepEqual(await compareDefinitions(url, folder), ["function one() is in no file"]);
+    write("one", one);
+    assert.deepEqual(await compareDefinitions(url, folder), []);
+    write("one", two);
+    const [difference, ...others] = await compareDefinitions(url, folder);
+    assert.match(difference!, /^function one\(\) is in the migrations:.*SELECT 1.*and in its file:.*SELECT 2/s);
+    assert.deepEqual(others, []);
+    await client.query(two);
+    write("three", one.replace("one()", "three()"));
+    assert.deepEqual(await compareDefinitions(url, folder), ["function three() is in no migration"]);
+    await client.end();
+  });
+});
+
 test("a name that is no file name is refused, and so is a schema that does not parse", (t) => {
   const prisma = makeSchema(t);
   assert.equal(migrate(prisma, "create", "../x").status, 1);
@@ -48,12 +74,12 @@ test("a name that is no file name is refused, and so is a schema that does not p
 function makeSchema(t: TestContext): string {
   const prisma = mkdtempSync(join(tmpdir(), "schema-"));
   t.after(() => rmSync(prisma, { recursive: true }));
-  for (const folder of ["schema", "migrations"]) mkdirSync(join(prisma, folder));
+  for (const folder of ["schema", "migrations", "functions"]) mkdirSync(join(prisma, folder));
   cpSync(join(PRISMA, "schema", "main.prisma"), join(prisma, "schema", "main.prisma"));
   return prisma;
 }
 
 function migrate(prisma: string, ...args: string[]) {
-  const folders = ["--schema", join(prisma, "schema"), "--migrations", join(prisma, "migrations")];
+  const folders = ["schema", "migrations", "functions"].flatMap((name) => [`--${name}`, join(prisma, name)]);
   return spawnSync(process.execPath, [MIGRATE, ...args, ...folders], { encoding: "utf8" });
 }

@@ -1,10 +1,10 @@
 // Writes migrations from the schema:
 //
 //   node scripts/migrate.ts create NAME   a new migration with what prisma/schema has and the migrations have not
-//   node scripts/migrate.ts drift         prints that difference and exits 2 when there is one
+//   node scripts/migrate.ts drift         prints that difference, and that of prisma/functions, and exits 2 when there is one
 //
 // DATABASE_URL names a server on which a database for the comparison may be made and dropped; without it one is started.
-// --schema DIR and --migrations DIR stand for the folders under prisma/.
+// --schema DIR, --migrations DIR and --functions DIR stand for the folders under prisma/.
 import { globSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -13,6 +13,7 @@ import type { SchemaContainer } from "@prisma/schema-engine-wasm";
 import { applyMigrations } from "../packages/cloud/src/db/migrations.ts";
 import { withEmptyDatabase } from "./empty-database.ts";
 import { diffToSchema } from "./schema-engine.ts";
+import { compareDefinitions } from "./sql-definitions.ts";
 
 const PRISMA = resolve(import.meta.dirname, "..", "prisma");
 const DRIFT_EXIT_CODE = 2;
@@ -22,6 +23,7 @@ const { values: folders, positionals } = parseArgs({
   options: {
     schema: { type: "string", default: join(PRISMA, "schema") },
     migrations: { type: "string", default: join(PRISMA, "migrations") },
+    functions: { type: "string", default: join(PRISMA, "functions") },
   },
   allowPositionals: true,
 });
@@ -31,7 +33,7 @@ else if (command === "drift") await reportDrift();
 else fail("usage: migrate.ts create NAME (a-z, 0-9 and _) | drift");
 
 async function createMigration(name: string): Promise<void> {
-  const sql = await findDifference();
+  const sql = await withMigrated(async (url) => diffToSchema(url, await readSchema()));
   if (sql === undefined) return console.log("the schema has nothing that the migrations have not");
   const stamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
   const folder = join(folders.migrations, `${stamp}_${name}`);
@@ -41,18 +43,27 @@ async function createMigration(name: string): Promise<void> {
 }
 
 async function reportDrift(): Promise<void> {
-  const sql = await findDifference();
-  if (sql === undefined) return console.log("the migrations give what the schema says");
-  console.log(`${sql}\nprisma/schema says more than the migrations: run "npm run db:create NAME"`);
+  await withMigrated(async (url) => {
+    const sql = await diffToSchema(url, await readSchema());
+    if (sql !== undefined)
+      reportOne(`${sql}\nprisma/schema says more than the migrations: run "npm run db:create NAME"`);
+    const differences = await compareDefinitions(url, folders.functions);
+    if (differences.length > 0)
+      reportOne(`prisma/functions is not what the migrations make:\n${differences.join("\n")}`);
+    if (process.exitCode === undefined) console.log("the migrations give what prisma/schema and prisma/functions say");
+  });
+}
+
+function reportOne(difference: string): void {
+  console.log(difference);
   process.exitCode = DRIFT_EXIT_CODE;
 }
 
-/** Returns what the migrations lack, as SQL. They are applied in the same way as in production. */
-async function findDifference(): Promise<string | undefined> {
-  const files = await readSchema();
+/** Applies the migrations to an empty database, as in production. */
+function withMigrated<T>(work: (url: string) => Promise<T>): Promise<T> {
   return withEmptyDatabase(async (url) => {
     await applyMigrations({ url, dir: folders.migrations, log: silent });
-    return diffToSchema(url, files);
+    return await work(url);
   });
 }
 

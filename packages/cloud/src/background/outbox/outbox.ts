@@ -12,7 +12,10 @@ export interface OutboxEvent {
   readonly payload: Record<string, unknown>;
 }
 
-/** Writes an event for others in the transaction of the change itself: the two commit together or not at all. */
+/**
+ * Writes an event for others in the transaction of the change itself: the two commit together or not at all. A trigger makes its deliveries
+ * (`prisma/functions/webhook-deliveries.sql`).
+ */
 export async function writeEvent(tx: Transaction, event: OutboxEvent): Promise<void> {
   await writeEvents(tx, [event]);
 }

@@ -1,5 +1,5 @@
-// Long polls wake by NOTIFY. Triggers send it with the commit of every change of an agent's work or token, so that no writer can forget it.
-// A lost signal costs a wait, never correctness: a waiting poll checks its token, lease and incarnation every 10 s, and known work is read
+// Long polls wake by NOTIFY. Triggers (`prisma/functions/work-signals.sql`) send it with the commit of every change of an agent's work or
+// token, so that no writer can forget it. A lost signal costs a wait, never correctness: a waiting poll checks its token, lease and incarnation every 10 s, and known work is read
 // again after 5 minutes at the latest.
 //
 // Commits that signal wait for each other, because Postgres holds one lock from the notification until the commit is durable: 16
