@@ -26,6 +26,7 @@ const GATES: Gate[] = [
   { name: "schema and migrations", command: [process.execPath, "scripts/migrate.ts", "drift"] },
   { name: "OpenAPI", command: [process.execPath, "scripts/check-openapi.ts"] },
   { name: "paths in documents", command: [process.execPath, "scripts/check-docs.ts"] },
+  { name: "queries", command: [process.execPath, "scripts/check-queries.ts"] },
   { name: "words", command: [process.execPath, "scripts/check-words.ts"] },
 ];
 

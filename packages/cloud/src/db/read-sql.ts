@@ -14,6 +14,11 @@ export function newPoolReader({ pool }: Pick<Database, "pool">): ReadSql {
   return async ({ text, values }) => (await pool.query({ text, values, types: bigintTypes })).rows;
 }
 
+/** Writes by a statement that was composed for one request. Returns how many rows it changed. */
+export async function writeSql({ pool }: Pick<Database, "pool">, { text, values }: Prisma.Sql): Promise<number> {
+  return (await pool.query({ text, values })).rowCount ?? 0;
+}
+
 /** Reads in a transaction, and so sees its changes. */
 export function newTransactionReader(tx: Transaction): ReadSql {
   return (query) => tx.$queryRaw(query);

@@ -24,7 +24,8 @@ export async function withTransaction<T>(
   { timeoutMs = TIMEOUT_MS }: { timeoutMs?: number } = {},
 ): Promise<T> {
   const workInTime = async (tx: Transaction) => {
-    if (timeoutMs > TIMEOUT_MS) await tx.$executeRawUnsafe(`SET LOCAL statement_timeout = ${timeoutMs}`);
+    if (timeoutMs > TIMEOUT_MS)
+      await tx.$executeRaw`SELECT set_config('statement_timeout', ${String(timeoutMs)}, true)`;
     return work(tx);
   };
   return db.tx ? runInSavepoint(db.tx, workInTime) : beginTransaction(db, workInTime, timeoutMs);

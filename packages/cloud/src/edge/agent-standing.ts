@@ -139,31 +139,45 @@ export type AgentRow = StoredAgent &
   Pick<AgentModel, "machineId" | "agentVersion" | "lastSeenAtNs"> & { readonly facts: object };
 
 const COLUMNS = [
-  ...["leaseNumber", "leaseInstanceId", "leaseExpiresAtNs", "reportSequence", "oustedInstanceId", "oustedReturns"],
-  ...["clonedAtNs", "listedIncarnation", "machineId", "agentVersion", "lastSeenAtNs", "facts"],
+  "leaseNumber",
+  "leaseInstanceId",
+  "leaseExpiresAtNs",
+  "reportSequence",
+  "oustedInstanceId",
+  "oustedReturns",
+  "clonedAtNs",
+  "listedIncarnation",
+  "machineId",
+  "agentVersion",
+  "lastSeenAtNs",
+  "facts",
 ] as const;
 
-const buildRegistration = (owner: "deviceId" | "siteId") => `
-  INSERT INTO "Agent" (id, "orgId", "projectId", "${owner}", "isOnline", ${COLUMNS.map((name) => `"${name}"`).join(", ")})
-  VALUES ($1, $2, $3, $4, true, ${COLUMNS.map((_, at) => `$${at + 6}`).join(", ")})
-  ON CONFLICT ("${owner}") DO UPDATE SET "isOnline" = true, ${COLUMNS.map((name) => `"${name}" = excluded."${name}"`).join(", ")}
-  WHERE "Agent".xmin = $5::xid`;
-const REGISTER_OF_DEVICE = buildRegistration("deviceId");
-const REGISTER_OF_SITE = buildRegistration("siteId");
+interface Registration extends AgentRow {
+  readonly orgId: string;
+  readonly projectId: string | null;
+  readonly ownerId: string;
+  readonly rowVersion: string | null;
+}
+
+const registerOf = (owner: "deviceId" | "siteId") =>
+  prepare(
+    (_db, at: Parameters<Registration>) => sql<{ id: string }>`
+      INSERT INTO "Agent" (id, "orgId", "projectId", ${sql.ref(owner)}, "isOnline", ${sql.join(COLUMNS.map((name) => sql.ref(name)))})
+      VALUES (${at.id}, ${at.orgId}, ${at.projectId}, ${at.ownerId}, true, ${sql.join(COLUMNS.map((name) => at[name]))})
+      ON CONFLICT (${sql.ref(owner)}) DO UPDATE
+        SET "isOnline" = true, ${sql.join(COLUMNS.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))}
+        WHERE "Agent".xmin = ${at.rowVersion}::xid
+      RETURNING id`,
+  );
+const registerOfDevice = registerOf("deviceId");
+const registerOfSite = registerOf("siteId");
 
 /** Returns false if the agent's row has changed since its standing was read. */
 export async function writeAgent({ db, caller }: AgentCtx, row: AgentRow, before: Standing): Promise<boolean> {
-  const isDevice = caller.deviceId !== null;
-  const ids = [row.id, caller.orgId, caller.projectId, caller.deviceId ?? caller.siteId];
-  const { rowCount } = await db.pool.query({
-    name: isDevice ? "write a device's agent" : "write a site's agent",
-    text: isDevice ? REGISTER_OF_DEVICE : REGISTER_OF_SITE,
-    values: [...ids, before.agent?.rowVersion ?? null, ...COLUMNS.map((name) => toValue(row[name as keyof AgentRow]))],
-  });
-  return rowCount === 1;
-}
-
-function toValue(value: unknown): unknown {
-  if (typeof value === "bigint") return value.toString();
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+  const { orgId, projectId, deviceId, siteId } = caller;
+  const rowVersion = before.agent?.rowVersion ?? null;
+  const register = deviceId === null ? registerOfSite : registerOfDevice;
+  const written = await register(db, { ...row, orgId, projectId, ownerId: deviceId ?? siteId!, rowVersion });
+  return written.length === 1;
 }

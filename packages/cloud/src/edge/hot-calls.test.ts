@@ -67,8 +67,8 @@ test("a report that is stored between two statements of a hello is not overlooke
   const { query } = pool;
   const reported = { isDue: true };
   t.mock.method(pool, "query", async function (this: typeof pool, ...given: unknown[]) {
-    const [{ name }] = given as [{ name?: string }];
-    if (name === "write a device's agent" && reported.isDue) {
+    const [{ text }] = given as [{ text?: string }];
+    if (text?.includes('INSERT INTO "Agent"') && reported.isDue) {
       reported.isDue = false;
       await agent.report([recordingItem()]);
     }

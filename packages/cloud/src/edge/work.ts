@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { AgentSettings, type EdgeSettings, EdgeWork } from "@downlink/protocol";
+import { sql } from "kysely";
 import { z } from "zod";
 import type { AgentCtx } from "../calls/context/context.ts";
 import { type Complete, toComplete } from "../core/complete.ts";
 import { readIncarnation } from "../db/incarnation.ts";
+import { type Parameters, prepare } from "../db/prepared.ts";
 import { withLease } from "../fleet/agents/lease.ts";
 import { ownerId, readOwner } from "../process/polls/agent-owner.ts";
 import { type KnownWork, keepShortBody } from "../process/polls/known-work.ts";
@@ -42,38 +44,53 @@ function toRead(work: Complete<EdgeWork>, known: Pick<KnownWork, "maxRequests" |
 
 type Resting = SettingsOwner & { readonly incarnation: string };
 
+interface Rest {
+  /** The device or the site that the agent is of. */
+  readonly ownerId: string;
+  readonly lease: bigint;
+  readonly nowNs: bigint;
+  readonly untilNs: bigint;
+  /** A lease that ends later is not renewed. */
+  readonly freshNs: bigint;
+}
+
+type RestingRow = DeviceSettings & SiteSettings & { readonly incarnation: string };
+
 /**
  * Reads everything as of one moment, and renews the lease if that was not done lately. A change after that moment is signalled, as with
  * every answer.
  */
-const restingSql = (owner: "Device" | "Site", key: "deviceId" | "siteId", settings: string) => `
-  WITH held AS (
-    SELECT id, "leaseExpiresAtNs" FROM "Agent" WHERE "${key}" = $1 AND "leaseNumber" = $2 AND "clonedAtNs" IS NULL
-  ), renewed AS (
-    UPDATE "Agent" a SET "leaseExpiresAtNs" = $4, "lastSeenAtNs" = $3, "isOnline" = true
-      FROM held h WHERE a.id = h.id AND a."leaseNumber" = $2 AND h."leaseExpiresAtNs" NOT BETWEEN $5 AND $4
-  )
-  SELECT ${settings}, c.incarnation FROM held h JOIN "${owner}" o ON o.id = $1 JOIN "Deployment" c ON c.id = 1
-  WHERE NOT EXISTS (SELECT FROM "ImportRequest" r WHERE r."agentId" = h.id AND NOT r."isAcknowledged")
-    AND NOT EXISTS (SELECT FROM "SalvageRequest" s WHERE s."agentId" = h.id AND s.state = 'requested')`;
-const RESTING_OF_DEVICE = restingSql(
+const restingOf = (owner: "Device" | "Site", key: "deviceId" | "siteId", settings: string) =>
+  prepare(
+    (_db, at: Parameters<Rest>) => sql<RestingRow>`
+      WITH held AS (
+        SELECT id, "leaseExpiresAtNs" FROM "Agent"
+          WHERE ${sql.ref(key)} = ${at.ownerId} AND "leaseNumber" = ${at.lease} AND "clonedAtNs" IS NULL
+      ), renewed AS (
+        UPDATE "Agent" a SET "leaseExpiresAtNs" = ${at.untilNs}, "lastSeenAtNs" = ${at.nowNs}, "isOnline" = true
+          FROM held h WHERE a.id = h.id AND a."leaseNumber" = ${at.lease}
+            AND h."leaseExpiresAtNs" NOT BETWEEN ${at.freshNs} AND ${at.untilNs}
+      )
+      SELECT ${sql.raw(settings)}, c.incarnation
+      FROM held h JOIN ${sql.table(owner)} o ON o.id = ${at.ownerId} JOIN "Deployment" c ON c.id = 1
+      WHERE NOT EXISTS (SELECT FROM "ImportRequest" r WHERE r."agentId" = h.id AND NOT r."isAcknowledged")
+        AND NOT EXISTS (SELECT FROM "SalvageRequest" s WHERE s."agentId" = h.id AND s.state = 'requested')`,
+  );
+const findRestingDevice = restingOf(
   "Device",
   "deviceId",
   'o.enabled, o."retainRecordingsSeconds", o."autoDeleteAfterImport", o."agentSettings"',
 );
-const RESTING_OF_SITE = restingSql("Site", "siteId", 'o."retainRecordingsSeconds", o."agentSettings"');
+const findRestingSite = restingOf("Site", "siteId", 'o."retainRecordingsSeconds", o."agentSettings"');
 
 /** Returns undefined if something is wanted of the agent, or if it does not hold the lease: by far most agents are at rest. */
 async function readResting({ db, caller, clock }: AgentCtx): Promise<Resting | undefined> {
   if (caller.lease === undefined) return undefined;
   const isDevice = caller.deviceId !== null;
   const nowNs = clock.nowNs();
-  const { rows } = await db.pool.query<DeviceSettings & SiteSettings & { incarnation: string }>({
-    name: isDevice ? "a device's agent at rest" : "a site's agent at rest",
-    text: isDevice ? RESTING_OF_DEVICE : RESTING_OF_SITE,
-    values: [ownerId(caller), ...[caller.lease, nowNs, nowNs + LEASE_NS, nowNs + FRESH_NS].map(String)],
-  });
-  const [row] = rows;
+  const times = { nowNs, untilNs: nowNs + LEASE_NS, freshNs: nowNs + FRESH_NS };
+  const find = isDevice ? findRestingDevice : findRestingSite;
+  const [row] = await find(db, { ownerId: ownerId(caller), lease: caller.lease, ...times });
   if (!row) return undefined;
   return { incarnation: row.incarnation, ...(isDevice ? { device: row } : { site: row }) };
 }

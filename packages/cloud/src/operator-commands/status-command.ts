@@ -2,6 +2,8 @@ import type { Command } from "commander";
 import { countJobs } from "../background/jobs/failing-jobs.ts";
 import type { Deps } from "../calls/context/context.ts";
 import { readBackupState } from "../calls/recovery/judge-backup-age.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { newPoolReader } from "../db/read-sql.ts";
 import { LAST_WHOLE_READ } from "../db/stored-data.ts";
 import { print, toTime } from "./print-rows.ts";
 
@@ -34,13 +36,13 @@ interface ServerRow {
   readonly isStandby: boolean;
 }
 
-const SERVER = `
+const SERVER = Prisma.sql`
   SELECT current_setting('server_version') AS version, pg_database_size(current_database())::float8 AS "sizeBytes",
     (SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL)::int AS connections,
     current_setting('max_connections')::int AS "maxConnections", pg_is_in_recovery() AS "isStandby"`;
 
 async function readDatabase({ db, migrations }: Deps, isEmbedded: boolean) {
-  const [server] = (await db.pool.query<ServerRow>(SERVER)).rows;
+  const [server] = await newPoolReader(db)<ServerRow>(SERVER);
   return { isEmbedded, ...server!, migrations: migrations.length };
 }
 
@@ -60,7 +62,7 @@ async function readContents(deps: Deps) {
   const failedImports = await prisma.importRequest.count({ where: { state: "error", isOver: false } });
   const jobs = await countJobs(db);
   const backups = await readBackups(deps);
-  const [read] = (await db.pool.query<{ seconds: number }>(LAST_WHOLE_READ)).rows;
+  const [read] = await newPoolReader(db)<{ seconds: number }>(LAST_WHOLE_READ);
   const lastWholeReadAt = read!.seconds === 0 ? null : toTime(BigInt(Math.trunc(read!.seconds)) * 1_000_000_000n);
   const givenUp = jobs.reduce((sum, { failed }) => sum + failed, 0);
   return {

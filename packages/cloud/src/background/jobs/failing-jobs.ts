@@ -1,4 +1,6 @@
 import type { Database } from "../../db/client.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import { newPoolReader, writeSql } from "../../db/read-sql.ts";
 
 type Jobs = Pick<Database, "pool">;
 
@@ -24,34 +26,34 @@ export interface FailingJob {
 }
 
 /** The queue's own jobs begin with two underscores. */
-const OURS = "NOT starts_with(name, '__')";
+const OURS = Prisma.sql`NOT starts_with(name, '__')`;
 
-const QUEUES = `
+const QUEUES = Prisma.sql`
   SELECT name, count(*) FILTER (WHERE state = 'created')::int AS waiting, count(*) FILTER (WHERE state = 'active')::int AS active,
     count(*) FILTER (WHERE state = 'retry')::int AS retrying, count(*) FILTER (WHERE state = 'failed')::int AS failed
   FROM pgboss.job WHERE ${OURS} AND state IN ('created', 'retry', 'active', 'failed') GROUP BY name ORDER BY name`;
 
-const FAILING = `
+const selectFailing = (most: number) => Prisma.sql`
   SELECT id, name, state::text, retry_count + 1 AS attempts, data,
     coalesce(output ->> 'message', output -> 'value' ->> 'message', output::text) AS error,
     CASE WHEN state = 'retry' THEN start_after END AS "nextAt"
-  FROM pgboss.job WHERE ${OURS} AND state IN ('retry', 'failed') ORDER BY state = 'failed' DESC, created_on LIMIT $1`;
+  FROM pgboss.job WHERE ${OURS} AND state IN ('retry', 'failed') ORDER BY state = 'failed' DESC, created_on LIMIT ${most}`;
 
-const RETRY = `
+const retryOf = (which: string) => Prisma.sql`
   UPDATE pgboss.job SET state = 'retry', start_after = now(), completed_on = NULL, retry_limit = greatest(retry_limit, retry_count + 1)
-  WHERE ${OURS} AND state IN ('retry', 'failed') AND ($1 = 'all' OR id::text = $1)`;
+  WHERE ${OURS} AND state IN ('retry', 'failed') AND (${which} = 'all' OR id::text = ${which})`;
 
 /** Counts the jobs of each queue that has some. */
-export async function countJobs({ pool }: Jobs): Promise<QueueCounts[]> {
-  return (await pool.query<QueueCounts>(QUEUES)).rows;
+export async function countJobs(db: Jobs): Promise<QueueCounts[]> {
+  return newPoolReader(db)(QUEUES);
 }
 
 /** Returns the jobs whose last attempt failed: first those that are not tried again. */
-export async function findFailing({ pool }: Jobs, most: number): Promise<FailingJob[]> {
-  return (await pool.query<FailingJob>(FAILING, [most])).rows;
+export async function findFailing(db: Jobs, most: number): Promise<FailingJob[]> {
+  return newPoolReader(db)(selectFailing(most));
 }
 
 /** Has a job that fails tried again now, or every one of them (`all`). Returns how many there were. */
-export async function retryNow({ pool }: Jobs, which: string): Promise<number> {
-  return (await pool.query(RETRY, [which])).rowCount ?? 0;
+export async function retryNow(db: Jobs, which: string): Promise<number> {
+  return writeSql(db, retryOf(which));
 }

@@ -91,7 +91,7 @@ export async function holdForRemoval(tx: Transaction): Promise<HeldDeployment> {
  */
 export async function removeWhileSafe(db: Pick<Database, "prisma">, act: () => Promise<void>): Promise<void> {
   await withTransaction(db, async (tx) => {
-    await tx.$executeRawUnsafe(`SET LOCAL idle_in_transaction_session_timeout = ${ACT_TIMEOUT_MS}`);
+    await tx.$executeRaw`SELECT set_config('idle_in_transaction_session_timeout', ${String(ACT_TIMEOUT_MS)}, true)`;
     await requireRemovable(tx);
     await act();
   });

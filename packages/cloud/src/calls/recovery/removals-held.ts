@@ -3,6 +3,7 @@
 // the lock first; one that was let through already removes an object whose row was deleted before the backup began.
 
 import type pg from "pg";
+import { Prisma } from "../../db/generated/client.ts";
 import type { Transaction } from "../../db/transaction.ts";
 
 /** The first of Postgres's two numbers of an advisory lock; the second one says which lock it is. */
@@ -18,16 +19,16 @@ export interface HeldRemovals extends AsyncDisposable {
 /** Removals are delayed until this is disposed of. Returns undefined if another backup is being made. */
 export async function holdRemovals(pool: pg.Pool): Promise<HeldRemovals | undefined> {
   const client = await pool.connect();
-  const [only] = (await client.query("SELECT pg_try_advisory_lock($1, $2) AS taken", [LOCKS, ONE_BACKUP])).rows;
+  const [only] = (await client.query(Prisma.sql`SELECT pg_try_advisory_lock(${LOCKS}, ${ONE_BACKUP}) AS taken`)).rows;
   if (!only.taken) {
     client.release();
     return undefined;
   }
-  await client.query("SELECT pg_advisory_lock($1, $2)", [LOCKS, REMOVALS]);
+  await client.query(Prisma.sql`SELECT pg_advisory_lock(${LOCKS}, ${REMOVALS})`);
   return {
-    requireHeld: async () => void (await client.query("SELECT 1")),
+    requireHeld: async () => void (await client.query(Prisma.sql`SELECT 1`)),
     async [Symbol.asyncDispose]() {
-      await client.query("SELECT pg_advisory_unlock_all()").catch(() => {}); // a lost connection holds no lock
+      await client.query(Prisma.sql`SELECT pg_advisory_unlock_all()`).catch(() => {}); // a lost connection holds no lock
       client.release(true);
     },
   };

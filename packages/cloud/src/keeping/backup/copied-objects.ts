@@ -1,6 +1,7 @@
+import { Prisma } from "../../db/generated/client.ts";
 import type { Folder } from "../../store/blobs/folder.ts";
 import { groupItems } from "../integrity/group-items.ts";
-import type { Session } from "../integrity/listed-objects.ts";
+import { keepRows, type Session } from "../integrity/listed-objects.ts";
 import { listBackups, OBJECTS } from "./backup-record.ts";
 import { type ObjectLine, readLines } from "./lines.ts";
 
@@ -11,16 +12,16 @@ const ROWS_PER_STATEMENT = 500;
  * ones, recorded about them.
  */
 export async function keepCopied(session: Session, folder: Folder): Promise<void> {
-  await session.query(`CREATE TEMPORARY TABLE stored (key text NOT NULL, "sizeBytes" bigint NOT NULL)`);
+  await session.query(Prisma.sql`CREATE TEMPORARY TABLE stored (key text NOT NULL, "sizeBytes" bigint NOT NULL)`);
   for await (const group of groupItems(folder.list(OBJECTS), ROWS_PER_STATEMENT))
-    await insertRows(session, { table: "stored", columns: `key, "sizeBytes"` }, group.map(toStored));
-  await session.query(`CREATE TEMPORARY TABLE known
+    await keepRows(session, "stored", group.map(toStored));
+  await session.query(Prisma.sql`CREATE TEMPORARY TABLE known
     (key text NOT NULL, "sizeBytes" bigint NOT NULL, sha256 text NOT NULL, backup text NOT NULL)`);
   const { complete, incomplete } = await listBackups(folder);
   for (const backup of [...complete, ...incomplete]) await keepLines(session, folder, backup);
   for (const table of ["stored", "known"]) {
-    await session.query(`CREATE INDEX ON ${table} (key)`);
-    await session.query(`ANALYZE ${table}`);
+    await session.query(Prisma.sql`CREATE INDEX ON ${Prisma.raw(table)} (key)`);
+    await session.query(Prisma.sql`ANALYZE ${Prisma.raw(table)}`);
   }
 }
 
@@ -35,7 +36,7 @@ export async function keepLines(session: Session, folder: Folder, backup: string
     const lines = readLines<ObjectLine>((await folder.read(name))!);
     for await (const group of groupItems(lines, ROWS_PER_STATEMENT)) {
       const rows = group.map((line) => ({ ...line, backup }));
-      await insertRows(session, { table: "known", columns: `key, "sizeBytes", sha256, backup` }, rows);
+      await keepRows(session, "known", rows);
     }
   }
 }
@@ -43,15 +44,4 @@ export async function keepLines(session: Session, folder: Folder, backup: string
 /** Lists the names of the files below a prefix, in order. */
 export async function listNames(folder: Folder, prefix: string): Promise<string[]> {
   return (await Array.fromAsync(folder.list(prefix), ({ name }) => name)).sort();
-}
-
-async function insertRows(
-  session: Session,
-  { table, columns }: { table: string; columns: string },
-  rows: readonly object[],
-): Promise<void> {
-  await session.query(
-    `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::${table}, $1::json)`,
-    [JSON.stringify(rows)],
-  );
 }

@@ -4,6 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { abortable } from "../../core/abortable.ts";
+import { Prisma } from "../../db/generated/client.ts";
 import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { Folder } from "../../store/blobs/folder.ts";
@@ -47,7 +48,7 @@ interface Planned {
   readonly promised: string | null;
 }
 
-const PLAN = `
+const PLAN = Prisma.sql`
   SELECT o.key, o."sizeBytes", coalesce(s."sizeBytes" = o."sizeBytes", false) AS "isStored",
     (SELECT k.sha256 FROM known k WHERE k.key = o.key AND k."sizeBytes" = o."sizeBytes" LIMIT 1) AS known,
     (SELECT p.sha256 FROM promised p WHERE p.key = o.key AND p.sha256 IS NOT NULL LIMIT 1) AS promised

@@ -1,3 +1,4 @@
+import { Prisma } from "../../db/generated/client.ts";
 import type { Folder } from "../../store/blobs/folder.ts";
 import type { Session } from "../integrity/listed-objects.ts";
 import { pagesOf } from "../integrity/suspects.ts";
@@ -24,8 +25,8 @@ export async function forgetBackups({ session, folder, backup, keep }: Forgettin
     for (const file of await listNames(folder, `${name}/`)) await folder.remove(file);
   }
   await keepLines(session, folder, backup);
-  const unheld =
-    "SELECT key FROM stored s WHERE NOT EXISTS (SELECT FROM known k WHERE k.key = s.key AND k.backup = ANY($1))";
-  for await (const page of pagesOf<{ key: string }>(session, unheld, [kept]))
+  const unheld = Prisma.sql`SELECT key FROM stored s
+    WHERE NOT EXISTS (SELECT FROM known k WHERE k.key = s.key AND k.backup = ANY (${kept}))`;
+  for await (const page of pagesOf<{ key: string }>(session, unheld))
     await runInTurns(page, ({ key }) => folder.remove(OBJECTS + key));
 }

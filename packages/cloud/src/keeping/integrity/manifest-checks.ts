@@ -2,12 +2,13 @@
 // that has its first.
 
 import { pacePages } from "../../core/pace.ts";
+import { Prisma } from "../../db/generated/client.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { MANIFESTS, ManifestError, manifestKey, parseManifest, readManifestKey } from "../manifests/manifest.ts";
 import { type ManifestDeps, writeFromRow } from "../manifests/write-manifests.ts";
 import type { Finding } from "./finding.ts";
 import { groupItems } from "./group-items.ts";
-import type { Session } from "./listed-objects.ts";
+import { keepRows, type Session } from "./listed-objects.ts";
 import { LEFTOVER_AGE_MS } from "./object-checks.ts";
 import { pagesOf } from "./suspects.ts";
 
@@ -32,19 +33,17 @@ export async function* findWrongManifests(check: ManifestCheck): AsyncGenerator<
 }
 
 async function keepManifests({ session, blobs }: ManifestCheck): Promise<void> {
-  await session.query(`CREATE TEMPORARY TABLE noted
+  await session.query(Prisma.sql`CREATE TEMPORARY TABLE noted
     (key text NOT NULL, "blobKey" text NOT NULL, kind text NOT NULL, "modifiedAtMs" bigint NOT NULL)`);
   for await (const group of pacePages(groupItems(blobs.listNotes(MANIFESTS), ROWS_PER_STATEMENT))) {
     const rows = group.map(({ key, modifiedAtMs }) => {
       const { blobKey = key, kind = "none" } = readManifestKey(key) ?? {};
       return { key, blobKey, kind, modifiedAtMs: Math.trunc(modifiedAtMs) };
     });
-    await session.query(`INSERT INTO noted SELECT * FROM json_populate_recordset(NULL::noted, $1::json)`, [
-      JSON.stringify(rows),
-    ]);
+    await keepRows(session, "noted", rows);
   }
-  await session.query(`CREATE INDEX ON noted ("blobKey")`);
-  await session.query("ANALYZE noted");
+  await session.query(Prisma.sql`CREATE INDEX ON noted ("blobKey")`);
+  await session.query(Prisma.sql`ANALYZE noted`);
 }
 
 /**
@@ -53,8 +52,8 @@ async function keepManifests({ session, blobs }: ManifestCheck): Promise<void> {
  */
 async function* findMissing({ session, db, blobs, isRepairing }: ManifestCheck): AsyncGenerator<Finding, void> {
   const isNoted = (kind: string) =>
-    `EXISTS (SELECT FROM noted n WHERE n."blobKey" = r."blobKey" AND n.kind = '${kind}')`;
-  const sql = `SELECT r.id, r."blobKey" FROM "Recording" r
+    Prisma.sql`EXISTS (SELECT FROM noted n WHERE n."blobKey" = r."blobKey" AND n.kind = ${kind})`;
+  const sql = Prisma.sql`SELECT r.id, r."blobKey" FROM "Recording" r
     WHERE r."importStatus" = 'complete' AND ${isNoted("begun")} AND NOT ${isNoted("import")}`;
   for await (const page of pagesOf<{ id: string; blobKey: string }>(session, sql))
     for (const { id, blobKey } of page) {
@@ -68,20 +67,20 @@ async function* findMissing({ session, db, blobs, isRepairing }: ManifestCheck):
 }
 
 async function holds(session: Session, id: string, blobKey: string): Promise<boolean> {
-  const rows = await session.query(`SELECT FROM "Recording" WHERE id = $1 AND "blobKey" = $2`, [id, blobKey]);
+  const rows = await session.query(Prisma.sql`SELECT FROM "Recording" WHERE id = ${id} AND "blobKey" = ${blobKey}`);
   return rows.length > 0;
 }
 
 /** The sweep removes manifests that are not needed any more, but would leave one with the id of another organization's upload. */
 async function* findUnknown({ session, blobs, nowMs }: ManifestCheck): AsyncGenerator<Finding, void> {
-  const other = `SELECT u."blobKey" FROM "Upload" u
+  const other = Prisma.sql`SELECT u."blobKey" FROM "Upload" u
     WHERE u.id = split_part(n."blobKey", '/', 2) AND u."blobKey" <> n."blobKey"`;
-  const isUnknown = `n."modifiedAtMs" < $1 AND NOT EXISTS (SELECT FROM promised p WHERE p.key = n."blobKey")
+  const isUnknown = Prisma.sql`n."modifiedAtMs" < ${nowMs - LEFTOVER_AGE_MS} AND NOT EXISTS (SELECT FROM promised p WHERE p.key = n."blobKey")
     AND NOT EXISTS (SELECT FROM "Upload" u WHERE u."blobKey" = n."blobKey" AND u.state = 'open')
     AND NOT EXISTS (SELECT FROM listed l WHERE l.key = n."blobKey")`;
-  const sql = `SELECT n.key, n.kind, (${other}) AS other FROM noted n
+  const sql = Prisma.sql`SELECT n.key, n.kind, (${other}) AS other FROM noted n
     WHERE n.kind = 'none' OR EXISTS (${other}) OR (${isUnknown})`;
-  for await (const page of pagesOf<Unknown>(session, sql, [nowMs - LEFTOVER_AGE_MS]))
+  for await (const page of pagesOf<Unknown>(session, sql))
     for (const unknown of page) if ((await blobs.getNote(unknown.key)) !== undefined) yield describeUnknown(unknown);
 }
 
@@ -107,10 +106,9 @@ interface Imported {
 
 /** Yields manifests of imports that cannot be read, or that name another recording than the one that holds the object. */
 async function* findDiffering({ session, blobs, readPercent }: ManifestCheck): AsyncGenerator<Finding, void> {
-  const columns = `r.id, r."blobKey", r."importId", r."contentSha256"`;
-  const sql = `SELECT ${columns} FROM "Recording" r JOIN noted n ON n."blobKey" = r."blobKey" AND n.kind = 'import'
-    WHERE r."importStatus" = 'complete' AND r."contentSha256" IS NOT NULL AND random() * 100 < $1::float8`;
-  for await (const page of pagesOf<Imported>(session, sql, [readPercent]))
+  const sql = Prisma.sql`SELECT r.id, r."blobKey", r."importId", r."contentSha256" FROM "Recording" r JOIN noted n ON n."blobKey" = r."blobKey" AND n.kind = 'import'
+    WHERE r."importStatus" = 'complete' AND r."contentSha256" IS NOT NULL AND random() * 100 < ${readPercent}::float8`;
+  for await (const page of pagesOf<Imported>(session, sql))
     for (const imported of page) {
       const fault = await compareManifest(blobs, imported);
       if (fault === undefined || !(await holds(session, imported.id, imported.blobKey))) continue;

@@ -2,6 +2,7 @@
 // is deleted before its object, and an object exists before its row says so.
 
 import type { Database } from "../../db/client.ts";
+import { Prisma } from "../../db/generated/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { type MarkDeps, markDamaged } from "../../import-life/mark-damaged.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
@@ -30,8 +31,8 @@ export interface ObjectCheck {
 
 /** Yields rows whose object does not exist or has another size. */
 export async function* findMissingObjects(check: ObjectCheck): AsyncGenerator<Finding, void> {
-  const isThere = `l.key = p.key AND l."isWhole" AND (p."sizeBytes" IS NULL OR p."sizeBytes" = l."sizeBytes")`;
-  const without = `SELECT DISTINCT p.key FROM promised p WHERE NOT EXISTS (SELECT FROM listed l WHERE ${isThere})`;
+  const isThere = Prisma.sql`l.key = p.key AND l."isWhole" AND (p."sizeBytes" IS NULL OR p."sizeBytes" = l."sizeBytes")`;
+  const without = Prisma.sql`SELECT DISTINCT p.key FROM promised p WHERE NOT EXISTS (SELECT FROM listed l WHERE ${isThere})`;
   for await (const page of pagesOf<{ key: string }>(check.session, without)) {
     const keys = page.map(({ key }) => key);
     const stored = await Promise.all(keys.map((key) => check.blobs.stat(key)));
@@ -71,10 +72,10 @@ export async function* findUnheldObjects(check: ObjectCheck): AsyncGenerator<Fin
   const isHeld = ["Recording.blobKey", "Recording.indexKey", "Recording.nextIndexKey", "ImportRequest.blobKey"]
     .concat("ImportRequest.indexKey", "ExtensionVersion.blobKey")
     .map((column) => column.split("."))
-    .map(([table, column]) => `NOT EXISTS (SELECT FROM "${table}" r WHERE r."${column}" = l.key)`);
-  const isOld = `l."modifiedAtMs" < $1`;
-  const unheld = `SELECT l.* FROM listed l WHERE ${isOld} AND ${isHeld.join(" AND ")}`;
-  for await (const page of pagesOf<Listed>(check.session, unheld, [check.nowMs - UNKNOWN_AGE_MS]))
+    .map(([table, column]) => Prisma.raw(`NOT EXISTS (SELECT FROM "${table}" r WHERE r."${column}" = l.key)`));
+  const isOld = Prisma.sql`l."modifiedAtMs" < ${check.nowMs - UNKNOWN_AGE_MS}`;
+  const unheld = Prisma.sql`SELECT l.* FROM listed l WHERE ${isOld} AND ${Prisma.join(isHeld, " AND ")}`;
+  for await (const page of pagesOf<Listed>(check.session, unheld))
     for (const listed of page) {
       const finding = await judge(check, listed);
       if (finding) yield finding;
@@ -103,9 +104,9 @@ async function judge({ db, blobs, nowMs }: ObjectCheck, listed: Listed): Promise
 
 /** An object belongs to one row, and its key begins with that row's organization. */
 export async function* findMixedUp({ session }: ObjectCheck): AsyncGenerator<Finding, void> {
-  const twice = "SELECT key FROM promised GROUP BY key HAVING count(*) > 1";
-  const foreign = `SELECT DISTINCT key FROM promised WHERE split_part(key, '/', 1) <> "orgId"`;
-  for await (const page of pagesOf<{ key: string }>(session, `${twice} UNION ${foreign}`)) {
+  const twice = Prisma.sql`SELECT key FROM promised GROUP BY key HAVING count(*) > 1`;
+  const foreign = Prisma.sql`SELECT DISTINCT key FROM promised WHERE split_part(key, '/', 1) <> "orgId"`;
+  for await (const page of pagesOf<{ key: string }>(session, Prisma.sql`${twice} UNION ${foreign}`)) {
     const promised = await readPromised(
       session,
       page.map(({ key }) => key),

@@ -1,3 +1,4 @@
+import { Prisma } from "../../db/generated/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { compareObject } from "../../import-life/compare-object.ts";
 import { type MarkDeps, markDamaged } from "../../import-life/mark-damaged.ts";
@@ -20,8 +21,9 @@ interface Reading extends MarkDeps {
  */
 export async function* findAlteredObjects(reading: Reading): AsyncGenerator<Finding, void> {
   const { session, percent } = reading;
-  const drawn = "SELECT * FROM promised WHERE sha256 IS NOT NULL AND random() * 100 < $1::float8 ORDER BY key";
-  for await (const page of pagesOf<Promised>(session, drawn, [percent])) {
+  const isDrawn = Prisma.sql`random() * 100 < ${percent}::float8`;
+  const drawn = Prisma.sql`SELECT * FROM promised WHERE sha256 IS NOT NULL AND ${isDrawn} ORDER BY key`;
+  for await (const page of pagesOf<Promised>(session, drawn)) {
     const beganNs = reading.clock.nowNs();
     const whole: Promised[] = [];
     for (const promised of page) {

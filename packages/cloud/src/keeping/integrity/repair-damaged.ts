@@ -1,5 +1,4 @@
 import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
-import { Prisma } from "../../db/generated/client.ts";
 import { IS_OURS } from "../../db/stored-data.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { LOST_PRIORITY } from "../../import-life/import-request-rows.ts";
@@ -15,7 +14,7 @@ const PAGE = 100;
 export async function* repairDamaged(deps: MarkDeps): AsyncGenerator<Finding, void> {
   for (let lastId = ""; ; ) {
     const page = await deps.db.prisma.$queryRaw<{ id: string }[]>`
-      SELECT id FROM "Recording" WHERE "storedDamage" IS NOT NULL AND ("blobKey" IS NULL OR ${Prisma.raw(IS_OURS)}) AND id > ${lastId}
+      SELECT id FROM "Recording" WHERE "storedDamage" IS NOT NULL AND ("blobKey" IS NULL OR ${IS_OURS}) AND id > ${lastId}
       ORDER BY id LIMIT ${PAGE}`;
     if (page.length === 0) return;
     for (const { id } of page) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { eventually, makeMcap } from "@downlink/recordings/testing";
+import { newPoolReader } from "../../db/read-sql.ts";
 import { LAST_WHOLE_READ } from "../../db/stored-data.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { readStored } from "../../imports/ingest/read-stored.ts";
@@ -50,7 +51,7 @@ test("the whole store is read once in the chosen time, the oldest reading first,
     assert.deepEqual(await scrub(), [], "no more is due at once");
   }
   const read = days.flat();
-  const [lastWhole] = (await deps.db.pool.query<{ seconds: number }>(LAST_WHOLE_READ)).rows;
+  const [lastWhole] = await newPoolReader(deps.db)<{ seconds: number }>(LAST_WHOLE_READ);
   assert.ok(lastWhole!.seconds * 1e9 >= Number(clock.nowNs() - 30n * DAY), "all of it was read in these thirty days");
   assert.deepEqual(read.slice(0, OBJECTS), ids);
   assert.ok(read.length <= OBJECTS + 1, `${read.length} of ${OBJECTS} were read`);

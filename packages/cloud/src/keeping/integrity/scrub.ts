@@ -3,14 +3,12 @@
 // oldest comes first, whatever read it: this job, the check, or a proof before a device deleted its copy.
 
 import type { Deps } from "../../calls/context/context.ts";
-import { Prisma } from "../../db/generated/client.ts";
+import type { Prisma } from "../../db/generated/client.ts";
 import { IS_PROVABLE, READ_AT_NS } from "../../db/stored-data.ts";
 
 const DAY_NS = 86_400_000_000_000n;
 /** If so many in a row cannot be read, the store does not answer. */
 const MOST_FAILURES = 10;
-const provable = Prisma.raw(IS_PROVABLE);
-const readAt = Prisma.raw(READ_AT_NS);
 
 export interface ScrubDeps extends Pick<Deps, "db" | "clock" | "log" | "metrics" | "scrubDays"> {
   /** Reads the data of a recording, and writes down what is wrong with it. */
@@ -54,7 +52,7 @@ async function addDue({ db, scrubDays }: Pick<ScrubDeps, "db" | "scrubDays">, no
   const period = BigInt(scrubDays) * DAY_NS;
   const before = await db.prisma.deployment.findUniqueOrThrow({ where: { id: 1 } });
   const [{ totalBytes }] = await db.prisma.$queryRaw<[{ totalBytes: bigint }]>`
-    SELECT coalesce(sum("sizeBytes"), 0)::int8 AS "totalBytes" FROM "Recording" WHERE ${provable}`;
+    SELECT coalesce(sum("sizeBytes"), 0)::int8 AS "totalBytes" FROM "Recording" WHERE ${IS_PROVABLE}`;
   const passedNs = smaller(nowNs - (before.scrubbedAtNs ?? nowNs), DAY_NS);
   const dueBytes = before.scrubDueBytes + (totalBytes * passedNs) / period;
   const mostDue = smaller(dueBytes, (totalBytes * DAY_NS) / period);
@@ -79,8 +77,8 @@ interface Place {
 async function findNext({ prisma }: ScrubDeps["db"], { after, beforeNs }: Place): Promise<Stored | undefined> {
   const [afterNs, afterId] = [after?.readAtNs ?? -1n, after?.id ?? ""];
   const [next] = await prisma.$queryRaw<Stored[]>`
-    SELECT id, "sizeBytes", ${readAt} AS "readAtNs" FROM "Recording"
-    WHERE ${provable} AND (${readAt}, id) > (${afterNs}::int8, ${afterId}) AND ${readAt} < ${beforeNs}::int8
-    ORDER BY ${readAt}, id LIMIT 1`;
+    SELECT id, "sizeBytes", ${READ_AT_NS} AS "readAtNs" FROM "Recording"
+    WHERE ${IS_PROVABLE} AND (${READ_AT_NS}, id) > (${afterNs}::int8, ${afterId}) AND ${READ_AT_NS} < ${beforeNs}::int8
+    ORDER BY ${READ_AT_NS}, id LIMIT 1`;
   return next;
 }

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { Prisma } from "../../db/generated/client.ts";
 import type { Session } from "./listed-objects.ts";
 
 const PAGE = 200;
@@ -9,24 +10,21 @@ const PAGE = 200;
  */
 export async function* pagesOf<Row extends pg.QueryResultRow>(
   session: Session,
-  sql: string,
-  values: readonly unknown[] = [],
+  sql: Prisma.Sql,
 ): AsyncGenerator<Row[], void> {
   await session.query(
-    `CREATE TEMPORARY TABLE suspects AS SELECT row_number() OVER () AS place, s.* FROM (${sql}) s`,
-    values,
+    Prisma.sql`CREATE TEMPORARY TABLE suspects AS SELECT row_number() OVER () AS place, s.* FROM (${sql}) s`,
   );
   try {
     for (let after = "0"; ; ) {
       const page = await session.query<Row & { place: string }>(
-        `SELECT * FROM suspects WHERE place > $1 ORDER BY place LIMIT ${PAGE}`,
-        [after],
+        Prisma.sql`SELECT * FROM suspects WHERE place > ${after} ORDER BY place LIMIT ${PAGE}`,
       );
       if (page.length === 0) return;
       yield page;
       after = page.at(-1)!.place;
     }
   } finally {
-    await session.query("DROP TABLE suspects");
+    await session.query(Prisma.sql`DROP TABLE suspects`);
   }
 }

@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import type { Database } from "../../db/client.ts";
+import { prepare } from "../../db/prepared.ts";
 import { nameStore, type StoreAddress } from "../../store/bucket-uploads/store-address.ts";
 import type { MoveState, Side } from "./move-state.ts";
 
@@ -7,17 +9,16 @@ export interface StoreMove {
   readonly state: MoveState;
   readonly source: StoreAddress;
   readonly target: StoreAddress;
-  readonly keptAtNs: string | null;
+  readonly keptAtNs: bigint | null;
 }
 
-const FIND_MOVE = {
-  name: "the move to another store",
-  text: `SELECT name, state, source, target, "keptAtNs" FROM "StoreMove" WHERE id = 1`,
-};
+const readMove = prepare((db) =>
+  db.selectFrom("StoreMove").select(["name", "state", "source", "target", "keptAtNs"]).where("id", "=", sql.lit(1)),
+);
 
 /** Reads the move that is under way at this moment; undefined if there is none. Nothing remembers it, because it may go on at any time. */
-export async function findMove({ pool }: Pick<Database, "pool">): Promise<StoreMove | undefined> {
-  return (await pool.query<StoreMove>(FIND_MOVE)).rows[0];
+export async function findMove(db: Pick<Database, "pool">): Promise<StoreMove | undefined> {
+  return (await readMove(db, {}))[0] as StoreMove | undefined;
 }
 
 /** Returns undefined for a store that has nothing to do with the move. */

@@ -2,8 +2,10 @@
 // and those that list the member; while these are all projects, the list is empty, as for every caller who sees all.
 
 import { EVERY_CAPABILITY, userCapabilities } from "@downlink/protocol";
+import { sql } from "kysely";
 import type { ApiKeyCaller, MemberCaller, PersonCaller } from "../../core/callers.ts";
 import type { Database } from "../../db/client.ts";
+import { type Parameters, prepare } from "../../db/prepared.ts";
 
 export const SESSION_IDLE_NS = 12n * 3600n * 1_000_000_000n;
 const MINUTE_NS = 60_000_000_000n;
@@ -27,20 +29,47 @@ interface Row {
   readonly keyExpiresAtNs: bigint | null;
 }
 
+interface Sought {
+  readonly tokenSha256: string;
+  readonly nowNs: bigint;
+  /** A session of a browser that was used last before this has ended. */
+  readonly idleSinceNs: bigint;
+}
+
+const findRow = prepare(
+  (_db, { tokenSha256, nowNs, idleSinceNs }: Parameters<Sought>) => sql<Row>`
+    SELECT s.id, s."lastUsedAtNs", s."isOfProgram", m.id AS "memberId", m."accountId", m."orgId", m.role,
+      k.id AS "keyId", k."orgId" AS "keyOrgId", k.capabilities, k."projectIds", c."expiresAtNs" AS "keyExpiresAtNs",
+      EXISTS (SELECT FROM "Project" p WHERE p."orgId" = m."orgId" AND p."isInviteOnly" AND NOT EXISTS (
+        SELECT FROM "ProjectMember" pm WHERE pm."projectId" = p.id AND pm."memberId" = m.id)) AS "hidesProjects",
+      ARRAY (SELECT p.id FROM "Project" p WHERE p."orgId" = m."orgId" AND (NOT p."isInviteOnly" OR EXISTS (
+        SELECT FROM "ProjectMember" pm WHERE pm."projectId" = p.id AND pm."memberId" = m.id))) AS "seenProjectIds"
+    FROM "SignInSession" s
+    LEFT JOIN "Member" m ON m.id = s."memberId"
+    LEFT JOIN "ApiKey" k ON k.id = s."apiKeyId" AND k.enabled
+    LEFT JOIN "Credential" c ON c."apiKeyId" = k.id
+    WHERE s."tokenSha256" = ${tokenSha256} AND s."expiresAtNs" > ${nowNs} AND (s."isOfProgram" OR s."lastUsedAtNs" > ${idleSinceNs})
+      AND (m.id IS NOT NULL OR k.id IS NOT NULL) AND (c."expiresAtNs" IS NULL OR c."expiresAtNs" > ${nowNs})`,
+);
+
+const noteUse = prepare((db, { id, minuteNs }: Parameters<{ id: string; minuteNs: bigint }>) =>
+  db
+    .updateTable("SignInSession")
+    .set({ lastUsedAtNs: minuteNs })
+    .where("id", "=", id)
+    .where("lastUsedAtNs", "<", minuteNs),
+);
+
 /** Finds who calls with a session by one statement; undefined if there is none, or if it has ended. Notes its use to the minute. */
 export async function findSession(
-  { pool }: Pick<Database, "pool">,
+  db: Pick<Database, "pool">,
   tokenSha256: string,
   nowNs: bigint,
 ): Promise<PersonCaller | undefined> {
-  const { rows } = await pool.query<Row>(SELECT, [tokenSha256, nowNs, nowNs - SESSION_IDLE_NS]);
-  const [row] = rows;
+  const [row] = await findRow(db, { tokenSha256, nowNs, idleSinceNs: nowNs - SESSION_IDLE_NS });
   if (!row) return undefined;
-  if (BigInt(row.lastUsedAtNs) + MINUTE_NS <= nowNs)
-    await pool.query(`UPDATE "SignInSession" SET "lastUsedAtNs" = $2 WHERE id = $1 AND "lastUsedAtNs" < $2`, [
-      row.id,
-      nowNs - (nowNs % MINUTE_NS),
-    ]);
+  const minuteNs = nowNs - (nowNs % MINUTE_NS);
+  if (row.lastUsedAtNs + MINUTE_NS <= nowNs) await noteUse(db, { id: row.id, minuteNs });
   return row.memberId === null ? toKeyCaller(row) : toMemberCaller(row, row.memberId);
 }
 
@@ -54,21 +83,6 @@ function toMemberCaller(row: Row, memberId: string): MemberCaller {
 }
 
 function toKeyCaller({ id: sessionId, keyId, keyOrgId: orgId, ...row }: Row): ApiKeyCaller {
-  const { capabilities, projectIds, keyExpiresAtNs } = row;
-  const expiresAtNs = keyExpiresAtNs === null ? null : BigInt(keyExpiresAtNs);
+  const { capabilities, projectIds, keyExpiresAtNs: expiresAtNs } = row;
   return { kind: "apiKey", keyId: keyId!, sessionId, orgId, capabilities, projectIds, expiresAtNs };
 }
-
-const SELECT = `
-  SELECT s.id, s."lastUsedAtNs", s."isOfProgram", m.id AS "memberId", m."accountId", m."orgId", m.role,
-    k.id AS "keyId", k."orgId" AS "keyOrgId", k.capabilities, k."projectIds", c."expiresAtNs" AS "keyExpiresAtNs",
-    EXISTS (SELECT FROM "Project" p WHERE p."orgId" = m."orgId" AND p."isInviteOnly" AND NOT EXISTS (
-      SELECT FROM "ProjectMember" pm WHERE pm."projectId" = p.id AND pm."memberId" = m.id)) AS "hidesProjects",
-    ARRAY (SELECT p.id FROM "Project" p WHERE p."orgId" = m."orgId" AND (NOT p."isInviteOnly" OR EXISTS (
-      SELECT FROM "ProjectMember" pm WHERE pm."projectId" = p.id AND pm."memberId" = m.id))) AS "seenProjectIds"
-  FROM "SignInSession" s
-  LEFT JOIN "Member" m ON m.id = s."memberId"
-  LEFT JOIN "ApiKey" k ON k.id = s."apiKeyId" AND k.enabled
-  LEFT JOIN "Credential" c ON c."apiKeyId" = k.id
-  WHERE s."tokenSha256" = $1 AND s."expiresAtNs" > $2 AND (s."isOfProgram" OR s."lastUsedAtNs" > $3)
-    AND (m.id IS NOT NULL OR k.id IS NOT NULL) AND (c."expiresAtNs" IS NULL OR c."expiresAtNs" > $2)`;

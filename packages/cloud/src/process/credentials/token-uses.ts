@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../../db/client.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import { writeSql } from "../../db/read-sql.ts";
 
 const MINUTE_NS = 60_000_000_000n;
 const FLUSH_MS = 30_000;
@@ -39,14 +41,15 @@ export class NotedTokenUses implements TokenUses, AsyncDisposable {
     const noted = [...this.#noted].sort(([one], [other]) => (one < other ? -1 : 1));
     this.#noted.clear();
     if (noted.length === 0) return;
-    const values = [noted.map(([hash]) => hash), noted.map(([, minuteNs]) => minuteNs)];
-    await this.#db.pool.query(
-      `WITH used AS (
-        SELECT c."tokenSha256", u."minuteNs" FROM unnest($1::text[], $2::bigint[]) AS u("tokenSha256", "minuteNs")
-        JOIN "Credential" c USING ("tokenSha256") WHERE coalesce(c."lastUsedAtNs", 0) < u."minuteNs"
-        ORDER BY c."tokenSha256" FOR NO KEY UPDATE OF c)
-      UPDATE "Credential" c SET "lastUsedAtNs" = used."minuteNs" FROM used WHERE c."tokenSha256" = used."tokenSha256"`,
-      values,
+    const [hashes, minutes] = [noted.map(([hash]) => hash), noted.map(([, minuteNs]) => minuteNs)];
+    await writeSql(
+      this.#db,
+      Prisma.sql`
+        WITH used AS (
+          SELECT c."tokenSha256", u."minuteNs" FROM unnest(${hashes}::text[], ${minutes}::bigint[]) AS u("tokenSha256", "minuteNs")
+          JOIN "Credential" c USING ("tokenSha256") WHERE coalesce(c."lastUsedAtNs", 0) < u."minuteNs"
+          ORDER BY c."tokenSha256" FOR NO KEY UPDATE OF c)
+        UPDATE "Credential" c SET "lastUsedAtNs" = used."minuteNs" FROM used WHERE c."tokenSha256" = used."tokenSha256"`,
     );
   }
 

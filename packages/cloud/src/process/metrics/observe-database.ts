@@ -1,9 +1,11 @@
 import type { Database } from "../../db/client.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
 import { LAST_WHOLE_READ } from "../../db/stored-data.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Returns one row for each queue, even if it is empty. The queue's own jobs begin with two underscores. */
-const JOBS = `
+const JOBS = Prisma.sql`
   SELECT q.name,
     count(*) FILTER (WHERE j.state = 'created')::int AS waiting,
     count(*) FILTER (WHERE j.state = 'retry')::int AS retrying,
@@ -13,28 +15,28 @@ const JOBS = `
   FROM pgboss.queue q LEFT JOIN pgboss.job j ON j.name = q.name AND j.state IN ('created', 'retry', 'active', 'failed')
   WHERE NOT starts_with(q.name, '__') GROUP BY q.name`;
 /** Ids are in the order of time, so the first one is the oldest. No more are counted than can be counted quickly. */
-const OUTBOX = `
+const OUTBOX = Prisma.sql`
   WITH counted AS MATERIALIZED (SELECT "eventId" FROM "WebhookDelivery" WHERE state = 'waiting' LIMIT 10001)
   SELECT (SELECT count(*) FROM counted)::int AS entries, (SELECT extract(epoch FROM now())::float8 - "occurredAtNs" / 1e9
     FROM "OutboxEvent" WHERE id = (SELECT min("eventId") FROM counted))::float8 AS "oldestSeconds"`;
-const AGENTS = `SELECT count(*)::int AS online FROM "Agent" WHERE "leaseExpiresAtNs" > extract(epoch FROM now())::int8 * 1000000000`;
-const SITES = `
+const AGENTS = Prisma.sql`SELECT count(*)::int AS online FROM "Agent" WHERE "leaseExpiresAtNs" > extract(epoch FROM now())::int8 * 1000000000`;
+const SITES = Prisma.sql`
   SELECT count(*) FILTER (WHERE "leaseExpiresAtNs" > extract(epoch FROM now())::int8 * 1000000000)::int AS online, count(*)::int AS "all"
   FROM "SiteProcess"`;
-const BUCKETS = `
+const BUCKETS = Prisma.sql`
   SELECT count(*) FILTER (WHERE problem IS NULL AND "listedAtNs" IS NOT NULL)::int AS readable,
     count(*) FILTER (WHERE problem IS NOT NULL)::int AS unreadable,
     count(*) FILTER (WHERE problem IS NULL AND "listedAtNs" IS NULL)::int AS unknown FROM "SiteBucket"`;
 /** One that its organization disabled is no concern of the operator. */
-const WEBHOOKS = `
+const WEBHOOKS = Prisma.sql`
   SELECT count(*) FILTER (WHERE enabled AND "failingSinceNs" IS NULL)::int AS delivering,
     count(*) FILTER (WHERE enabled AND "failingSinceNs" IS NOT NULL)::int AS failing,
     count(*) FILTER (WHERE NOT enabled AND "disabledReason" IS NOT NULL)::int AS disabled FROM "Webhook"`;
-const DAMAGED = `
+const DAMAGED = Prisma.sql`
   SELECT count(*) FILTER (WHERE "storedDamage" = 'missing')::int AS missing,
     count(*) FILTER (WHERE "storedDamage" = 'truncated')::int AS truncated,
     count(*) FILTER (WHERE "storedDamage" = 'altered')::int AS altered FROM "Recording" WHERE "storedDamage" IS NOT NULL`;
-const DEPLOYMENT = `
+const DEPLOYMENT = Prisma.sql`
   SELECT num_nonnulls(conflict, "recoveringSinceNs") > 0 AS "isRecovering",
     (SELECT coalesce(max("startedAtNs") / 1e9, 0) FROM "Backup")::float8 AS "lastBackup" FROM "Deployment" WHERE id = 1`;
 
@@ -80,13 +82,11 @@ interface Observed {
 
 /** Values that only the database knows. If it does not answer, the metrics report that, and no older values. */
 export async function observeDatabase(
-  { db: { pool }, metrics }: Observed,
+  { db, metrics }: Observed,
   inTime: <T>(work: Promise<T>) => Promise<T>,
 ): Promise<void> {
-  const { totalCount, idleCount, waitingCount } = pool;
-  metrics.databaseConnections.set({ state: "busy" }, totalCount - idleCount);
-  metrics.databaseConnections.set({ state: "idle" }, idleCount);
-  metrics.databaseWaiting.set(waitingCount);
+  observeConnections(db, metrics);
+  const read = newPoolReader(db);
   for (const gauge of [
     metrics.jobs,
     metrics.oldestJobSeconds,
@@ -97,15 +97,15 @@ export async function observeDatabase(
   ])
     gauge.reset();
   try {
-    const queues = (await inTime(pool.query<QueueRow>(JOBS))).rows;
-    const [agents] = (await inTime(pool.query<{ online: number }>(AGENTS))).rows;
-    const [outbox] = (await inTime(pool.query<OutboxRow>(OUTBOX))).rows;
-    const [sites] = (await inTime(pool.query<SiteRow>(SITES))).rows;
-    const [buckets] = (await inTime(pool.query<BucketRow>(BUCKETS))).rows;
-    const [webhooks] = (await inTime(pool.query<WebhookRow>(WEBHOOKS))).rows;
-    const [damaged] = (await inTime(pool.query<DamageRow>(DAMAGED))).rows;
-    const [wholeRead] = (await inTime(pool.query<{ seconds: number }>(LAST_WHOLE_READ))).rows;
-    const [deployment] = (await inTime(pool.query<DeploymentRow>(DEPLOYMENT))).rows;
+    const queues = await inTime(read<QueueRow>(JOBS));
+    const [agents] = await inTime(read<{ online: number }>(AGENTS));
+    const [outbox] = await inTime(read<OutboxRow>(OUTBOX));
+    const [sites] = await inTime(read<SiteRow>(SITES));
+    const [buckets] = await inTime(read<BucketRow>(BUCKETS));
+    const [webhooks] = await inTime(read<WebhookRow>(WEBHOOKS));
+    const [damaged] = await inTime(read<DamageRow>(DAMAGED));
+    const [wholeRead] = await inTime(read<{ seconds: number }>(LAST_WHOLE_READ));
+    const [deployment] = await inTime(read<DeploymentRow>(DEPLOYMENT));
     for (const queue of queues) setQueue(metrics, queue);
     metrics.outboxEntries.set(outbox!.entries);
     metrics.oldestOutboxSeconds.set(Math.max(0, outbox!.oldestSeconds ?? 0));
@@ -125,6 +125,12 @@ export async function observeDatabase(
     metrics.databaseUp.set(0); // whatever it is: who reads metrics must learn of it by them
     for (const gauge of unknownWhenAway(metrics)) gauge.set(Number.NaN);
   }
+}
+
+function observeConnections({ pool }: Observed["db"], metrics: Metrics): void {
+  metrics.databaseConnections.set({ state: "busy" }, pool.totalCount - pool.idleCount);
+  metrics.databaseConnections.set({ state: "idle" }, pool.idleCount);
+  metrics.databaseWaiting.set(pool.waitingCount);
 }
 
 function unknownWhenAway(metrics: Metrics) {

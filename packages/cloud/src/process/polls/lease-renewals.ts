@@ -2,9 +2,11 @@
 // under the row's lock, and skips locked rows; an agent gets the answer "renewed" only after the commit.
 
 import { edgeLimits } from "@downlink/protocol";
+import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { AgentCaller } from "../../core/callers.ts";
 import type { Clock } from "../../core/clock.ts";
+import { type Parameters, prepare } from "../../db/prepared.ts";
 
 export const LEASE_NS = BigInt(edgeLimits.leaseSeconds) * 1_000_000_000n;
 /** At most one statement runs in this time. */
@@ -96,45 +98,60 @@ export class LeaseRenewals implements Disposable {
  * Rows that another transaction has locked are skipped: a report may take seconds, and would hold up the leases of all others. The lease is
  * compared under the lock, and everything that is answered is committed with it.
  */
-const RENEW = `
-  WITH asked AS (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]) WITH ORDINALITY
-      AS asked("tokenId", "deviceId", "siteId", lease, status, at)
-  ), standing AS (
-    SELECT asked.*, a.id FROM asked JOIN "Agent" a ON a."deviceId" = asked."deviceId"
-      JOIN "DeviceToken" t ON t.id = asked."tokenId" AND t.enabled AND t."deviceId" = asked."deviceId"
-      JOIN "Credential" c ON c."deviceTokenId" = t.id AND coalesce(c."expiresAtNs" > $6, true)
-    UNION ALL
-    SELECT asked.*, a.id FROM asked JOIN "Agent" a ON a."siteId" = asked."siteId"
-      JOIN "SiteToken" t ON t.id = asked."tokenId" AND t."siteId" = asked."siteId"
-      JOIN "Site" s ON s.id = t."siteId" AND s.type = 'edge'
-      JOIN "Credential" c ON c."siteTokenId" = t.id AND coalesce(c."expiresAtNs" > $6, true)
-  ), held AS (
-    SELECT a.id, s.at, s.status FROM standing s
-      JOIN "Agent" a ON a.id = s.id AND a."leaseNumber" = s.lease AND a."clonedAtNs" IS NULL
-      FOR NO KEY UPDATE OF a SKIP LOCKED
-  ), renewed AS (
-    UPDATE "Agent" a SET "leaseExpiresAtNs" = $7, "lastSeenAtNs" = $6, "isOnline" = true,
-        status = coalesce(h.status::jsonb, a.status)
-      FROM held h WHERE a.id = h.id
-        AND (h.status IS NOT NULL OR a."leaseExpiresAtNs" NOT BETWEEN $8 AND $7)
-  )
-  SELECT incarnation, ARRAY(SELECT at::int - 1 FROM held) AS renewed FROM "Deployment" WHERE id = 1`;
+const renewLeases = prepare(
+  (_db, at: Parameters<Round>) => sql<{ incarnation: string; renewed: number[] }>`
+    WITH asked AS (
+      SELECT * FROM unnest(${at.tokenIds}::text[], ${at.deviceIds}::text[], ${at.siteIds}::text[], ${at.leases}::bigint[], ${at.statuses}::text[])
+        WITH ORDINALITY AS asked("tokenId", "deviceId", "siteId", lease, status, at)
+    ), standing AS (
+      SELECT asked.*, a.id FROM asked JOIN "Agent" a ON a."deviceId" = asked."deviceId"
+        JOIN "DeviceToken" t ON t.id = asked."tokenId" AND t.enabled AND t."deviceId" = asked."deviceId"
+        JOIN "Credential" c ON c."deviceTokenId" = t.id AND coalesce(c."expiresAtNs" > ${at.nowNs}, true)
+      UNION ALL
+      SELECT asked.*, a.id FROM asked JOIN "Agent" a ON a."siteId" = asked."siteId"
+        JOIN "SiteToken" t ON t.id = asked."tokenId" AND t."siteId" = asked."siteId"
+        JOIN "Site" s ON s.id = t."siteId" AND s.type = 'edge'
+        JOIN "Credential" c ON c."siteTokenId" = t.id AND coalesce(c."expiresAtNs" > ${at.nowNs}, true)
+    ), held AS (
+      SELECT a.id, s.at, s.status FROM standing s
+        JOIN "Agent" a ON a.id = s.id AND a."leaseNumber" = s.lease AND a."clonedAtNs" IS NULL
+        FOR NO KEY UPDATE OF a SKIP LOCKED
+    ), renewed AS (
+      UPDATE "Agent" a SET "leaseExpiresAtNs" = ${at.untilNs}, "lastSeenAtNs" = ${at.nowNs}, "isOnline" = true,
+          status = coalesce(h.status::jsonb, a.status)
+        FROM held h WHERE a.id = h.id
+          AND (h.status IS NOT NULL OR a."leaseExpiresAtNs" NOT BETWEEN ${at.freshNs} AND ${at.untilNs})
+    )
+    SELECT incarnation, ARRAY(SELECT at::int - 1 FROM held) AS renewed FROM "Deployment" WHERE id = 1`,
+);
+
+/** The columns of all that ask, and the times of their leases. */
+interface Round {
+  readonly tokenIds: readonly string[];
+  readonly deviceIds: readonly (string | null)[];
+  readonly siteIds: readonly (string | null)[];
+  readonly leases: readonly (string | null)[];
+  readonly statuses: readonly (string | null)[];
+  readonly nowNs: bigint;
+  readonly untilNs: bigint;
+  readonly freshNs: bigint;
+}
 
 async function renewAll(
   pool: Pool,
   all: readonly Asked[],
   nowNs: bigint,
 ): Promise<{ incarnation: string; renewed: ReadonlySet<number> }> {
-  const columns = [
-    all.map(({ caller }) => caller.tokenId),
-    all.map(({ caller }) => caller.deviceId),
-    all.map(({ caller }) => caller.siteId),
-    all.map(({ caller }) => caller.lease?.toString() ?? null),
-    all.map(({ status }) => status),
-  ];
-  const times = [nowNs, nowNs + LEASE_NS, nowNs + FRESH_NS].map(String);
-  const query = { name: "renew leases", text: RENEW, values: [...columns, ...times] };
-  const { rows } = await pool.query<{ incarnation: string; renewed: number[] }>(query);
+  const rows = await renewLeases(
+    { pool },
+    {
+      tokenIds: all.map(({ caller }) => caller.tokenId),
+      deviceIds: all.map(({ caller }) => caller.deviceId),
+      siteIds: all.map(({ caller }) => caller.siteId),
+      leases: all.map(({ caller }) => caller.lease?.toString() ?? null),
+      statuses: all.map(({ status }) => status),
+      ...{ nowNs, untilNs: nowNs + LEASE_NS, freshNs: nowNs + FRESH_NS },
+    },
+  );
   return { incarnation: rows[0]!.incarnation, renewed: new Set(rows[0]!.renewed) };
 }

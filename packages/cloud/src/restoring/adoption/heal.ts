@@ -1,5 +1,4 @@
 import { contextOf } from "../../background/jobs/transaction-context.ts";
-import { Prisma } from "../../db/generated/client.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
 import { IS_OURS } from "../../db/stored-data.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -22,7 +21,7 @@ export async function heal(deps: AdoptionDeps, signal: AbortSignal): Promise<voi
     const page = await deps.db.prisma.$queryRaw<Lost[]>`
       SELECT id, "orgId", "blobKey", "sizeBytes", "storedDamage" FROM "Recording"
       WHERE ("storedDamage" IS NOT NULL OR ("importStatus" <> 'complete' AND ("blobKey" IS NOT NULL OR "failureCode" = ${storedFaults.missing.code})))
-        AND ("blobKey" IS NULL OR ${Prisma.raw(IS_OURS)}) AND id > ${lastId}
+        AND ("blobKey" IS NULL OR ${IS_OURS}) AND id > ${lastId}
       ORDER BY id LIMIT ${PAGE}`;
     if (page.length === 0) return;
     const objects = await Promise.all(page.map(({ blobKey }) => blobKey && deps.blobs.stat(blobKey)));

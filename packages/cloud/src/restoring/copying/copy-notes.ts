@@ -1,4 +1,5 @@
 import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
+import { Prisma } from "../../db/generated/client.ts";
 import { NOTE_KINDS } from "../../keeping/backup/copy-notes.ts";
 import type { Session } from "../../keeping/integrity/listed-objects.ts";
 import { pagesOf } from "../../keeping/integrity/suspects.ts";
@@ -17,7 +18,7 @@ export async function copyNotes(
     await keepNotes(session, "there", target.listNotes(`${kind}/`));
     await keepNotes(session, "here", source.listNotes(`${kind}/`));
     const selectUnmatched = (one: string, other: string) =>
-      `SELECT t.key FROM ${one} t WHERE NOT EXISTS (SELECT FROM ${other} o WHERE o.key = t.key)`;
+      Prisma.raw(`SELECT t.key FROM ${one} t WHERE NOT EXISTS (SELECT FROM ${other} o WHERE o.key = t.key)`);
     for await (const page of pagesOf<{ key: string }>(session, selectUnmatched("here", "there"))) {
       signal.throwIfAborted();
       await runSomeAtOnce(page, AT_ONCE, async ({ key }) => {

@@ -2,6 +2,7 @@
 
 import { createHash, type Hash } from "node:crypto";
 import { abortable } from "../../core/abortable.ts";
+import { Prisma } from "../../db/generated/client.ts";
 import type { Session } from "../../keeping/integrity/listed-objects.ts";
 import { BlobDamagedError, BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
@@ -95,8 +96,7 @@ async function* noteSource(body: AsyncIterable<Uint8Array>, reading: Reading): A
 async function compare(session: Session, { key, promised }: Planned, sha256: string): Promise<string | undefined> {
   if (promised === null || promised === sha256) return undefined;
   const rows = await session.query<{ sha256: string }>(
-    "SELECT sha256 FROM promised WHERE key = $1 AND sha256 IS NOT NULL",
-    [key],
+    Prisma.sql`SELECT sha256 FROM promised WHERE key = ${key} AND sha256 IS NOT NULL`,
   );
   const other = rows.find((row) => row.sha256 !== sha256);
   return other && `its SHA-256 is ${sha256} instead of ${other.sha256}`;
@@ -116,9 +116,6 @@ async function hashOf(store: Pick<BlobStore, "open">, key: string): Promise<stri
 }
 
 async function recordCopied({ db }: CopyDeps, { key, sizeBytes }: Planned, sha256: string): Promise<void> {
-  await db.pool.query(
-    `INSERT INTO "MovedObject" (key, "sizeBytes", sha256) VALUES ($1, $2, $3)
-     ON CONFLICT (key) DO UPDATE SET "sizeBytes" = excluded."sizeBytes", sha256 = excluded.sha256`,
-    [key, sizeBytes, sha256],
-  );
+  const row = { sizeBytes: BigInt(sizeBytes), sha256 };
+  await db.prisma.movedObject.upsert({ where: { key }, create: { key, ...row }, update: row });
 }

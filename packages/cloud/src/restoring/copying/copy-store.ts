@@ -121,7 +121,7 @@ async function settle(deps: CopyDeps, step: Step): Promise<CopyExit> {
   const [keptAtNs, data] = [deps.clock.nowNs(), { state: "kept" as const }];
   await deps.db.prisma.storeMove.updateMany({ where: { name: move.name, state: "both" }, data: { ...data, keptAtNs } });
   deps.write(`nothing uses ${nameStore(move.source)} any more`);
-  return await emptyInTime(deps, { ...step, move: { ...move, ...data, keptAtNs: String(keptAtNs) } });
+  return await emptyInTime(deps, { ...step, move: { ...move, ...data, keptAtNs } });
 }
 
 function printWaiting({ write }: CopyDeps, { move, settings }: Step, waiting: readonly string[]): CopyExit {
@@ -141,7 +141,7 @@ function mayLeaveOut({ write }: CopyDeps, step: Step, { damaged }: CopiedObjects
 /** The old store is emptied once no backup that is ever restored can need it. */
 async function emptyInTime(deps: CopyDeps, step: Step): Promise<CopyExit> {
   const { move, retentionSeconds } = step;
-  const untilNs = BigInt(move.keptAtNs!) + BigInt(retentionSeconds) * 1_000_000_000n;
+  const untilNs = move.keptAtNs! + BigInt(retentionSeconds) * 1_000_000_000n;
   if (deps.clock.nowNs() < untilNs) {
     const day = new Date(Number((untilNs + DAY_NS - 1n) / 1_000_000n)).toISOString().slice(0, 10);
     deps.write(`${nameStore(move.source)} stays as it is; give the command again on ${day} or later to empty it`);

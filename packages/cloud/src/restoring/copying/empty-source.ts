@@ -1,5 +1,6 @@
 import { pagesOf as pagesOfItems } from "../../core/pages-of.ts";
 import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
+import { Prisma } from "../../db/generated/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { NOTE_KINDS } from "../../keeping/backup/copy-notes.ts";
 import { pagesOf } from "../../keeping/integrity/suspects.ts";
@@ -14,7 +15,7 @@ const AT_ONCE = 8;
  * Selects the objects that a row needs: a process that stood still since the switch may have written them to the source by mistake. Objects
  * that were deleted since stay deleted.
  */
-const IS_NEEDED = "EXISTS (SELECT FROM promised p WHERE p.key = l.key)";
+const IS_NEEDED = Prisma.sql`EXISTS (SELECT FROM promised p WHERE p.key = l.key)`;
 
 /** Removes everything from the source, and ends the move. An object that a row needs is removed only once the target has it. */
 export async function emptySource(
@@ -25,7 +26,7 @@ export async function emptySource(
   await using session = await listStores(deps);
   const outcome = await copyObjects(deps, session, IS_NEEDED);
   if (outcome.damaged > 0 && !isLeavingOutDamaged) return outcome;
-  for await (const page of pagesOf<{ key: string }>(session, "SELECT DISTINCT key FROM listed"))
+  for await (const page of pagesOf<{ key: string }>(session, Prisma.sql`SELECT DISTINCT key FROM listed`))
     await runSomeAtOnce(page, AT_ONCE, async ({ key }) => {
       deps.signal.throwIfAborted();
       await deps.source.delete(key);

@@ -1,8 +1,9 @@
 // The listings of both stores are kept in temporary tables of one connection, where Postgres compares them: memory does not grow with the
 // stores (see integrity/listed-objects.ts).
 
+import { Prisma } from "../../db/generated/client.ts";
 import { groupItems } from "../../keeping/integrity/group-items.ts";
-import { keepListing, openSession, type Session } from "../../keeping/integrity/listed-objects.ts";
+import { keepListing, keepRows, openSession, type Session } from "../../keeping/integrity/listed-objects.ts";
 import { createPromised } from "../../keeping/integrity/promised-objects.ts";
 import type { ListedObject } from "../../store/blobs/blob-store.ts";
 import type { ListedNote } from "../../store/blobs/notes.ts";
@@ -15,7 +16,7 @@ export async function listStores({ db, source, target }: CopyDeps): Promise<Sess
   const session = await openSession(db.pool);
   try {
     await createPromised(session);
-    await session.query(`CREATE TEMPORARY TABLE held
+    await session.query(Prisma.sql`CREATE TEMPORARY TABLE held
       (key text NOT NULL, "isWhole" boolean NOT NULL, "sizeBytes" bigint NOT NULL)`);
     await keepHeld(session, target.list(""));
     await keepListing(session, source.list(""));
@@ -27,28 +28,24 @@ export async function listStores({ db, source, target }: CopyDeps): Promise<Sess
 }
 
 async function keepHeld(session: Session, objects: AsyncIterable<ListedObject>): Promise<void> {
-  for await (const group of groupItems(objects, ROWS_PER_STATEMENT))
-    await session.query(
-      `INSERT INTO held SELECT key, "isWhole", "sizeBytes" FROM json_populate_recordset(NULL::held, $1::json)`,
-      [JSON.stringify(group)],
-    );
-  await session.query("CREATE INDEX ON held (key)");
-  await session.query("ANALYZE held");
+  for await (const group of groupItems(objects, ROWS_PER_STATEMENT)) await keepRows(session, "held", group);
+  await session.query(Prisma.sql`CREATE INDEX ON held (key)`);
+  await session.query(Prisma.sql`ANALYZE held`);
 }
 
 /** Keeps the keys of notes in a new table. */
 export async function keepNotes(session: Session, table: string, notes: AsyncIterable<ListedNote>): Promise<void> {
-  await session.query(`DROP TABLE IF EXISTS ${table}`);
-  await session.query(`CREATE TEMPORARY TABLE ${table} (key text NOT NULL)`);
-  for await (const group of groupItems(notes, ROWS_PER_STATEMENT))
-    await session.query(`INSERT INTO ${table} SELECT * FROM unnest($1::text[])`, [group.map(({ key }) => key)]);
-  await session.query(`CREATE INDEX ON ${table} (key)`);
-  await session.query(`ANALYZE ${table}`);
+  const name = Prisma.raw(table);
+  await session.query(Prisma.sql`DROP TABLE IF EXISTS ${name}`);
+  await session.query(Prisma.sql`CREATE TEMPORARY TABLE ${name} (key text NOT NULL)`);
+  for await (const group of groupItems(notes, ROWS_PER_STATEMENT)) await keepRows(session, table, group);
+  await session.query(Prisma.sql`CREATE INDEX ON ${name} (key)`);
+  await session.query(Prisma.sql`ANALYZE ${name}`);
 }
 
 /** How many uploads that the source has begun may still go on there. */
 export async function countOpenUploads(session: Session): Promise<number> {
-  const [row] = await session.query<{ count: number }>(`
+  const [row] = await session.query<{ count: number }>(Prisma.sql`
     SELECT count(DISTINCT u.id)::int AS count FROM listed l JOIN "Upload" u ON u."blobKey" = l.key
     WHERE NOT l."isWhole" AND u.state = 'open'`);
   return row!.count;

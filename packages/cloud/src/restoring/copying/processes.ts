@@ -1,4 +1,6 @@
 import type { Database } from "../../db/client.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import { newPoolReader } from "../../db/read-sql.ts";
 import { WORK_SIGNALS } from "../../process/polls/work-signals.ts";
 import { type StoreAddress, shortNameOf } from "../../store/bucket-uploads/store-address.ts";
 
@@ -8,15 +10,14 @@ import { type StoreAddress, shortNameOf } from "../../store/bucket-uploads/store
  * the process that asks, which does not count.
  */
 export async function findOthers(
-  { pool }: Pick<Database, "pool">,
+  db: Pick<Database, "pool">,
   address: StoreAddress,
   self: StoreAddress | undefined,
 ): Promise<string[]> {
-  const { rows } = await pool.query<{ name: string; host: string; count: number }>(
-    `SELECT application_name AS name, coalesce(host(client_addr), 'this machine') AS host, count(*)::int
-     FROM pg_stat_activity WHERE datname = current_database() AND starts_with(application_name, $1) GROUP BY 1, 2 ORDER BY 2`,
-    [WORK_SIGNALS],
-  );
+  const rows = await newPoolReader(db)<{ name: string; host: string; count: number }>(Prisma.sql`
+    SELECT application_name AS name, coalesce(host(client_addr), 'this machine') AS host, count(*)::int
+    FROM pg_stat_activity WHERE datname = current_database() AND starts_with(application_name, ${WORK_SIGNALS})
+    GROUP BY 1, 2 ORDER BY 2`);
   const own = rows.find(({ name }) => self && name === nameOf(self));
   const others = rows.map((row) => (row === own ? { ...row, count: row.count - 1 } : row));
   return others

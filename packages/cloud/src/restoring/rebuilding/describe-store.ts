@@ -1,8 +1,9 @@
+import { Prisma } from "../../db/generated/client.ts";
 import type { Session } from "../../keeping/integrity/listed-objects.ts";
 import { pagesOf } from "../../keeping/integrity/suspects.ts";
 
 /** Judges each upload as the walk through the store will, without a change. */
-const JUDGED = `
+const JUDGED = Prisma.sql`
   SELECT d.*, CASE
     WHEN EXISTS (SELECT FROM noted n WHERE n.kind = 'Data.delete' AND n.data ->> 'blobKey' = d.key)
       OR EXISTS (SELECT FROM noted n WHERE n.kind IN ('Organization.delete', 'Project.delete') AND n.subject IN (d."orgId", d."projectId"))
@@ -17,9 +18,11 @@ const JUDGED = `
 
 /** The name that the ledger has; it forgets what is older than any backup. */
 const nameOf = (table: string, id: string) =>
-  `(SELECT n.data ->> 'name' FROM noted n WHERE n.kind = '${table}.insert' AND n.subject = ${id} ORDER BY n.id DESC LIMIT 1)`;
+  Prisma.raw(
+    `(SELECT n.data ->> 'name' FROM noted n WHERE n.kind = '${table}.insert' AND n.subject = ${id} ORDER BY n.id DESC LIMIT 1)`,
+  );
 
-const OWNERS = `
+const OWNERS = Prisma.sql`
   SELECT o.*, ${nameOf("Organization", 'o."orgId"')} AS "orgName", ${nameOf("Project", 'o."projectId"')} AS "projectName",
     coalesce(${nameOf("Device", 'o."deviceId"')}, o."manifestName") AS "deviceName"
   FROM (
@@ -74,14 +77,14 @@ const NO_OUTCOMES = { imported: 0, waiting: 0, unfinished: 0, deleted: 0, unknow
 
 /** Returns how many uploads the store has of each kind. */
 export async function countOutcomes(session: Session): Promise<typeof NO_OUTCOMES> {
-  const sql = `SELECT outcome, count(*)::int AS count FROM (${JUDGED}) j GROUP BY outcome`;
+  const sql = Prisma.sql`SELECT outcome, count(*)::int AS count FROM (${JUDGED}) j GROUP BY outcome`;
   const rows = await session.query<{ outcome: string; count: number }>(sql);
   return { ...NO_OUTCOMES, ...Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count])) };
 }
 
 async function countUndescribed(session: Session): Promise<number> {
   const [row] = await session.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM listed l WHERE l."isWhole" AND l.key ~ '^[^/]+/upl_'
+    Prisma.sql`SELECT count(*)::int AS count FROM listed l WHERE l."isWhole" AND l.key ~ '^[^/]+/upl_'
       AND NOT EXISTS (SELECT FROM described d WHERE d.key = l.key)`,
   );
   return row!.count;
@@ -100,7 +103,7 @@ export interface FoundOrganization {
 /** Finds the organizations that have anything in the store, the eldest first. */
 export function findOrganizations(session: Session): Promise<FoundOrganization[]> {
   return session.query<FoundOrganization & Record<string, unknown>>(
-    `SELECT o.*, ${nameOf("Organization", "o.id")} AS name FROM (
+    Prisma.sql`SELECT o.*, ${nameOf("Organization", "o.id")} AS name FROM (
        SELECT "orgId" AS id, (array_agg("siteId" ORDER BY key))[1] AS "siteId", min("begunAtNs")::text AS "createdAtNs"
        FROM (${JUDGED}) j WHERE outcome NOT IN ('deleted', 'unknown') GROUP BY 1
      ) o WHERE NOT EXISTS (SELECT FROM noted n WHERE n.kind = 'Organization.delete' AND n.subject = o.id)

@@ -4,7 +4,8 @@
 import type { Deps } from "../../calls/context/context.ts";
 import { pagesOf } from "../../core/pages-of.ts";
 import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
-import { keepListing, type Session } from "../../keeping/integrity/listed-objects.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import { keepListing, keepRows, type Session } from "../../keeping/integrity/listed-objects.ts";
 import { pagesOf as rowsOf } from "../../keeping/integrity/suspects.ts";
 import {
   MANIFESTS,
@@ -21,7 +22,7 @@ type Blobs = Pick<Deps["blobs"], "list" | "listNotes" | "getNote">;
 /** How many notes are read at once. */
 const AT_ONCE = 32;
 
-const TABLES = `
+const TABLES = Prisma.sql`
   CREATE TEMPORARY TABLE noted (id text COLLATE "C" PRIMARY KEY, kind text NOT NULL, subject text NOT NULL, data jsonb NOT NULL);
   CREATE INDEX ON noted (subject);
   CREATE INDEX ON noted ((data ->> 'blobKey')) WHERE kind = 'Data.delete';
@@ -35,18 +36,18 @@ export async function readStore(session: Session, blobs: Blobs, signal: AbortSig
   await keepListing(session, blobs.list(""));
   await keepLedger(session, blobs, signal);
   await keepManifests(session, blobs, signal);
-  await session.query("ANALYZE noted");
-  await session.query("ANALYZE described");
+  await session.query(Prisma.sql`ANALYZE noted`);
+  await session.query(Prisma.sql`ANALYZE described`);
 }
 
 async function keepLedger(session: Session, blobs: Blobs, signal: AbortSignal): Promise<void> {
   for await (const page of pagesOf(blobs.listNotes(LEDGER))) {
     signal.throwIfAborted();
     const texts = await runSomeAtOnce(page, AT_ONCE, async ({ key }) => toText(await blobs.getNote(key)));
+    const entries = texts.filter((text) => text !== undefined);
     await session.query(
-      `INSERT INTO noted SELECT e ->> 'id', e ->> 'kind', e ->> 'subject', e -> 'data' FROM unnest($1::jsonb[]) AS e
-       ON CONFLICT DO NOTHING`,
-      [texts.filter((text) => text !== undefined)],
+      Prisma.sql`INSERT INTO noted SELECT e ->> 'id', e ->> 'kind', e ->> 'subject', e -> 'data'
+        FROM unnest(${entries}::jsonb[]) AS e ON CONFLICT DO NOTHING`,
     );
   }
 }
@@ -60,18 +61,21 @@ async function keepManifests(session: Session, blobs: Blobs, signal: AbortSignal
   for await (const page of pagesOf(blobs.listNotes(MANIFESTS))) {
     signal.throwIfAborted();
     const found = page.flatMap(({ key }) => readManifestKey(key) ?? []);
-    await session.query("INSERT INTO manifest SELECT * FROM unnest($1::text[], $2::text[])", [
-      found.map(({ blobKey }) => blobKey),
-      found.map(({ kind }) => kind),
-    ]);
+    await keepRows(
+      session,
+      "manifest",
+      found.map(({ blobKey: key, kind }) => ({ key, kind })),
+    );
   }
-  const uploads = "SELECT key, max(kind) AS kind FROM manifest GROUP BY key"; // `import` sorts after `begun`
+  const uploads = Prisma.sql`SELECT key, max(kind) AS kind FROM manifest GROUP BY key`; // `import` sorts after `begun`
   for await (const page of rowsOf<{ key: string; kind: ManifestKind }>(session, uploads)) {
     signal.throwIfAborted();
     const rows = await runSomeAtOnce(page, AT_ONCE, ({ key, kind }) => describe(blobs, key, kind));
-    await session.query("INSERT INTO described SELECT * FROM json_populate_recordset(NULL::described, $1::json)", [
-      JSON.stringify(rows.filter((row) => row !== undefined)),
-    ]);
+    await keepRows(
+      session,
+      "described",
+      rows.filter((row) => row !== undefined),
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { pagesOf } from "../../core/pages-of.ts";
 import type { Database } from "../../db/client.ts";
+import { Prisma } from "../../db/generated/client.ts";
 import type { NoteStore } from "../../store/blobs/notes.ts";
 import { LEDGER } from "../../store/ledger/note-entries.ts";
 
@@ -17,17 +18,16 @@ const PAGE = 500;
 export async function* unknownEntries({ db, blobs }: LedgerDeps): AsyncGenerator<string, void> {
   const client = await db.pool.connect();
   try {
-    await client.query(`CREATE TEMPORARY TABLE unknown (id text COLLATE "C" PRIMARY KEY)`);
+    await client.query(Prisma.sql`CREATE TEMPORARY TABLE unknown (id text COLLATE "C" PRIMARY KEY)`);
     for await (const page of pagesOf(blobs.listNotes(LEDGER)))
       await client.query(
-        `INSERT INTO unknown SELECT n.id FROM unnest($1::text[]) AS n(id)
+        Prisma.sql`
+          INSERT INTO unknown SELECT n.id FROM unnest(${page.map(({ key }) => key.slice(LEDGER.length))}::text[]) AS n(id)
           WHERE NOT EXISTS (SELECT FROM "LedgerEntry" l WHERE l.id = n.id) ON CONFLICT DO NOTHING`,
-        [page.map(({ key }) => key.slice(LEDGER.length))],
       );
     for (let last = ""; ; ) {
       const { rows } = await client.query<{ id: string }>(
-        `SELECT id FROM unknown WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
-        [last],
+        Prisma.sql`SELECT id FROM unknown WHERE id > ${last} ORDER BY id LIMIT ${PAGE}`,
       );
       for (const { id } of rows) yield id;
       if (rows.length < PAGE) return;

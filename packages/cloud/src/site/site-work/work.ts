@@ -8,6 +8,7 @@ import { isIndexingHeld } from "../../calls/recovery/adoption-pass.ts";
 import { holdForRemoval } from "../../calls/recovery/held-deployment.ts";
 import type { Complete } from "../../core/complete.ts";
 import { findUnneededLakes, findWantedLakes } from "../../data/lake-files/needed-lakes.ts";
+import { Prisma } from "../../db/generated/client.ts";
 import { holdIncarnation } from "../../db/incarnation.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { workingStates } from "../../import-life/import-request-state.ts";
@@ -90,17 +91,14 @@ async function findImports(tx: Transaction, siteId: string): Promise<Wanted["imp
   }));
 }
 
-const IS_UNNAMED = `NOT EXISTS (SELECT FROM "Recording" r WHERE r."siteObjectKey" = o.key)
+const IS_UNNAMED = Prisma.sql`NOT EXISTS (SELECT FROM "Recording" r WHERE r."siteObjectKey" = o.key)
   AND NOT EXISTS (SELECT FROM "ImportRequest" q WHERE q."siteObjectKey" = o.key)`;
 
 /** Marks the objects that no row names any more. An object that a row names again is marked no longer. */
 async function markUnnamed(tx: Transaction, { caller: { siteId }, clock }: SiteCtx): Promise<void> {
-  await tx.$executeRawUnsafe(
-    `UPDATE "SiteObject" o SET "unnamedSinceNs" = CASE WHEN ${IS_UNNAMED} THEN $2::bigint END
-     WHERE o."siteId" = $1 AND ("unnamedSinceNs" IS NOT NULL) <> (${IS_UNNAMED})`,
-    siteId,
-    clock.nowNs(),
-  );
+  await tx.$executeRaw`
+    UPDATE "SiteObject" o SET "unnamedSinceNs" = CASE WHEN ${IS_UNNAMED} THEN ${clock.nowNs()}::bigint END
+    WHERE o."siteId" = ${siteId} AND ("unnamedSinceNs" IS NOT NULL) <> (${IS_UNNAMED})`;
 }
 
 /**
@@ -111,12 +109,9 @@ async function findRemovals(tx: Transaction, { caller, clock, removalDelaySecond
   if ((await holdForRemoval(tx)).danger !== undefined) return [];
   const untilNs = clock.nowNs() - BigInt(removalDelaySeconds) * 1_000_000_000n;
   // A mark may be some seconds old, so whether a row names the object is asked again.
-  return tx.$queryRawUnsafe<{ requestId: string; key: string }[]>(
-    `SELECT "requestId", key FROM "SiteObject" o WHERE o."siteId" = $1 AND "unnamedSinceNs" <= $2 AND ${IS_UNNAMED}
-     ORDER BY key LIMIT ${siteLimits.itemsPerList}`,
-    caller.siteId,
-    untilNs,
-  );
+  return tx.$queryRaw<{ requestId: string; key: string }[]>`
+    SELECT "requestId", key FROM "SiteObject" o WHERE o."siteId" = ${caller.siteId} AND "unnamedSinceNs" <= ${untilNs} AND ${IS_UNNAMED}
+    ORDER BY key LIMIT ${siteLimits.itemsPerList}`;
 }
 
 /**

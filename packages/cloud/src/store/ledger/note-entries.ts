@@ -1,7 +1,9 @@
 // Entries of the ledger commit with the changes that they describe. They are noted in the object store after that commit and before the
 // answer; whatever fails then is made good by a job. The same entry always makes the same bytes.
 
+import { sql } from "kysely";
 import type { Database } from "../../db/client.ts";
+import { prepare } from "../../db/prepared.ts";
 import type { NoteStore } from "../blobs/notes.ts";
 
 export const LEDGER = "ledger/";
@@ -13,14 +15,16 @@ interface LedgerDeps {
   readonly blobs: NoteStore;
 }
 
-const UNNOTED = `
-  SELECT id, json_build_object('id', id, 'kind', kind, 'subject', subject, 'data', data)::text AS text
-  FROM "LedgerEntry" WHERE NOT "isNoted" ORDER BY id LIMIT ${PAGE}`;
+const findUnnoted = prepare(
+  () => sql<{ id: string; text: string }>`
+    SELECT id, json_build_object('id', id, 'kind', kind, 'subject', subject, 'data', data)::text AS text
+    FROM "LedgerEntry" WHERE NOT "isNoted" ORDER BY id LIMIT ${sql.lit(PAGE)}`,
+);
 
 /** Copies into the object store what it does not have of the ledger. */
 export async function noteEntries({ db, blobs }: LedgerDeps): Promise<void> {
   for (;;) {
-    const { rows } = await db.pool.query<{ id: string; text: string }>({ name: "ledger to note", text: UNNOTED });
+    const rows = await findUnnoted(db, {});
     for (const { id, text } of rows) await blobs.putNote(`${LEDGER}${id}`, Buffer.from(text));
     const ids = rows.map(({ id }) => id);
     if (ids.length > 0) await db.prisma.ledgerEntry.updateMany({ where: { id: { in: ids } }, data: { isNoted: true } });

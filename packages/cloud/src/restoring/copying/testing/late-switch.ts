@@ -6,8 +6,8 @@ export function lateSwitch(db: Database) {
     get(of, name) {
       const value = Reflect.get(of, name);
       if (name !== "query") return typeof value === "function" ? value.bind(of) : value;
-      return async (statement: unknown, ...rest: unknown[]) => {
-        if (String(statement).includes("pg_stat_activity") && (await db.prisma.storeMove.findFirst())?.state === "both")
+      return async (statement: { readonly text: string }, ...rest: unknown[]) => {
+        if (statement.text.includes("pg_stat_activity") && (await db.prisma.storeMove.findFirst())?.state === "both")
           throw new Error("after the switch");
         return await (value as (...all: unknown[]) => unknown).call(of, statement, ...rest);
       };
