@@ -21,7 +21,9 @@ const SERVICE = { user: "downlink-agent", unitFile: "/etc/systemd/system/downlin
 
 /** Commands are imported when they are called, because `status` must be quick. */
 export const program = new Command("agent")
-  .description("Finds recordings on this device, reports them to a Downlink control plane, uploads what is asked for.")
+  .description(
+    "Finds recordings on this device, reports them to a Downlink control plane and uploads those that are requested.",
+  )
   .version(agentVersion, "--version")
   .option("--config <file>", "env file with settings (default: /etc/downlink/agent.env)")
   .option("--storage-root <dir>", "directory tree with the recordings [DOWNLINK_STORAGE_ROOT]")
@@ -53,7 +55,7 @@ program
   .description("Check token, URL, storage root and state directory, and write the env file")
   .option(
     "--token-file <file>",
-    "holds the token in its first line; - is the standard input, from which it comes also where there is none",
+    "holds the token in its first line; with -, or without this option, it is read from standard input",
   )
   .action(async ({ tokenFile }: { tokenFile?: string }) => {
     const { enroll } = await import("./commands/enroll.ts");
@@ -69,9 +71,9 @@ program
 
 program
   .command("status")
-  .description("Show how the agent fares")
+  .description("Show the agent's health, uploads and problems")
   .option("--json", "as JSON, with a version and a documented schema")
-  .option("--watch", "again and again, until q or Ctrl-C")
+  .option("--watch", "refresh until q or Ctrl-C")
   .action(async (options: { json?: true; watch?: true }) => {
     const { readStatus } = await import("./commands/status.ts");
     const settings = await settingsToLook();
@@ -85,14 +87,14 @@ program
 program
   .command("ls [globs...]")
   .description("List the files the agent knows, newest first")
-  .option("--state <state>", "only those in this state, or in one of several: damaged,failed")
-  .option("--limit <count>", "at most so many")
+  .option("--state <state>", "only files in this state, or in one of several: damaged,failed")
+  .option("--limit <count>", "at most this many")
   .option("--json", "as a JSON array")
   .action(async (globs: string[], options: { state?: string; limit?: string; json?: true }) => {
     const { listFiles, renderFiles } = await import("./commands/ls.ts");
     const settings = await settingsToLook();
     const listing = listFiles(settings, { ...options, globs });
-    const none = `No agent has kept any state in ${settings.stateDir}, or only one of another version.\n`;
+    const none = `${settings.stateDir} holds no agent's state, or only that of another version.\n`;
     if (options.json) print(toJson(listing?.files ?? []));
     else print(listing ? renderFiles(listing, page()) : none);
   });
@@ -109,8 +111,8 @@ program
   });
 
 for (const [action, description] of [
-  ["import", "Ask the control plane for these files' import; kept until it can be asked"],
-  ["retry", "Try again now what failed or waits after failures"],
+  ["import", "Request the import of these files; kept until the control plane can be reached"],
+  ["retry", "Retry now what failed or waits for its next attempt"],
 ] as const)
   program
     .command(`${action} <file...>`)
@@ -126,8 +128,8 @@ for (const [action, description] of [
 
 program
   .command("pause")
-  .description("Stop uploads, and nothing else, until `agent resume`; also over restarts")
-  .option("--for <duration>", "only for so long: 30min, 2h, 1d")
+  .description("Pause uploads, and nothing else, until `agent resume`, even across restarts")
+  .option("--for <duration>", "only for this long: 30min, 2h, 1d")
   .option("--json", "as JSON")
   .action(async (options: { for?: string; json?: true }) => {
     const { pauseUploads, renderPause } = await import("./commands/act.ts");
@@ -138,7 +140,7 @@ program
 
 program
   .command("resume")
-  .description("Let uploads go on after `agent pause`")
+  .description("Resume uploads after `agent pause`")
   .option("--json", "as JSON")
   .action(async (options: { json?: true }) => {
     const { renderResumption, resumeUploads } = await import("./commands/act.ts");
@@ -148,7 +150,7 @@ program
 
 program
   .command("confirm")
-  .description("Begin the deletions that wait because a disk limit is new; `agent status` shows them")
+  .description("Start the deletions that wait because a disk limit is new; `agent status` shows them")
   .option("--json", "as JSON")
   .action(async (options: { json?: true }) => {
     const { confirmDeletions, renderConfirmation } = await import("./commands/act.ts");
@@ -158,7 +160,7 @@ program
 
 program
   .command("doctor")
-  .description("Check everything that has to be right for the agent to work, and say how to put it right")
+  .description("Check everything that the agent needs to work, and say how to fix what is wrong")
   .option("--json", "as a JSON array")
   .action(async (options: { json?: true }) => {
     const { examineSetup, renderFindings } = await import("./commands/doctor.ts");
@@ -184,7 +186,7 @@ program
 
 program
   .command("put-back", { hidden: true })
-  .description("Put back what is on its way to be deleted; for the removal of the package")
+  .description("Put back files that are about to be deleted; for the removal of the package")
   .action(async () => {
     const { putBack } = await import("./commands/put-back.ts");
     const left = await putBack(settingsOf(program));

@@ -27,7 +27,7 @@ test("the settings that an operator makes for a device's agent apply: first it i
   const explained = await runAgentCommand(scenario.agentOptions, "explain", "keep/a.mcap");
   assert.match(explained.output, /uploads are paused: the upload rate is off/);
   const examined = await runAgentCommand(scenario.agentOptions, "doctor");
-  for (const finding of [/^ok +Agent +healthy/m, /^ok +Token +the control plane takes it/m, /^ok +Clock /m])
+  for (const finding of [/^ok +Agent +healthy/m, /^ok +Token +the control plane accepts it/m, /^ok +Clock /m])
     assert.match(examined.output, finding);
   assert.doesNotMatch(examined.output, /^fail/m);
 

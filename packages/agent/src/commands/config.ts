@@ -55,5 +55,5 @@ export function renderSettings(settings: readonly ShownSetting[], configFile = D
     from,
     takesEffect,
   ]);
-  return `${layOut([["SETTING", "VALUE", "FROM", "A CHANGE HOLDS"], ...rows])}\nThe file is ${configFile}.\n`;
+  return `${layOut([["SETTING", "VALUE", "FROM", "TAKES EFFECT"], ...rows])}\nThe file is ${configFile}.\n`;
 }

@@ -139,7 +139,7 @@ test("directories that cannot be written are found before anybody is asked, the 
   const config = await tryAs();
   assert.match(
     config.stderr,
-    /^agent: the settings cannot be written to .*agent\.env: permission denied in .*--config FILE\n$/,
+    /^agent: the settings cannot be written to .*agent\.env: permission denied in .*--config FILE --state-dir DIR\n$/,
   );
   const own = join(device.root, "agent.env");
   const state = await tryAs("--config", own);
@@ -198,7 +198,7 @@ test("the token comes from the standard input or a file; only their owner may re
   const dash = await startAgent([...places, "--token-file", "-"], {}, { input: "dl_dt_other" }).exited;
   assert.match(dash.stderr, /the token is refused/);
   const empty = await startAgent([...places, "--token-file", "-"], {}, { input: "" }).exited;
-  assert.match(empty.stderr, /the standard input holds no token in its first line\. The control plane makes one/);
+  assert.match(empty.stderr, /the standard input holds no token in its first line\. The control plane makes a token/);
   const gone = await runAgent(...places, "--token-file", `${file}.gone`);
   assert.deepEqual([gone.code, /cannot be read from .*gone: it does not exist/.test(gone.stderr)], [2, true]);
 });

@@ -126,7 +126,9 @@ async function introduce(state: AgentState, settings: Settings, traces: Enrolmen
     const isRefused = failure instanceof ApiCallError && failure.code !== undefined && failure.status < 500;
     const isPending = begun !== undefined && kept === undefined && (begun.enrolledWith !== undefined || !isRefused);
     if (isPending) traces.keep();
-    const pending = isPending ? ` What was begun is kept in ${settings.stateDir}: the same command completes it.` : "";
+    const pending = isPending
+      ? ` The unfinished enrolment is kept in ${settings.stateDir}; the same command completes it.`
+      : "";
     throw new EnrolmentRefusedError(`${withStop(failure.message)} ${fixOf(failure)}${pending}`);
   }
 }
@@ -134,8 +136,8 @@ async function introduce(state: AgentState, settings: Settings, traces: Enrolmen
 const ownFixes: Partial<Record<string, string>> = {
   TokenRefused: TOKEN_FIX,
   DeviceNameTaken:
-    "Give another name with --device-name NAME. If it is this very device, which lost its state: make a device token for it and give that.",
-  LeaseHeldElsewhere: "Stop the other agent and try again; one that ended without saying so counts for another minute.",
+    "Give another name with --device-name NAME. If that device is this one, which lost its state: make a device token for it and give that.",
+  LeaseHeldElsewhere: "Stop the other agent and try again; after a crash its lease lasts for up to another minute.",
 };
 
 function fixOf(failure: CloudFailure): string {

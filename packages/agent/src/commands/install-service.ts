@@ -18,7 +18,7 @@ export interface ServiceOptions {
 
 /** Makes the unit for these settings, as it would be installed. Throws {@link InvalidSettingError}. */
 export function unitFor(settings: Settings, { user, configFile = DEFAULT_FILE }: ServiceOptions): string {
-  if (!/^[a-z_][a-z0-9_-]{0,31}$/i.test(user)) throw new InvalidSettingError(`${user} is no name of a user`);
+  if (!/^[a-z_][a-z0-9_-]{0,31}$/i.test(user)) throw new InvalidSettingError(`${user} is not a user name`);
   return makeUnit({
     command: [...ownProgram(), "--config", resolve(configFile), "run"],
     user,

@@ -145,7 +145,7 @@ function notesOf(files: readonly ListedFile[], left: number, options: RenderOpti
   const hasHidden = options.columns < columnsFor.reason && files.some(({ reason }) => reason !== null);
   const notes = [
     ...(left > 0 ? [`${left} more, older; a higher --limit shows them.`] : []),
-    ...(hasHidden ? [asPrinted("`agent explain FILE` says why a file is where it is.", options)] : []),
+    ...(hasHidden ? [asPrinted("`agent explain FILE` says why a file is in its state.", options)] : []),
   ];
   const lines = notes.flatMap((note) => wrap(note, { width: options.columns, lines: Number.POSITIVE_INFINITY }));
   return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;

@@ -44,6 +44,6 @@ function tokenOf(text: string, where: string): string {
   const token = text.split(/\r?\n/)[0]!.trim();
   if (/^\S+$/.test(token)) return token;
   throw new InvalidSettingError(
-    `${where} holds no token in its first line. The control plane makes one for each device or site; it begins with dl_dt_ or dl_st_`,
+    `${where} holds no token in its first line. The control plane makes a token for each device or site; it begins with dl_dt_ or dl_st_`,
   );
 }

@@ -129,7 +129,7 @@ function testImport(): void {
         ["notes.txt", "unknown"],
       ]);
       assert.equal(asked.code, 1);
-      assert.match(asked.stdout, /not finished.*By its name it is no recording/s);
+      assert.match(asked.stdout, /not finished.*Its name is not that of a recording/s);
       await cloud.until("it is stored", () => cloud.uploads.stored.size === 1);
       const again = await command("import", "a.mcap");
       assert.equal(again.code, 0);
@@ -147,7 +147,7 @@ function testImportLater(): void {
       assert.equal(asked.code, 0);
       assert.match(
         asked.stdout,
-        /^a\.mcap: the control plane is not reached; the request is kept, also over a restart/,
+        /^a\.mcap: the control plane cannot be reached; the request is kept, even across a restart/,
       );
       assert.match(
         (await command("explain", "a.mcap")).stdout,
@@ -166,9 +166,9 @@ function testImportLater(): void {
       const asked = await command("import", "a.mcap");
       assert.deepEqual(
         [asked.code, asked.stdout],
-        [1, "a.mcap: the control plane is too old to be asked from here; ask there\n"],
+        [1, "a.mcap: the control plane is too old for requests from the device; request the import there\n"],
       );
-      assert.match((await command("explain", "a.mcap")).stdout, /too old to be asked from here/);
+      assert.match((await command("explain", "a.mcap")).stdout, /too old for requests from the device/);
       assert.equal((await agent.status()).files.reported, 1);
     });
   });
@@ -191,7 +191,7 @@ describe("agent retry", { concurrency: 3 }, () => {
       const nothing = await command("retry", "b.mcap", "c.mcap");
       assert.match(
         nothing.stdout,
-        /b\.mcap: it is reported: nothing of it has failed.*\nc\.mcap: There is no file by this path/,
+        /b\.mcap: it is reported: nothing has failed.*\nc\.mcap: There is no file by this path/,
       );
       assert.equal(nothing.code, 1);
     });
@@ -203,7 +203,7 @@ describe("agent retry", { concurrency: 3 }, () => {
       await writeRecording(device, "a.mcap");
       await agent.until("it is known", ({ files }) => Object.values(files).length > 0);
       const answer = await command("retry", path);
-      assert.match(answer.stdout, /^a\.mcap: (it is looked at again now|it is (indexed|reported): nothing)/);
+      assert.match(answer.stdout, /^a\.mcap: (it is examined again now|it is (indexed|reported): nothing)/);
       await agent.until("it is reported", ({ files }) => files.reported === 1);
     });
   });

@@ -98,7 +98,9 @@ function toRequest(given: unknown): ControlRequest {
   if (action === "resume" || action === "confirm") return { action };
   const isTime = forMs === null || (typeof forMs === "number" && forMs >= 1 && Number.isFinite(forMs));
   if (action === "pause" && typeof by === "string" && isTime) return { action, by: by.slice(0, 100), forMs };
-  throw new Error("the running agent does not know this request; start it again, so that both are of one version");
+  throw new Error(
+    "the running agent does not know this request; start it again, so that it and this command have the same version",
+  );
 }
 
 function pause(ctx: ActionContext, { by, forMs }: Extract<ControlRequest, { action: "pause" }>): PauseAnswer {
@@ -155,7 +157,7 @@ const needsNoCard: ReadonlySet<FileState> = new Set(["stored", "imported", "dupl
 
 /** Undefined where the control plane is to be asked. */
 function whyNotAsked(ctx: ActionContext, path: string, file: TrackedFile | undefined): FileAnswer | undefined {
-  if (!file) return { path, result: "unknown", text: "the agent keeps no file by this path" };
+  if (!file) return { path, result: "unknown", text: "the agent knows no file by this path" };
   const { versionId } = file;
   const state = lifeOf(file);
   if (state === "requested" || state === "uploading" || state === "stored")
@@ -173,19 +175,19 @@ function whyNotAsked(ctx: ActionContext, path: string, file: TrackedFile | undef
   return { path, result: "refused", text: text === undefined ? why : `${why} (${text})` };
 }
 
-const UNFINISHED = "it is not finished, or was not looked into yet; ask again once `agent ls` shows it as reported";
+const UNFINISHED = "it is not finished, or was not examined yet; ask again once `agent ls` shows it as reported";
 
 /** Why a file in this state cannot be imported; undefined where it can. */
 const cannotBeImported: Readonly<Record<FileState, string | undefined>> = {
   seen: UNFINISHED,
   settling: UNFINISHED,
   unreadable: "it cannot be read; `agent explain FILE` says what to do",
-  incomplete: "it is incomplete; what is readable of it can be asked for in the control plane",
-  damaged: "it is damaged; what is readable of it can be asked for in the control plane",
+  incomplete: "it is incomplete; the control plane can salvage what is readable",
+  damaged: "it is damaged; the control plane can salvage what is readable",
   empty: "it is a recording without a single message",
   indexed: undefined,
   reported: undefined,
-  unassigned: "the control plane does not know whose it is; `agent explain FILE` says what to do",
+  unassigned: "the control plane does not know its device; `agent explain FILE` says what to do",
   requested: undefined,
   uploading: undefined,
   stored: undefined,
@@ -202,7 +204,11 @@ function answerOf({ session }: ActionContext, path: string, answer: LocalRequest
     return { path, result: "done", text: "its import is asked for; it is uploaded when its turn comes" };
   if (answer === "complete") return { path, result: "already", text: "it is in the control plane already" };
   if (answer === "unsupported")
-    return { path, result: "refused", text: "the control plane is too old to be asked from here; ask there" };
+    return {
+      path,
+      result: "refused",
+      text: "the control plane is too old for requests from the device; request the import there",
+    };
   if (answer !== undefined)
     return {
       path,
@@ -210,11 +216,11 @@ function answerOf({ session }: ActionContext, path: string, answer: LocalRequest
       text: "the control plane does not know it, or it is being deleted; ask again in a minute",
     };
   const { state } = session.connection();
-  const why = state === "connected" ? "the control plane has not answered yet" : "the control plane is not reached";
+  const why = state === "connected" ? "the control plane has not answered yet" : "the control plane cannot be reached";
   return {
     path,
     result: "kept",
-    text: `${why}; the request is kept, also over a restart, and it is asked for as soon as it is reached`,
+    text: `${why}; the request is kept, even across a restart, and sent as soon as the control plane answers`,
   };
 }
 
@@ -230,22 +236,22 @@ async function retry(ctx: ActionContext, paths: readonly string[]): Promise<File
 
 function retryHere(ctx: ActionContext, path: string, file: TrackedFile | undefined): FileAnswer {
   const { inventory, uploads, young, clock, youngSignal, reportSignal } = ctx;
-  if (!file) return { path, result: "unknown", text: "the agent keeps no file by this path" };
-  if (file.away) return withCard({ path, result: "already", text: "nothing of it can be tried again" }, file);
+  if (!file) return { path, result: "unknown", text: "the agent knows no file by this path" };
+  if (file.away) return withCard({ path, result: "already", text: "nothing about it can be retried" }, file);
   const { versionId, state } = file;
   if (isBeforeIndexing(state) && young.hurry(versionId, clock.monotonicMs())) {
     youngSignal.notify();
-    return { path, result: "done", text: "it is looked at again now" };
+    return { path, result: "done", text: "it is examined again now" };
   }
   if (state === "unassigned") {
     inventory.change([{ do: "reportAgain", versionId }]);
     reportSignal.notify();
-    return { path, result: "done", text: "the control plane is asked again now whose it is" };
+    return { path, result: "done", text: "the control plane is asked again now which device it belongs to" };
   }
   if (state === "requested" && uploads.retryNow(versionId))
     return { path, result: "done", text: "its upload is tried again now" };
   if (state === "requested") return { path, result: "already", text: "its upload waits for its turn; none has failed" };
   if (state === "incomplete" || state === "damaged" || state === "empty")
-    return { path, result: "refused", text: `it is ${state}; it is looked at again by itself once it changes` };
-  return { path, result: "already", text: `it is ${state}: nothing of it has failed that could be tried again` };
+    return { path, result: "refused", text: `it is ${state}; it is examined again by itself once it changes` };
+  return { path, result: "already", text: `it is ${state}: nothing has failed that could be retried` };
 }

@@ -35,7 +35,7 @@ test("settings that take effect at once do so, in a file edited in place or repl
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /"settings":\["DOWNLINK_UPLOAD_RATE","DOWNLINK_LOG_LEVEL"\],"msg":"changed settings are taken up"/,
+    /"settings":\["DOWNLINK_UPLOAD_RATE","DOWNLINK_LOG_LEVEL"\],"msg":"changed settings are applied"/,
   );
   assert.match(stdout, /"level":20,.*"reported"/);
 });
@@ -75,7 +75,7 @@ test("a setting that needs a restart is named, changes nothing before it, and is
   assert.match(stdout, /DOWNLINK_DEVICE_NAME/);
   assert.match(
     stdout,
-    /"setting":"DOWNLINK_DEVICE_TOKEN","msg":"a change in the file has no effect: the command line goes/,
+    /"setting":"DOWNLINK_DEVICE_TOKEN","msg":"a change in the file has no effect: the command line takes/,
   );
   assert.ok(!stdout.includes("another0123"), "no log line may hold a secret");
 });
@@ -102,7 +102,7 @@ test("a file that is half written, invalid, gone, a directory or a dead link kee
       `${detail}`,
       ({ problems: [problem] }) => problem?.code === "SettingsInvalid" && detail.test(problem.detail),
     );
-    assert.deepEqual([throttle.bytesPerSecond, /taken up by itself/.test(problems[0]!.fix)], [3_000_000, true]);
+    assert.deepEqual([throttle.bytesPerSecond, /applies it by itself/.test(problems[0]!.fix)], [3_000_000, true]);
   }
   bed.replace("DOWNLINK_UPLOAD_RATE=fast\nDOWNLINK_WHAT=1\nhalf\n");
   await using looking = startAgent(["--config", path, "--state-dir", bed.device.stateDir, "status"]);
@@ -112,7 +112,7 @@ test("a file that is half written, invalid, gone, a directory or a dead link kee
   assert.match(seen.stdout, /SettingsInvalid/);
   bed.replace("DOWNLINK_UPLOAD_RATE=5MB/s\n");
   const { agent: described } = await bed.until(
-    "it is taken up",
+    "it is applied",
     ({ throttle, problems }) => throttle.bytesPerSecond === 5_000_000 && problems.length === 0,
   );
   assert.deepEqual([described.pid, hellosOf(cloud)], [agent.pid, 1]);
@@ -127,10 +127,10 @@ test("a file that is named in the environment too is followed; variables of the 
     ({ health, throttle }) => health === "healthy" && throttle.bytesPerSecond === 3_000_000,
   );
   bed.replace("DOWNLINK_UPLOAD_RATE=5MB/s\nDOWNLINK_UPLOAD_CONCURRENCY=5\n");
-  await bed.until("it is taken up", ({ throttle }) => throttle.bytesPerSecond === 5_000_000);
+  await bed.until("it is applied", ({ throttle }) => throttle.bytesPerSecond === 5_000_000);
   agent.kill("SIGTERM");
   const { stdout } = await agent.exited;
-  assert.match(stdout, /DOWNLINK_UPLOAD_CONCURRENCY","msg":"a change in the file has no effect: the environment goes/);
+  assert.match(stdout, /DOWNLINK_UPLOAD_CONCURRENCY","msg":"a change in the file has no effect: the environment takes/);
   assert.doesNotMatch(stdout, /DOWNLINK_UPLOAD_RATE","msg":"a change in the file has no effect/);
 });
 

@@ -105,7 +105,7 @@ function takeUp(ctx: FollowContext, sources: SettingSources): void {
   noteRestart(ctx, changed["after a restart"]);
   if (changed["at once"].length > 0) {
     running.adopt(wanted.settings);
-    log.info({ settings: keysOf(changed["at once"]) }, "changed settings are taken up");
+    log.info({ settings: keysOf(changed["at once"]) }, "changed settings are applied");
     ctx.onAdopted();
   }
   const hasOtherRoots = !isDeepStrictEqual(wanted.extraRoots, ctx.extraRoots);
@@ -152,7 +152,7 @@ function logHidden(
     for (const { key, origin } of resolveSettings(sources)) {
       const isElsewhere = origin === "command line" || origin === "environment";
       if (isElsewhere && was!.get(key) !== is!.get(key))
-        log.warn({ setting: key }, `a change in the file has no effect: the ${origin} goes before it`);
+        log.warn({ setting: key }, `a change in the file has no effect: the ${origin} takes precedence`);
     }
   } catch (error) {
     if (!(error instanceof InvalidSettingError)) throw error; // The problem is shown already.

@@ -56,12 +56,13 @@ function explainMissing(
     [requested + uploading + stored, "are asked for"],
     [quota.prunesUnimported ? 0 : reported + failed, "were never imported, and DOWNLINK_PRUNE_UNIMPORTED is off"],
     [other.get("OtherName") ?? 0, "have another name on the disk"],
-    [other.get("SafetyPeriod") ?? 0, `may not go yet (${setbacks.find("SafetyPeriod")})`],
-    [[...other].reduce((sum, [code, count]) => (named.has(code) ? sum : sum + count), 0), "may not go yet"],
+    [other.get("SafetyPeriod") ?? 0, `may not be deleted yet (${setbacks.find("SafetyPeriod")})`],
+    [[...other].reduce((sum, [code, count]) => (named.has(code) ? sum : sum + count), 0), "may not be deleted yet"],
   ] as const;
   const reasons = stays.filter(([count]) => count > 0).map(([count, why]) => `${count} ${why}`);
   if (reach === "offline") reasons.push("the control plane cannot be asked");
   if (board.settings()?.enabled === false) reasons.push("the device is disabled");
-  const why = reasons.length > 0 ? `of the recordings ${reasons.join("; ")}` : "there is no recording that may go";
-  return `${formatBytes(missingBytes)} more have to go: ${why}`;
+  const why =
+    reasons.length > 0 ? `of the recordings ${reasons.join("; ")}` : "there is no recording that may be deleted";
+  return `${formatBytes(missingBytes)} more have to be deleted: ${why}`;
 }

@@ -15,9 +15,9 @@ export const problemTexts = {
     fix: "Mount it. If the root moved for good, stop the agent (`systemctl stop downlink-agent`), run `agent enroll --storage-root DIR`, and start it again (`systemctl start downlink-agent`).",
   },
   StorageUnusable: {
-    title: "The storage root is there and cannot be used",
+    title: "The storage root exists but cannot be used",
     cause:
-      "It bears no marker yet and is mounted read-only or not this user's to write, or its marker may not be read. Without one an empty mount point looks like an empty root.",
+      "It has no marker file yet and the agent's user may not write to it, or its marker file cannot be read. Without the marker, an empty mount point looks like an empty root.",
     fix: "Mount it writable, or give the agent's user read and write permission; `agent install-service` does that for the service's user.",
   },
   DirectoryUnreadable: {
@@ -31,10 +31,10 @@ export const problemTexts = {
     fix: "Give the agent's user read permission, or check the disk (dmesg).",
   },
   FileSetAside: {
-    title: "A file was set aside because the agent ended while it examined it",
+    title: "A file was set aside because the agent was killed while it examined the file",
     cause:
-      "The agent was killed more than once at this file: its content takes more memory than there is, or somebody killed the agent. All other files are examined; this one is tried again once a day, and when it changes.",
-    fix: "Look at it on another machine (`mcap doctor`, `rosbag check`). Moving it out of the storage root ends the complaint.",
+      "The agent was killed more than once while it examined this file: the file needs more memory than there is, or somebody killed the agent. All other files are examined; this one is tried again once a day, and when it changes.",
+    fix: "Check it on another machine (`mcap doctor`, `rosbag check`). Moving it out of the storage root ends the problem.",
   },
   WatchLimit: {
     title: "Directory notifications are not available",
@@ -44,157 +44,156 @@ export const problemTexts = {
   ClockSkewed: {
     title: "This device's clock and the control plane's differ by more than a minute",
     cause:
-      "This device's clock was never set, has lost its battery or is not kept right; or the control plane's is wrong. Nothing is deleted because of it, but recordings bear the times that this clock shows.",
-    fix: "Set this device's clock: `timedatectl set-ntp true`, or as the robot sets its clocks otherwise (chrony, PTP, GPS). If it is right, set that of the control plane.",
+      "This device's clock was never set, its battery is empty or it is not synchronized; or the control plane's clock is wrong. Nothing is deleted because of it, but recordings carry the times that this clock shows.",
+    fix: "Set this device's clock: `timedatectl set-ntp true`, or by the robot's own time source (chrony, PTP, GPS). If it is right, set the control plane's clock.",
   },
   CloudUnreachable: {
     title: "The control plane cannot be reached",
-    cause: "No network, or the server is down. The agent keeps trying.",
+    cause: "There is no network, or the server is down. The agent keeps trying.",
     fix: "Check the network and DOWNLINK_API_URL.",
   },
   NameUnresolved: {
     title: "The control plane's name cannot be resolved",
-    cause: "No name server answers, or none knows the name in DOWNLINK_API_URL. The agent keeps trying.",
-    fix: "Check the network, its name server (resolvectl query NAME) and DOWNLINK_API_URL.",
+    cause: "No DNS server answers, or none knows the name in DOWNLINK_API_URL. The agent keeps trying.",
+    fix: "Check the network, its DNS server (resolvectl query NAME) and DOWNLINK_API_URL.",
   },
   TlsFailed: {
-    title: "No trusted connection to the control plane comes about",
+    title: "A trusted TLS connection to the control plane fails",
     cause:
-      "Its certificate has expired, is for another name or of an unknown authority, this device's clock is wrong, or what answers there speaks no TLS. Nothing was sent to it.",
-    fix: "Check the clock of this device and the server's certificate; a private authority is named with DOWNLINK_CA_FILE.",
+      "The server's certificate has expired, is for another name or was issued by an unknown authority, this device's clock is wrong, or the server does not speak TLS. Nothing was sent to it.",
+    fix: "Check this device's clock and the server's certificate; name the certificate file of a private authority in DOWNLINK_CA_FILE.",
   },
   ProxyRefused: {
-    title: "The proxy lets nothing pass to the control plane",
-    cause: "It asks for a user and a password, or may not open this way. The agent keeps trying.",
-    fix: "Correct HTTPS_PROXY (http://user:password@host:port), have the proxy allow the control plane's host, or name the host in NO_PROXY.",
+    title: "The proxy refuses connections to the control plane",
+    cause: "The proxy requires a user and a password, or does not allow this host. The agent keeps trying.",
+    fix: "Correct HTTPS_PROXY (http://user:password@host:port), have the proxy allow the control plane's host, or list the host in NO_PROXY.",
   },
   ForeignAnswer: {
     title: "Something else answers in place of the control plane",
-    cause: "A captive portal or a proxy stands in between, or the URL is of another service.",
+    cause: "A captive portal or a proxy is in between, or the URL belongs to another service.",
     fix: "Log in to the network, or correct DOWNLINK_API_URL.",
   },
   CloudBusy: {
-    title: "The control plane asks to wait or has trouble",
-    cause: "It answered with a limit or a fault of its own. The agent keeps trying.",
-    fix: "None on this device.",
+    title: "The control plane is busy or has an internal error",
+    cause: "It answered with a rate limit or an internal error. The agent keeps trying.",
+    fix: "Nothing needs to be done on this device.",
   },
   CloudStorageFull: {
     title: "The control plane's storage is full",
-    cause: "It takes no more bytes until there is room.",
+    cause: "It accepts no more bytes until there is free space.",
     fix: "Free or add storage at the control plane.",
   },
   CloudQuotaReached: {
-    title: "The organization has stored as much as it may",
+    title: "The organization has reached its storage limit",
     cause:
       "The control plane's operator limits how many bytes or recordings the organization has. The files stay here, and their uploads are tried again.",
-    fix: "Delete recordings that nobody needs, or have the operator allow more (`downlink admin limits`).",
+    fix: "Delete recordings that are no longer needed, or ask the operator for a higher limit (`downlink admin limits`).",
   },
   TokenRefused: {
-    title: "The token is refused",
-    cause: "It is unknown, disabled or revoked, or belongs to no device.",
+    title: "The control plane refuses the token",
+    cause: "The token is unknown, disabled or revoked, or belongs to no device.",
     fix: "Make a new device token, stop the agent (`systemctl stop downlink-agent`), run `agent enroll --token-file FILE`, and start it again (`systemctl start downlink-agent`). A token that can only create a device needs DOWNLINK_DEVICE_NAME.",
   },
   DeviceDisabled: {
     title: "The device is disabled",
     cause:
-      "An admin disabled it, or it is new and nobody has approved it yet. It lists its files; nothing is uploaded.",
+      "An admin disabled it, or it is new and no admin has enabled it yet. The agent lists its files and uploads nothing.",
     fix: "Enable the device in the control plane.",
   },
   DeviceNameTaken: {
     title: "The device's name is taken",
-    cause: "The token can only create a device, and one named DOWNLINK_DEVICE_NAME is there already.",
-    fix: "Take another name. If it is this very device, which lost its state: make a device token for it, stop the agent (`systemctl stop downlink-agent`), run `agent enroll --token-file FILE`, and start it again (`systemctl start downlink-agent`).",
+    cause: "The token can only create a device, and a device named DOWNLINK_DEVICE_NAME exists already.",
+    fix: "Choose another name. If that device is this one, which lost its state: make a device token for it, stop the agent (`systemctl stop downlink-agent`), run `agent enroll --token-file FILE`, and start it again (`systemctl start downlink-agent`).",
   },
   LeaseHeldElsewhere: {
-    title: "Another agent works with this token",
+    title: "Another agent uses this token",
     cause: "A second agent runs, or this one lost its state less than a minute ago.",
-    fix: "Stop the other agent, or give each device a token of its own. After a loss of state it ends by itself.",
+    fix: "Stop the other agent, or give each device its own token. After a loss of state this problem ends by itself.",
   },
   Cloned: {
     title: "Two agents keep taking each other's lease",
-    cause: "A state directory or a whole card was copied, and both copies run. None of them is served.",
-    fix: "Stop one and give it a token and a state directory of its own; then release the agent of the device in the control plane.",
+    cause: "A state directory or a whole card was copied, and both copies run. The control plane serves neither.",
+    fix: "Stop one of them and give it its own token and state directory; then release the device's agent in the control plane.",
   },
   Refused: {
     title: "The control plane refused a call",
-    cause: "Agent and control plane disagree; perhaps one of them is too old.",
-    fix: "Update both, then look at the log of the agent.",
+    cause: "Agent and control plane do not understand each other; one of them may be too old.",
+    fix: "Update both, then look at the agent's log.",
   },
   CloudSettingUnusable: {
-    title: "The control plane sets something that this agent does not understand",
-    cause:
-      "It is set for a later agent, or was set before such values were refused. As long as it is, the agent does without.",
+    title: "The control plane sends a setting that this agent does not understand",
+    cause: "The setting needs a newer agent, or was saved before such values were refused. The agent ignores it.",
     fix: "Correct it in the control plane, set it on this device, or update the agent.",
   },
   FileRefused: {
-    title: "The control plane refuses to hear of a file",
-    cause: "It does not accept what the file says of itself. All other files are reported.",
-    fix: "Report it, with the log; moving the file out of the storage root ends the complaint.",
+    title: "The control plane refuses the report of a file",
+    cause: "It does not accept the file's metadata. All other files are reported.",
+    fix: "Report this as a bug, with the log. Moving the file out of the storage root ends the problem.",
   },
   StateUnwritable: {
     title: "The state directory cannot be written",
-    cause: "Its disk is full or read-only. Nothing is lost; new findings wait.",
+    cause: "Its disk is full or read-only. Nothing is lost; newly found files wait.",
     fix: "Free space on the disk of DOWNLINK_STATE_DIR, or make it writable.",
   },
   StateSetAside: {
     title: "The state database was damaged and has been rebuilt",
-    cause: "A power cut or a failing disk. Files are indexed and listed again; nothing is imported twice.",
+    cause:
+      "The usual cause is a power cut or a failing disk. Files are indexed and listed again; nothing is imported twice.",
     fix: "Check the disk. The damaged file is kept beside the new one.",
   },
   SiteUnreachable: {
     title: "A self-hosted site that takes uploads cannot be reached",
     cause:
-      "The import goes to a site of your own, whose process (`downlink site`) is down, or to which this device has no way. The agent keeps trying; files that go elsewhere are sent meanwhile.",
-    fix: "Start the site, or check its address (`url` of the site, DOWNLINK_PUBLIC_URL there) and this device's way to it.",
+      "The import goes to a self-hosted site whose process (`downlink site`) is down, or which this device cannot reach. The agent keeps trying; files for other sites are sent meanwhile.",
+    fix: "Start the site, or check its address (`url` of the site, DOWNLINK_PUBLIC_URL there) and the network between this device and the site.",
   },
   UploadFailing: {
-    title: "An upload does not come through",
-    cause: "Its last tries failed. The agent keeps trying; other uploads go on.",
-    fix: "See the detail; `agent ls --state requested` lists what waits.",
+    title: "An upload keeps failing",
+    cause: "Its last attempts failed. The agent keeps trying; other uploads continue.",
+    fix: "See the detail; `agent ls --state requested` lists the files that wait.",
   },
   DeleteRefused: {
-    title: "A file is not what the control plane imported of it",
+    title: "A file differs from what the control plane imported",
     cause:
-      "The bytes on the device differ from the imported ones although nothing about the file shows it. It is kept.",
-    fix: "Check the disk (dmesg), and keep a copy of the file before it is removed by hand.",
+      "The bytes on the device differ from the imported ones, although the file system shows no change. The file is kept.",
+    fix: "Check the disk (dmesg), and keep a copy of the file before you remove it by hand.",
   },
   DeleteFailed: {
-    title: "A file that may go cannot be deleted",
+    title: "A file that may be deleted cannot be deleted",
     cause: "The agent's user may not write its directory, or the file system is read-only or has errors.",
     fix: "Give the agent's user write permission on the directories, or check the disk (dmesg).",
   },
   QuotaExceeded: {
-    title: "The recordings take more room than they may, and nothing more may be deleted",
+    title: "The recordings exceed the disk limit, and nothing more may be deleted",
     cause:
-      "DOWNLINK_MAX_DISK_BYTES or DOWNLINK_MIN_FREE_BYTES asks for room; what is left is not imported or is in use.",
-    fix: "Import more, raise the quota, or set DOWNLINK_PRUNE_UNIMPORTED=true to give up the oldest.",
+      "DOWNLINK_MAX_DISK_BYTES or DOWNLINK_MIN_FREE_BYTES requires more free space; the files that are left are not imported or are in use.",
+    fix: "Import more, raise the limit, or set DOWNLINK_PRUNE_UNIMPORTED=true to delete the oldest files without an import.",
   },
   DiskFull: {
     title: "The disk of the recordings is full",
-    cause: "Less than 100 MB, or 1 % of a small disk, are free: new recordings cannot be written.",
-    fix: "Free space, or set DOWNLINK_MIN_FREE_BYTES so that the agent does in time.",
+    cause: "Less than 100 MB, or 1 % of a small disk, is free: new recordings cannot be written.",
+    fix: "Free space, or set DOWNLINK_MIN_FREE_BYTES so that the agent frees space in time.",
   },
   SettingsInvalid: {
     title: "The settings file cannot be used as it is",
-    cause: "It is gone, cannot be read, or says what cannot be. The agent works on with the settings that it had.",
-    fix: "Correct what the detail names; it is taken up by itself. `agent config` checks the file.",
+    cause: "It is missing, cannot be read, or has an invalid value. The agent continues with its previous settings.",
+    fix: "Correct what the detail names; the agent applies it by itself. `agent config` checks the file.",
   },
   RestartNeeded: {
     title: "Changed settings wait for a restart",
-    cause:
-      "The file says something else about who the agent is or where its things are than when the agent was started.",
-    fix: "Start it again: `systemctl restart downlink-agent`. Where root or state directory moved, run `agent enroll` and `agent install-service` first.",
+    cause: "The agent's identity or its directories have changed in the file since the agent was started.",
+    fix: "Start it again: `systemctl restart downlink-agent`. If the storage root or the state directory moved, run `agent enroll` and `agent install-service` first.",
   },
   MetricsUnavailable: {
     title: "Metrics cannot be served",
     cause:
-      "The agent cannot listen at DOWNLINK_METRICS_ADDRESS: another program does, or the address is not this machine's.",
-    fix: "Choose another address or port in the settings file; a running agent takes it up within seconds.",
+      "The agent cannot listen at DOWNLINK_METRICS_ADDRESS: another program uses it, or the address is not this machine's.",
+    fix: "Choose another address or port in the settings file; a running agent applies it within seconds.",
   },
   Internal: {
     title: "A part of the agent failed and was started again",
-    cause: "A fault of the agent.",
-    fix: "Report it, with the log.",
+    cause: "This is a bug in the agent.",
+    fix: "Report it, with the agent's log.",
   },
 } as const satisfies Record<string, ProblemText>;
 

@@ -76,7 +76,7 @@ function checkWayOut(apiUrl: string, settings: WaySettings): { way?: WayOut; fin
 }
 
 const CA_FILE_FIX =
-  "Put the authority's certificates there in PEM, readable by the agent's user, or take the setting away.";
+  "Put the authority's certificates there in PEM, readable by the agent's user, or remove the setting.";
 
 function checkPlain(apiUrl: string): Finding {
   const { hostname } = new URL(apiUrl);
@@ -123,9 +123,9 @@ async function checkToken(
   const client = createClient({ baseUrl: apiUrl, token, transport });
   try {
     await client.call(api.edge.status, { files: {}, problems: [] }, { timeoutMs: TIMEOUT_MS });
-    return ok(check, "the control plane takes it");
+    return ok(check, "the control plane accepts it");
   } catch (error) {
-    if (error instanceof ApiCallError && error.code === "LeaseLost") return ok(check, "the control plane takes it");
+    if (error instanceof ApiCallError && error.code === "LeaseLost") return ok(check, "the control plane accepts it");
     if (error instanceof ApiCallError && error.code === "DeviceTokenUnassociated" && deviceName !== undefined)
       return ok(check, `it can create the device "${deviceName}" at the first contact`);
     if (error instanceof ApiCallError && error.status < 500)
@@ -144,9 +144,9 @@ async function checkDataUrl(
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     await transport({ method: "GET", url: dataUrl, headers: {}, signal });
-    return [ok(check, `${dataUrl}, where bytes go, answers`)];
+    return [ok(check, `${dataUrl}, which receives the uploads, answers`)];
   } catch (error) {
-    const fix = "Open the way from this device, or correct the control plane's DOWNLINK_PUBLIC_URL.";
-    return [fail(check, `${dataUrl}, where bytes go, cannot be reached: ${(error as Error).message}`, fix)];
+    const fix = "Allow connections to it from this device, or correct the control plane's DOWNLINK_PUBLIC_URL.";
+    return [fail(check, `${dataUrl}, which receives the uploads, cannot be reached: ${(error as Error).message}`, fix)];
   }
 }

@@ -63,7 +63,7 @@ async function checkMarker(root: string, stateDir: string): Promise<Finding> {
   if (there === enrolled) return ok(check, "it is the enrolled root");
   const is = there === undefined ? "has no marker" : "holds the marker of another root";
   const { fix } = problemTexts.StorageMissing;
-  return fail(check, `${root} ${is}: nothing is reported gone and nothing deleted`, fix);
+  return fail(check, `${root} ${is}: nothing is reported as gone, and nothing is deleted`, fix);
 }
 
 /** Makes and deletes a file of the agent's own; recordings stay as they are. */

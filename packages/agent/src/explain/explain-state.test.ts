@@ -47,7 +47,7 @@ test("no glob is recommended for a file that was deleted in the control plane, b
 test("a running upload shows its progress and when it will end", () => {
   const { why, next } = explainState({ ...facts, state: "uploading" });
   assert.equal(why, "It is being uploaded: 450 B of 1.0 kB, 12.3 MB/s.");
-  assert.equal(next, "It is through in 2 min.");
+  assert.equal(next, "It is uploaded in 2 min.");
 });
 
 test("a file that its import found damaged is not to be sent again, but to be salvaged where its bytes are", () => {

@@ -43,20 +43,20 @@ const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-age
 const ASK_FOR_IT = "Ask for its import with `agent import FILE`, or in the control plane.";
 /** The bytes are in the control plane, and sending them again changes nothing. */
 const SALVAGE_IT =
-  "What is readable of it can be had: salvage its failed import in the control plane (page Imports, or POST /v1/data/pending-imports/ID/salvage).";
+  "Get what is readable: salvage its failed import in the control plane (page Imports, or POST /v1/data/pending-imports/ID/salvage).";
 /** This text is only for files that were never imported: no match brings back what somebody deleted. */
 const ASK_FOR_SUCH =
-  "Ask for its import with `agent import FILE`, in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
+  "Ask for its import with `agent import FILE`, in the control plane, or have DOWNLINK_AUTO_IMPORT match such files, to import them without a request.";
 
 const describers: Readonly<Record<FileState, Describer>> = {
   seen: ({ settleTimeMs }) => ({
-    why: "A scan has found it; it was not looked into yet.",
-    next: `It is examined once it stood still for ${formatDuration(settleTimeMs / 1000)}.`,
+    why: "A scan has found it; it was not examined yet.",
+    next: `It is examined once it has not changed for ${formatDuration(settleTimeMs / 1000)}.`,
   }),
   settling: ({ reason, incompleteAfterMs }) => ({
     why: reason ?? "It has no end yet: it is being written, or was cut off.",
-    next: `It is looked at again whenever it changes; unchanged for ${formatDuration(incompleteAfterMs / 1000)} it counts as incomplete.`,
-    todo: "None while it is being recorded; else close it with the tool that wrote it.",
+    next: `It is examined again whenever it changes; if it does not change for ${formatDuration(incompleteAfterMs / 1000)}, it counts as incomplete.`,
+    todo: "Nothing while it is being recorded; otherwise close it with the tool that wrote it.",
   }),
   unreadable: ({ reason, reasonCode }) => ({
     why: reason ?? "It cannot be read.",
@@ -68,8 +68,8 @@ const describers: Readonly<Record<FileState, Describer>> = {
   }),
   incomplete: ({ reason }) => ({
     why: reason ?? "It has no end, and did not change for a long time.",
-    next: "It is listed with the reason. Should its end still be written, it is examined again.",
-    todo: "Ask in the control plane for what is readable of it, or repair it (`mcap recover`, `rosbag reindex`).",
+    next: "It is listed with the reason. If its end is written later, it is examined again.",
+    todo: "Salvage what is readable in the control plane, or repair it (`mcap recover`, `rosbag reindex`).",
   }),
   damaged: ({ reason, reasonCode }) => ({
     why: reason ?? "It cannot be read as a recording.",
@@ -77,21 +77,21 @@ const describers: Readonly<Record<FileState, Describer>> = {
     todo:
       reasonCode === "CompressedFile"
         ? "Decompress it with that command: what comes out is examined as a new file, if its name ends in .mcap or .bag."
-        : "Ask in the control plane for what is readable of it, or repair it (`mcap recover`, `rosbag reindex`): what is there then is examined as a new file.",
+        : "Salvage what is readable in the control plane, or repair it (`mcap recover`, `rosbag reindex`): what is there then is examined as a new file.",
   }),
   empty: ({ reason }) => ({
     why: reason ?? "It is a valid recording without a single message.",
     next: "It is listed as empty; there is nothing to import.",
   }),
   indexed: () => ({
-    why: "It is finished, and the control plane has not heard of it yet.",
+    why: "It is finished, and was not reported to the control plane yet.",
     next: "It is reported within seconds.",
   }),
   reported: describeReported,
   unassigned: ({ reason }) => ({
-    why: `The control plane does not know whose it is: ${reason ?? "it names no device"}.`,
+    why: `The control plane does not know its device: ${reason ?? "it names no device"}.`,
     next: "The control plane is asked again every ten minutes, and after each start.",
-    todo: "Create the device that the file names, have the recorder write a `downlink` metadata record, set DOWNLINK_SITE_DEVICE_FROM_PATH=true, or have the site made to be for its project in the control plane.",
+    todo: "Create the device that the file names, have the recorder write a `downlink` metadata record, set DOWNLINK_SITE_DEVICE_FROM_PATH=true, or give the site its project in the control plane.",
   }),
   requested: describeRequested,
   uploading: describeUploading,
@@ -99,20 +99,20 @@ const describers: Readonly<Record<FileState, Describer>> = {
     why: "Every byte is in the control plane, which processes it.",
     next: "It is imported, or fails with a reason, without this device.",
   }),
-  imported: () => ({ why: "It is in the control plane.", next: "Nothing more is to be done." }),
+  imported: () => ({ why: "It is in the control plane.", next: "There is nothing more to do." }),
   failed: ({ outcome }) => ({
     why: outcome
       ? `Its import was asked for and failed: ${sentence(outcome.text)} (${outcome.code})`
       : "Its import was asked for, and the control plane could not import it.",
-    next: "Nothing until somebody asks for it again.",
+    next: "Nothing until somebody requests it again.",
     todo: adviseFailed(outcome),
   }),
   duplicate: ({ outcome }) => ({
-    why: `Its content is in the control plane already, and nothing of it was kept twice: ${sentence(outcome?.text ?? "another recording has it")}`,
-    next: "Nothing is sent. It counts as stored: it goes where the device deletes what is imported.",
+    why: `Its content is in the control plane already, and was not stored twice: ${sentence(outcome?.text ?? "another recording has it")}`,
+    next: "Nothing is sent. It counts as imported: a device that deletes imported files deletes it.",
   }),
   deleting: () => ({
-    why: "The rules for deleting say that it may go: auto-delete after import, retention, or the disk quota.",
+    why: "A rule allows its deletion: auto-delete after import, retention, or the disk quota.",
     next: "It is deleted once the control plane permits it; it stays if anything about it changes.",
     todo: "To keep it, ask for its import, or change the rule.",
   }),
@@ -139,7 +139,7 @@ function adviseFailed(outcome: ImportOutcome | null): string {
 
 function remedyFor(outcome: ImportOutcome | null): string {
   if (!outcome) return "Look at its recording in the control plane for the reason.";
-  return remedies[outcome.code] ?? "See to the reason.";
+  return remedies[outcome.code] ?? "Correct the cause.";
 }
 
 function sentence(text: string): string {
@@ -159,13 +159,13 @@ function asOf({ state, away, status }: FileFacts): string {
 
 const requestableHere: ReadonlySet<FileState> = new Set(["indexed", "reported", "failed"]);
 const requestedHere = {
-  next: "Its import was asked for on this device. The control plane does not know that yet, and gets the request as soon as it is reached.",
+  next: "Its import was asked for on this device. The control plane does not know that yet, and gets the request as soon as it can be reached.",
   todo: null,
 };
 
 function describeReported({ isAutoImported, isRequestedHere, outcome }: FileFacts): ReturnType<Describer> {
   if (outcome)
-    return { why: sentence(outcome.text), next: "Nothing until somebody asks for it again.", todo: ASK_FOR_IT };
+    return { why: sentence(outcome.text), next: "Nothing until somebody requests it again.", todo: ASK_FOR_IT };
   if (isRequestedHere)
     return { why: "The control plane knows it, and somebody on this device asked for it.", ...requestedHere };
   return isAutoImported
@@ -176,7 +176,7 @@ function describeReported({ isAutoImported, isRequestedHere, outcome }: FileFact
       }
     : {
         why: "The control plane knows it, and nobody has asked for its import.",
-        next: "Nothing until somebody asks.",
+        next: "Nothing until somebody requests it.",
         todo: ASK_FOR_SUCH,
       };
 }
@@ -211,7 +211,7 @@ export function explainState(facts: FileFacts): Explanation {
   return {
     ...{ path, state, ...described, problems: [code] },
     why: `${described.why} ${title}: ${detail}.`,
-    next: "It goes on by itself once that is over.",
+    next: "It continues by itself once that is over.",
     todo: fix,
   };
 }
@@ -232,7 +232,7 @@ function describeRequested({ path, status, nowMs }: FileFacts): ReturnType<Descr
   if (retry) {
     const seconds = Math.max(0, (Date.parse(retry.nextTryAt) - nowMs) / 1000);
     return {
-      why: "Its import was asked for, and its upload did not come through so far.",
+      why: "Its import was asked for, and its upload has failed so far.",
       lastAttempt: `${retry.lastError} (${retry.failures} ${retry.failures === 1 ? "try" : "tries"} failed)`,
       next: seconds === 0 ? "It is tried again now." : `It is tried again in ${formatDuration(seconds)}.`,
     };
@@ -276,7 +276,7 @@ function describeAway(facts: FileFacts): ReturnType<Describer> {
   }
   return {
     why: `${place}. Before that it was ${before}.`,
-    next: "It stays listed, and goes on where it was once the card is in.",
+    next: "It stays listed, and continues from that state once the card is in.",
     todo,
   };
 }
@@ -293,7 +293,7 @@ function describeUploading({ path, status }: FileFacts): ReturnType<Describer> {
     why: `It is being uploaded: ${formatBytes(sentBytes)} of ${formatBytes(sizeBytes)}, ${formatBytes(bytesPerSecond)}/s.`,
     next:
       secondsLeft === null
-        ? "It goes on once something moves again."
-        : `It is through in ${formatDuration(secondsLeft)}.`,
+        ? "It continues once data flows again."
+        : `It is uploaded in ${formatDuration(secondsLeft)}.`,
   };
 }

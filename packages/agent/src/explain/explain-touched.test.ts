@@ -29,7 +29,7 @@ slowTest("explain says that a file is read again that was touched, or has anothe
   const touched = await explain();
   assert.match(touched, /^State +reported$/m);
   assert.match(touched, /^Why +It was written or touched since the agent looked at it\.$/m);
-  assert.match(touched, /^Next +It is read again, slowly: with the same content it is the same recording/m);
+  assert.match(touched, /^Next +It is read again, slowly\. With the same content it stays the same recording/m);
   execFileSync("cp", ["-a", path, `${path}.copy`]);
   renameSync(`${path}.copy`, path);
   assert.match(

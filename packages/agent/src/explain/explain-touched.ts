@@ -21,14 +21,14 @@ export function explainTouched(known: Known, absolutePath: string): Pick<Explana
   if (!stats)
     return {
       why: "It is not at this path any more, and no scan has noticed that yet.",
-      next: "If it was renamed, the agent keeps it by its new name, which `agent ls` shows. Else it counts as gone after two scans.",
+      next: "If it was renamed, the agent knows it by its new name, which `agent ls` shows. Otherwise it counts as gone after two scans.",
     };
   if (isBeforeIndexing(known.state) || stats.size !== known.sizeBytes) return undefined;
   const isSameEntry = fileNumber(stats.ino) === fileNumber(BigInt.asUintN(64, known.inode));
   if (isSameEntry && stats.mtimeNs === known.mtimeNs && stats.ctimeNs === known.ctimeNs) return undefined;
   return {
     why: `${describeChange(known, stats, isSameEntry)} since the agent looked at it.`,
-    next: "It is read again, slowly: with the same content it is the same recording, and goes on as it was; with another one it is a new recording.",
+    next: "It is read again, slowly. With the same content it stays the same recording, in its state; with other content it is a new recording.",
   };
 }
 

@@ -68,7 +68,7 @@ const cases: readonly Case[] = [
     name: "its failure was taken back",
     happens: [{ stage: "failed", reason: boom }, "takenBack"],
     state: "reported",
-    why: /import failed, and that was taken back/,
+    why: /import failed, and the control plane has withdrawn that failure/,
     relisted: ["reported", NOBODY_ASKED],
   },
   {
@@ -217,7 +217,7 @@ function testUpgrade(): void {
 }
 
 function testWhatTheControlPlaneSaysLater(): void {
-  test("while the control plane is not reached, the explanation says that its state is the last known one", async () => {
+  test("while the control plane cannot be reached, the explanation says that its state is the last known one", async () => {
     await withDelivered(async (scene) => {
       const { device, cloud } = scene;
       await happen(scene, [{ stage: "imported" }], () => Promise.resolve());
@@ -239,7 +239,7 @@ function testWhatTheControlPlaneSaysLater(): void {
         cloud.requests.clear();
         cloud.failureOf = failureOf;
         cloud.files.clear(); // The cloud knows no files, so they are listed.
-        await assertExplained(scene, state, state === "failed" ? /KeyTaken/ : /taken back/);
+        await assertExplained(scene, state, state === "failed" ? /KeyTaken/ : /withdrawn/);
       });
     }
   });

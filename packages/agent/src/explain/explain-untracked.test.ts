@@ -27,7 +27,7 @@ test("every path that the agent does not keep has its reason", async () => {
     ["day1/gone.mcap", "not there", /There is no file by this path/],
     ["link/a.mcap", "behind a symlink", /^link is a symlink\./],
     ["outside/a.mcap", "behind a symlink", /^outside is a symlink\./],
-    ["day1/notes.txt", "not a recording", /\.mcap and \.bag/],
+    ["day1/notes.txt", "not a recording", /\.mcap or \.bag/],
     ["day1/x.active.mcap", "excluded", /by \*\*\/\*\.active\.\*/],
     ["day1/b.bag.active", "being recorded", /names it \.active while it writes it/],
     ["other.mcap", "not included", /day\*\/\*\*/],

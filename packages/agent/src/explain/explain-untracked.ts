@@ -47,7 +47,7 @@ function explainByPlace({ path, root, status }: UntrackedFacts): Description | u
       state: "in the trash",
       why: "It lies in the agent's trash: it is being deleted, or that was interrupted.",
       next: "The agent deletes it for good, or puts it back where it was, within a minute of its start.",
-      todo: "Nothing: leave the trash to the agent.",
+      todo: "Nothing: the agent clears the trash.",
     };
   if (status.storage.isPresent !== false) return undefined;
   const unusable = status.problems.find(({ code }) => code === "StorageUnusable");
@@ -70,7 +70,7 @@ async function explainByEntry(facts: UntrackedFacts): Promise<Description | unde
       return { state: "a directory", why: "It is a directory.", next: "Nothing.", todo: "Name a file in it." };
     return {
       state: "a symlink",
-      why: "It is a symlink or no regular file. Symlinks are not followed, so that nothing outside the root is ever read.",
+      why: "It is a symlink or not a regular file. Symlinks are not followed, so that nothing outside the root is ever read.",
       next: "Nothing.",
       todo: "Move the file itself below the storage root, or hard-link it there.",
     };
@@ -145,8 +145,8 @@ function explainByLink({ absolutePath, root }: UntrackedFacts): Description | un
 }
 
 const deletionReasons: Readonly<Record<string, string>> = {
-  imported: "it is imported, and the device deletes what is",
-  retention: "it was older than recordings are kept on this device",
+  imported: "it is imported, and the device deletes imported files",
+  retention: "it was older than the retention of this device",
   space: "it is imported, and the disk quota needed its space",
   prune: "the disk quota needed its space, and DOWNLINK_PRUNE_UNIMPORTED allows it",
 };
@@ -156,7 +156,7 @@ function explainByGlobs({ path = "", settings }: UntrackedFacts): Description | 
   if (recordingFormatOf(name) === undefined)
     return {
       state: "not a recording",
-      why: "By its name it is no recording: the agent knows .mcap and .bag.",
+      why: "Its name is not that of a recording: the agent takes files that end in .mcap or .bag.",
       next: "Nothing.",
       todo: "Rename it if it is one.",
     };
@@ -167,15 +167,15 @@ function explainByGlobs({ path = "", settings }: UntrackedFacts): Description | 
       state: "excluded",
       why: `DOWNLINK_WATCH_EXCLUDE excludes it by ${excluded}.`,
       next: "Nothing, until it has another name.",
-      todo: "Change the setting, if it is to be found.",
+      todo: "Change the setting if the agent should find it.",
     };
   const isIncluded = settings.watchInclude.some((glob) => compileGlobs([glob])(name));
   if (isIncluded) return isActiveName(path) ? explainActive() : undefined;
   return {
     state: "not included",
-    why: `None of DOWNLINK_WATCH_INCLUDE fits it: ${settings.watchInclude.join(", ")}.`,
+    why: `No pattern of DOWNLINK_WATCH_INCLUDE matches it: ${settings.watchInclude.join(", ")}.`,
     next: "Nothing.",
-    todo: "Change the setting in the file; a running agent takes it up within seconds.",
+    todo: "Change the setting in the file; a running agent applies it within seconds.",
   };
 }
 
@@ -183,7 +183,7 @@ function explainActive(): Description {
   return {
     state: "being recorded",
     why: "A recorder names it .active while it writes it, and renames it when it is finished.",
-    next: "It is found by its own name then. If it does not change for an hour, the recorder has crashed: it is listed as incomplete, and can be salvaged.",
+    next: "It is then found by its own name. If it does not change for an hour, the recorder has crashed: it is listed as incomplete, and can be salvaged.",
   };
 }
 

@@ -109,8 +109,9 @@ async function whyNotAdopted(path: string, { facts, adoptsCards }: AdoptionConte
       : undefined;
   if (!isCardMarker(found)) return undefined;
   const tag = ownerTag(facts.owner());
-  if (tag === undefined) return `the card at ${path} is not known to be ours before the first contact`;
-  return isCardOf(found, tag) ? undefined : `the card at ${path} is of another device or site`;
+  if (tag === undefined)
+    return `whether the card at ${path} belongs to this device is known after the first contact with the control plane`;
+  return isCardOf(found, tag) ? undefined : `the card at ${path} belongs to another device or site`;
 }
 
 /** A root that is there and may not be read is another problem than a card that was taken out. */
@@ -126,7 +127,7 @@ async function showMissing(
 async function describeMissing(path: string, adoptsCards: boolean): Promise<string> {
   const there = await readMarker(path);
   if (there !== undefined) return `what is at ${path} carries the marker of another root (${there})`;
-  return adoptsCards ? `no card is in at ${path}` : `no marker of the enrolled root in ${path}`;
+  return adoptsCards ? `no card is inserted at ${path}` : `no marker of the enrolled root in ${path}`;
 }
 
 function raiseOne(problems: ProblemBoard, code: "StorageMissing" | "StorageUnusable", detail: string): void {

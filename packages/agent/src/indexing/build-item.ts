@@ -96,7 +96,7 @@ function partlyListed({ channels, attachments, metadata, chunks }: LeftOutCounts
     attachments > 0 ? `${attachments} of its attachments` : "",
     chunks > 0 ? `what is in ${chunks} of its chunks` : "",
   ].filter(Boolean);
-  const text = `It holds more than the agent can list: ${parts.join(", ")} will be known once it is imported, which it can be as a whole.`;
+  const text = `It holds more than the agent can list: ${parts.join(", ")} will be known once it is imported; an import takes all of it.`;
   return { code: PARTLY_LISTED_CODE, text };
 }
 

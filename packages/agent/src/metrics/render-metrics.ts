@@ -35,7 +35,7 @@ function agentMetrics({ agent, health, connection }: StatusDocument): Metric[] {
     metric(
       "last_contact_timestamp_seconds",
       "gauge",
-      "Last answer of the control plane.",
+      "Time of the control plane's last answer.",
       one(secondsOf(connection.lastContactAt)),
     ),
     metric(
@@ -82,11 +82,11 @@ function uploadMetrics({ transfers, throttle, counters }: StatusDocument): Metri
   return [
     metric("uploads_running", "gauge", "Files being uploaded.", one(transfers.length)),
     metric("uploads_paused", "gauge", "1 while nothing may be uploaded.", one(Number(throttle.isPaused))),
-    metric("upload_bytes_per_second", "gauge", "What all uploads together move.", one(rate)),
+    metric("upload_bytes_per_second", "gauge", "Bytes per second of all uploads together.", one(rate)),
     metric(
       "upload_limit_bytes_per_second",
       "gauge",
-      "The limit that holds; absent without one.",
+      "The upload limit in effect; absent without one.",
       one(throttle.bytesPerSecond),
     ),
     metric(

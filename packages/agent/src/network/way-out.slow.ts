@@ -59,7 +59,7 @@ test("enroll, hello, long poll, parts, status and doctor all go through a proxy,
   agent.kill("SIGTERM");
   const { stdout, stderr } = await agent.exited;
   const text = [stdout, stderr, doctor.stdout, shown.stdout, JSON.stringify(refused)].join();
-  assert.ok(!text.includes(PASSWORD) && text.includes("asks for a user and a password"), "nothing shows the password");
+  assert.ok(!text.includes(PASSWORD) && text.includes("requires a user and a password"), "nothing shows the password");
 });
 
 async function enroll(flags: readonly string[], environment: Readonly<Record<string, string>>): Promise<void> {

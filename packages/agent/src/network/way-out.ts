@@ -35,7 +35,7 @@ function readText(path: string): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw new InvalidSettingError(
-      `${settingKey("caFile")}: cannot read ${path}: ${code}; put the certificates there, or take the setting away`,
+      `${settingKey("caFile")}: cannot read ${path}: ${code}; put the certificates there, or remove the setting`,
     );
   }
 }

@@ -178,7 +178,7 @@ function drop({ rechecks, scanSignal }: RecheckContext, { versionId }: Recheck):
 
 function conclude({ log, hashStep }: RecheckContext, recheck: Recheck, { isSame, hash }: Comparison): InventoryStep[] {
   const { versionId, was, identity, path } = recheck;
-  log[isSame ? "debug" : "info"]({ path }, isSame ? "touched, with the same content" : "its content is another one");
+  log[isSame ? "debug" : "info"]({ path }, isSame ? "touched, with the same content" : "its content has changed");
   if (!isSame) return stepsOfOther(recheck);
   const renewed = { do: "renew", versionId, was, identity } as const;
   return hash ? [renewed, hashStep({ versionId, identity }, hash)] : [renewed];

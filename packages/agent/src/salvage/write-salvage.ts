@@ -100,9 +100,7 @@ async function writeWhole(out: FileHandle, piece: Uint8Array): Promise<void> {
 async function requireRoom(directory: string): Promise<void> {
   const disk = await measureDisk(directory);
   if (!disk || disk.freeBytes >= disk.totalBytes * FREE_SHARE) return;
-  throw new NoRoomError(
-    `less than ${FREE_SHARE * 100} % of the disk is free; a salvage leaves that to whoever records`,
-  );
+  throw new NoRoomError(`less than ${FREE_SHARE * 100} % of the disk is free; a salvage leaves that to the recorder`);
 }
 
 /** Throws unless any reader takes the written file for a finished recording. */

@@ -21,9 +21,9 @@ export function giveFolder(root: string, user: string): LeftStep[] {
     ["setfacl", "-dR", "-m", `u:${user}:rwX`, root],
   ];
   const leave = (why: string) => commands.map((command) => ({ command, why }));
-  if (!existsSync(root)) return leave(`once ${root} is there: the user ${user} has to write in it`);
+  if (!existsSync(root)) return leave(`once ${root} is there: the user ${user} needs write access to it`);
   const ids = findUser(user);
-  if (ids === undefined) return leave(`once there is the user ${user}: it has to write in ${root}`);
+  if (ids === undefined) return leave(`once the user ${user} is there: it needs write access to ${root}`);
   if (ids.uid === 0 || statSync(root).uid === ids.uid) return openWay(root, user, ids);
   if (ownerless.has(statfsSync(root).type)) return mayUser(ids, root, "rwx") ? [] : [mountFor(root, ids)];
   for (const [index, command] of commands.entries()) {
@@ -31,7 +31,7 @@ export function giveFolder(root: string, user: string): LeftStep[] {
     if (failure !== undefined)
       return commands.slice(index).map((left) => ({
         command: left,
-        why: `the user ${user} has to write in ${root}, and ${failure}${hintFor(failure)}`,
+        why: `the user ${user} needs write access to ${root}, and ${failure}${hintFor(failure)}`,
       }));
   }
   return openWay(root, user, ids);
@@ -57,6 +57,6 @@ function openWay(root: string, user: string, ids: UserIds): LeftStep[] {
     .filter((directory) => !mayUser(ids, directory, "x"))
     .map((directory) => ({
       command: ["setfacl", "-m", `u:${user}:x`, directory],
-      why: `the user ${user} may not pass ${directory} on its way to ${root}`,
+      why: `the user ${user} may not enter ${directory}, which is above ${root}`,
     }));
 }

@@ -185,7 +185,7 @@ test("install-service makes user and group, gives them settings, state and the r
   assert.match(execFileSync(program!, ["--version"], { encoding: "utf8" }), /^v2\d/);
   const { stdout: fresh } = await install(device, path, "robot");
   assert.ok(calls().includes("useradd --system --no-create-home --shell /usr/sbin/nologin --gid downlink robot"));
-  assert.match(fresh, /once there is the user robot/);
+  assert.match(fresh, /once the user robot is there/);
 });
 
 test("where the folder cannot be given, install-service says how it is", async (t) => {
@@ -195,20 +195,20 @@ test("where the folder cannot be given, install-service says how it is", async (
   const { stdout } = await install(device, path, "nobody");
   assert.ok(
     stdout.includes(
-      `  setfacl -R -m u:nobody:rwX ${device.root}  # the user nobody has to write in ${device.root}, and setfacl: Operation not`,
+      `  setfacl -R -m u:nobody:rwX ${device.root}  # the user nobody needs write access to ${device.root}, and setfacl: Operation not`,
     ),
   );
   const { path: able } = makePrograms(t);
   const closed = await install(device, able, "nobody");
   const above = dirname(device.root);
   assert.ok(
-    closed.stdout.includes(`  setfacl -m u:nobody:x ${above}  # the user nobody may not pass ${above} on its way`),
+    closed.stdout.includes(`  setfacl -m u:nobody:x ${above}  # the user nobody may not enter ${above}`),
     closed.stdout,
   );
   mkdirSync(device.stateDir, { recursive: true });
   rmSync(device.root, { recursive: true });
   assert.match(
     (await install(device, able, "nobody")).stdout,
-    /# once .*root is there: the user nobody has to write in it/,
+    /# once .*root is there: the user nobody needs write access to it/,
   );
 });

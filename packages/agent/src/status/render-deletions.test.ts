@@ -22,7 +22,7 @@ test("planned deletions are shown with the rule, the space and the next file; wi
 
 test("imported files that wait for a backup are shown with the reason, beside what may go", () => {
   const waiting = { files: 12, text: "no backup of the control plane holds it yet" };
-  const line = "Deleting    12 imported may not go yet (no backup of the control plane holds it yet)";
+  const line = "Deleting    12 imported may not be deleted yet (no backup of the control plane holds it yet)";
   assert.deepEqual(render({ waiting }), [line]);
   const planned = [{ reason: "imported" as const, files: 1, bytes: 5e6, ...now }];
   assert.deepEqual(render({ waiting, planned }), [line.replace("    12", "    1 imported (5.0 MB), 12")]);

@@ -31,7 +31,7 @@ function deletingText(deletions: Deletions): string {
   const parts = planned.map(({ reason, files, bytes }) => `${files} ${words[reason]} (${formatBytes(bytes)})`);
   const hasNext = nextPath !== null && (planned.length > 0 || !deletions.planned.some(isHeld));
   const next = hasNext ? [`next ${nextPath}`] : [];
-  const later = waiting.files === 0 ? [] : [`${waiting.files} imported may not go yet (${waiting.text})`];
+  const later = waiting.files === 0 ? [] : [`${waiting.files} imported may not be deleted yet (${waiting.text})`];
   const held = heldUntil === null ? [] : [`nothing for its age before ${heldUntil.slice(0, 16)}Z`];
   return [...parts, ...later, ...held, ...next].join(", ");
 }

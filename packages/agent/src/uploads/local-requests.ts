@@ -130,7 +130,7 @@ function stepsOf({ versionId, importStatus }: Answers[number]): InventoryStep[] 
 function giveUp({ inventory, log }: LocalRequestContext, versionIds: readonly string[], resolve: ResolveAnswer): void {
   const outcome = {
     code: "AskedInVain",
-    text: "Its import was asked for on this device, and the control plane is too old to be asked from here",
+    text: "Its import was asked for on this device, and the control plane is too old for requests from the device",
   };
   inventory.change(versionIds.map((versionId) => ({ do: "forgetLocalRequest", versionId, outcome })));
   for (const versionId of versionIds) resolve(versionId, "unsupported");

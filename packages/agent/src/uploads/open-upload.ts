@@ -72,7 +72,7 @@ export class PartMismatchError extends Error {
 /** What was sent differs from the known content of this version. */
 export class ContentMismatchError extends Error {
   constructor(path: string) {
-    super(`${path} holds another content than that of the version that was asked for`);
+    super(`${path} does not hold the content of the requested version`);
     this.name = "ContentMismatchError";
   }
 }

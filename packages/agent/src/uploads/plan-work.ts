@@ -87,5 +87,8 @@ export function outcomeOfOver(
     };
   return state === "imported" || stage === "imported"
     ? { code: "DataDeleted", text: "It was imported, and its data was deleted in the control plane since" }
-    : { code: "FailureTakenBack", text: "Its last import failed, and that was taken back in the control plane since" };
+    : {
+        code: "FailureTakenBack",
+        text: "Its last import failed, and the control plane has withdrawn that failure since",
+      };
 }

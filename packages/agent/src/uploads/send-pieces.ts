@@ -143,7 +143,7 @@ async function adopt(
 ): Promise<void> {
   for (const [index, piece] of held.entries()) {
     const isNext = piece.offset === endOf(held.slice(0, index)) && piece.offset + piece.length <= part.length;
-    if (!isNext) throw new TypeError(`the control plane lists pieces of part ${part.number} that make no part`);
+    if (!isNext) throw new TypeError(`the control plane lists pieces of part ${part.number} that do not add up to it`);
     const digest = digestOf(piece);
     if ((await hashRange(source, within(part, piece), algorithmOf(digest))) !== digest)
       throw new PartMismatchError(job.file.path, part.number);

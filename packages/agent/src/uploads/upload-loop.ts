@@ -217,7 +217,7 @@ class UploadQueue {
     if (signal.aborted || stop.signal.aborted) return;
     const kind = classifyFailure(failure);
     const reason = failure instanceof Error ? failure.message : String(failure);
-    log.warn({ path: file.path, kind, reason }, "an upload did not come through");
+    log.warn({ path: file.path, kind, reason }, "an upload failed");
     if (restMs !== undefined)
       return this.#memories.restFor(requestId, restMs, { path: file.path, error: (failure as Error).message });
     this.#troubles.noteFailure(requestId, failure, file.path);
