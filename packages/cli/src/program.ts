@@ -21,7 +21,7 @@ export const program = new Command("dl")
 
 program
   .command("login [url]")
-  .description("Keep the address of a control plane and an API key, which is asked for or read from the standard input")
+  .description("Save the address of a control plane and an API key, which is asked for or read from standard input")
   .action(async (url: string | undefined) => {
     const { logIn } = await import("./login/log-in.ts");
     const given = url ?? urlFlag() ?? (process.env.DOWNLINK_API_URL || undefined);
@@ -34,13 +34,13 @@ program
   .description("List recordings, the newest first")
   .option("--project <id>", "only those of a project")
   .option("--device <name>", "only those of a device")
-  .option("--path <part>", "only those with this in their path, in any case")
+  .option("--path <part>", "only those with this text in their path, in upper or lower case")
   .option("--topic <name>", "only those with this topic")
   .option("--start <time>", "only those with data at or after this time")
   .option("--end <time>", "only those with data at or before this time")
   .option("--status <status>", "only those whose import is none, pending, importing, failed or complete")
-  .option("--limit <count>", "at most so many", "50")
-  .option("--json", "as a JSON array, as the service gives them")
+  .option("--limit <count>", "at most this many", "50")
+  .option("--json", "as a JSON array, as the service returns them")
   .action(async (listing: Listing & { json?: true }) => {
     const { asAnswered, listRecordings, renderRecordings } = await import("./commands/list-recordings.ts");
     await withService(async (service) => {
@@ -53,16 +53,20 @@ program
 program
   .command("export <recording>")
   .description("Write the messages of a recording, or an exact part of them, to a file")
-  .option("-o, --output <file>", "the file; - is the standard output; without it, as the service calls it")
+  .option("-o, --output <file>", "the output file; - is standard output; default: the name that the service gives it")
   .option("--topic <name>", "only this topic; may be repeated", collect)
   .option("--start <time>", "only messages at or after this time")
   .option("--end <time>", "only messages at or before this time")
-  .option("--project <id>", "where several projects have a recording with this key")
-  .addOption(new Option("--format <format>", "of the file").choices(["mcap", "bag1"]).default("mcap"))
-  .addOption(new Option("--compression <compression>", "of its chunks").choices(["lz4", "zstd", "none"]).default("lz4"))
+  .option("--project <id>", "the project, if several have a recording with this key")
+  .addOption(new Option("--format <format>", "format of the file").choices(["mcap", "bag1"]).default("mcap"))
+  .addOption(
+    new Option("--compression <compression>", "compression of its chunks")
+      .choices(["lz4", "zstd", "none"])
+      .default("lz4"),
+  )
   .option("--attachments", "with the attachments of the recording")
-  .option("--complete", "fail where a part of the data cannot be exported")
-  .option("--force", "write over a file that is there")
+  .option("--complete", "fail if a part of the data cannot be exported")
+  .option("--force", "overwrite an existing file")
   .action(async (recording: string, flags: ExportFlags) => {
     const { exportRecording } = await import("./commands/export-recording.ts");
     await withService((service) => exportRecording(service, recording, flags));
@@ -70,10 +74,10 @@ program
 
 program
   .command("import <recording...>")
-  .description("Ask devices for recordings")
+  .description("Request the import of recordings from their devices")
   .option("--priority <number>", "higher comes first, from -1000 to 1000", "0")
-  .option("--project <id>", "where several projects have a recording with such a key")
-  .option("--watch", "wait until each is imported, or has failed")
+  .option("--project <id>", "the project, if several have a recording with such a key")
+  .option("--watch", "wait until each one is imported or has failed")
   .action(async (recordings: string[], flags: { priority: string; project?: string; watch?: true }) => {
     const { importRecordings } = await import("./commands/import-recordings.ts");
     await withService((service) => importRecordings(service, recordings, flags));

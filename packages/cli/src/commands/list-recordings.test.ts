@@ -56,6 +56,6 @@ test("a table fits the terminal, and a terminal obeys nothing of what a robot sa
   const table = renderRecordings({ recordings: [recording(1, long), recording(2, "\u001b[2Jx")], isMore: true }, 100);
   for (const line of table.split("\n")) assert.ok(line.length <= 100, line);
   assert.match(table, /a\.mcap\n/);
-  assert.match(table, /\uFFFD\[2Jx\nMore match: --limit N lists more\.\n$/);
+  assert.match(table, /\uFFFD\[2Jx\nMore recordings match: --limit N lists more\.\n$/);
   assert.equal(table.includes("\u001b"), false);
 });

@@ -81,7 +81,7 @@ export function renderRecordings({ recordings, isMore }: Page, columns: number):
     printable(path),
   ]);
   const table = layOut(fitPaths([HEAD, ...rows], columns));
-  return isMore ? `${table}More match: --limit N lists more.\n` : table;
+  return isMore ? `${table}More recordings match: --limit N lists more.\n` : table;
 }
 
 /** Cuts the last column to what the others leave of the screen. */

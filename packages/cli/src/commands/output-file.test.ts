@@ -29,10 +29,10 @@ test("what is there stays unless it may be written over, also what came in the m
   const path = join(newFolder(), "a.mcap");
   await using late = await openOutput(path, { force: false });
   writeFileSync(path, "mine");
-  await assert.rejects(late.keep(), /RefusedError: .* is there already. --force writes over it/);
+  await assert.rejects(late.keep(), /RefusedError: .* exists already. --force overwrites it/);
   await assert.rejects(openOutput(path, { force: false }), /--force/);
   assert.equal(readFileSync(path, "utf8"), "mine");
-  await assert.rejects(openOutput("/dev/null", { force: true }), /is no file/);
+  await assert.rejects(openOutput("/dev/null", { force: true }), /is not a file/);
   await using output = await openOutput(path, { force: true });
   await output.write(Buffer.from("new"));
   await output.keep();

@@ -44,11 +44,11 @@ async function refuseTaken(path: string, force: boolean): Promise<void> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
   });
-  if (found && !found.isFile()) throw new RefusedError(`${path} is no file`);
+  if (found && !found.isFile()) throw new RefusedError(`${path} is not a file`);
   if (found && !force) throw isThere(path);
 }
 
-const isThere = (path: string) => new RefusedError(`${path} is there already. --force writes over it`);
+const isThere = (path: string) => new RefusedError(`${path} exists already. --force overwrites it`);
 
 /** A rename would write over a file that came in the meantime; some file systems know nothing else. */
 async function takeName(beside: string, path: string): Promise<void> {

@@ -28,7 +28,9 @@ async function readKey({ input, notes }: Ends): Promise<string> {
   if (typed === undefined) throw new UsageError("No API key was given, and nothing was written.");
   const key = typed.trim();
   if (/^[!-~]+$/.test(key)) return key;
-  throw new UsageError("This is no API key. Keys are made in the settings of the console; one begins with dl_sk_");
+  throw new UsageError(
+    "This is not an API key. API keys are made in the settings of the console; they begin with dl_sk_",
+  );
 }
 
 /** A key that may not list recordings is good for something else. */
@@ -39,7 +41,7 @@ async function tryKey(url: string, apiKey: string): Promise<void> {
     await client.call(api.recordings.list, { limit: 1 });
   } catch (error) {
     const status = error instanceof ApiCallError ? error.status : undefined;
-    if (status === 401) throw new RefusedError(`${url} does not take this API key. Nothing was written.`);
+    if (status === 401) throw new RefusedError(`${url} does not accept this API key. Nothing was written.`);
     if (status !== 403) throw error;
   }
 }

@@ -29,7 +29,7 @@ test("only its owner may read the file with the key, also after it was written o
 
 test("who did not log in hears how; a file that nobody can read is named", () => {
   const { file, open } = newHome();
-  assert.throws(() => open(), /^UsageError: It is not known which control plane. Log in first: dl login URL$/);
+  assert.throws(() => open(), /^UsageError: No control plane is known. Log in first: dl login URL$/);
   writeLogin(file, { url: HERE, apiKey: "key" });
   writeFileSync(file, "{");
   assert.throws(() => open(), new UsageError(`${file} cannot be read. Log in again: dl login URL`));

@@ -43,7 +43,7 @@ export function openService({ url, environment, signal }: Opening): Service {
 function chooseLogin(url: string | undefined, environment: Environment): { url: string; apiKey: string } {
   const kept = readLogin(loginFile(environment));
   const chosen = url === undefined ? kept?.url : checkUrl(url);
-  if (chosen === undefined) throw new UsageError("It is not known which control plane. Log in first: dl login URL");
+  if (chosen === undefined) throw new UsageError("No control plane is known. Log in first: dl login URL");
   const apiKey = environment.DOWNLINK_API_KEY || (kept?.url === chosen ? kept.apiKey : undefined);
   if (apiKey) return { url: chosen, apiKey };
   throw new UsageError(`There is no API key for ${chosen}. Log in first: dl login ${chosen}`);
@@ -54,7 +54,7 @@ export function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash)
     return url.href.replace(/\/+$/, "");
-  throw new UsageError(`${text} is no address of a control plane, such as https://downlink.example.org`);
+  throw new UsageError(`${text} is not an address of a control plane, such as https://downlink.example.org`);
 }
 
 /** The usual variables, in lower case first, as other programs read them. */
