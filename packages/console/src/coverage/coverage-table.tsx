@@ -38,7 +38,7 @@ export function CoverageTable({ projectId, devices, source, lanes }: TableProps)
       tabIndex={0}
     >
       <table>
-        <caption class="unseen">What there is of each device, by time</caption>
+        <caption class="unseen">Data of each device, by time</caption>
         <thead>
           <tr>
             <th scope="col">Device</th>

@@ -47,6 +47,6 @@ export function DeviceName({ projectId, devices, row, settled }: NameProps) {
 }
 
 function titleOf({ name, agent }: Device): string {
-  if (!agent) return `${name}: no agent was ever there`;
+  if (!agent) return `${name}: no agent has ever connected`;
   return agent.online ? `${name}: online` : `${name}: silent since ${new Date(toMs(agent.lastSeenAt)).toISOString()}`;
 }

@@ -14,7 +14,7 @@ type Params = UrlParams<typeof coverageParams>;
 export function NoDevices({ params: { values, set }, projectId }: { params: Params; projectId: string }) {
   if (values.q !== "")
     return (
-      <Empty title={`No device fits “${values.q}”.`}>
+      <Empty title={`No device matches “${values.q}”.`}>
         <button type="button" class="small" onClick={() => set({ q: "" })}>
           ✕ show all devices
         </button>
@@ -23,8 +23,8 @@ export function NoDevices({ params: { values, set }, projectId }: { params: Para
   return (
     <Empty title="There is no device yet.">
       <p>
-        <a href={pagePath(projectId, "devices")}>Add a device</a>: its agent tells what it has. Files without a device
-        are in <a href={pagePath(projectId, "recordings")}>the recordings</a>.
+        <a href={pagePath(projectId, "devices")}>Add a device</a>: its agent reports its recordings. Files without a
+        device are in <a href={pagePath(projectId, "recordings")}>the recordings</a>.
       </p>
     </Empty>
   );

@@ -85,7 +85,7 @@ function Header({ dataset, projectId }: { dataset: Dataset; projectId: string })
           onConfirm={() => void onDelete()}
           onClose={() => setOpen(false)}
         >
-          <p>All versions of the dataset go. Its episodes and their recordings stay.</p>
+          <p>All versions of the dataset are deleted. Its episodes and their recordings stay.</p>
         </Confirm>
       )}
     </header>

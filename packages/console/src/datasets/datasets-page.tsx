@@ -79,7 +79,7 @@ function NoDatasets({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) return <Empty title="No dataset has a name like that." />;
   return (
     <Empty title="There is no dataset yet.">
-      <p>A dataset holds episodes: slices of recordings. Make them of events, or by a program.</p>
+      <p>A dataset holds episodes: slices of recordings. Make them from events, or by a program.</p>
     </Empty>
   );
 }

@@ -52,14 +52,14 @@ export function StagedChanges({ id, editable, set }: StagedProps) {
       {commit.failure && <Failed failure={commit.failure} />}
       {isAsking && (
         <Confirm
-          title="Discard what is staged"
+          title="Discard staged changes"
           deed="Discard"
           failure={discard.failure}
           onConfirm={() => void onDiscard()}
           onClose={() => setAsking(false)}
         >
           <p>
-            {editable.addedEpisodeCount} adds and {editable.removedEpisodeCount} removals are forgotten. Committed
+            {editable.addedEpisodeCount} additions and {editable.removedEpisodeCount} removals are discarded. Committed
             versions stay.
           </p>
         </Confirm>

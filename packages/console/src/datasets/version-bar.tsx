@@ -81,12 +81,12 @@ function Restore({ id, version: { versionNumber }, editable, set }: RestoreProps
       {isAsking && (
         <Confirm
           title={`Restore version ${versionNumber}`}
-          deed={isStaged ? "Overwrite what is staged" : "Stage it"}
+          deed={isStaged ? "Overwrite staged changes" : "Stage it"}
           failure={restore.failure}
           onConfirm={() => void run()}
           onClose={() => setAsking(false)}
         >
-          <p>What makes the dataset as it was in version {versionNumber} is staged. Nothing is committed by that.</p>
+          <p>The changes that bring back version {versionNumber} are staged. Nothing is committed yet.</p>
           {isStaged && editable && (
             <p>
               <strong>

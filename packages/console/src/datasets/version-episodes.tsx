@@ -53,7 +53,7 @@ export function VersionEpisodes({ id, projectId, version, q, set }: EpisodesProp
 }
 
 function None({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No episode of this version fits." />;
+  if (isFiltered) return <Empty title="No episode of this version matches." />;
   return (
     <Empty title="This version has no episode.">
       <p>Choose episodes on their page, and add them to this dataset.</p>

@@ -53,7 +53,7 @@ function NameForm({ projectId, onClose, onAdded }: NameProps) {
     <form class="stack" onSubmit={(event) => void submit(event)}>
       <Field
         label="1. Name of the device"
-        hint="As people call the robot: rover-7. It can be changed later."
+        hint="The name that people use, such as rover-7. It can be changed later."
         problem={isWrong ? "A name has letters, digits and the characters _ . - only." : undefined}
       >
         {(attributes) => (
@@ -97,7 +97,7 @@ function Connect({ added: { device, token }, projectId, onClose }: ConnectProps)
     <>
       <h3>2. Bring the token to {device.name}</h3>
       <TokenOnce token={token} />
-      <h3>3. First sign of life</h3>
+      <h3>3. First contact</h3>
       <p role="status" class={agent ? "hello here" : "hello"}>
         {agent ? (
           <>

@@ -31,13 +31,13 @@ export function AgentSettingsForm({ device, projectId, stored, mayChange }: Form
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const saved = await put.run({ nameOrId: device.id, projectId, ...toAgentSettings(typed) });
-    if (saved) toast("Saved. The agent takes it with its next call.");
+    if (saved) toast("Saved. The agent applies it with its next call.");
   };
   const isWrong = problems.globs !== undefined || problems.rate !== undefined;
   return (
     <form class="card stack" aria-label="Agent settings" onSubmit={(event) => void submit(event)}>
       <h2>Uploads of the agent</h2>
-      <p class="muted">What the device's own configuration says goes before these.</p>
+      <p class="muted">The device's own configuration takes precedence over these settings.</p>
       <fieldset class="stack" disabled={!mayChange}>
         <GlobsField {...{ typed, edit, problem: problems.globs }} />
         <RateField {...{ typed, edit, problem: problems.rate }} />
@@ -65,8 +65,8 @@ interface FieldProps {
 function GlobsField({ typed, edit, problem }: FieldProps) {
   return (
     <Field
-      label="Import without being asked"
-      hint="One pattern a line, on paths below the storage root: 2026-*/**.mcap. With ! in front: all but these."
+      label="Import without a request"
+      hint="One pattern per line, for paths below the storage root: 2026-*/**.mcap. A leading ! excludes what matches."
       problem={problem}
     >
       {(attributes) => (
@@ -86,7 +86,7 @@ function RateField({ typed, edit, problem }: FieldProps) {
   return (
     <Field
       label="Upload rate"
-      hint="2MB/s, off, unlimited, or by the clock of the device: Mon-Fri 08:00-18:00 1MB/s; * 10MB/s. The first rule that fits counts. Empty: no limit."
+      hint="2MB/s, off, unlimited, or by the device's clock: Mon-Fri 08:00-18:00 1MB/s; * 10MB/s. The first rule that matches applies. Empty: no limit."
       problem={problem && `Cannot be used: ${problem}.`}
     >
       {(attributes) => (
@@ -104,7 +104,7 @@ function RateField({ typed, edit, problem }: FieldProps) {
 
 function ConcurrencyField({ typed, edit }: FieldProps) {
   return (
-    <Field label="Files at once" hint="1 to 16. Empty: as the agent is built.">
+    <Field label="Files at once" hint="1 to 16. Empty: the agent's default.">
       {(attributes) => (
         <input
           {...attributes}

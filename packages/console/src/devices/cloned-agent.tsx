@@ -12,8 +12,11 @@ export function ClonedAgent({ device, projectId }: { device: Device; projectId: 
   const [isOpen, setOpen] = useState(false);
   return (
     <section class="problem grave" aria-label="Cloned agent">
-      <h2>Its agent was cloned, and nothing is served to either</h2>
-      <p>A state directory or a whole card was copied, and both copies run. Each would take the files of the other.</p>
+      <h2>Its agent was cloned, and neither copy is served</h2>
+      <p>
+        A state directory or a whole card was copied, and both copies run. Each would report the other's files as its
+        own.
+      </p>
       {may(me, "devices.update") && (
         <div>
           <button type="button" onClick={() => setOpen(true)}>

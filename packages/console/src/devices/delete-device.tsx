@@ -48,10 +48,10 @@ function DeleteDialog({ device, projectId, onClose }: DeleteProps & { onClose: (
       onClose={onClose}
     >
       <p>
-        The device goes for good, with its tokens and its settings: its agent is refused from then on.
+        The device is deleted for good, with its tokens and its settings. Its agent is refused from then on.
         {data !== undefined &&
           data.count > 0 &&
-          ` It still has ${formatCount(data.count)} recordings, ${formatBytes(data.bytes)}: as long as it has, it stays.`}
+          ` It still has ${formatCount(data.count)} recordings, ${formatBytes(data.bytes)}, and cannot be deleted while it has them.`}
       </p>
     </Confirm>
   );

@@ -49,12 +49,12 @@ test("the gravest state of a device is the one that is said", () => {
 
 test("the sentence says since when a device is silent, how many problems it has, and what holds it back", () => {
   const say = (one: EdgeAgent | undefined) => healthSentence({ enabled: true, agent: one }, NOW_MS);
-  assert.equal(say(agent({ online: false })), "Silent: its agent was last heard of 9 days ago.");
+  assert.equal(say(agent({ online: false })), "Silent: its agent last made contact 9 days ago.");
   assert.equal(say(agent({}, { problems: [problem, problem] })), "Online, with 2 problems.");
-  assert.equal(say(agent({}, { files: { imported: 2 } })), "Online, and well; everything on it is imported.");
-  assert.equal(say(agent({}, { files: { imported: 2, reported: 1 } })), "Online, and well.");
+  assert.equal(say(agent({}, { files: { imported: 2 } })), "Online, without problems; everything on it is imported.");
+  assert.equal(say(agent({}, { files: { imported: 2, reported: 1 } })), "Online, without problems.");
   assert.match(say(agent({}, { throttle: { reason: "paused on the device" } })), /held back: paused on the device/);
-  assert.match(say(undefined), /ever heard of/);
+  assert.match(say(undefined), /has ever connected/);
 });
 
 test("a clock is only spoken of if it is wrong by seconds", () => {

@@ -55,7 +55,7 @@ export function DeviceForm({ device, projectId, mayChange }: FormProps) {
         <NameField {...{ typed, edit }} />
         <label class="row check">
           <input type="checkbox" checked={typed.enabled} onChange={() => edit({ enabled: !typed.enabled })} />
-          Enabled: its files are uploaded when they are asked for
+          Enabled: its files are uploaded when they are requested
         </label>
         <DeletingFields {...{ typed, edit, seconds }} />
       </fieldset>
@@ -103,12 +103,12 @@ function DeletingFields({ typed, edit, seconds }: PartProps & { seconds: number 
           checked={typed.autoDeleteAfterImport}
           onChange={() => edit({ autoDeleteAfterImport: !typed.autoDeleteAfterImport })}
         />
-        Delete what is imported from the device
+        Delete imported files from the device
       </label>
       <Field
         label="Keep recordings on the device for"
         hint="Empty: for ever."
-        problem={seconds === undefined ? "A whole number is needed, or nothing." : undefined}
+        problem={seconds === undefined ? "Enter a whole number, or nothing." : undefined}
       >
         {(attributes) => (
           <span class="row">

@@ -36,7 +36,7 @@ export function DiskCard({ device, points }: CardProps) {
 }
 
 function forecastText(forecast: Forecast): string {
-  if (forecast.kind === "unknown") return "When it will be full is said once six hours of it are known.";
+  if (forecast.kind === "unknown") return "A forecast is shown after six hours of data.";
   if (forecast.kind === "steady") return "At the rate of the last week it does not become full within three months.";
   const when = formatAge(BigInt(Math.round(forecast.atMs)) * 1_000_000n, Date.now());
   return `At the rate of the last week, ${formatBytes(Math.round(forecast.bytesPerDay))} a day, it is full ${when}.`;

@@ -19,11 +19,11 @@ export function FilesTab({ device, projectId }: { device: Device; projectId: str
     <div class="stack">
       <ProgressLine isOn={isLoading} />
       {failure && <Failed failure={failure} again={again} />}
-      {data?.length === 0 && <Empty title="Every file on this device that was looked at is a recording." />}
+      {data?.length === 0 && <Empty title="Every file on this device that was examined is a recording." />}
       {data !== undefined && data.length > 0 && (
         <>
           <p class="row">
-            {data.length < MOST ? formatCount(data.length) : `The first ${MOST}`} that are no recordings as they are.
+            {data.length < MOST ? formatCount(data.length) : `The first ${MOST}`} that cannot be imported as they are.
             <a href={`${pagePath(projectId, "imports")}${query}`}>Salvage what is readable</a>
           </p>
           <ul class="card device-files">

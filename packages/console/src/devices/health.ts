@@ -10,15 +10,15 @@ export function healthSentence(device: Pick<Device, "agent" | "enabled">, nowMs:
 type Say = (device: Pick<Device, "agent" | "enabled">, nowMs: number) => string;
 
 const SENTENCES: Readonly<Record<Standing, Say>> = {
-  never: () => "No agent of this device was ever heard of.",
+  never: () => "No agent of this device has ever connected.",
   cloned: () => "Two agents work with copies of one state, and none of them is served.",
   disabled: () => "The device is disabled: it lists its files, but nothing is uploaded.",
-  silent: ({ agent }, nowMs) => `Silent: its agent was last heard of ${formatAge(agent!.lastSeenAt, nowMs)}.`,
+  silent: ({ agent }, nowMs) => `Silent: its agent last made contact ${formatAge(agent!.lastSeenAt, nowMs)}.`,
   troubled: ({ agent }) => {
     const problems = agent!.status!.problems;
     return problems.length === 1 ? "Online, with one problem." : `Online, with ${problems.length} problems.`;
   },
-  well: (device) => `Online, and well${restText(device)}.`,
+  well: (device) => `Online, without problems${restText(device)}.`,
 };
 
 function restText(device: Pick<Device, "agent">): string {

@@ -12,12 +12,12 @@ export function Problems({ device: { agent } }: { device: Device }) {
   return (
     <section class="stack" aria-label="Problems">
       <h2>{problems.length === 1 ? "One problem" : `${problems.length} problems`}</h2>
-      {!agent!.online && <p class="muted">As the agent said when it was last heard of.</p>}
+      {!agent!.online && <p class="muted">As the agent reported at its last contact.</p>}
       {problems.map((problem) => (
         <One key={problem.code} problem={problem} />
       ))}
       <p class="row muted">
-        Everything around the agent is checked on the device by <Copy text="agent doctor" />
+        To check everything around the agent, run on the device: <Copy text="agent doctor" />
       </p>
     </section>
   );

@@ -45,8 +45,8 @@ export function RateCard({ device, points, projectId }: CardProps) {
 function Transfers({ device, projectId }: Pick<CardProps, "device" | "projectId">) {
   const rate = uploadRateOf(device);
   const transfers = device.agent?.online ? (device.agent.status?.transfers ?? []) : [];
-  if (rate === undefined) return <p class="muted">What it sends is not known while it is silent.</p>;
-  if (transfers.length === 0) return <p class="muted">Nothing is on its way.</p>;
+  if (rate === undefined) return <p class="muted">Its upload rate is not known while it is silent.</p>;
+  if (transfers.length === 0) return <p class="muted">Nothing is being uploaded.</p>;
   return (
     <>
       <p>{formatBytes(rate)}/s together</p>

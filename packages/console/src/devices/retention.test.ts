@@ -15,10 +15,13 @@ test("a retention is the same after it was shown and typed again, and never shor
 });
 
 test("what is deleted is said plainly, and above all that there may be no copy", () => {
-  assert.match(deletionText({ retainSeconds: 86_400, deletesImported: false }), /older than 1 day: .*no copy is left/);
+  assert.match(
+    deletionText({ retainSeconds: 86_400, deletesImported: false }),
+    /older than 1 day, .*have no other copy/,
+  );
   assert.match(
     deletionText({ retainSeconds: 7200, deletesImported: true }),
-    /imported, and everything older than 2 hours/,
+    /imported files, and all files older than 2 hours/,
   );
   assert.match(deletionText({ retainSeconds: 0, deletesImported: true }), /SHA-256/);
   assert.match(deletionText({ retainSeconds: 0, deletesImported: false }), /deletes nothing/);

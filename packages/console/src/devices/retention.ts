@@ -25,10 +25,10 @@ export function deletionText({ retainSeconds, deletesImported }: Deleting): stri
   const { text, unit } = typedRetention(retainSeconds);
   const age = `older than ${text} ${text === "1" ? unit.slice(0, -1) : unit}`;
   if (retainSeconds > 0 && deletesImported)
-    return `The device deletes what was imported, and everything ${age}: also what was never imported, of which no copy is left.`;
+    return `The device deletes imported files, and all files ${age}, even those that were never imported and have no other copy.`;
   if (retainSeconds > 0)
-    return `The device deletes everything ${age}: also what was never imported, of which no copy is left.`;
+    return `The device deletes all files ${age}, even those that were never imported and have no other copy.`;
   if (deletesImported)
-    return "The device deletes its copy of what was imported, after the SHA-256 of both was compared. The only copy is then here.";
+    return "The device deletes its copy of an imported file after comparing the SHA-256 of both. The only copy is then here.";
   return "The device deletes nothing by itself.";
 }

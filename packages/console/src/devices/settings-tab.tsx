@@ -18,7 +18,7 @@ export function SettingsTab({ device, projectId }: TabProps) {
   const mayChange = may(me, "devices.update");
   return (
     <div class="stack device-settings">
-      {!mayChange && <p class="muted">You may look at these settings, and not change them.</p>}
+      {!mayChange && <p class="muted">You may view these settings, but not change them.</p>}
       <AgentSettingsCard {...{ device, projectId, mayChange }} />
       <DeviceForm {...{ device, projectId, mayChange }} />
       {may(me, "devices.delete") && <DeleteDevice {...{ device, projectId }} />}

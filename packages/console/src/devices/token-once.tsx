@@ -17,7 +17,7 @@ export function TokenOnce({ token }: { token: DeviceToken }) {
   return (
     <div class="stack">
       <p>
-        <strong>The token is shown this once.</strong> Copy it now; whoever has it is this device.
+        <strong>The token is shown only once.</strong> Copy it now; anyone who has it can act as this device.
       </p>
       <div class="row secret">
         <code data-secret>{token.token}</code>
@@ -38,7 +38,7 @@ export function TokenOnce({ token }: { token: DeviceToken }) {
         <Copy text={inCheckout} />
       </details>
       {location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.hostname) && (
-        <p class="field-problem">This page came by plain http: everybody on the way reads the token.</p>
+        <p class="field-problem">This page came over plain http: anyone on the network path can read the token.</p>
       )}
     </div>
   );

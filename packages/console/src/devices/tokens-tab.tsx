@@ -22,7 +22,7 @@ export function TokensTab({ device }: { device: Device }) {
     <div class="stack">
       <ProgressLine isOn={isLoading} />
       <div class="row">
-        <p class="muted">An agent with one of these tokens is {device.name}.</p>
+        <p class="muted">An agent with one of these tokens acts as {device.name}.</p>
         <span class="grow" />
         {may(me, "deviceTokens.create") && (
           <button type="button" disabled={create.isRunning} onClick={() => void run()}>

@@ -12,8 +12,7 @@ interface CurveProps {
 /** The last seven days of a number as a line. What it says is said in words beside it, too. */
 export function WeekCurve({ label, points, highest }: CurveProps) {
   const toMs = Date.now();
-  if (points.length < 2)
-    return <p class="muted">A line of the last seven days is drawn once there are points of it.</p>;
+  if (points.length < 2) return <p class="muted">A curve of the last seven days is drawn once there is data.</p>;
   const d = curvePath(points, { fromMs: toMs - WEEK_MS, toMs, highest, width: WIDTH, height: HEIGHT });
   return (
     <figure class="curve">

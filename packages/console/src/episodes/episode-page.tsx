@@ -69,7 +69,7 @@ function Header({ episode: { id }, projectId }: { episode: Episode; projectId: s
           onConfirm={() => void onDelete()}
           onClose={() => setAsking(false)}
         >
-          <p>Its recordings stay. An episode that a version of a dataset has cannot be deleted.</p>
+          <p>Its recordings stay. An episode in a version of a dataset cannot be deleted.</p>
         </Confirm>
       )}
     </header>

@@ -44,9 +44,9 @@ export function EpisodesPage() {
         <List {...{ rows: pages.rows, projectId, selection, onToggle: (id) => setSelection(toggle(selection, id)) }} />
       )}
       {pages.rows.length === 0 && !pages.isNew && (
-        <Empty title={values.q ? "No episode fits." : "There is no episode yet."}>
+        <Empty title={values.q ? "No episode matches." : "There is no episode yet."}>
           <p>
-            Choose <a href={pagePath(projectId, "events")}>events</a> and make episodes of them, or make them by a
+            Choose <a href={pagePath(projectId, "events")}>events</a> and make episodes from them, or make them by a
             program: POST /v1/episodes.
           </p>
         </Empty>

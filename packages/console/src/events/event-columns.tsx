@@ -44,7 +44,7 @@ export function eventColumns({ projectId, types, zone }: Given): readonly Column
         </a>
       ),
     },
-    { name: "What is known of it", width: "minmax(160px, 3fr)", cell: summarize },
+    { name: "Details", width: "minmax(160px, 3fr)", cell: summarize },
   ];
 }
 

@@ -32,7 +32,7 @@ export function readEvent(
     parseTime(fields.start, { zone, nowMs }),
     parseTime(fields.end || fields.start, { zone, nowMs }),
   ];
-  if (fields.deviceName.trim() === "") problems.deviceName = "An event lies on the time line of a device.";
+  if (fields.deviceName.trim() === "") problems.deviceName = "Choose a device: an event is on its time line.";
   if ("problem" in start) problems.start = start.problem;
   if ("problem" in end) problems.end = end.problem;
   if ("timeNs" in start && "timeNs" in end && end.timeNs < start.timeNs)
@@ -82,7 +82,7 @@ function readProperty(text: string, { required, valueType, label }: TypedPropert
   if (text.trim() === "") return required ? new Error(`${label} is required.`) : null;
   if (valueType === "number") {
     const number = Number(text);
-    return Number.isFinite(number) ? number : new Error(`“${text}” is no number.`);
+    return Number.isFinite(number) ? number : new Error(`“${text}” is not a number.`);
   }
   if (valueType === "boolean") return text === "true";
   if (valueType === "multi-enum")

@@ -80,7 +80,7 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
           onConfirm={() => void onDelete()}
           onClose={() => setOpen(undefined)}
         >
-          <p>The event goes, and episodes that were made of it stay. The recordings are not touched.</p>
+          <p>The event is deleted. Episodes that were made from it stay, and so do the recordings.</p>
         </Confirm>
       )}
     </header>

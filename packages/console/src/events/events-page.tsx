@@ -80,7 +80,7 @@ function NoEvents({ params: { values, set } }: { params: Params }) {
       </Empty>
     );
   return (
-    <Empty title="No event fits the filters.">
+    <Empty title="No event matches the filters.">
       <button type="button" onClick={() => set({ from: "", to: "", device: "", type: "", q: "" })}>
         Show all events
       </button>
@@ -151,7 +151,7 @@ function EpisodesOf({ ids, projectId, onDone }: EpisodesProps) {
       <span class="grow" />
       {may(me, "episodes.create") && (
         <button type="button" class="small primary" disabled={make.isRunning} onClick={() => void run()}>
-          Make episodes of these events
+          Make episodes from these events
         </button>
       )}
       {make.failure && <Failed failure={make.failure} />}

@@ -14,7 +14,7 @@ export function Banners() {
       {awaySinceMs.value !== undefined && <AwayNote sinceMs={awaySinceMs.value} />}
       {isOutdated.value && (
         <div class="banner" role="status">
-          <span>A new version is here.</span>
+          <span>A new version is available.</span>
           <button type="button" class="small" onClick={() => location.reload()}>
             Reload
           </button>
@@ -39,8 +39,7 @@ function AwayNote({ sinceMs }: { sinceMs: number }) {
   return (
     <div class="banner danger" role="alert">
       <span>
-        The control plane is not reachable since {seconds} s. What you see is from before. It is asked again in {left}{" "}
-        s.
+        The control plane has not answered for {seconds} s. This page shows earlier data. Next try in {left} s.
       </span>
       <button type="button" class="small" onClick={askAgain}>
         Try now

@@ -13,7 +13,7 @@ export function CrashNote() {
   if (!value) return null;
   return (
     <div class="banner danger" role="alert">
-      <span>This page broke: {value.message}. The rest goes on; a reload usually helps.</span>
+      <span>This page failed: {value.message}. The other pages still work; a reload usually helps.</span>
       <button type="button" class="small" onClick={() => location.reload()}>
         Reload
       </button>

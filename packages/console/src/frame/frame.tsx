@@ -39,7 +39,7 @@ export function Frame({ pages, others, children }: FrameProps) {
   return (
     <div class="frame">
       <a class="skip" href="#page">
-        To the page
+        Skip to the page
       </a>
       <MainNav {...{ pages, me, projectId }} />
       <div class="frame-page">

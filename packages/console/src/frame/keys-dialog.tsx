@@ -22,7 +22,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
         ))}
       </dl>
       <label class="row">
-        <input type="checkbox" checked={isOn} onChange={turn} /> Single keys do something
+        <input type="checkbox" checked={isOn} onChange={turn} /> Use single-key shortcuts
       </label>
     </Dialog>
   );

@@ -4,7 +4,7 @@ export function NotThere() {
   return (
     <Empty title="There is no such page.">
       <p>
-        The address may be of another version. <a href="/">To the first page</a>
+        The address may belong to another version. <a href="/">To the start page</a>
       </p>
     </Empty>
   );

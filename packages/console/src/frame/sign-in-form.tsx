@@ -130,7 +130,7 @@ export function providerHref(next: string, organization?: string): string {
 
 function KeyField() {
   return (
-    <Field label="API key" hint="It is exchanged for a session at once, and kept nowhere else.">
+    <Field label="API key" hint="It is exchanged for a session at once, and not stored anywhere else.">
       {(attributes) => <input {...attributes} name="apiKey" type="password" autoComplete="off" required />}
     </Field>
   );

@@ -22,7 +22,7 @@ export function TopBar({ me, projectId, onKeys }: TopBarProps) {
   const { route } = useLocation();
   return (
     <header class="top-bar">
-      <a class="brand" href="/" aria-label="Downlink, to the first page">
+      <a class="brand" href="/" aria-label="Downlink, to the start page">
         <img src="/icon.svg" alt="" width="24" height="24" />
         <span>Downlink</span>
       </a>

@@ -23,7 +23,7 @@ const damaged = (title: string): Advice => ({
 const foreign = (title: string): Advice => ({
   title,
   retry: "useless",
-  next: "Look at the file: an MCAP or a ROS 1 bag is needed, under its own ending.",
+  next: "Check the file: it must be an MCAP or a ROS 1 bag, with the matching file extension.",
   isSalvageable: false,
 });
 const unkept = (title: string, next: string): Advice => ({ title, retry: "useless", next, isSalvageable: false });
@@ -46,7 +46,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   BadChunk: damaged("Damaged: a chunk cannot be read"),
   LengthBeyondFile: damaged("Damaged: a record is longer than the file"),
   InvalidTime: damaged("Damaged: a time is impossible"),
-  UnknownCompression: damaged("A compression that is not read here"),
+  UnknownCompression: damaged("A compression that is not supported"),
   ChunkTooLarge: tooMuch("Too large: a chunk"),
   RecordTooLarge: tooMuch("Too large: a record"),
   ExpandsTooMuch: tooMuch("Too large: the chunks expand implausibly"),
@@ -61,23 +61,23 @@ const ADVICE: Readonly<Record<string, Advice>> = {
     next: "Decompress it with the command that its failure names, and upload what comes out.",
   },
   UnsupportedFormat: {
-    ...foreign("A recording of a version that is not read"),
-    next: "Salvage what is like the known version, or convert the file.",
+    ...foreign("A format version that is not supported"),
+    next: "Salvage what can be read, or convert the file.",
     isSalvageable: true,
   },
-  WrongExtension: foreign("A recording under the ending of another format"),
-  EmptyFile: { ...foreign("An empty file"), next: "Nothing is in it: record or upload it again." },
-  EmptyRecording: { ...foreign("A recording without a message"), next: "Nothing is in it: nothing is to be done." },
+  WrongExtension: foreign("A recording with the file extension of another format"),
+  EmptyFile: { ...foreign("An empty file"), next: "It has no content: record or upload it again." },
+  EmptyRecording: { ...foreign("A recording without a message"), next: "It has no content: there is nothing to do." },
   SalvageEmpty: { ...foreign("Nothing could be salvaged"), next: "Not one message can be read." },
   DuplicateContent: {
     title: "The same content is imported already",
     retry: "afterwards",
-    next: "The recording that has it is the one to use. Only once its data is deleted, a retry imports this one.",
+    next: "The recording that has it is the one to use. A retry imports this one only after the data of that one was deleted.",
     isSalvageable: false,
   },
   KeyTaken: place("Its key belongs to another recording", "Delete the other recording, or upload under another key."),
   DeviceNotFound: place("Its device is not there", "Add the device, then retry."),
-  ProjectNotFound: place("Its project is not there", "Name another project when it is uploaded."),
+  ProjectNotFound: place("Its project is not there", "Name another project for the upload."),
   SessionNotFound: place("Its session is not there", "Create the session, then retry."),
   ContentMismatch: passing("The bytes differ from those on the device", "A retry asks the device once more."),
   ObjectMissing: passing("The stored file is gone", "A retry asks the device for it, where it still is."),
@@ -90,13 +90,13 @@ const ADVICE: Readonly<Record<string, Advice>> = {
 /** Answers the advice for a code, also for one that is not known here. */
 export function adviceOn(code: string): Advice {
   if (Object.hasOwn(ADVICE, code)) return ADVICE[code]!;
-  return { title: code || "Failed", retry: "helps", next: "See to the reason, then retry.", isSalvageable: false };
+  return { title: code || "Failed", retry: "helps", next: "Correct the cause, then retry.", isSalvageable: false };
 }
 
 const RETRIES: Readonly<Record<Advice["retry"], string>> = {
   helps: "A retry can help.",
   useless: "A retry reads the same bytes and fails again.",
-  afterwards: "A retry helps once that is done.",
+  afterwards: "A retry helps after that.",
 };
 
 export function retryText({ retry }: Advice): string {

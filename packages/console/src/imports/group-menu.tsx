@@ -65,7 +65,7 @@ function CancelDialog({ entries, name, recordingIds, onClose }: CancelProps) {
       onClose={onClose}
     >
       <p>
-        {count} files, {bytes}, are no longer asked for. They stay on the device and can be asked for again.
+        {count} files, {bytes}, are no longer requested. They stay on the device and can be requested again.
       </p>
     </Confirm>
   );

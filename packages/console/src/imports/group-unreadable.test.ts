@@ -23,7 +23,7 @@ test("files are grouped by their reason, and those that settle by themselves com
     groups.map(({ code, title, files }) => [code, title, files.length]),
     [
       ["empty", "Empty", 1],
-      ["NewCode", "Of no device that is known", 1],
+      ["NewCode", "Of an unknown device", 1],
       ["NoEnd", "Incomplete: the file has no end", 1],
       ["settling", "Still being written", 2],
     ],

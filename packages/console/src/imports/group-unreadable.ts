@@ -11,12 +11,12 @@ export interface UnreadableGroup {
 }
 
 const STATES: Readonly<Record<EdgeFileState, { readonly title: string; readonly next: string }>> = {
-  settling: { title: "Still being written", next: "It is looked at again by itself once it no longer changes." },
+  settling: { title: "Still being written", next: "It is examined again by itself once it no longer changes." },
   incomplete: { title: "Incomplete", next: "Salvage what is readable." },
   damaged: { title: "Damaged", next: "Salvage what is readable." },
-  empty: { title: "Empty", next: "Nothing is in it." },
+  empty: { title: "Empty", next: "It has no content." },
   unassigned: {
-    title: "Of no device that is known",
+    title: "Of an unknown device",
     next: "Add the device that the file names, or name it in the file.",
   },
   unreadable: {

@@ -47,7 +47,7 @@ function Received({ entry }: { entry: QueuedImport }) {
   const percent = share === undefined ? undefined : Math.floor(share * 100);
   return (
     <span class="row import-received">
-      <progress value={share ?? undefined} max={1} aria-label={`Received of ${entry.path}`} />
+      <progress value={share ?? undefined} max={1} aria-label={`Received so far: ${entry.path}`} />
       <span class="number">{percent === undefined ? formatBytes(entry.bytesReceived) : `${percent} %`}</span>
       {entry.bytesPerSecond !== undefined && entry.state === "uploading" && (
         <span class="muted">{formatBytes(entry.bytesPerSecond)}/s</span>
@@ -61,11 +61,12 @@ function Actions({ entry, recordingId }: { entry: QueuedImport; recordingId: str
   const cancel = useChange(importRequests.cancel, importQueue.list, recordings.list, recordings.summarize);
   const choose = async (priority: number) => {
     const answer = await update.run({ recordingIds: [recordingId], priority });
-    if (answer) toast(answer.changed > 0 ? `${entry.path}: priority changed.` : `${entry.path}: not waiting any more.`);
+    if (answer) toast(answer.changed > 0 ? `${entry.path}: priority changed.` : `${entry.path}: no longer waiting.`);
   };
   const stop = async () => {
     const answer = await cancel.run({ recordingIds: [recordingId] });
-    if (answer) toast(answer.cancelled > 0 ? `${entry.path}: cancelled.` : `${entry.path}: it was on its way already.`);
+    if (answer)
+      toast(answer.cancelled > 0 ? `${entry.path}: cancelled.` : `${entry.path}: its upload had begun already.`);
   };
   const failure = update.failure ?? cancel.failure;
   return (

@@ -45,7 +45,7 @@ function NothingWaits({ projectId }: { projectId: string }) {
   return (
     <Empty title="Nothing waits for a device.">
       <p>
-        What is only on devices is asked for in the <a href={pagePath(projectId, "recordings")}>recordings</a>.
+        Request what is only on devices in the list of <a href={pagePath(projectId, "recordings")}>recordings</a>.
       </p>
     </Empty>
   );

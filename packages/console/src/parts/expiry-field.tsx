@@ -18,7 +18,7 @@ interface ExpiryProps {
 export function ExpiryField({ initial = "", onChange }: ExpiryProps) {
   const [days, setDays] = useState(initial);
   return (
-    <Field label="It expires" hint="From then on it is as if it were disabled.">
+    <Field label="It expires" hint="From then on it is refused, as if it were disabled.">
       {(attributes) => (
         <select
           {...attributes}

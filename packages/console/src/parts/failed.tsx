@@ -9,7 +9,7 @@ const TITLES: Readonly<Record<Failure["kind"], string>> = {
   busy: "Too busy",
   conflict: "Not possible now",
   missing: "Not there",
-  invalid: "Does not fit",
+  invalid: "Not valid",
   other: "Failed",
 };
 

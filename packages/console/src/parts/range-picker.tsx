@@ -46,7 +46,7 @@ export function RangePicker({ range, onChange }: PickerProps) {
         <button
           type="button"
           class="small plain"
-          title="So that a link to it means the same tomorrow"
+          title="So that a link to this range shows the same tomorrow"
           onClick={() => onChange(toAbsolute(range, Date.now()))}
         >
           make absolute

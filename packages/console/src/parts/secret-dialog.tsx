@@ -23,7 +23,7 @@ export function SecretDialog({ title, secret, children, onClose }: SecretProps) 
     <Dialog title={title} onClose={close}>
       {children}
       <p>
-        <strong>It is shown this once.</strong> Nobody can look it up later.
+        <strong>It is shown only once.</strong> Nobody can look it up later.
       </p>
       <p class="secret">
         <code onCopy={() => setCopied(true)}>{secret}</code>
@@ -33,7 +33,7 @@ export function SecretDialog({ title, secret, children, onClose }: SecretProps) 
       </div>
       {isAsked && !isCopied ? (
         <div class="failed stack" role="alert">
-          <p>It was not copied yet. Without it you have to make another one.</p>
+          <p>It was not copied yet. If you lose it, you have to make another one.</p>
           <div class="dialog-actions">
             <button type="button" onClick={() => setAsked(false)}>
               Stay

@@ -17,7 +17,9 @@ export function findImage(message: Value): EncodedImage {
   const image = readPng(bytes) ?? readJpeg(bytes);
   if (!image) throw new DecodeError("The picture is neither JPEG nor PNG.");
   if (image.width * image.height > previewLimits.imagePixels || image.width * image.height === 0) {
-    throw new DecodeError(`The picture says that it has ${image.width} × ${image.height} pixels, and is not shown.`);
+    throw new DecodeError(
+      `The picture says that it has ${image.width} × ${image.height} pixels, which cannot be shown.`,
+    );
   }
   return image;
 }

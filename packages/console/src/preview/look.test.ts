@@ -80,7 +80,7 @@ test("messages that cannot be read are counted, with the reason, and the others 
   );
   const look = await open([{ ...json!, messages }]);
   const plot = look.plot({ lines: [{ topic: "/json", field: "/motion/x" }], startNs: 0, endNs: 1e8, columns: 1000 });
-  assert.deepEqual([plot.unreadable, plot.problem], [1, "The message is no JSON."]);
+  assert.deepEqual([plot.unreadable, plot.problem], [1, "The message is not JSON."]);
   assert.equal(plot.points[0]!.filter((point) => typeof point === "number").length, 9);
 });
 

@@ -89,9 +89,11 @@ function WindowBar({ choice, recording, slice: { opened, isLoading, bytes }, onC
 function Cut({ opened: { end, endNs, topics } }: { opened: OpenedSlice }) {
   if (end === "limit")
     return (
-      <p class="preview-note">Only the first {formatDuration(BigInt(endNs))} of it: that is as much as a page reads.</p>
+      <p class="preview-note">
+        Only the first {formatDuration(BigInt(endNs))} are shown: a page reads no more than that.
+      </p>
     );
-  if (end === "damage") return <p class="preview-note">The export broke off: what came before is shown.</p>;
+  if (end === "damage") return <p class="preview-note">The export was interrupted; what came before is shown.</p>;
   return topics.length === 0 ? <p class="preview-note">No message of these topics lies in this part.</p> : null;
 }
 

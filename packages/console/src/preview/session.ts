@@ -51,7 +51,7 @@ export function openSession(worker: PreviewWorker, link: string, options: Sessio
     waiting.clear();
   };
   const watch = watchSilence(options.silenceMs ?? previewLimits.silenceMs, () =>
-    end("Looking at this took too long without any progress, and was ended."),
+    end("The preview made no progress for too long, and was stopped."),
   );
   const settle = (id: number, act: (one: Waiting) => void) => {
     const one = waiting.get(id);
@@ -66,7 +66,7 @@ export function openSession(worker: PreviewWorker, link: string, options: Sessio
     if (data.type === "refused") settle(data.id, ({ reject }) => reject(new PreviewError(data.problem)));
     if (!ended) watch.heard(waiting.size > 0);
   };
-  worker.onerror = (event) => end(`Looking at this failed: ${event.message}`);
+  worker.onerror = (event) => end(`The preview failed: ${event.message}`);
   worker.postMessage({ type: "open", link });
   watch.heard(true);
   return {
@@ -79,7 +79,7 @@ export function openSession(worker: PreviewWorker, link: string, options: Sessio
       watch.heard(true);
       return answer as Promise<PreviewAnswers[typeof kind]>;
     },
-    close: () => end("The look was closed."),
+    close: () => end("The preview was closed."),
   };
 }
 

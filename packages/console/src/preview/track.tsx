@@ -32,7 +32,7 @@ function Way({ track: { lines, bounds }, cursorNs, topic }: { track: Track; curs
   const points = lines.flat();
   const here = points.findLast(({ timeNs }) => timeNs <= cursorNs) ?? points[0]!;
   return (
-    <svg class="track" viewBox={`0 0 ${SIZE} ${SIZE + 24}`} role="img" aria-label={`Way of ${topic}`}>
+    <svg class="track" viewBox={`0 0 ${SIZE} ${SIZE + 24}`} role="img" aria-label={`Track of ${topic}`}>
       {lines.map((line) => (
         <polyline key={line[0]!.timeNs} points={line.map(({ east, north }) => `${x(east)},${y(north)}`).join(" ")} />
       ))}

@@ -79,7 +79,7 @@ function reportAlive(): void {
   reportedAt = now;
   const { memory } = performance as { memory?: { usedJSHeapSize: number } };
   if (memory && memory.usedJSHeapSize > previewLimits.memoryBytes) {
-    report({ type: "failed", problem: "Looking at this takes more memory than a page should." });
+    report({ type: "failed", problem: "The preview takes more memory than a page should." });
     close();
   }
   report({ type: "alive", ...progress });

@@ -38,7 +38,7 @@ export function DeleteDialog({ recording, onClose }: DeleteProps) {
         {change.failure && <Failed failure={change.failure} />}
         <div class="row">
           <button type="button" class="danger" disabled={change.isRunning} onClick={() => void run()}>
-            {isInDataset ? "Delete it all the same" : `Delete ${formatBytes(size)}`}
+            {isInDataset ? "Delete it anyway" : `Delete ${formatBytes(size)}`}
           </button>
           <button type="button" onClick={onClose}>
             Keep it

@@ -21,7 +21,9 @@ export function NoRecordings({ params, projectId }: NoneProps) {
   return (
     <Empty
       title={
-        filters.length === 1 && filters[0]!.name === "time" ? "Nothing at that time." : "Nothing fits all filters."
+        filters.length === 1 && filters[0]!.name === "time"
+          ? "Nothing at that time."
+          : "No recording matches all filters."
       }
     >
       {filters.some(({ name }) => name === "time") && <Nearest {...{ params, projectId }} />}
@@ -75,8 +77,8 @@ function NothingYet({ projectId }: { projectId: string }) {
   return (
     <Empty title="There is no recording yet.">
       <p>
-        <a href={pagePath(projectId, "devices")}>Add a device</a>, whose agent says what it has. Or upload a file, with
-        an API key in <code>DOWNLINK_API_KEY</code>:
+        <a href={pagePath(projectId, "devices")}>Add a device</a>, whose agent reports its recordings. Or upload a file,
+        with an API key in <code>DOWNLINK_API_KEY</code>:
       </p>
       <CommandText text={command} />
       <Copy text={command} label="Copy" />

@@ -29,7 +29,7 @@ export function Overview({ recording, params }: OverviewProps) {
     <div class="stack">
       <ProgressLine isOn={topics.isLoading} />
       {topics.failure && <Failed failure={topics.failure} again={topics.again} />}
-      {topics.data?.length === 0 && <Empty title="Nothing is known of its topics." />}
+      {topics.data?.length === 0 && <Empty title="Its topics are not known." />}
       {topics.data && topics.data.length > 0 && <Topics {...{ topics: topics.data, recording, params }} />}
       <Metadata recording={recording} />
     </div>

@@ -26,7 +26,7 @@ export function PreviewTab({ recording, params }: PreviewProps) {
   const topics = useQuery(recordings.topics, { keyOrId, projectId, limit: MAX_TOPICS });
   const link = useChange(exportLinks.create);
   if (importStatus !== "complete")
-    return <Empty title="There is nothing to look at yet.">Messages can be seen once the recording is imported.</Empty>;
+    return <Empty title="There is no preview yet.">Messages can be seen once the recording is imported.</Empty>;
   if (topics.failure) return <Failed failure={topics.failure} again={topics.again} />;
   if (!topics.data) return null;
   const choice = choiceOf(recording, params.values, topics.data);

@@ -82,7 +82,7 @@ function useNeighbourKeys(recording: Recording): void {
   const { before, after } = useNeighbours(recording);
   const go = (to: Recording | undefined) => to && route(pagePath(to.projectId, "recordings", to.id));
   useShortcuts([
-    { keys: "[", does: "To the recording before, of the same device", run: () => go(before) },
+    { keys: "[", does: "To the previous recording of the same device", run: () => go(before) },
     { keys: "]", does: "To the next recording of the same device", run: () => go(after) },
   ]);
 }

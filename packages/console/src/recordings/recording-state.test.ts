@@ -42,7 +42,7 @@ test("every status has a sentence", () => {
 test("data that is damaged in the store is called so in each status, with what repairs it", () => {
   const storedDamage = { reason: "altered", since: at(660) } as const;
   const begin =
-    /^Its data in the store is not what was imported, as was found 11 minutes ago \(.*\): it cannot be looked into\. /;
+    /^Its data in the store is not what was imported, as was found 11 minutes ago \(.*\): it cannot be opened\. /;
   for (const importStatus of ["pending", "importing", "failed", "complete"] as const)
     assert.match(describeState({ importStatus, storedDamage }, undefined, NOW).text, begin);
   const failed = describeState({ importStatus: "failed", storedDamage }, undefined, NOW);
@@ -75,8 +75,5 @@ test("damage says what was lost, and that it may be more where that is not known
   const lost = { ...none, chunksLost: 2, messagesLost: 1200, isCountKnown: false, bytesLost: 5_000_000 };
   assert.match(describeDamage(lost), /2 chunks, at least 1,200 messages \(5\.0 MB\) cannot be read/);
   const unproved = describeDamage({ ...none, messagesGuessed: 1200, messagesDoubted: 5 });
-  assert.match(
-    unproved,
-    /1,200 messages were read out of chunks that are not whole.* 5 messages have impossible times/,
-  );
+  assert.match(unproved, /1,200 messages were read from incomplete chunks.* 5 messages have impossible times/);
 });

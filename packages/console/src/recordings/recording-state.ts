@@ -35,7 +35,7 @@ const DAMAGES: Readonly<Record<NonNullable<About["storedDamage"]>["reason"], str
 };
 
 function describeStored({ reason, since }: NonNullable<About["storedDamage"]>, nowMs: number): string {
-  return `${DAMAGES[reason]}, as was found ${formatAge(since, nowMs)} (${formatExact(since)}): it cannot be looked into.`;
+  return `${DAMAGES[reason]}, as was found ${formatAge(since, nowMs)} (${formatExact(since)}): it cannot be opened.`;
 }
 
 function describeStatus(recording: About, queued: QueuedImport | undefined, nowMs: number): RecordingState {
@@ -102,9 +102,7 @@ export function describeDamage(damage: Damage): string {
       ? "It is damaged, and nothing of its data was lost."
       : `It is damaged: ${lost} cannot be read. Exports leave them out.`,
     ...(messagesGuessed > 0
-      ? [
-          `${formatCount(messagesGuessed)} messages were read out of chunks that are not whole, and nothing proves them.`,
-        ]
+      ? [`${formatCount(messagesGuessed)} messages were read from incomplete chunks, and no checksum proves them.`]
       : []),
     ...(messagesDoubted > 0 ? [`${formatCount(messagesDoubted)} messages have impossible times.`] : []),
   ].join(" ");

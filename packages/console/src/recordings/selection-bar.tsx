@@ -36,7 +36,7 @@ export function SelectionBar({ selection, filter, matches, mayImport, onAll, onN
     const answer = await cancel.run(selected);
     if (answer) toast(`${formatCount(answer.cancelled)} cancelled, ${formatCount(answer.already)} were not requested.`);
   };
-  useShortcuts(mayImport ? [{ keys: "i", does: "Import what is selected", run: () => void run(0) }] : []);
+  useShortcuts(mayImport ? [{ keys: "i", does: "Import the selected recordings", run: () => void run(0) }] : []);
   const failure = request.failure ?? cancel.failure;
   return (
     <div class="selection-bar row">
@@ -74,7 +74,7 @@ interface Answer {
 const REASONS: Readonly<Record<string, string>> = {
   NotFound: "are not there",
   EdgeCopyGone: "have no copy on a device any more",
-  NotWaiting: "do not wait",
+  NotWaiting: "are not waiting",
 };
 
 function describe({ queued, already, refused }: Answer): string {

@@ -58,7 +58,7 @@ function NotAllowed({ needs: { access } }: { needs: (typeof settingsTabs)[number
       <p>
         {access.kind === "apiKey" && (
           <>
-            It takes <code>{access.capability}</code>, for all projects. An admin of the organization has it.
+            It needs <code>{access.capability}</code>, for all projects. An admin of the organization has it.
           </>
         )}
       </p>

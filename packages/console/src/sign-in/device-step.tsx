@@ -74,7 +74,7 @@ function LookFailed({ failure }: { failure: Failure }) {
   return (
     <div class="failed" role="alert">
       <p>
-        You are signed in with an API key. Only a member lets a program in:{" "}
+        You are signed in with an API key. Only a member can let a program in:{" "}
         <a href={`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`}>sign in as a member</a>.
       </p>
     </div>
@@ -124,7 +124,7 @@ function Decided({ isApproved }: { isApproved: boolean }) {
     <SignInCard title={isApproved ? "The program is let in" : "The program was turned away"}>
       <p role="status">
         {isApproved
-          ? "It goes on by itself. You can close this page. Settings › Account lists its session, and ends it."
+          ? "It continues by itself. You can close this page. Settings › Account lists its session, and ends it."
           : "Its sign-in has ended. If you did not start it, somebody else tried to get in with your help."}
       </p>
     </SignInCard>

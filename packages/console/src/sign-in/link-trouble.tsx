@@ -14,19 +14,19 @@ export function LinkTrouble({ secret, failure, remedy, again }: TroubleProps) {
   if (secret === undefined)
     return (
       <p>
-        The address lacks what stands behind the # of the link. It is taken away once it was read: open the link again,
-        the whole of it.
+        The address lacks the part after the # of the link, which is removed once it was read. Open the complete link
+        again.
       </p>
     );
   if (failure?.kind === "signedOut")
     return (
       <div class="failed" role="alert">
         <p>
-          <strong>This link is worth nothing any more.</strong> It was used or withdrawn, a newer one was made, or it is
-          too old. {remedy}
+          <strong>This link no longer works.</strong> It was used or withdrawn, a newer one was made, or it is too old.{" "}
+          {remedy}
         </p>
       </div>
     );
   if (failure) return <Failed {...{ failure, again }} />;
-  return <p class="muted">Looking at the link…</p>;
+  return <p class="muted">Checking the link…</p>;
 }

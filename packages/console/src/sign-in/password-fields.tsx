@@ -7,11 +7,11 @@ export const LEAST_CHARACTERS = 12;
 export function NewPasswordFields({ email }: { email: string }) {
   const [first, setFirst] = useState("");
   const [second, setSecond] = useState("");
-  const problem = second !== "" && first !== second ? "This is not what stands above." : undefined;
+  const problem = second !== "" && first !== second ? "The two passwords differ." : undefined;
   return (
     <>
       <input type="hidden" autoComplete="username" value={email} />
-      <Field label="New password" hint={`At least ${LEAST_CHARACTERS} characters. Some words in a row are good.`}>
+      <Field label="New password" hint={`At least ${LEAST_CHARACTERS} characters. Several words in a row are good.`}>
         {(attributes) => (
           <input
             {...attributes}
@@ -25,7 +25,7 @@ export function NewPasswordFields({ email }: { email: string }) {
           />
         )}
       </Field>
-      <Field label="The same again" problem={problem}>
+      <Field label="Repeat the password" problem={problem}>
         {(attributes) => (
           <input
             {...attributes}
@@ -45,7 +45,7 @@ export function NewPasswordFields({ email }: { email: string }) {
 /** The password of an account that exists. */
 export function OwnPasswordField() {
   return (
-    <Field label="Your password" hint="You have an account here already. An invitation changes nothing of it.">
+    <Field label="Your password" hint="You have an account here already. An invitation does not change it.">
       {(attributes) => (
         <input {...attributes} name="password" type="password" autoComplete="current-password" required />
       )}

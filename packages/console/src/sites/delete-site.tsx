@@ -7,9 +7,9 @@ import { toast } from "../parts/toast.tsx";
 const MEANS: Readonly<Record<SiteType, string>> = {
   "service-hosted": "It is refused while the site holds recordings or imports, and where it is the only one.",
   "self-hosted":
-    "Recordings that are stored at it become unavailable: they stay listed, and nobody can look into them or download them. What is in its store stays there, and its process is refused.",
+    "Recordings that are stored at it become unavailable: they stay listed, but cannot be viewed or downloaded. What is in its store stays there, and its process is refused.",
   edge: "Its agent is refused and uploads no more. What was imported stays; files that are only there are not listed any more. Nothing is deleted on its disk.",
-  byob: "Its bucket is not looked at any more, and stays as it is. Recordings whose bytes are in the bucket become unavailable.",
+  byob: "Its bucket is no longer read, and stays as it is. Recordings whose bytes are in the bucket become unavailable.",
 };
 
 interface DeleteProps {

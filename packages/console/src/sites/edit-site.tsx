@@ -65,7 +65,7 @@ interface OfTypeProps {
 function OfType({ site: { type }, url, setUrl, keepDays, setKeepDays }: OfTypeProps) {
   if (type === "self-hosted")
     return (
-      <Field label="Address" hint="Where people and robots reach it. Empty: what the site itself says.">
+      <Field label="Address" hint="Where people and robots reach it. Empty: the address that the site itself reports.">
         {(attributes) => (
           <input {...attributes} type="url" value={url} onInput={({ currentTarget }) => setUrl(currentTarget.value)} />
         )}

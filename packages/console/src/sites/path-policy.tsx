@@ -32,7 +32,7 @@ export function PathPolicy({ site: { id }, me }: { site: Site; me: Me }) {
     const saved = await save.run({ id, schemaVersion: 1, rules: [...draft!.rules], previousRevision });
     if (!saved) return;
     setDraft({ from: saved.revision, rules: saved.policy.rules });
-    toast(`Revision ${saved.revision} counts from now on.`);
+    toast(`Revision ${saved.revision} applies from now on.`);
   };
   const mayChange = mayCall(me, ingestPathPolicies.save);
   return (
@@ -74,7 +74,7 @@ function Now({ revision, createdAt }: { revision: number | undefined; createdAt:
           , <Age timeNs={createdAt} />
         </>
       )}
-      . The first rule that matches the name of an object decides; what none matches is ignored.
+      . The first rule that matches the name of an object decides; an object that matches no rule is ignored.
     </p>
   );
 }

@@ -19,7 +19,7 @@ export const siteColumns: readonly Column<Site>[] = [
   },
   { name: "State", width: "minmax(110px, 1fr)", narrow: "end", cell: (site) => <SiteState site={site} /> },
   {
-    name: "Last heard of",
+    name: "Last contact",
     width: "130px",
     narrow: "sub-end",
     cell: ({ agent, process }) => {

@@ -49,7 +49,7 @@ function processFacts({ type, process }: Site): readonly Fact[] {
   if (!process) return [["Process", "has never connected: make a token, and start it with that"]];
   const { programVersion, storeKind, lastSeenAt } = process;
   return [
-    ["Last heard of", <Age timeNs={lastSeenAt} />],
+    ["Last contact", <Age timeNs={lastSeenAt} />],
     ["Version", programVersion],
     ["Keeps its objects in", STORES[storeKind]],
   ];
@@ -62,7 +62,7 @@ function agentFacts({ type, agent }: Site): readonly Fact[] {
   if (!agent) return [["Agent", "has never connected: make a token, and start it with that"]];
   const { lastSeenAt, version, hostname, status } = agent;
   return [
-    ["Last heard of", <Age timeNs={lastSeenAt} />],
+    ["Last contact", <Age timeNs={lastSeenAt} />],
     ["Agent", `${version}${hostname ? ` on ${hostname}` : ""}`],
     ...(status?.disk
       ? [["Disk", `${formatBytes(status.disk.freeBytes)} free of ${formatBytes(status.disk.totalBytes)}`] as const]

@@ -50,10 +50,10 @@ export function InboxTokenList({ site: { id: siteId }, me }: OfSite) {
       mayDelete={mayCall(me, inboxTokens.delete)}
       onCreate={(expiry) => create.run({ siteId, ...expiry })}
       onDelete={(id) => remove.run({ id })}
-      lost="The bucket's notifications with it are refused from then on. New objects are then found only when the bucket is looked through."
+      lost="The bucket's notifications with it are refused from then on. New objects are then found only when the bucket is listed."
     >
       <p class="muted">
-        With one of them the bucket's provider tells of new objects: its messages go to{" "}
+        The bucket's provider uses one of them to notify of new objects. Its messages go to{" "}
         <code>{location.origin}/endpoints/inbox-notifications?token=…</code>
       </p>
     </TokenSection>

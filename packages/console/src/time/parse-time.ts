@@ -30,7 +30,7 @@ export function parseTime(text: string, { zone, nowMs }: { zone: ZoneName; nowMs
   if (given === "") return { problem: `Type a time, such as ${TIME_HINT}.` };
   const timeNs =
     parseRelative(given.toLowerCase(), nowMs) ?? parseUnix(given) ?? parseLocal(given, zone) ?? parseTimestamp(given);
-  if (timeNs === undefined) return { problem: `“${given}” is no time that is understood here. Try ${TIME_HINT}.` };
+  if (timeNs === undefined) return { problem: `“${given}” is not a time that is understood here. Try ${TIME_HINT}.` };
   return { timeNs };
 }
 

@@ -23,7 +23,7 @@ export function readParams<P extends Record<string, Param<unknown>>>(
   const values = Object.entries(params).map(([name, param]) => {
     const text = Object.hasOwn(query, name) ? query[name] : undefined;
     const value = text === undefined || text === "" ? undefined : param.read(text);
-    if (value === undefined && text) problems.push(`“${text}” is no ${name} that is understood here`);
+    if (value === undefined && text) problems.push(`“${text}” is not a valid ${name}`);
     return [name, value ?? param.fallback];
   });
   return { values: Object.fromEntries(values) as Values<P>, problems };

@@ -73,7 +73,7 @@ async function makeEpisodes(page: Page, home: string): Promise<void> {
   await page.goto(`${home}/events`);
   await page.getByRole("checkbox", { name: "Select" }).nth(1).waitFor();
   for (const box of await page.getByRole("checkbox", { name: "Select" }).all()) await box.check();
-  await page.getByRole("button", { name: "Make episodes of these events" }).click();
+  await page.getByRole("button", { name: "Make episodes from these events" }).click();
   await page.getByText("2 episodes made, 0 were there already.").waitFor();
 }
 
@@ -102,7 +102,7 @@ async function restoreOverStaged(page: Page): Promise<void> {
   await page.getByLabel("Show").selectOption("1");
   await page.getByRole("button", { name: "Restore version 1" }).click();
   await page.getByText("You have 1 staged changes, which would be lost.").waitFor();
-  await page.getByRole("button", { name: "Overwrite what is staged" }).click();
+  await page.getByRole("button", { name: "Overwrite staged changes" }).click();
   await page.getByText(/Staged: \+1 −0/).waitFor();
 }
 

@@ -44,7 +44,7 @@ test("a device is added with the keyboard alone, and turns green when its agent 
   await dialog.getByText("● rover-7 is here").waitFor({ timeout: 120_000 });
   await dialog.getByRole("link", { name: "Look at rover-7" }).click();
   await page.getByRole("heading", { name: "rover-7" }).waitFor();
-  await page.getByText(/Online, and well/).waitFor();
+  await page.getByText(/Online, without problems/).waitFor();
   const kept = await page.evaluate<string>(
     "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href])",
   );
@@ -80,11 +80,11 @@ test("settings are checked as they are typed, drawn as a week, reach the agent, 
   assert.ok(await form.getByRole("button", { name: "Save" }).isDisabled());
   await rate.fill("Mon-Fri 08:00-18:00 1MB/s; * 10MB/s");
   assert.match((await form.getByRole("row", { name: /^Wed/ }).textContent())!, /08:00–18:00 1\.0 MB\/s/);
-  await form.getByLabel("Import without being asked").fill("[z-");
+  await form.getByLabel("Import without a request").fill("[z-");
   await form.getByText("“[z-” cannot be used").waitFor();
-  await form.getByLabel("Import without being asked").fill("run-*.mcap");
+  await form.getByLabel("Import without a request").fill("run-*.mcap");
   await form.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. The agent takes it with its next call.").waitFor();
+  await page.getByText("Saved. The agent applies it with its next call.").waitFor();
   assert.deepEqual(await admin.call(agentSettings.get, { nameOrId: "rover" }), {
     autoImport: ["run-*.mcap"],
     uploadRate: "Mon-Fri 08:00-18:00 1MB/s; * 10MB/s",

@@ -47,12 +47,12 @@ test("an empty page says whether there is nothing at all, nothing at that time, 
   await page.getByText("Nothing in this range.").waitFor({ state: "detached" });
 
   await open("/recordings?path=nowhere&topic=/nothing");
-  await shown("Nothing fits all filters.");
+  await shown("No recording matches all filters.");
   await page.getByRole("button", { name: "✕ path: nowhere" }).click();
   await page.getByRole("button", { name: "✕ topic: /nothing" }).click();
   await found.waitFor();
   await open("/coverage?q=nobody");
-  await shown("No device fits “nobody”.");
+  await shown("No device matches “nobody”.");
   await page.getByRole("button", { name: "✕ show all devices" }).click();
   await page.locator(".row-share").first().waitFor();
   assert.deepEqual(complaints, []);

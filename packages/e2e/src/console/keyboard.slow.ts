@@ -92,7 +92,7 @@ test("an import is asked for, its reason to wait is read, and so is the device t
   await group.getByText(/Waits: The agent that has the file has not been heard of/).waitFor();
   await pressAt(group.getByRole("link", { name: "Look at rover" }));
   await page.getByRole("heading", { name: "rover" }).waitFor();
-  await page.getByText("Silent: its agent was last heard of").waitFor();
+  await page.getByText("Silent: its agent last made contact").waitFor();
   for (const key of ["g", "d"]) await page.keyboard.press(key);
   await pressAt(page.locator('[role="row"][data-index="0"]'));
   await page.getByRole("heading", { name: "rover" }).waitFor();

@@ -49,7 +49,7 @@ test("the list is used with the keyboard alone", { skip }, async (t) => {
   await page.keyboard.press("/");
   await page.keyboard.type("nowhere");
   await page.keyboard.press("Enter");
-  await page.getByText("Nothing fits all filters.").waitFor();
+  await page.getByText("No recording matches all filters.").waitFor();
   await page.getByRole("button", { name: "✕ path: nowhere" }).click();
   await page.getByRole("link", { name: "run-2.mcap" }).waitFor();
   await page.locator("#page").focus();

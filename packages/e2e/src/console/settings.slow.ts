@@ -87,7 +87,7 @@ test("somebody is invited, joins in a browser of their own, is made an admin, an
 
   const ada = await openAlone(link.slice(url.length));
   await ada.page.getByLabel("New password").fill(PASSWORD);
-  await ada.page.getByLabel("The same again").fill(PASSWORD);
+  await ada.page.getByLabel("Repeat the password").fill(PASSWORD);
   await ada.page.getByRole("button", { name: "Join" }).click();
   await ada.page.waitForURL(/\/p\//);
   await ada.page.goto(`${url}/settings/members`);
@@ -95,11 +95,11 @@ test("somebody is invited, joins in a browser of their own, is made an admin, an
   assert.equal(await ada.page.getByRole("link", { name: "Audit" }).count(), 0);
 
   await page.reload();
-  await act(page, "ada@example.org", "Make an admin");
+  await act(page, "ada@example.org", "Change to admin");
   await page.getByRole("gridcell", { name: "admin", exact: true }).waitFor();
   await ada.page.reload();
   await ada.page.getByRole("link", { name: "Audit" }).waitFor();
-  await act(ada.page, "ada@example.org", "Make a user, no admin");
+  await act(ada.page, "ada@example.org", "Change to user");
   await ada.page.getByRole("alert").getByText(/admin/).waitFor();
 
   await act(page, "ada@example.org", "Remove…");
@@ -222,7 +222,7 @@ test("what was changed stands in the audit log, with the fields before and after
   await page.getByRole("link", { name: "Audit" }).click();
   for (const operation of ["projects.create", "customProperties.update"])
     await page.getByRole("button", { name: operation, exact: true }).waitFor();
-  await page.getByLabel("Kind of thing").selectOption("customProperty");
+  await page.getByLabel("Kind of resource").selectOption("customProperty");
   await page.getByRole("button", { name: "projects.create" }).waitFor({ state: "detached" });
   assert.match(page.url(), /\?kind=customProperty$/);
   await page.getByRole("button", { name: "customProperties.update" }).click();

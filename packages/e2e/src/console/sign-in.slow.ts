@@ -21,13 +21,13 @@ test("who is invited joins with a password of their own, and the link's secret s
 
   await page.getByLabel("Your name").fill("Ada");
   await page.getByLabel("New password").fill("too short");
-  await page.getByLabel("The same again").fill("too short");
+  await page.getByLabel("Repeat the password").fill("too short");
   await page.getByRole("button", { name: "Join" }).click();
   assert.equal((await admin.call(api.members.list, {})).length, 0, "a short password is not sent");
   await page.getByLabel("New password").fill(PASSWORD);
-  await page.getByLabel("The same again").fill("something else altogether");
-  await page.getByText("This is not what stands above.").waitFor();
-  await page.getByLabel("The same again").fill(PASSWORD);
+  await page.getByLabel("Repeat the password").fill("something else altogether");
+  await page.getByText("The two passwords differ.").waitFor();
+  await page.getByLabel("Repeat the password").fill(PASSWORD);
   await page.getByRole("button", { name: "Join" }).click();
   await page.waitForURL(new RegExp(`/p/${projectId}/`));
   const members = await admin.call(api.members.list, {});
@@ -43,7 +43,7 @@ test("who is invited joins with a password of their own, and the link's secret s
   );
 
   const again = await openAlone(toPath(link!));
-  await again.page.getByText("This link is worth nothing any more.").waitFor();
+  await again.page.getByText("This link no longer works.").waitFor();
   assert.deepEqual([...complaints, ...again.complaints], []);
 });
 
@@ -110,7 +110,7 @@ test("a forgotten password is replaced by the admin's link, and all sessions end
   assert.match(page.url(), /\/sign-in\/reset$/);
   assert.deepEqual(await keptSecrets(page), []);
   await page.getByLabel("New password").fill("another password altogether");
-  await page.getByLabel("The same again").fill("another password altogether");
+  await page.getByLabel("Repeat the password").fill("another password altogether");
   await page.getByRole("button", { name: "Set the password" }).click();
   await page.getByText("One session ended.").waitFor();
   assert.equal((await before.page.request.get(`${url}/v1/me`)).status(), 401);

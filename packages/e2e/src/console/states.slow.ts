@@ -141,8 +141,8 @@ test("while the control plane is gone what was shown stays, with its age, and wh
   const row = page.getByRole("row").filter({ hasText: "run-1.mcap" });
   await row.getByText("on the device").waitFor();
   await scenario.killCloud();
-  const banner = page.getByRole("alert").filter({ hasText: "The control plane is not reachable since" });
-  await banner.getByText(/since ([3-9]|\d\d) s\. What you see is from before/).waitFor();
+  const banner = page.getByRole("alert").filter({ hasText: "The control plane has not answered for" });
+  await banner.getByText(/answered for ([3-9]|\d\d) s\. This page shows earlier data/).waitFor();
   await row.getByText("on the device").waitFor();
   await scenario.restartCloud();
   await banner.waitFor({ state: "detached" });
@@ -173,7 +173,7 @@ test("of two people who change the same rules the second reads what the first sa
   assert.equal(await typed.inputValue(), "theirs/**");
   await typed.fill("both/**");
   await page.getByRole("button", { name: "Save as revision 2" }).click();
-  await page.getByText("Revision 2 counts from now on.").waitFor();
+  await page.getByText("Revision 2 applies from now on.").waitFor();
   assert.deepEqual(complaints, []);
 });
 

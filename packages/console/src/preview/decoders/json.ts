@@ -10,7 +10,7 @@ export function decodeJson(): Decode {
     try {
       return JSON.parse(new TextDecoder().decode(data)) as Value;
     } catch (cause) {
-      throw new DecodeError("The message is no JSON.", { cause });
+      throw new DecodeError("The message is not JSON.", { cause });
     }
   };
 }

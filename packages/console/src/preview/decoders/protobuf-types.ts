@@ -63,7 +63,7 @@ function fieldOf(field: Struct, types: ReadonlyMap<string, ProtobufType>): Proto
   if (name === "__proto__") throw new DecodeError("A field has the name __proto__, which is not shown.");
   const type = Number(field.type);
   const isKnown = type === ENUM || type === MESSAGE || (type !== GROUP && Object.values(scalars).includes(type));
-  if (!isKnown) throw new DecodeError(`The field ${name} has a type of protobuf that is not read (${type}).`);
+  if (!isKnown) throw new DecodeError(`The field ${name} has a protobuf type that is not supported (${type}).`);
   const message = () => {
     const found = types.get(typeName);
     if (!found) throw new DecodeError(`The schema does not define ${typeName}.`);

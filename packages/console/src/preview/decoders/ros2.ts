@@ -11,7 +11,8 @@ export function decodeRos2(schema: Uint8Array): Decode {
   return (data) => {
     if (data.byteLength < HEADER_BYTES) throw new DecodeError("The message is shorter than the header of CDR.");
     const maxAlignmentBytes = alignmentByKind.get(data[1]!);
-    if (!maxAlignmentBytes) throw new DecodeError(`The message is in a form of CDR that is not read (${data[1]}).`);
+    if (!maxAlignmentBytes)
+      throw new DecodeError(`The message is in a form of CDR that is not supported (${data[1]}).`);
     return readStruct(struct, {
       view: new DataView(data.buffer, data.byteOffset, data.byteLength),
       isLittleEndian: data[1]! % 2 === 1,

@@ -63,7 +63,7 @@ function EndDialog({ deed, count, onClose }: EndProps) {
         deed={count === 1 ? "End the session" : `End all ${count} sessions`}
         done="All sessions have ended."
       >
-        <p>You are signed out here, too, and programs that you let in have to ask again.</p>
+        <p>You are signed out here, too, and programs that you let in must ask again.</p>
       </DeleteDialog>
     );
   if (deed?.is !== "one") return null;
@@ -79,7 +79,7 @@ function EndDialog({ deed, count, onClose }: EndProps) {
       <p>
         {isCurrent
           ? "You are signed out here."
-          : `Who uses it, from ${address ?? "an unknown address"}, is signed out at once.`}
+          : `The browser or program that uses it, from ${address ?? "an unknown address"}, is signed out at once.`}
       </p>
     </DeleteDialog>
   );

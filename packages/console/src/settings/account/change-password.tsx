@@ -24,12 +24,12 @@ export function ChangePassword() {
     <section class="section password" aria-label="Password">
       <h2>Password</h2>
       <form class="stack" ref={form} onSubmit={(event) => void change(event)}>
-        <Field label="The one that counts now">
+        <Field label="Current password">
           {(attributes) => (
             <input {...attributes} name="password" type="password" autoComplete="current-password" required />
           )}
         </Field>
-        <Field label="The new one" hint={`At least ${LEAST_CHARACTERS} characters. All your other sessions end.`}>
+        <Field label="New password" hint={`At least ${LEAST_CHARACTERS} characters. All your other sessions end.`}>
           {(attributes) => (
             <input
               {...attributes}

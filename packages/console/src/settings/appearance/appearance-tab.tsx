@@ -39,7 +39,7 @@ export function AppearanceTab() {
       <fieldset>
         <legend>Keyboard</legend>
         <label class="choice">
-          <input type="checkbox" checked={isOn} onChange={turn} /> Single keys do something. ? lists them.
+          <input type="checkbox" checked={isOn} onChange={turn} /> Use single-key shortcuts. ? lists them.
         </label>
       </fieldset>
     </SettingsFrame>

@@ -13,10 +13,10 @@ export function AuditFilterBar({ values, set }: Params) {
       <RangePicker range={values} onChange={set} />
       <div class="row">
         <TextFilter {...{ values, set, name: "operation", label: "Operation, such as apiKeys.create" }} isSearch />
-        <ChoiceFilter {...{ values, set, name: "kind", label: "Kind of thing", choices: auditedKinds }} />
-        <TextFilter {...{ values, set, name: "resource", label: "Id of the thing" }} />
-        <ChoiceFilter {...{ values, set, name: "by", label: "Kind of who did it", choices: ACTOR_KINDS }} />
-        <TextFilter {...{ values, set, name: "actor", label: "Id of who did it" }} />
+        <ChoiceFilter {...{ values, set, name: "kind", label: "Kind of resource", choices: auditedKinds }} />
+        <TextFilter {...{ values, set, name: "resource", label: "Id of the resource" }} />
+        <ChoiceFilter {...{ values, set, name: "by", label: "Kind of actor", choices: ACTOR_KINDS }} />
+        <TextFilter {...{ values, set, name: "actor", label: "Id of the actor" }} />
       </div>
     </search>
   );

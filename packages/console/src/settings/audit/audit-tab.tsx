@@ -31,7 +31,7 @@ export function AuditTab() {
     <SettingsFrame segment="audit">
       <UrlProblems problems={params.problems} />
       <AuditFilterBar {...params} />
-      {!isNew && rows.length === 0 && <Empty title="Nothing was changed that fits the filters." />}
+      {!isNew && rows.length === 0 && <Empty title="No change matches the filters." />}
       {rows.length > 0 && (
         <Table
           label="Audit log"

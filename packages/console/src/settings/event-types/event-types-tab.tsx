@@ -39,7 +39,7 @@ export function EventTypesTab() {
         idOf={({ id }) => id}
         none="There is no event type."
       >
-        <p>A type gives events a name, a colour, and the properties that whoever marks one is asked for.</p>
+        <p>A type gives events a name, a colour, and the properties to fill in when one is marked.</p>
       </ResourceList>
       {deed?.is === "make" && <EventTypeForm onClose={onClose} />}
       {deed?.is === "edit" && <EventTypeForm eventType={deed.eventType} onClose={onClose} />}
@@ -53,7 +53,7 @@ export function EventTypesTab() {
           done={`${deed.eventType.name} is deleted.`}
           onClose={onClose}
         >
-          <p>It goes only while no event has it; otherwise it is refused. Its properties stay.</p>
+          <p>It can be deleted only while no event has it. Its properties stay.</p>
         </DeleteDialog>
       )}
     </SettingsFrame>

@@ -50,7 +50,7 @@ export function ExtensionsTab() {
           typedName={deleted.name}
           onClose={() => setDeleted(undefined)}
         >
-          <p>All versions of it go, and viewers load it no more. This cannot be undone.</p>
+          <p>All its versions are deleted, and viewers no longer load it. This cannot be undone.</p>
         </DeleteDialog>
       )}
     </SettingsFrame>

@@ -28,7 +28,7 @@ function PublishDialog({ onClose }: { onClose: () => void }) {
     const file = input.current?.files?.[0];
     if (!file) return;
     if (file.size > MAX_EXTENSION_BYTES)
-      return setProblem(`It has ${formatBytes(file.size)}; at most ${formatBytes(MAX_EXTENSION_BYTES)} are taken.`);
+      return setProblem(`It has ${formatBytes(file.size)}; at most ${formatBytes(MAX_EXTENSION_BYTES)} are allowed.`);
     if (!(await send("POST", "/v1/extension-upload", file))) return;
     invalidate(extensions.list);
     toast(`${file.name} is published.`);

@@ -10,7 +10,7 @@ export interface CapabilityGroup {
 
 /** The capabilities of data are none of these verbs: each is a line of its own, in the column of what it does. */
 const SPECIAL: Readonly<Partial<Record<Capability, readonly [resource: string, verb: Verb]>>> = {
-  "data.stream": ["Data: download and look into", "list"],
+  "data.stream": ["Data: download and view", "list"],
   "data.upload": ["Data: upload, and ask devices for it", "create"],
 };
 

@@ -95,8 +95,8 @@ function DisableKey({ apiKey: { id, name }, onClose }: OneKey) {
       onClose={onClose}
     >
       <p>
-        Who uses it is refused at once, and browsers that were signed in with it are signed out. It can be enabled
-        again.
+        Programs that use it are refused at once, and browsers that were signed in with it are signed out. It can be
+        enabled again.
       </p>
     </DeleteDialog>
   );
@@ -114,8 +114,8 @@ function DeleteKey({ apiKey: { id, name, hint }, onClose }: OneKey) {
       onClose={onClose}
     >
       <p>
-        Who uses this one key{hint ? `, which ends with ${hint},` : ""} is refused at once. This cannot be undone. What
-        was done with it stays, also in the audit log.
+        Any program that uses this key{hint ? `, which ends with ${hint},` : ""} is refused at once. This cannot be
+        undone. What was done with it stays, also in the audit log.
       </p>
     </DeleteDialog>
   );

@@ -5,7 +5,7 @@ import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 
 const ROLES: Readonly<Record<MemberRole, string>> = {
-  user: "User: all that concerns data, in the projects that they may see",
+  user: "User: everything about data, in the projects that they may see",
   admin: "Admin: everything, also people, keys and sites",
 };
 
@@ -24,7 +24,7 @@ export function Invite({ onMade, onClose }: InviteProps) {
   };
   return (
     <FormDialog {...{ isRunning, failure, onClose }} title="Invite somebody" deed="Make the link" onSubmit={invite}>
-      <Field label="E-mail" hint="Nothing is sent: you get a link, and give it to them.">
+      <Field label="E-mail" hint="No e-mail is sent: you get a link to give to them.">
         {(attributes) => (
           <input
             {...attributes}

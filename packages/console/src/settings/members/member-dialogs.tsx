@@ -26,7 +26,7 @@ export function MemberDialogs({ me, deed, setDeed }: DialogsProps) {
     return (
       <SecretDialog title={deed.title} secret={deed.link} onClose={onClose}>
         <p>
-          Give this link to the person, in a way in which nobody else reads it. It works once, and expires{" "}
+          Give this link to the person over a channel that nobody else reads. It works once, and expires{" "}
           <Age timeNs={deed.expiresAt} />.
         </p>
       </SecretDialog>
@@ -42,7 +42,7 @@ export function MemberDialogs({ me, deed, setDeed }: DialogsProps) {
         done="The invitation is withdrawn."
         onClose={onClose}
       >
-        <p>Its link is worth nothing from then on.</p>
+        <p>Its link no longer works from then on.</p>
       </DeleteDialog>
     );
   if (deed?.is === "remove")

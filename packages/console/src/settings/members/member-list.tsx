@@ -22,8 +22,8 @@ export function MemberList({ me, rows, setDeed, onRole, onReset }: ListProps) {
     ...(mayChange
       ? [
           member.role === "admin"
-            ? { text: "Make a user, no admin", onChoose: () => onRole(member.id, "user") }
-            : { text: "Make an admin", onChoose: () => onRole(member.id, "admin") },
+            ? { text: "Change to user", onChoose: () => onRole(member.id, "user") }
+            : { text: "Change to admin", onChoose: () => onRole(member.id, "admin") },
           { text: "Link for a new password", onChoose: () => onReset(member) },
         ]
       : []),

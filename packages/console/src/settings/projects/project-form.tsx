@@ -41,7 +41,7 @@ export function ProjectForm({ project, onClose }: FormProps) {
       </Field>
       <label class="choice">
         <input type="checkbox" checked={isInviteOnly} onChange={() => setInviteOnly(!isInviteOnly)} />
-        Invite-only: beside the admins only chosen members see it
+        Invite-only: besides the admins, only chosen members see it
       </label>
     </FormDialog>
   );

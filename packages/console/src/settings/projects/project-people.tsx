@@ -35,7 +35,7 @@ export function ProjectPeople({ project: { id, name }, onClose }: PeopleProps) {
       <ProgressLine isOn={everybody.isLoading || chosen.isLoading} />
       {asked && <Failed failure={asked} again={everybody.failure ? everybody.again : chosen.again} />}
       <fieldset>
-        <legend>Beside the admins</legend>
+        <legend>Besides the admins</legend>
         <div class="choices">
           {everybody.data
             ?.filter(({ role }) => role !== "admin")
@@ -47,9 +47,7 @@ export function ProjectPeople({ project: { id, name }, onClose }: PeopleProps) {
             ))}
         </div>
       </fieldset>
-      <p class="muted">
-        Who is taken out does not see the project from then on, and links that they made to its data end.
-      </p>
+      <p class="muted">A member who is removed no longer sees the project, and links that they made to its data end.</p>
     </FormDialog>
   );
 }

@@ -41,7 +41,7 @@ export function PropertiesTab() {
         none="There is no custom property."
       >
         <p>
-          A property, such as the site of a robot, describes devices, events or sessions, which are then found by it.
+          A property, such as the site of a robot, describes devices, events or sessions, which can then be found by it.
         </p>
       </ResourceList>
       {deed?.is === "make" && <PropertyForm onClose={onClose} />}
@@ -67,8 +67,8 @@ function DeleteProperty({ property, onClose }: { property: CustomProperty; onClo
     >
       <p>
         {takesValues
-          ? "All values that devices have, and had, of it go with it. This cannot be undone."
-          : `No ${resourceType} may have a value of it; otherwise it is refused.`}
+          ? "All its values, current and former, are deleted from the devices with it. This cannot be undone."
+          : `No ${resourceType} may have a value of it; otherwise the deletion is refused.`}
       </p>
     </DeleteDialog>
   );

@@ -58,7 +58,7 @@ interface OnceProps {
 function Unchangeable({ typedKey, setKey, resourceType, setResourceType, valueType, setValueType }: OnceProps) {
   return (
     <>
-      <Field label="Key" hint="Letters, digits, _ and -. Queries name it, so that it cannot be changed later.">
+      <Field label="Key" hint="Letters, digits, _ and -. Queries use it, so it cannot be changed later.">
         {(attributes) => (
           <input
             {...attributes}
@@ -116,7 +116,7 @@ interface ValuesProps {
 }
 
 function EnumValues({ values, setValues, isNew }: ValuesProps) {
-  const hint = isNew ? undefined : "Values can be added and put in another order, and none be taken away.";
+  const hint = isNew ? undefined : "Values can be added and reordered, but not removed.";
   return (
     <Field label="Values, one a line" hint={hint}>
       {(attributes) => (

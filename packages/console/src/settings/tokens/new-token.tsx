@@ -42,7 +42,7 @@ export function NewToken({ me: { projects }, onMade, onClose }: NewProps) {
       </Field>
       <label class="choice">
         <input type="checkbox" checked={preapproved} onChange={() => setPreapproved(!preapproved)} />
-        New devices may upload at once, without somebody who enables them
+        New devices may upload at once, without being enabled first
       </label>
       <ExpiryField initial="30" onChange={setDays} />
     </FormDialog>

@@ -106,7 +106,7 @@ function EventTypeChoices({ eventTypes, setEventTypes }: ChoicesProps) {
           </label>
         ))}
       </div>
-      <p class="muted">A ping, which is sent on request, always comes.</p>
+      <p class="muted">A ping, which is sent on request, is always received.</p>
     </fieldset>
   );
 }

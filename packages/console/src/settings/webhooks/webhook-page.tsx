@@ -53,7 +53,7 @@ function State({
       {disabledReason && (
         <div class="failed" role="status">
           <p>
-            <strong>The service disabled it.</strong> {disabledReason} What happens meanwhile is never sent. Enable it
+            <strong>The service disabled it.</strong> {disabledReason} Events in the meantime are never sent. Enable it
             once the receiver works again.
           </p>
         </div>
@@ -127,7 +127,10 @@ function Actions({ webhook, me, mayChange }: ActionsProps) {
           onClose={() => setDeed(undefined)}
           onDone={() => route("/settings/webhooks")}
         >
-          <p>It goes with the list of its deliveries. What waits is not sent any more. This cannot be undone.</p>
+          <p>
+            The list of its deliveries is deleted with it. Waiting deliveries are not sent any more. This cannot be
+            undone.
+          </p>
         </DeleteDialog>
       )}
     </>

@@ -34,7 +34,7 @@ export function WebhooksTab() {
         onOpen={({ id }) => route(`/settings/webhooks/${encodeURIComponent(id)}`)}
         none="There is no webhook."
       >
-        <p>A webhook is an address of yours that is told what happens: a recording arrived, a device went offline.</p>
+        <p>A webhook is an address of yours that is notified of events: a recording arrived, a device went offline.</p>
       </ResourceList>
       {deed?.is === "make" && me && (
         <WebhookForm
