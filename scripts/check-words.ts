@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const DOCS = ["{README,CONTRIBUTING}.md", "scripts/*.md", "docs/**/*.md", "packages/*/{,monitoring/}*.md"];
-const SOURCES = ["packages/*/src/**/*.ts", "prisma/schema/*.prisma", "scripts/**/*.{ts,mjs}"];
+const SOURCES = ["packages/*/src/**/*.{ts,tsx}", "prisma/schema/*.prisma", "scripts/**/*.{ts,mjs}"];
 /** This file lists the words, and generated files repeat names of the database. */
 const OUTSIDE = /\/generated\/|^scripts\/check-words\.ts$/;
 
@@ -43,8 +43,8 @@ const SENTENCES: readonly { readonly words: RegExp; readonly instead: string }[]
   { words: /^What (?!.*\?$)/, instead: "the name of the thing" },
   { words: /(?<!`)\b(nobody|somebody)\b/i, instead: "the actor, or the passive" },
 ];
-const PLAIN_PACKAGES = /^packages\/(cloud|e2e|protocol)\//;
-const COMMENT = /(?<!["\w])\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|[;{}),\]] \/\/ .*/gm;
+const PLAIN_PACKAGES = /^packages\/(agent|cli|cloud|console|e2e|protocol|terminal)\//;
+const COMMENT = /(?<!["\w*])\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|[;{}),\]] \/\/ .*/gm;
 /** Texts of the OpenAPI document. */
 const SHOWN = /\b(?:description|summary|meaning):\s*(?:"([^"]*)"|`([^`]*)`)/g;
 const PLANTED_COMMENTS = [
@@ -59,6 +59,7 @@ const ALLOWED_COMMENTS = [
   "// What does it cost?",
   "/** Says what it holds, and who asked. */",
   'const text = "What is missing.";',
+  'const globs = ["**/*.bag. Of two. */"];',
 ];
 
 /** Functions of the control plane are verbs. */

@@ -22,8 +22,8 @@ const storeCodings: Plugin = {
 };
 
 /**
- * Schemas of Zod can also be turned into JSON Schema, which no page asks for: an eighth of the first load otherwise. Whoever calls one of
- * these functions gets an error.
+ * Schemas of Zod can also be turned into JSON Schema, which no page asks for: an eighth of the first load otherwise. A call of one of these
+ * functions throws.
  */
 const withoutJsonSchemas: Plugin = {
   name: "without-json-schemas",

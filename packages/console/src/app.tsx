@@ -18,7 +18,7 @@ export function App() {
   );
 }
 
-/** Nobody is signed in on the pages of the sign-in, so that they have no frame. */
+/** The pages of the sign-in have no frame, because no user is signed in. */
 function Pages() {
   const { path } = useLocation();
   if (path === "/sign-in" || path.startsWith("/sign-in/"))

@@ -11,7 +11,7 @@ export function formatDuration(seconds: number): string {
   return seconds < 36 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
-/** A count with its word, in the plural where it is not one. */
+/** Returns a count with its word, in the plural where it is not one. */
 export function countOf(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }

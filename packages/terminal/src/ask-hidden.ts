@@ -2,7 +2,7 @@ import type { ReadStream } from "node:tty";
 
 const keys = { enter: ["\r", "\n", "\u0004"], erase: ["\u007f", "\b"], interrupt: "\u0003" };
 
-/** Asks for a line, and does not show what is typed. Answers undefined after Ctrl-C. */
+/** Asks for a line, and does not show what is typed. Returns undefined after Ctrl-C. */
 export async function askHidden(
   input: ReadStream,
   notes: NodeJS.WritableStream,

@@ -1,6 +1,6 @@
 import stringWidth from "string-width";
 
-/** The number of columns that a printable text takes on a terminal. Most texts are ASCII, where it is their length. */
+/** Returns the number of columns that a printable text takes on a terminal. Most texts are ASCII, where it is their length. */
 export function displayWidth(text: string): number {
   return /^[\x20-\x7e]*$/.test(text) ? text.length : stringWidth(text);
 }

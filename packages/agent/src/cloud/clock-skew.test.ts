@@ -6,7 +6,7 @@ import { watchServerDate } from "./server-date.ts";
 
 const START_MS = Date.parse("2026-01-02T03:04:05Z");
 
-/** A device whose clock is off, and a server whose clock is right. */
+/** Makes a device whose clock is off, and a server whose clock is right. */
 function makeClocks(offMs: number) {
   const at = { passedMs: 0, offMs };
   const clock = {

@@ -24,8 +24,8 @@ export interface ClockSkew {
 const MAX_SKEW_MS = 60_000;
 
 /**
- * The server's clock is known by its distance to this machine's uptime, which nobody can set. Each answer gives bounds of that
- * distance, and a quicker answer gives narrower ones. Bounds that contradict the known ones mean that the server's clock was set.
+ * The server's clock is known by its distance to this machine's uptime, which cannot be set. Each answer gives bounds of that distance, and
+ * a quicker answer gives narrower ones. Bounds that contradict the known ones mean that the server's clock was set.
  */
 export function createClockSkew({
   clock,

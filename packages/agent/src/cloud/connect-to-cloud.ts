@@ -60,7 +60,7 @@ export function connectToCloud(
   return { session, board, reportState, skew };
 }
 
-/** With a full disk the agent still runs: the control plane's settings are kept only to be shown. */
+/** Keeps the control plane's settings to show them. With a full disk the agent still runs. */
 function rememberCloudSettings(
   { facts, problems }: { facts: StateFacts; problems: ProblemBoard },
   settings: AgentSettings,

@@ -7,7 +7,7 @@ import { problemOf, provedOver, roomTroubles } from "./describe-failure.ts";
 
 export interface Connection {
   readonly state: "connecting" | "connected" | "offline" | "held elsewhere" | "refused";
-  /** Nanoseconds by the clock as it is set when somebody asks. */
+  /** When this state began, in nanoseconds by the clock as it is set at the time of the call. */
   readonly sinceNs: bigint;
   readonly lastContactNs: bigint | undefined;
   readonly lastError: string | undefined;

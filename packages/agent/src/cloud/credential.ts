@@ -36,7 +36,7 @@ export function configuredToken(settings: Settings): string {
   return siteToken ?? requireSetting(settings, "deviceToken");
 }
 
-/** The token of the agent, as far as it is known without a call; undefined where there is none. */
+/** Returns the token of the agent, as far as it is known without a call; undefined where there is none. */
 export function knownToken({ deviceName, deviceToken, siteToken, stateDir }: Settings): string | undefined {
   const own = deviceName === undefined ? undefined : keptFor(deviceName, stateDir);
   return siteToken ?? (own?.enrolledWith === undefined ? deviceToken : own.token);

@@ -23,7 +23,7 @@ export function isCloudFailure(error: unknown): error is CloudFailure {
   return error instanceof ApiCallError || error instanceof NetworkError;
 }
 
-/** The problem that a failed call shows; undefined for refusals that are part of normal work. */
+/** Returns the problem that a failed call shows; undefined for refusals that are part of normal work. */
 export function problemOf(failure: unknown): ProblemCode | undefined {
   if (failure instanceof NetworkError) return networkProblemOf(failure);
   if (!(failure instanceof ApiCallError)) return undefined;

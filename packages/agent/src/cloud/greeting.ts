@@ -70,7 +70,7 @@ export function createGreeting(
   };
 }
 
-/** The owner of the files that the agent reports, as the cloud names it. */
+/** Returns the owner of the files that the agent reports, as the cloud names it. */
 export function ownerOf({ orgId, projectId, projectName, device, site }: Welcome): Owner {
   return {
     orgId,
@@ -99,7 +99,7 @@ export function makeHello(
   };
 }
 
-/** The digest of all files that the cloud has acknowledged and that are not removed. */
+/** Returns the digest of all files that the cloud has acknowledged and that are not removed. */
 function digestReported(inventory: Inventory): InventoryDigest {
   const known: { versionId: string; state: ReportedState }[] = [];
   for (const { versionId, reportedAs: state } of inventory.files()) if (state) known.push({ versionId, state });
@@ -107,7 +107,7 @@ function digestReported(inventory: Inventory): InventoryDigest {
   return digestInventory(known);
 }
 
-/** The owner is checked before anything is written. */
+/** Remembers the answer to a hello. The owner is checked before anything is written. */
 function rememberWelcome(ctx: GreetingContext, owner: Owner, { lease, dataUrl }: Welcome): void {
   const { facts } = ctx;
   whileWritable(ctx, () => {
@@ -117,7 +117,7 @@ function rememberWelcome(ctx: GreetingContext, owner: Owner, { lease, dataUrl }:
   });
 }
 
-/** With a full disk the agent still runs. */
+/** Notes facts as far as the disk allows: with a full disk the agent still runs. */
 function whileWritable({ problems }: GreetingContext, note: () => void): void {
   try {
     note();

@@ -1,4 +1,4 @@
-/** What the last hello said about reports, and how far they are. */
+/** The reporting that the last hello asked for, and how far it is. */
 export interface ReportState {
   /** Undefined until the first hello. */
   needsListing: boolean | undefined;

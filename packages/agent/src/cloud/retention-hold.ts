@@ -13,7 +13,10 @@ export interface RetentionHold {
 
 const HOLD_NS = 24n * 3_600_000_000_000n;
 
-/** A day long, a mistake of an admin or of a clock can be corrected. The wait survives restarts. spec: edge agent §4 */
+/**
+ * Makes a shortened retention wait for a day, in which a mistake of an admin or of a clock can be corrected. The wait survives restarts.
+ * spec: edge agent §4
+ */
 export function createRetentionHold(
   facts: Pick<StateFacts, "retention" | "noteRetention">,
   serverClock: ServerClock,

@@ -8,7 +8,7 @@ export interface ServerTimeSample {
   readonly atMs: number;
 }
 
-/** Keeps the server's time for the next process, until the machine is restarted: nobody knows how long it was off. */
+/** Keeps the server's time for the next process, until the machine is restarted: then it is not known how long it was off. */
 export interface ServerTimeMemory {
   recall(): ServerTimeSample | undefined;
   keep(sample: ServerTimeSample): void;

@@ -50,7 +50,7 @@ export interface CloudSession {
 }
 
 const HELLO_TIMEOUT_MS = 30_000;
-/** A lease that nobody renews ends after a minute, so the agent asks more often than after other refusals. */
+/** A lease that is not renewed ends after a minute, so the agent asks more often than after other refusals. */
 const heldElsewhereLimits = { firstMs: 5000, capMs: 20_000 };
 
 export function createSession(ctx: SessionContext): CloudSession {
@@ -79,7 +79,7 @@ export function createSession(ctx: SessionContext): CloudSession {
         if (options.signal.aborted) throw failure;
         monitor.noteFailure(failure);
         if (isLeaseTrouble(failure)) gate.close(lease);
-        // An older control plane may have replaced the one that answered the hello: it takes no longer polls.
+        // An older control plane may have replaced the one that answered the hello: it does not take longer polls.
         if (failure instanceof ApiCallError && failure.code === "InvalidRequest")
           greeted.longPollSeconds = edgeLimits.formerLongPollSeconds;
         throw failure;

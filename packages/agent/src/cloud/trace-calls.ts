@@ -1,10 +1,13 @@
 import type { Transport } from "@downlink/client";
 import type { Tracing } from "@downlink/tracing";
 
-/** What fails is answered with such a status, or a higher one. */
+/** Failures are answered with this status, or a higher one. */
 const FAILURE = 400;
 
-/** The same transport, whose calls are spans of the upload that makes them. Polls and heartbeats, which come all day, are not traced. */
+/**
+ * Returns the same transport, whose calls are spans of the upload that makes them. Polls and heartbeats, which come all day, are not
+ * traced.
+ */
 export function traceCalls(transport: Transport, tracing: Tracing): Transport {
   if (!tracing.isOn) return transport;
   return (request) => {

@@ -3,7 +3,7 @@ import type { EdgeSettings, EdgeWork, WantedImport, WantedSalvage } from "@downl
 /** One version of a file that a request asks for. The cloud may ask for another one under the same request, after the agent has lost its state. */
 type Delivery = Pick<WantedImport, "requestId" | "versionId">;
 
-/** What the cloud wanted in its last answer, and what the agent did about it since. */
+/** The work that the cloud wanted in its last answer, and what the agent did about it since. */
 export interface WorkBoard {
   /** Undefined until the first answer of the cloud. */
   settings(): EdgeSettings | undefined;
@@ -50,7 +50,7 @@ export function createWorkBoard(onSettings: (settings: EdgeSettings) => void = (
       salvages = work.salvages;
       requests.update(work, (requestId) => acknowledged.has(requestId));
       cancelled = (work.cancelled ?? []).filter((requestId) => !requests.isNamed(requestId));
-      // The cloud has spoken again about what it names: an end that is still shown may be another one, after a retry.
+      // The last answer is newer for the requests that it names: an end among them may be another one, after a retry.
       for (const ids of [closed, acknowledged])
         for (const id of ids.keys()) if (requests.isNamed(id) || !requests.has(id)) ids.delete(id);
       noteSettings(work.settings);
@@ -73,7 +73,7 @@ export function createWorkBoard(onSettings: (settings: EdgeSettings) => void = (
   };
 }
 
-/** The requests of the last answer, and those of earlier answers that still hold. */
+/** Keeps the requests of the last answer, and those of earlier answers that still hold. */
 function createWantedImports() {
   let all: readonly WantedImport[] = [];
   let ids: ReadonlySet<string> = new Set();

@@ -74,7 +74,7 @@ async function ask({ stateDir }: Settings, request: ControlRequest): Promise<unk
   );
 }
 
-/** Names the person rather than root, where it is known. */
+/** Returns the name of the person rather than root's, where it is known. */
 function whoAsks(): string {
   const { SUDO_USER: behindSudo } = process.env;
   if (behindSudo) return behindSudo;

@@ -12,7 +12,7 @@ interface DescribedFailure {
   readonly exitCode: number;
 }
 
-/** The message and the exit code of a failed command. `asPrinted` makes commands in the message work as they are printed. */
+/** Returns the message and the exit code of a failed command. `asPrinted` makes commands in the message work as they are printed. */
 export function describeFailure(error: unknown, asPrinted: (text: string) => string): DescribedFailure {
   // Commander itself prints what is wrong with a command line.
   if (error instanceof CommanderError)

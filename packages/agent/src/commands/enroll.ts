@@ -25,7 +25,6 @@ import { checkPlaces } from "./enrolment-places.ts";
 import { type EnrolmentTraces, watchTraces } from "./enrolment-traces.ts";
 
 export interface Enrolment {
-  /** The name of the device or the site. */
   readonly name: string;
   readonly configFile: string;
 }
@@ -115,7 +114,9 @@ async function checkControlPlane(settings: Settings): Promise<void> {
 const TOKEN_FIX =
   "Make a new token for this device or site in the control plane and give that; with a token that can only create devices, give the name of the new one with --device-name NAME.";
 
-/** Says the first hello with the token. What the control plane may have received without an answer stays on the device. */
+/**
+ * Says the first hello with the token. A secret that the control plane may have received stays on the device, also where no answer came.
+ */
 async function introduce(state: AgentState, settings: Settings, traces: EnrolmentTraces) {
   const kept = readOwnToken(settings.stateDir);
   try {

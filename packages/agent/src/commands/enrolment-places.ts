@@ -38,7 +38,7 @@ function refuse(why: string | undefined, describe: (why: string) => string): voi
   if (why !== undefined) throw new InvalidSettingError(describe(why));
 }
 
-/** Why no file can be made in the directory, or in the nearest existing one above, where the missing ones would be made. */
+/** Returns why no file can be made in the directory, or in the nearest existing one above, where the missing ones would be made. */
 function tryWritingBelow(directory: string): string | undefined {
   const there = nearestThere(directory);
   const probe = join(there, `.downlink-probe-${randomUUID()}`);

@@ -9,7 +9,7 @@ export interface EnrolmentTraces extends Disposable {
   keep(): void;
 }
 
-/** The names of the agent's own files: all others in the directory belong to somebody else. */
+/** The names of the agent's own files: all others in the directory belong to other programs. */
 const OWN_NAMES = /^(agent\.|owner\.json|device-token\.json)/;
 
 /** Must be called before anything is written. */

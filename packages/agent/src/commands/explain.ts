@@ -25,7 +25,7 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
   return { ...explanation, why: named(why), next: named(next), todo: todo && named(todo) };
 }
 
-/** Commands in a text about a file name this very file, quoted for a shell. */
+/** Makes the commands in a text about a file name this very file, quoted for a shell. */
 export function withFileName(text: string, path: string): string {
   return text.replace(/(?<=`agent \w+ )FILE(?=`)/g, () => shellWord(path));
 }

@@ -86,7 +86,7 @@ function makeUser(user: string, group: string): string[] {
   return ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", "--gid", group, user];
 }
 
-/** The service may not be allowed to enter a program's directory in somebody's home. */
+/** The service may not be allowed to enter a program's directory in a user's home. */
 function checkProgram(user: string): LeftStep[] {
   const ids = process.getuid?.() === 0 ? findUser(user) : undefined;
   if (ids === undefined) return [];

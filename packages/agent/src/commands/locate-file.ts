@@ -40,7 +40,7 @@ function withRealParent(path: string): string {
   return join(realPath(dirname(path)), basename(path));
 }
 
-/** The real path; for a missing file, it is based on the nearest existing parent. */
+/** Returns the real path; for a missing file, it is based on the nearest existing parent. */
 function realPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);

@@ -4,7 +4,7 @@ import { shellWord } from "@downlink/terminal/shell-word";
 import { packagedCommand } from "../service/packaged-service.ts";
 import { DEFAULT_FILE } from "../settings/settings.ts";
 
-/** The program and its arguments that start this program again, by paths that stay when a package's version changes. */
+/** Returns the program and its arguments that start this program again, by paths that stay when a package's version changes. */
 export function ownProgram(): string[] {
   const packaged = packagedCommand();
   if (packaged !== undefined) return [packaged];
@@ -12,8 +12,8 @@ export function ownProgram(): string[] {
 }
 
 /**
- * The command by which a person calls this program, with the settings of this call. It is short where the program is on the path, and
- * in a checkout where the person called it through npm; else it works from any directory.
+ * Returns the command by which a person calls this program, with the settings of this call. It is short where the program is on the path,
+ * and in a checkout where the person called it through npm; else it works from any directory.
  */
 export function ownCommand(configFile: string | undefined): string {
   const program = isOnPath() ? ["agent"] : (npmScript() ?? ownProgram());
@@ -21,7 +21,7 @@ export function ownCommand(configFile: string | undefined): string {
   return [...program, ...(isDefault ? [] : ["--config", resolve(configFile)])].map(shellWord).join(" ");
 }
 
-/** Messages call the program `agent`; this replaces it by the command that works here. */
+/** Replaces the program's name `agent` in a message by the command that works here. */
 export function withOwnCommand(text: string, configFile: string | undefined): string {
   return text.replace(/(`(?:sudo -u '#\d+' )?)agent(?= )/g, (_, before: string) => before + ownCommand(configFile));
 }
@@ -39,7 +39,7 @@ const mentionsOfService = [
   /: `systemctl restart downlink-agent`/g,
 ];
 
-/** Messages name the service `downlink-agent`; this puts the installed unit in its place, or leaves out the service where there is none. */
+/** Replaces the service's name `downlink-agent` in a message by the installed unit, or leaves the service out where there is none. */
 export function withService(text: string, unit: string | undefined): string {
   if (unit === undefined) return mentionsOfService.reduce((left, mention) => left.replace(mention, ""), text);
   const name = shellWord(unit.replace(/\.service$/, ""));

@@ -54,7 +54,7 @@ async function runRebuilding(options: DaemonOptions): Promise<void> {
   } while (!signal.aborted);
 }
 
-/** Gives up the reserve of the disk at once; without one the agent waits, because others may make room. */
+/** Gives up the reserve of the disk at once; where there is none, the agent waits until others make room. */
 async function makeRoom({ log, signal }: DaemonOptions, stateDir: string, error: unknown): Promise<void> {
   if (releaseReserve(stateDir)) return;
   log.error({ err: error }, "the state directory cannot be written; the agent waits");

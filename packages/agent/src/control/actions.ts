@@ -24,9 +24,9 @@ export type ControlRequest =
   | { readonly action: "retry"; readonly paths: readonly string[] };
 
 /**
- * What became of one file. With `done` its import was requested, or is tried again. With `kept` that happens as soon as the control
- * plane is reached. With `already` there is nothing to do. With `refused` it is not possible, and the text says why. With `unknown`
- * the agent keeps no such file.
+ * The result for one file. With `done` its import was requested, or is tried again. With `kept` that happens as soon as the control plane
+ * is reached. With `already` there is nothing to do. With `refused` it is not possible, and the text says why. With `unknown` the agent
+ * keeps no such file.
  */
 export interface FileAnswer {
   readonly path: string;
@@ -36,14 +36,13 @@ export interface FileAnswer {
 
 export interface PauseAnswer {
   readonly pause: StatusDocument["pause"];
-  /** Whether uploads were paused before. */
   readonly wasPaused: boolean;
   /** Why uploads wait nevertheless. */
   readonly stillHeld: string | null;
 }
 
 export interface ConfirmAnswer {
-  /** What waited, and is deleted now; null where nothing waited. */
+  /** The files that waited and are deleted now; null where none waited. */
   readonly begun: { readonly files: number; readonly bytes: number } | null;
 }
 
@@ -155,7 +154,7 @@ function withCard(answer: FileAnswer, file: TrackedFile | undefined): FileAnswer
 
 const needsNoCard: ReadonlySet<FileState> = new Set(["stored", "imported", "duplicate"]);
 
-/** Undefined where the control plane is to be asked. */
+/** Returns why the control plane is not asked; undefined where it is to be asked. */
 function whyNotAsked(ctx: ActionContext, path: string, file: TrackedFile | undefined): FileAnswer | undefined {
   if (!file) return { path, result: "unknown", text: "the agent knows no file by this path" };
   const { versionId } = file;

@@ -21,10 +21,9 @@ export class ControlRefusedError extends Error {
 }
 
 /**
- * Takes requests of users who may change something: one JSON text per connection, which ends with the sender's side, and one answer.
- * Unlike the socket for the status, this one is only for the daemon's user (0600): the kernel lets nobody else but root connect.
- * One socket for both would have to look at its peer, which Node cannot.
- * The state directory's lock must be held.
+ * Takes requests of users who may change something: one JSON text per connection, which ends with the sender's side, and one answer. Only
+ * root and the daemon's user can connect (mode 0600); the status has another socket, because Node cannot see who connects. The state
+ * directory's lock must be held.
  */
 export async function serveControl(
   stateDir: string,

@@ -22,7 +22,7 @@ export interface Agent extends Disposable {
   readonly describe: () => string;
   /** Must be called when settings that take effect at once have changed: it wakes the loops that use them. */
   readonly onSettings: () => void;
-  /** Carries out what somebody on the device asks. */
+  /** Carries out a request of a user on the device. */
   readonly act: (request: unknown) => Promise<unknown>;
 }
 

@@ -22,7 +22,6 @@ import type { AgentState } from "../state/agent-state.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 import type { Clock } from "../system/clock.ts";
 
-/** The parts of which the agent is made. */
 export interface AgentParts {
   readonly settings: Settings;
   readonly log: Log;
@@ -32,7 +31,6 @@ export interface AgentParts {
   readonly tracing: Tracing;
 }
 
-/** The signals by which the loops wake each other. */
 type WakeSignals = Readonly<Record<(typeof wakeSignalNames)[number], WakeSignal>>;
 
 const wakeSignalNames = [
@@ -46,7 +44,7 @@ const wakeSignalNames = [
   "localRequestSignal",
 ] as const;
 
-/** What all loops share: the state, the cloud, the storage root, and each other's wake signals. */
+/** The parts that all loops share: the state, the cloud, the storage root, and each other's wake signals. */
 export interface Core extends WakeSignals, CloudSide {
   readonly clock: Clock;
   readonly log: Log;
@@ -98,7 +96,7 @@ export function openCore(parts: AgentParts): Core {
   };
 }
 
-/** Whether the cloud has received a listing of all files. */
+/** Returns whether the cloud has received a listing of all files. */
 function isComplete({ needsListing, isListingOpen }: ReportState): boolean {
   return needsListing === false && !isListingOpen;
 }

@@ -59,7 +59,7 @@ export async function followSettings(ctx: FollowContext, signal: AbortSignal): P
       takeUp(ctx, sources);
       if (text !== known) {
         logHidden(ctx, { sources, before: known, after: text });
-        await watcher?.close(); // Another file may be at the path, which nobody watches yet.
+        await watcher?.close(); // Another file may be at the path, which is not watched yet.
         watcher = text === undefined ? undefined : watchAll();
       }
       known = text;

@@ -26,12 +26,12 @@ export function runWith(settings: Settings): RunningSettings {
   };
 }
 
-/** The settings of an agent that starts again: all changes but those that need a restart. */
+/** Returns the settings of an agent that starts again: all changes but those that need a restart. */
 export function settingsToStartWith(running: Settings, wanted: Settings): Settings {
   return merge(running, wanted, ["at once", "within seconds"]);
 }
 
-/** The settings that differ, by when they take effect. */
+/** Returns the settings that differ, by when they take effect. */
 export function compareSettings(running: Settings, wanted: Settings): Readonly<Record<TakesEffect, SettingName[]>> {
   const changed = settingNames.filter((name) => !isDeepStrictEqual(running[name], wanted[name]));
   const those = (effect: TakesEffect) => changed.filter((name) => effectOf(name) === effect);

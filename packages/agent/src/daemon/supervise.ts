@@ -42,7 +42,7 @@ export async function supervise(
   }
 }
 
-/** Throws the error again where no new beginning can help. */
+/** Throws the error again where a restart of the loop cannot help. */
 function showFailure({ log, problems }: Supervision, loop: string, error: unknown): void {
   if (error instanceof StateRefusedError || isStateCorrupt(error)) throw error;
   const detail = error instanceof Error ? error.message : String(error);

@@ -87,7 +87,7 @@ function assembleRechecks(core: Core): Rechecks {
   return createRechecks({ ...core, storage: () => storageRoot.current(), isWanted, hashStep: proofs.stepFor });
 }
 
-/** What is only in memory about one card must not be used for another. */
+/** Facts about one card that are only in memory must not be used for another. */
 async function followCards(core: Core): Promise<boolean> {
   const { storageRoot, fileSystems, rechecks } = core;
   if (!(await changeCards({ ...core, root: storageRoot.path }))) return false;

@@ -13,7 +13,7 @@ const MAX_SKEW_NS = 1_000_000_000n;
 const waitsMs = [20, 80, 400, 700, 1000];
 
 /**
- * Whether a change that leaves size and mtime alone shows on the file system of a directory. To find out, it writes a file there
+ * Returns whether a change that leaves size and mtime alone shows on the file system of a directory. To find out, it writes a file there
  * and changes the file's mode. False where nothing can be written.
  */
 export async function probeChanges(directory: string, clock: Clock): Promise<boolean> {

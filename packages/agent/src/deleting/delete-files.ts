@@ -31,8 +31,8 @@ interface Batch {
 const FILES_IN_A_GROUP = 25;
 
 /**
- * Carries out some steps of a plan: intent → permit → out of sight → checked again → gone → recorded → reported. What the cloud
- * refuses, and what turns out to be another file, stays. Returns how many files were deleted; fails as the client does.
+ * Carries out some steps of a plan: intent → permit → out of sight → checked again → gone → recorded → reported. A file that the cloud
+ * refuses, or that turns out to be another one, stays. Returns how many files were deleted; fails as the client does.
  */
 export async function deleteFiles(ctx: DeleteContext, batch: Batch): Promise<number> {
   const intended = intend(ctx.inventory, batch.steps);
@@ -49,7 +49,7 @@ export async function deleteFiles(ctx: DeleteContext, batch: Batch): Promise<num
   return count;
 }
 
-/** From now on nobody else touches these files. */
+/** From now on no other part of the agent touches these files. */
 function intend(inventory: Inventory, steps: readonly DeletionStep[]): Intended[] {
   const known = steps.flatMap((step) => {
     const file = inventory.version(step.versionId);

@@ -34,7 +34,7 @@ interface Terms {
   readonly isGood: (one: Intended) => boolean;
 }
 
-/** Deletes files whose permits are recorded, then records all of them at once; returns how many. Nobody scans meanwhile. */
+/** Deletes files whose permits are recorded, then records all of them at once; returns how many. No scan runs meanwhile. */
 export async function deleteGroup(ctx: GroupContext, group: readonly Intended[], terms: Terms): Promise<number> {
   const { inventory, clock, log } = ctx;
   using _turn = await ctx.treeTurns.take();
@@ -72,14 +72,14 @@ async function tryToErase(
     else setbacks.note(about, { code: "OtherName", text: "it has another name" }, Number.POSITIVE_INFINITY);
   } catch (error) {
     if (!(error instanceof FileMovedError || isFileSystemError(error))) throw error;
-    if (error instanceof FileMovedError) inventory.change([{ do: "keep", versionId }]); // Somebody else moved it.
+    if (error instanceof FileMovedError) inventory.change([{ do: "keep", versionId }]); // Another program moved it.
     setbacks.note(about, { code: error instanceof FileMovedError ? "FileMoved" : "FileSystem", text: error.message });
     scanSignal.notify();
   }
   return undefined;
 }
 
-/** The file stays, and goes back from the trash where it is there. */
+/** Lets the file stay, and puts it back from the trash where it is there. */
 async function settle(
   { inventory, storageRoot, clock }: GroupContext,
   { file }: Intended,

@@ -65,7 +65,7 @@ export interface PlannedDeletion {
   readonly heldForMs: number | undefined;
 }
 
-/** What will be deleted and why, and what was deleted since the start. */
+/** The planned deletions with their reasons, and the deletions since the start. */
 export interface DeletionOverview {
   readonly planned: readonly PlannedDeletion[];
   readonly nextPath: string | undefined;
@@ -179,7 +179,7 @@ function stepsThatAreDue({ limitHold, quota, log }: LoopContext, plan: DeletionP
   return plan.steps.filter((step) => !isForLimit(step));
 }
 
-/** Agents that kept no note of their limits may have deleted for them already: then those are not new. */
+/** Returns the limits of an agent that kept no note of them, and may have deleted for them already: those are not new. */
 function formerLimits({ inventory, quota }: DeletionContext): Quota | undefined {
   return inventory.lastDeleted(PAST_DELETIONS).some(isForLimit) ? quota : undefined;
 }

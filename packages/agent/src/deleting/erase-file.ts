@@ -23,10 +23,9 @@ export interface Erased {
 }
 
 /**
- * Deletes exactly this version: moves it into the trash, where nobody replaces it, checks it there again, and deletes it for good.
- * It is not unlinked at its path, because anything may take its place between a check and the unlink.
- * Unless the outcome is `deleted`, the file is at its path or in the trash, and `settleIntents` puts it back. Throws
- * `FileMovedError` when another version is at the path, and the errors of the file system.
+ * Deletes exactly this version: moves it into the trash, checks it there again, and deletes it for good, because at its path another file
+ * may take its place. Unless the outcome is `deleted`, the file is at its path or in the trash, and `settleIntents` puts it back. Throws
+ * `FileMovedError` for another version, and the errors of the file system.
  */
 export async function eraseFile({ storage, file, needsOnlyName, isAllowed }: Erasure): Promise<Erased> {
   const { path, identity } = file;

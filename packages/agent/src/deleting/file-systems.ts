@@ -17,7 +17,7 @@ export interface FileSystemFacts {
   readonly mount: number;
 }
 
-/** What the agent found out about the file systems under the root by trying. */
+/** The facts that the agent found out about the file systems under the root by trying. */
 export interface FileSystems extends Disposable {
   /** Tries again where the last try is a minute ago, or the file system may have been away since. It takes up to three seconds. */
   look(storage: Storage, file: TrackedFile): Promise<FileSystemFacts>;
@@ -111,7 +111,7 @@ async function sealOf(trash: string): Promise<string | undefined> {
   }
 }
 
-/** The lines of the mounts. Their numbers alone are not enough, because the kernel reuses them, with the same device and inodes. */
+/** Returns the lines of the mounts. Their numbers alone are not enough, because the kernel reuses them, with the same device and inodes. */
 async function mountLines(device: bigint): Promise<string> {
   const [major, minor] = [(device >> 8n) & 0xfffn, (device & 0xffn) | ((device >> 12n) & 0xfff00n)];
   const name = `${major}:${minor}`;

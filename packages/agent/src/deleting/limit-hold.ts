@@ -35,9 +35,9 @@ interface HoldContext {
 const HOLD_MS = 10 * 60_000;
 
 /**
- * A limit may be mistyped, and what is deleted does not come back. So a limit that would delete as soon as it is set waits for ten
- * minutes from when its plan is shown first. A limit that asks for nothing when it is set never waits: when it is reached weeks
- * later nobody looks at it, and the disk would be full before the wait is over. The wait survives restarts.
+ * A limit may be mistyped, and deleted files do not come back. So a limit that would delete as soon as it is set waits for ten minutes from
+ * when its plan is shown first. A limit that is reached later does not wait: the disk would be full before the wait is over. The wait
+ * survives restarts.
  */
 export function createLimitHold({ facts, clock, bootId = readBootId(), formerLimits }: HoldContext): LimitHold {
   const machine = { clock, bootId };
@@ -90,7 +90,7 @@ function toLimits({ maxDisk, minFree, prunesUnimported }: Quota): Limits {
   return maxDisk || minFree ? { maxDisk, minFree, prunesUnimported } : {};
 }
 
-/** Whether limits may ask for deletions that other limits do not ask for. */
+/** Returns whether limits may ask for deletions that other limits do not ask for. */
 function isStricter(limits: Limits, than: Limits): boolean {
   return (
     (limits.maxDisk !== undefined && !isAtLeast(limits.maxDisk, than.maxDisk)) ||

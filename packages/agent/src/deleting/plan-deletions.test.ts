@@ -166,7 +166,7 @@ function rulesOfAge({ policy, serverNowNs, isRetentionHeld }: DeletionSituation,
   ];
 }
 
-/** Whether the quotas would hold without the last step, where that step is for a quota. */
+/** Returns whether the quotas would hold without the last step, where that step is for a quota. */
 function isLastOneTooMuch(situation: DeletionSituation, steps: readonly DeletionStep[]): boolean {
   if (!["space", "prune"].includes(steps.at(-1)!.reason)) return false;
   const { files, policy, freeBytes = Number.POSITIVE_INFINITY } = situation;

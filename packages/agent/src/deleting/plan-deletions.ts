@@ -38,12 +38,12 @@ export interface DeletionStep {
   readonly sizeBytes: number;
 }
 
-/** Whether the cloud permits the step only where the file has exactly the bytes that the cloud has. */
+/** Returns whether the cloud permits the step only where the file has exactly the bytes that the cloud has. */
 export function needsProof({ reason }: Pick<DeletionStep, "reason">): boolean {
   return reason === "imported" || reason === "space";
 }
 
-/** Whether a disk limit of the operator asks for the step. */
+/** Returns whether a disk limit of the operator asks for the step. */
 export function isForLimit({ reason }: Pick<DeletionStep, "reason">): boolean {
   return reason === "space" || reason === "prune";
 }
@@ -57,9 +57,8 @@ export interface DeletionPlan {
 }
 
 /**
- * Plans what to delete now, and under which rule. The plan proves nothing: the cloud permits or refuses each step, except for an
- * agent that is cut off. The plan is made again from all files each time, because as a pure function it cannot get out of date, and
- * 100,000 files take 10 ms for the rules and about 100 ms with an exceeded quota. spec: edge agent §4
+ * Plans which files to delete now, and under which rule. The plan proves nothing: the cloud permits or refuses each step, except for an
+ * agent that is cut off. It is made again from all files each time, so that it cannot get out of date. spec: edge agent §4
  */
 export function planDeletions(situation: DeletionSituation): DeletionPlan {
   const byRule = planByRule(situation);
@@ -105,7 +104,7 @@ function planByRule(situation: DeletionSituation): Choice[] {
 
 const underWay: ReadonlySet<FileState> = new Set(["seen", "settling", "requested", "uploading", "stored"]);
 
-/** A loop, because `flatMap` takes ten times as long over 100,000 files. */
+/** Chooses the files with a reason. It is a loop, because `flatMap` takes ten times as long over 100,000 files. */
 function choose(files: readonly PlannedFile[], reasonFor: (file: PlannedFile) => DeletionReason | undefined): Choice[] {
   const chosen: Choice[] = [];
   for (const file of files) {
@@ -132,7 +131,7 @@ function planForQuota(situation: DeletionSituation, byRule: readonly Choice[]) {
   return { chosen: neededBytes > 0 ? planForSpace(situation, left, neededBytes) : [], neededBytes };
 }
 
-/** The bytes that the quotas still ask for when only `left` is left. */
+/** Returns the bytes that the quotas still ask for when only `left` is left. */
 function neededSpace({ files, policy, freeBytes, isLinked }: DeletionSituation, left: readonly PlannedFile[]): number {
   const { maxDiskBytes, minFreeBytes } = policy;
   const overBytes = maxDiskBytes === undefined ? 0 : sumBytes(left) - maxDiskBytes;

@@ -72,7 +72,7 @@ export async function listTrash(directory: string): Promise<string[]> {
   }
 }
 
-/** The name of the file before it came into the trash. */
+/** Returns the name of the file before it came into the trash. */
 export function originalName(entry: string): string {
   return basename(entry).replace(/^[\w-]+\./, "");
 }

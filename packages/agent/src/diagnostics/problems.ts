@@ -202,7 +202,7 @@ export type ProblemCode = keyof typeof problemTexts;
 export interface Problem {
   readonly code: ProblemCode;
   readonly detail: string;
-  /** When the problem began, in nanoseconds since the epoch by the clock as it is set when somebody asks. */
+  /** When the problem began, in nanoseconds since the epoch by the clock as it is set at the time of the call. */
   readonly sinceNs: bigint;
 }
 

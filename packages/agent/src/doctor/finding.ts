@@ -1,4 +1,4 @@
-/** What one check found. `fix` says what to do, wherever there is something to do. */
+/** The result of one check. `fix` says what to do, wherever there is something to do. */
 export interface Finding {
   readonly check: string;
   readonly verdict: "ok" | "warn" | "fail";

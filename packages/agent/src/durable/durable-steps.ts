@@ -6,7 +6,6 @@ export type DurableWrite =
   | { readonly what: "fact"; readonly name: string }
   | { readonly what: "file"; readonly path: string };
 
-/** A call that is sent to the cloud. */
 export type CloudCall =
   | { readonly what: "call"; readonly operation: string }
   | { readonly what: "part"; readonly uploadId: string; readonly number: number }

@@ -8,7 +8,7 @@ import type { ImportOutcome } from "../inventory/tracked-file.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** What the agent knows about a file that it keeps. */
+/** The facts that the agent knows about a file that it keeps. */
 export interface FileFacts {
   readonly path: string;
   readonly state: FileState;
@@ -16,7 +16,7 @@ export interface FileFacts {
   readonly reasonCode: string | null;
   /** How its last import ended, while that holds. */
   readonly outcome: ImportOutcome | null;
-  /** Somebody on the device requested its import, and the control plane has not received that. */
+  /** A user on the device requested its import, and the control plane has not received that. */
   readonly isRequestedHere: boolean;
   /** Where the file is while its state is `away`. */
   readonly away: AwayFacts | null;
@@ -44,7 +44,7 @@ const ASK_FOR_IT = "Ask for its import with `agent import FILE`, or in the contr
 /** The bytes are in the control plane, and sending them again changes nothing. */
 const SALVAGE_IT =
   "Get what is readable: salvage its failed import in the control plane (page Imports, or POST /v1/data/pending-imports/ID/salvage).";
-/** This text is only for files that were never imported: no match brings back what somebody deleted. */
+/** This text is only for files that were never imported: a match does not bring back data that was deleted. */
 const ASK_FOR_SUCH =
   "Ask for its import with `agent import FILE`, in the control plane, or have DOWNLINK_AUTO_IMPORT match such files, to import them without a request.";
 
@@ -150,7 +150,7 @@ function sentence(text: string): string {
 /** Only the control plane knows whether these states still hold. */
 const saidByCloud: ReadonlySet<FileState> = new Set(["reported", "stored", "imported", "failed", "duplicate"]);
 
-/** What the control plane said last may not hold any more while it is not connected. */
+/** Says that the state is the last one that the control plane stated: it may have changed while the agent is not connected. */
 function asOf({ state, away, status }: FileFacts): string {
   if (!saidByCloud.has(away?.before ?? state) || status.connection.state === "connected") return "";
   const { lastContactAt } = status.connection;
@@ -216,7 +216,7 @@ export function explainState(facts: FileFacts): Explanation {
   };
 }
 
-/** The first problem of the agent as a whole that stops this file. */
+/** Returns the first problem of the agent as a whole that stops this file. */
 function hindranceOf({ state, status }: FileFacts): StatusDocument["problems"][number] | undefined {
   const stops = new Set<string>(needsAgent.has(state) ? ["StorageMissing", "StorageUnusable", "StateUnwritable"] : []);
   if (needsCloud.has(state)) for (const code of cloudTroubles) stops.add(code);
@@ -258,7 +258,7 @@ function isPausedHere({ pause }: { readonly pause?: StatusDocument["pause"] }): 
   return (pause?.by ?? null) !== null;
 }
 
-/** Describes also the state beneath `away`, as far as that does not need the file itself. */
+/** Describes a file whose card is out. It describes the state beneath `away` too, as far as that does not need the file itself. */
 function describeAway(facts: FileFacts): ReturnType<Describer> {
   const { card, since, before } = facts.away ?? { card: "?", since: "?", before: "reported" };
   const place = `It is on the card …${card}, which was taken out at ${since}`;

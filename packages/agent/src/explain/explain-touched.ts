@@ -4,7 +4,7 @@ import { fileNumber } from "../inventory/identity.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** What the state database and the file system say about a file. */
+/** The entries of the state database and of the file system for a file. */
 interface Known {
   readonly state: FileState;
   readonly inode: bigint;
@@ -16,7 +16,7 @@ interface Known {
 /** Explains a file that was touched since the agent looked at it: it waits until the agent knows that its content is the same. */
 export function explainTouched(known: Known, absolutePath: string): Pick<Explanation, "why" | "next"> | undefined {
   const stats = lookAt(absolutePath);
-  if (stats === "forbidden") return undefined; // What the agent knows is all there is to say.
+  if (stats === "forbidden") return undefined; // The agent's own record explains the file.
   if (!stats && leavesByItself.has(known.state)) return undefined;
   if (!stats)
     return {

@@ -16,7 +16,7 @@ import type { Explanation, Whereabouts } from "./explanation.ts";
 export interface UntrackedFacts {
   /** The path relative to the root; undefined where it is outside. */
   readonly path: string | undefined;
-  /** The absolute path for which somebody asked. */
+  /** The absolute path that the user asked about. */
   readonly absolutePath: string;
   readonly root: string;
   /** When and why the agent deleted it last; undefined where it did not. */
@@ -110,7 +110,7 @@ function explainAbsence(deletion: UntrackedFacts["deletion"]): Description {
   };
 }
 
-/** A folder on the way to the path, from the top, of which something holds. */
+/** Returns the first folder on the way to the path, from the top, for which `holds` is true. */
 function firstFolder(path: string, holds: (folder: string) => boolean): string | undefined {
   const parent = dirname(path);
   if (parent === path) return undefined;

@@ -26,9 +26,9 @@ export interface Explanation {
   readonly why: string;
   /** The last failed try, while another one follows. */
   readonly lastAttempt: string | null;
-  /** What happens next, and when. */
+  /** The next step, and when it comes. */
   readonly next: string;
-  /** What a person can do about it. */
+  /** The step that a person can take; null where there is none. */
   readonly todo: string | null;
   /** Problems of the agent as a whole that stop the file. */
   readonly problems: readonly ProblemCode[];

@@ -3,7 +3,7 @@ import type { Owner } from "../state/owner.ts";
 
 const MARKER_PATTERN = /^card-([\w-]{16})-[\w-]{22}$/;
 
-/** The part that the markers of one owner's cards share; undefined until the control plane has named the owner. */
+/** Returns the part that the markers of one owner's cards share; undefined until the control plane has named the owner. */
 export function ownerTag({ orgId, deviceId, siteId }: Owner): string | undefined {
   const owner = deviceId ?? siteId;
   if (orgId === undefined || owner === undefined) return undefined;
@@ -15,7 +15,7 @@ export function makeCardMarker(tag: string): string {
   return `card-${tag}-${randomBytes(16).toString("base64url")}`;
 }
 
-/** Whether the marker was made by an agent that adopts cards. */
+/** Returns whether the marker was made by an agent that adopts cards. */
 export function isCardMarker(markerId: string): boolean {
   return MARKER_PATTERN.test(markerId);
 }

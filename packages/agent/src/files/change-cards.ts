@@ -18,9 +18,9 @@ export interface CardContext {
 }
 
 /**
- * Follows the cards: the files of a card that is out are away. Another card that is in is taken over where it belongs to the
- * store or is fresh, but never one with another owner's marker, and no directory on which nothing is mounted. True when
- * anything changed. Callers make sure that nobody scans or deletes meanwhile.
+ * Follows the cards: the files of a card that is out are away. Another card that is in is taken over where it belongs to the store or is
+ * fresh, but never one with another owner's marker, and no directory on which nothing is mounted. True when anything changed. Callers keep
+ * scans and deletions from running meanwhile.
  */
 export async function changeCards(ctx: CardContext): Promise<boolean> {
   const { facts, inventory, root } = ctx;
@@ -42,7 +42,7 @@ function ours({ facts, inventory }: CardContext, id: string): string | undefined
     : undefined;
 }
 
-/** Undefined where there is no card, where it cannot be written, or while the owner is not known. */
+/** Gives a new card its marker. Undefined where there is no card, where it cannot be written, or while the owner is not known. */
 async function markFresh({ root, facts, log }: CardContext): Promise<string | undefined> {
   const tag = ownerTag(facts.owner());
   try {

@@ -24,8 +24,8 @@ interface HashOptions {
 }
 
 /**
- * Hashes the whole file with long pauses, because nobody waits for the result. Throws `FileMovedError` for another version, what
- * reading throws, and the signal's reason.
+ * Hashes the whole file with long pauses, because the result is not urgent. Throws `FileMovedError` for another version, what reading
+ * throws, and the signal's reason.
  */
 export async function hashFile(
   { path, identity }: Pick<TrackedFile, "path" | "identity">,
@@ -48,7 +48,7 @@ export async function hashFile(
 }
 
 /**
- * Whether bytes that were read from the wall time `readFromNs` on are the file's content for as long as it keeps this identity.
+ * Returns whether bytes that were read from the wall time `readFromNs` on are the file's content for as long as it keeps this identity.
  * They are not where the last change is too young: another change in the same tick of the clock would not show.
  */
 export function isProof({ ctimeNs }: FileIdentity, readFromNs: bigint): boolean {

@@ -192,7 +192,7 @@ async function lookAgain(ctx: IntakeContext, file: TrackedFile, work: Look): Pro
   }
 }
 
-/** The file waits for a long look. */
+/** Puts the file off until a long look. */
 function putOff({ young, putOffSignal }: IntakeContext, versionId: string): [] {
   young.putOff(versionId);
   putOffSignal.notify();

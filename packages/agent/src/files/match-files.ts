@@ -4,8 +4,9 @@ import { recordingPathOf } from "./active-files.ts";
 import { isSalvagePath, SALVAGE_DIRECTORY } from "./salvage-path.ts";
 
 /**
- * Matches files that are included, not excluded and of a known format, and salvages. Paths are relative to the root. What a recorder has left
- * unfinished is included by the name that it was to have, and what is compressed as a whole by the name that it had: it is listed with the reason.
+ * Matches files that are included, not excluded and of a known format, and salvages. Paths are relative to the root. A file that a recorder
+ * left unfinished, or that is compressed as a whole, is matched by the name of the finished or unpacked file, and is listed with the
+ * reason.
  */
 export function matchFiles(globs: {
   readonly include: readonly string[];

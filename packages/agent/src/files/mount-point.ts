@@ -2,8 +2,8 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Whether a file system of its own is mounted at a directory. It is not for the empty directory beneath, for a folder that is
- * bound to another place of the same disk, and for an automounter that waits for a card.
+ * Returns whether a file system of its own is mounted at a directory. It is not for the empty directory beneath, for a folder that is bound
+ * to another place of the same disk, and for an automounter that waits for a card.
  */
 export async function isMountPoint(directory: string): Promise<boolean> {
   const path = await realpath(directory);
@@ -13,7 +13,7 @@ export async function isMountPoint(directory: string): Promise<boolean> {
   return types === undefined || (types.length > 0 && types.at(-1) !== "autofs");
 }
 
-/** The types of the file systems that are mounted there, the topmost last; undefined where the system does not say. */
+/** Returns the types of the file systems that are mounted there, the topmost last; undefined where the system does not say. */
 async function mountedTypes(path: string): Promise<string[] | undefined> {
   try {
     const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");

@@ -48,7 +48,7 @@ export async function checkUnmoved(
   if (!isOpenSame || !isSameIdentity(there, identity)) throw new FileMovedError(path, "changed");
 }
 
-/** The identity of what is at the path now; undefined when nothing is. */
+/** Returns the identity of what is at the path now; undefined when nothing is. */
 export async function lookAt(storage: Storage, path: string): Promise<FileIdentity | undefined> {
   try {
     return identityOf(await lstat(systemPath(storage.root, path), { bigint: true }), storage.device);
@@ -58,7 +58,7 @@ export async function lookAt(storage: Storage, path: string): Promise<FileIdenti
   }
 }
 
-/** Whether no part of the path is a symlink. */
+/** Returns whether no part of the path is a symlink. */
 export async function isInside({ root }: Storage, path: string): Promise<boolean> {
   const there = await realpath(systemPath(root, path), { encoding: "buffer" });
   return there.equals(Buffer.from(systemPath(await realpath(root), path)));

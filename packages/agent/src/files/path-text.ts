@@ -22,12 +22,12 @@ export function textOfName(name: Uint8Array): string {
   return text + escapeText(genuine);
 }
 
-/** Whether the name as Node gives it may differ from the bytes on the disk, or needs an escape. */
+/** Returns whether the name as Node gives it may differ from the bytes on the disk, or needs an escape. */
 export function isOddName(name: string): boolean {
   return name.includes("\uFFFD") || LOOKS_ESCAPED.test(name);
 }
 
-/** The path for system calls of a path that is relative to the root. */
+/** Returns the path for system calls of a path that is relative to the root. */
 export function systemPath(root: string, path: string): string | Buffer {
   const absolute = path === "" ? root : `${root}/${path}`;
   if (!LOOKS_ESCAPED.test(path)) return absolute;

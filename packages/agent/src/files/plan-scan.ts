@@ -35,10 +35,9 @@ export type FinishedScan = Pick<Scan, "files" | "listed" | "unknown"> & { readon
 type Known = Pick<Inventory, "files" | "at">;
 
 /**
- * What a completed scan means for the inventory. A file is gone when two scans in a row did not find it, because one scan may
- * miss a file that is renamed meanwhile. A rename shows as the same device, inode, size and mtime at a new path while the old
- * path is absent. Another size is another version at once. Whatever else differs, the content decides: where only ctime does, somebody
- * may have set the mode or the owner, or made a link, or written other bytes and set mtime back.
+ * Plans the changes that a scan means for the inventory. A file is gone when two scans in a row did not find it, because one may miss a
+ * file that is renamed meanwhile. A rename shows as the same device, inode, size and mtime at a new path. Another size is another version;
+ * otherwise the content decides.
  */
 export function planScan(known: Known, scan: FinishedScan, absentBefore: ReadonlySet<string>): ScanPlan {
   const missing = known.files().filter(isMissingIn(scan)).toArray();

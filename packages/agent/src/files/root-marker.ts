@@ -7,7 +7,7 @@ import { writeDurableFile } from "../durable/durable-file.ts";
 export const MARKER_NAME = ".downlink-root";
 const MARKER_PATTERN = /^downlink-root ([\w-]{16,})\s*$/;
 
-/** The id in the root's marker; undefined when there is none, or the root itself is not there or not readable. */
+/** Returns the id in the root's marker; undefined when there is none, or the root itself is not there or not readable. */
 export async function readMarker(root: string): Promise<string | undefined> {
   try {
     return MARKER_PATTERN.exec(await readFile(join(root, MARKER_NAME), "utf8"))?.[1];
@@ -17,7 +17,7 @@ export async function readMarker(root: string): Promise<string | undefined> {
   }
 }
 
-/** Why a marker cannot be read that may be there; undefined where there is none, or where it can be read. */
+/** Returns why a marker cannot be read that may be there; undefined where there is none, or where it can be read. */
 export async function whyUnreadable(root: string): Promise<NodeJS.ErrnoException | undefined> {
   try {
     await access(join(root, MARKER_NAME), constants.R_OK);

@@ -14,7 +14,7 @@ export function isSalvagePath(path: string): boolean {
   return pattern.test(path);
 }
 
-/** The path relative to the root. It is the same for the same file, so that an agent that lost its state makes no salvage twice. */
+/** Returns the path relative to the root. It is the same for the same file, so that an agent that lost its state makes no salvage twice. */
 export function salvagePathOf({ path, identity }: Pick<TrackedFile, "path" | "identity">): string {
   const facts = `${path}\0${identity.sizeBytes}\0${identity.mtimeNs}`;
   const id = createHash("sha256").update(facts).digest("hex").slice(0, 24);

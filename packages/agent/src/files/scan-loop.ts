@@ -26,8 +26,8 @@ export interface ScanLoopContext extends ScanContext {
 /** How soon to look again for a root that is missing. */
 const MISSING_ROOT_MS = 1000;
 /**
- * Scans take at most one part in so many of a core's time, however many hints there are. Of the time that passes they take at
- * most half, because on a busy machine or a slow disk a scan takes long and costs little.
+ * Scans take at most one part in so many of a core's time, however many hints there are. They take at most half of the time that passes,
+ * because on a busy machine or a slow disk a scan takes long and costs little.
  */
 const SCAN_SHARE = 5;
 /** The file system notifies of several changes in a row; one scan is enough for them. */

@@ -76,9 +76,9 @@ export async function scanOnce(
 }
 
 /**
- * The kernel sets ctime on a rename, so a rename looks like a rename and a rewrite with the old mtime restored. Therefore head
- * and tail must agree too; otherwise the file is another version. Where they agree, the version is at the new path, and its new ctime makes
- * it a suspect. A file system that leaves ctime as it was makes none: there this comparison is the only one.
+ * The kernel sets ctime on a rename, so a rename looks like a rewrite with the old mtime restored: head and tail must agree too, otherwise
+ * the file is another version. Where they agree, the version is at the new path, and a new ctime makes it a suspect. Without a new ctime
+ * this comparison is the only one.
  */
 async function settleMove(
   inventory: Inventory,

@@ -21,13 +21,13 @@ export interface ScanOptions {
   readonly signal: AbortSignal;
 }
 
-/** What one complete walk over the tree found. Paths are relative to the root, with `/` between their parts; the root is `""`. */
+/** The result of one complete walk over the tree. Paths are relative to the root, with `/` between their parts; the root is `""`. */
 export interface Scan {
   /** The files that were found and not known. */
   readonly files: ReadonlyMap<string, FileIdentity>;
   /** Directories that were listed to their end, each with its identity: another directory may take its path later. */
   readonly listed: ReadonlyMap<string, string>;
-  /** Entries that exist and could not be examined. What is known at or below them stays as it is. */
+  /** Entries that exist and could not be examined. Known files at or below them stay as they are. */
   readonly unknown: ReadonlySet<string>;
   readonly unreadable: readonly { readonly path: string; readonly code: string }[];
 }

@@ -10,7 +10,7 @@ import type { Storage } from "./open-tracked.ts";
 import { ensureMarker, findMountedRoot, readMarker, whyUnreadable } from "./root-marker.ts";
 
 export interface LastScan {
-  /** The end of the scan by the clock as it is set when somebody asks. */
+  /** The end of the scan by the clock as it is set at the time of the call. */
   readonly endedNs: bigint;
   readonly tookMs: number;
 }
@@ -22,7 +22,6 @@ export interface StorageRoot {
   find(): Promise<Storage | undefined>;
   /** The root as of the last look. */
   current(): Storage | undefined;
-  /** Notes a scan that has just ended. */
   noteScan(tookMs: number): void;
   lastScan(): LastScan | undefined;
   /** When the root was looked for last; monotonic milliseconds. */
@@ -78,7 +77,7 @@ async function adoptRoot(path: string, ctx: AdoptionContext): Promise<string | u
   if (rootMarkerId === undefined) return undefined;
   // This is written into the state, not into the root: a failure is the state's problem, and the caller's.
   facts.bind({ rootMarkerId });
-  // Cards were swapped before this state began: there may be others, and nobody knows what is on them.
+  // Cards were swapped before this state began: there may be others, with unknown files.
   if (isCardMarker(rootMarkerId)) facts.noteCards([rootMarkerId, UNKNOWN_CARDS]);
   return rootMarkerId;
 }
@@ -100,7 +99,7 @@ async function markRoot(path: string, ctx: AdoptionContext): Promise<string | un
   }
 }
 
-/** An empty mount point and a card of somebody else must not become this state's root. */
+/** An empty mount point and another owner's card must not become this state's root. */
 async function whyNotAdopted(path: string, { facts, adoptsCards }: AdoptionContext): Promise<string | undefined> {
   const found = await readMarker(path);
   if (found === undefined)

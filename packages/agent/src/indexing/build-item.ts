@@ -22,8 +22,8 @@ const listBytes = { topics: MAX_ITEM_BYTES / 2, metadata: MAX_ITEM_BYTES / 4, at
 const MAX_TOPIC_LENGTH = 1024;
 
 /**
- * What to keep of a finished recording, or the reason why it cannot be reported as one. What is too much for a report is left
- * out, and the reason says so: the recording can still be imported.
+ * Returns what to keep of a finished recording, or the reason why it cannot be reported as one. Parts that are too large for a report are
+ * left out, and the reason says so: the recording can still be imported.
  */
 export function findingsOfSummary(
   file: TrackedFile,
@@ -82,7 +82,7 @@ function takeFitting<T extends object>(all: readonly T[], maxBytes: number): T[]
   });
 }
 
-/** The size as JSON, in which a time is a text of thirty characters. */
+/** Returns the size as JSON, in which a time is a text of thirty characters. */
 function bytesOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value, (_, field) => (typeof field === "bigint" ? TIME : field))) + 1;
 }
@@ -146,7 +146,7 @@ export function findingsOfFault(
   return { headTailSha256, startNs: salvage?.startNs, endNs: salvage?.endNs, reason };
 }
 
-/** The item that reports a file as it is now; undefined while the cloud should not know it. */
+/** Returns the item that reports a file as it is now; undefined while the cloud should not know it. */
 export function itemOf(
   file: TrackedFile,
   state: EdgeItem["state"],

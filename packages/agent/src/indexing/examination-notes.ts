@@ -67,7 +67,7 @@ export function openExaminationNotes(
   };
 }
 
-/** The key of a file as it is: a file with another content has another key. */
+/** Returns the key of a file as it is: a file with another content has another key. */
 function keyOf({ versionId, identity }: TrackedFile, examination: Examination): string {
   return `${examination} ${versionId} ${identity.sizeBytes} ${identity.mtimeNs}`;
 }
@@ -116,7 +116,7 @@ function openNote(path: string, about: Omit<Note, "keys">) {
   };
 }
 
-/** Undefined where the state directory cannot be written: the agent works without notes. */
+/** Opens the notes. Undefined where the state directory cannot be written: the agent works without notes. */
 function openToWrite(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o640);

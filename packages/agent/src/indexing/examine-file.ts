@@ -26,9 +26,9 @@ export interface ExamineOptions {
 }
 
 /**
- * Finds out what a file is that stopped changing. It reads the summary, at most 1 MiB of an indexed MCAP of any size. Where the
- * summary is not enough it reads more and takes up to 40 MB of memory; a damaged file it reads once from its beginning to its end, in up to
- * 100 MB. So callers examine one file at a time. Throws what reading throws: {@link SourceChangedError}, errors of the file system, the signal's reason.
+ * Examines a file that stopped changing. It reads the summary, at most 1 MiB of an indexed MCAP; if needed more, in
+ * up to 40 MB of memory; a damaged file as a whole, in up to 100 MB. So callers examine one file at a time. Throws
+ * {@link SourceChangedError}, errors of the file system, the signal's reason.
  */
 export async function examineFile(
   file: TrackedFile,
@@ -54,8 +54,8 @@ export async function examineSummary(
 }
 
 /**
- * Whether the end of the file is missing and may still be written. It is not where the file begins as no recording does. When
- * the check itself fails on the content, the inspection may say what is wrong.
+ * Returns whether the end of the file is missing and may still be written. It is not where the file begins as no recording does. When the
+ * check itself fails on the content, the inspection may say what is wrong.
  */
 async function mayStillEnd(source: RandomAccessSource, fileName: string): Promise<boolean> {
   try {
@@ -115,14 +115,14 @@ function isReadFailure(error: unknown): boolean {
   return error instanceof SourceChangedError || isFileSystemError(error);
 }
 
-/** The verdict on a file during whose examination the agent died more than once. */
+/** Returns the verdict on a file during whose examination the agent died more than once. */
 export function setAsideVerdict(): Verdict & { event: FileEvent; findings: Findings } {
   const text =
     "The agent ended more than once while it examined this file: it may take more memory than there is. It is tried again once a day, and when it changes.";
   return { event: "readFailed", findings: { headTailSha256: emptySha256, reason: { code: SET_ASIDE_CODE, text } } };
 }
 
-/** The verdict on a file that the system does not let us read. */
+/** Returns the verdict on a file that the system does not let us read. */
 export function unreadableVerdict(error: NodeJS.ErrnoException): Verdict & { event: FileEvent; findings: Findings } {
   const text = `It cannot be read: ${error.message}.`;
   return {

@@ -1,6 +1,6 @@
 import type { Suspect, Suspects } from "../state/known-facts.ts";
 
-/** What a process left that did not stop in order. */
+/** The note of a process that did not stop in order. */
 export interface Note {
   readonly id: string;
   /** The start of the machine during which it was written. */
@@ -23,10 +23,10 @@ export type Standing = "clear" | "suspect" | "setAside";
 const MOST_DEATHS = 2;
 const MOST_CUTS = 5;
 const RETRY_MS = 24 * 3_600_000;
-/** More files than can be at fault; a list without a limit would be a problem of its own. */
+/** The longest list of suspects: more files than can be at fault. */
 const MOST_SUSPECTS = 500;
 
-/** Of several files that were examined at once, the one that was suspected before is at fault; otherwise any of them may be. */
+/** Blames the files that were examined when a process died: those that were suspected before, or else all of them. */
 export function blame(suspects: Suspects, note: Note, moment: Moment): Suspects {
   const known = note.keys.filter((key) => suspects.byKey[key] !== undefined);
   const isCut = note.bootId !== moment.bootId;
@@ -46,7 +46,7 @@ export function standingOf(suspect: Suspect | undefined, moment: Moment): Standi
   return isSetAside && !isRetryDue(suspect, moment) ? "setAside" : "suspect";
 }
 
-/** A retry is due a day later: by the uptime, which nobody can set, or by the wall clock where the machine was off since. */
+/** A retry is due a day later: by the uptime, which cannot be set, or by the wall clock where the machine was off since. */
 function isRetryDue({ atNs, uptimeMs, bootId }: Suspect, moment: Moment): boolean {
   if (moment.runningMs >= RETRY_MS) return true;
   if (bootId === moment.bootId) return moment.uptimeMs - uptimeMs >= RETRY_MS;

@@ -10,7 +10,7 @@ export interface CardSwap {
 }
 
 /**
- * The path under which the database keeps a file whose card is out. The file keeps its row, and needs no table of its own: all that
+ * Returns the path under which the database keeps a file whose card is out. The file keeps its row, and needs no table of its own: all that
  * belongs to its version stays as it is, and its path is free. No path of a file in the root begins with a slash.
  */
 export function awayPath(card: string, path: string): string {

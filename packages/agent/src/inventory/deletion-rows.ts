@@ -6,7 +6,7 @@ import type { DeletionIntent, PastDeletion, TrackedFile } from "./tracked-file.t
 /** How many past deletions are kept to be shown. */
 const MAX_PAST = 1000;
 
-/** What the state database keeps of deletions: intents, hashes, and what was deleted last. */
+/** The entries of the state database about deletions: intents, hashes, and the last deletions. */
 export interface DeletionStatements {
   hash(file: TrackedFile): string | undefined;
   /** The hash of the version's content, whatever became of the file's times since. */
@@ -32,7 +32,7 @@ export function prepareDeletionStatements(database: DatabaseSync): DeletionState
   };
   const hash = prepare("SELECT sha256 FROM hashes WHERE version_id = ? AND ctime_ns = ? AND is_proof = 1");
   const contentHash = prepare("SELECT sha256 FROM hashes WHERE version_id = ?");
-  // A hash that proves something about the file as it is stays a proof, whatever else becomes known about its content.
+  // A hash that is a proof for the file as it is stays one, whatever else becomes known about its content.
   const noteHash = prepare(`INSERT INTO hashes (version_id, sha256, ctime_ns, is_proof) VALUES (?, ?, ?, ?)
     ON CONFLICT (version_id) DO UPDATE SET sha256 = excluded.sha256, ctime_ns = excluded.ctime_ns,
       is_proof = max(excluded.is_proof, is_proof AND sha256 = excluded.sha256 AND ctime_ns = excluded.ctime_ns)`);

@@ -8,8 +8,8 @@ export interface InventoryDigest {
 }
 
 /**
- * What agent and cloud compare to find out whether they agree: SHA-256 over the lines `versionId state\n`, sorted by
- * code units, of all files that were reported and acknowledged; `state` is the word of {@link EdgeItem}.
+ * The digest by which agent and cloud find out whether they agree: SHA-256 over the lines `versionId state\n`, sorted by code units, of all
+ * files that were reported and acknowledged; `state` is the word of {@link EdgeItem}.
  */
 export function digestInventory(files: Iterable<{ versionId: string; state: EdgeItem["state"] }>): InventoryDigest {
   const lines = Array.from(files, ({ versionId, state }) => `${versionId} ${state}\n`).sort();

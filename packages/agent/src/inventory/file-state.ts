@@ -87,7 +87,7 @@ export type FileEvent = (typeof fileEvents)[number];
 /** The next state for each event. `same` stands for no effect: the event came late, came twice, or is for another state. */
 type Row = Readonly<Record<FileEvent, FileState | "same">>;
 
-/** Every event is named here, so that a new one does not compile before somebody has thought of what it changes. */
+/** Every event is named here, so that a new one does not compile before its effect is decided. */
 const unaffected: Row = {
   changed: "same",
   vanished: "same",
@@ -185,14 +185,14 @@ export function nextState(state: FileState, event: FileEvent): FileState {
   return next === "same" ? state : next;
 }
 
-/** The state that waits for the card, once it is taken out: an upload ends with that. */
+/** Returns the state that waits for the card, once it is taken out: an upload ends with that. */
 export function stateBeneath(state: FileState): FileState {
   return state === "uploading" ? "requested" : state;
 }
 
 /**
- * The next state beneath `away`. Whatever needs the file itself waits for its card. A file that seems to be changed or gone
- * was looked for on another card: its own card will show what became of it.
+ * Returns the next state beneath `away`. Whatever needs the file itself waits for its card. A file that seems to be changed or gone was
+ * looked for on another card: its own card will show what became of it.
  */
 export function nextBeneath(before: FileState, event: FileEvent): FileState {
   const next = event === "changed" ? before : nextState(before, event);
@@ -201,7 +201,7 @@ export function nextBeneath(before: FileState, event: FileEvent): FileState {
 
 const waitsForCard: ReadonlySet<FileState> = new Set(["uploading", "deleting", "away", "gone"]);
 
-/** The state in which the cloud should know such a file; undefined where the cloud should not know it. */
+/** Returns the state in which the cloud should know such a file; undefined where the cloud should not know it. */
 export function reportedState(state: FileState): EdgeItem["state"] | undefined {
   return reportedStates[state];
 }
@@ -227,7 +227,7 @@ const reportedStates: Readonly<Record<FileState, EdgeItem["state"] | undefined>>
   gone: undefined,
 };
 
-/** Whether the version has no content of its own yet, so that a change of the file does not make another version. */
+/** Returns whether the version has no content of its own yet, so that a change of the file does not make another version. */
 export function isBeforeIndexing(state: FileState): boolean {
   return transitions[state] === beforeIndexing;
 }

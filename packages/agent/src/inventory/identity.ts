@@ -12,9 +12,9 @@ export function fileNumber(exact: bigint): FileNumber {
 const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * What the file system says about a file. While the identity stays, the file holds the version that was found under it; once
- * it changes, `plan-scan.ts` decides whether it still does. `device` is 0 on the file system of the root itself, because the
- * number may differ after a reboot: the marker tells which root it is.
+ * The file system's facts about a file. While the identity stays, the file holds the version that was found under it; once it changes,
+ * `plan-scan.ts` decides whether it still does. `device` is 0 on the file system of the root itself, because the number may differ after a
+ * reboot: the marker tells which root it is.
  */
 export interface FileIdentity {
   readonly device: FileNumber;

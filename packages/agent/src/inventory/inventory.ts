@@ -36,7 +36,7 @@ export interface Inventory {
   /** Version ids whose report is due, oldest first. */
   due(): ReadonlySet<string>;
   countByState(): Partial<Record<FileState, number>>;
-  /** What was found when the version was indexed. */
+  /** The findings of the time when the version was indexed. */
   findings(versionId: string): Findings | undefined;
   schema(sha256: string): Uint8Array | undefined;
   /** SHA-256 of all bytes as the file is now; undefined while it is not known, and where a change since would not show. */
@@ -45,7 +45,7 @@ export interface Inventory {
   contentHash(versionId: string): string | undefined;
   /** How its last import ended, while that holds. */
   outcome(versionId: string): ImportOutcome | undefined;
-  /** Versions whose import somebody on the device requested, while the cloud has not received that. */
+  /** Versions whose import users on the device requested, while the cloud has not received that. */
   localRequests(): string[];
   /** Deletions of files that are here and that are not over. */
   intents(): DeletionIntent[];
@@ -56,7 +56,7 @@ export interface Inventory {
   hasFilesHere(): boolean;
   /** Whether files of the card are away. */
   isAway(card: string): boolean;
-  /** The files of one card go away; those of the other one are here again, as what they were. */
+  /** Marks the files of one card as away, and brings those of the other one back in their former states. */
   swapCards(swap: CardSwap): void;
 }
 
@@ -103,7 +103,7 @@ function commitChange(database: DatabaseSync, write: () => void, trace: DurableW
   }
 }
 
-/** What every scan asks about each of 100,000 files, and what therefore must not cost a query. */
+/** Reads what every scan asks about each of 100,000 files, and what therefore must not cost a query. */
 function readMemory({ byVersion, byPath, removals, due, cardsOut }: Memory) {
   return {
     files: () => byVersion.values(),
@@ -123,7 +123,7 @@ function readMemory({ byVersion, byPath, removals, due, cardsOut }: Memory) {
   } satisfies Partial<Inventory>;
 }
 
-/** What is asked about single files, and would take too much memory for all of them. */
+/** Reads facts about single files, which would take too much memory for all of them. */
 function readDatabase(statements: AllStatements) {
   return {
     findings: (versionId) => statements.findings(versionId),

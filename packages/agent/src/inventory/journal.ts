@@ -178,7 +178,7 @@ export class Journal {
     if (lifeOf(file) === "deleting") this.#statements.deleteIntent(file.versionId);
   }
 
-  /** An outcome holds until an event leads to another state than one of an import that ended. */
+  /** An outcome is kept until an event leads to a state other than that of an import that ended. */
   #recordOutcome(file: TrackedFile, next: FileState, outcome: ImportOutcome | undefined): void {
     if (outcome) this.#statements.setOutcome(file.versionId, outcome);
     else if (next !== lifeOf(file) && !keepsOutcome.has(next)) this.#statements.deleteOutcome(file.versionId);

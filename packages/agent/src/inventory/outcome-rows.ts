@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { ImportOutcome } from "./tracked-file.ts";
 
 /**
- * What the state database keeps of the ends of imports and of local requests. An end is kept until the file moves on, so that
+ * The entries of the state database about the ends of imports and about local requests. An end is kept until the file moves on, so that
  * `explain` gives the control plane's own reason also after a restart.
  */
 export interface OutcomeStatements {

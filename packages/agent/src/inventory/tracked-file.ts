@@ -28,18 +28,18 @@ export interface TrackedFile {
 export interface Away {
   /** The id in the card's marker. */
   readonly card: string;
-  /** The state to which the file comes back with its card. What the cloud says meanwhile changes it. */
+  /** The state to which the file comes back with its card. Answers of the cloud change it meanwhile. */
   readonly before: FileState;
   /** Wall time, nanoseconds. */
   readonly sinceNs: bigint;
 }
 
-/** The state without regard to where the file's card is. */
+/** Returns the state without regard to where the file's card is. */
 export function lifeOf({ state, away }: Pick<TrackedFile, "state" | "away">): FileState {
   return away?.before ?? state;
 }
 
-/** What the examination of the file found out. */
+/** The findings of the file's examination. */
 export interface Findings {
   readonly headTailSha256: string;
   readonly startNs?: bigint;
@@ -60,7 +60,7 @@ export interface ImportOutcome {
   readonly text: string;
 }
 
-/** Why a version is gone: somebody else changed or removed the file, or we deleted it under that rule. */
+/** Why a version is gone: another program changed or removed the file, or we deleted it under that rule. */
 export type GoneBecause = "changed" | "vanished" | DeletionReason;
 
 export interface Removal {
@@ -81,7 +81,7 @@ export type InventoryStep =
       readonly identity?: FileIdentity;
       readonly findings?: Findings;
       readonly schemas?: readonly Schema[];
-      /** It is kept until an event leads to another state than one of an import that ended. */
+      /** It is kept until an event leads to a state other than that of an import that ended. */
       readonly outcome?: ImportOutcome;
     }
   /**
@@ -118,7 +118,7 @@ export type InventoryStep =
     }
   /** The file is due to be reported once more. */
   | { readonly do: "reportAgain"; readonly versionId: string }
-  /** Somebody on the device requested the import; the other step follows once the cloud has received that. */
+  /** A user on the device requested the import; the other step follows once the cloud has received that. */
   | { readonly do: "requestImport"; readonly versionId: string }
   | { readonly do: "forgetLocalRequest"; readonly versionId: string; readonly outcome?: ImportOutcome }
   | { readonly do: "forgetRemoval"; readonly versionId: string };

@@ -1,11 +1,11 @@
 import { createPublicKey, verify } from "node:crypto";
 import { isVersion } from "./versions.ts";
 
-/** What a release consists of. Its text is signed, and every file is known by its length and SHA-256. */
+/** The contents of a release. The manifest's text is signed, and every file is known by its length and SHA-256. */
 export interface ReleaseManifest {
   readonly product: "downlink-agent";
   readonly version: string;
-  /** Who runs an older version than this one has to take another step first. */
+  /** The oldest version that can be updated to this one directly; older ones need another step first. */
   readonly oldestFrom: string;
   /** When the commit was made; no machine's clock may stand before. */
   readonly builtAt: string;
@@ -65,7 +65,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A name is never a way out of the folder into which the file is written. */
+/** A file's name must not lead out of the folder into which the file is written. */
 function isFile(file: Partial<ReleaseFile> | null): boolean {
   return (
     /^[A-Za-z0-9][\w.+-]*$/.test(String(file?.name)) &&
@@ -75,7 +75,7 @@ function isFile(file: Partial<ReleaseFile> | null): boolean {
   );
 }
 
-/** The name of the archive for an architecture, as Node calls it. */
+/** Returns the name of the archive for an architecture, as Node calls it. */
 export function archiveName(version: string, architecture: string): string {
   return `downlink-agent-${version}-linux-${architecture}.tar.gz`;
 }

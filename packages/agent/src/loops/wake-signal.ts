@@ -1,4 +1,4 @@
-/** Wakes the loop that waits. A notification while nobody waits is kept for the next wait, so that none is lost. */
+/** Wakes the loop that waits. A notification that finds no loop waiting is kept for the next wait, so that none is lost. */
 export interface WakeSignal {
   notify(): void;
   /** Ends at the next notification, after `timeoutMs`, or once `signal` is aborted; it never throws. */

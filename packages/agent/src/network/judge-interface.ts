@@ -3,7 +3,7 @@ import type { InterfaceRules } from "../settings/interface-rules.ts";
 
 const METERED = "metered";
 
-/** Whether it matters that an interface is metered: to find that out, the agent has to run a program. */
+/** Returns whether it matters that an interface is metered: to find that out, the agent has to run a program. */
 export function dependOnMetered({ allowed, denied }: InterfaceRules): boolean {
   return [...allowed, ...denied].includes(METERED);
 }

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 
 const TIMEOUT_MS = 3000;
 
-/** Whether NetworkManager takes an interface for metered; false where there is no NetworkManager. */
+/** Returns whether NetworkManager takes an interface for metered; false where there is no NetworkManager. */
 export function isMetered(interfaceName: string): Promise<boolean> {
   const args = ["-g", "GENERAL.METERED", "device", "show", interfaceName];
   return new Promise((resolve) => {

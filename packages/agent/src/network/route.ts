@@ -4,7 +4,7 @@ import { isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 
 /**
- * The name of the interface through which the system would send to a URL's host; undefined while there is no route, or the
+ * Returns the name of the interface through which the system would send to a URL's host; undefined while there is no route, or the
  * interface has no name. A datagram socket is connected to find it, and nothing is sent.
  */
 export async function findInterface(url: string): Promise<string | undefined> {

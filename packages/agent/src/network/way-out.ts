@@ -13,7 +13,7 @@ export function openWayOut({ httpProxy, httpsProxy, noProxy, caFile }: WaySettin
   return { proxies: { httpProxy, httpsProxy, noProxy }, extraRoots };
 }
 
-/** The host to which packets for a URL go first: its proxy, or the URL's own host. */
+/** Returns the host to which packets for a URL go first: its proxy, or the URL's own host. */
 export function firstHop(url: string, proxies: ProxySettings): string {
   return proxyFor(url, proxies) ?? url;
 }

@@ -30,10 +30,9 @@ export function recheckMethod(state: FileState, contentHash: string | undefined)
 const statesInCloud: ReadonlySet<FileState> = new Set(["stored", "imported", "duplicate"]);
 
 /**
- * The files to read again, because a scan found them with another time or inode. They are not taken for new ones, because a
- * `chown -R`, a copy on a new card or a file system with new inode numbers at each mount would make a second recording of each.
- * They are in memory only: the next scan finds
- * again what was not decided when the agent ended. Meanwhile nothing of these files is sent or deleted.
+ * The files to read again, because a scan found them with another time or inode: after a `chown -R`, a copy on a new card or new inode
+ * numbers at a mount they are no new recordings. They are in memory only, because the next scan finds them again. Until they are decided,
+ * nothing of them is sent or deleted.
  */
 export interface RecheckBoard {
   has(versionId: string): boolean;

@@ -22,9 +22,9 @@ export interface Comparison {
 }
 
 /**
- * Whether the file at the path is still the known version. A hash decides wherever one is known. Where none is known, the cloud
- * stores nothing of the file; if it holds parts, the upload reads each of them again before it goes on. Throws `FileMovedError`
- * when the file changes meanwhile, what reading throws, and the signal's reason.
+ * Returns whether the file at the path is still the known version. A hash decides wherever one is known. Where none is known, the cloud
+ * stores nothing of the file; if it holds parts, the upload reads each of them again before it goes on. Throws `FileMovedError` when the
+ * file changes meanwhile, what reading throws, and the signal's reason.
  */
 export async function recheckFile(file: TrackedFile, recheck: Recheck, options: RecheckOptions): Promise<Comparison> {
   const { by, identity, isRestless, path } = recheck;

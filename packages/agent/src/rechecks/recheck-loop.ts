@@ -21,7 +21,7 @@ export interface RecheckContext {
   readonly notes: Pick<ExaminationNotes, "standingOf" | "begin" | "acquit">;
   /** Undefined while the root is missing. */
   readonly storage: () => Storage | undefined;
-  /** Whether somebody waits for the file. */
+  /** Whether a request waits for the file. */
   readonly isWanted: (versionId: string) => boolean;
   /** The step that records a hash, and whether it is a proof. */
   readonly hashStep: (file: Pick<TrackedFile, "versionId" | "identity">, hash: FileHash) => InventoryStep;
@@ -48,9 +48,9 @@ type Kind = (typeof kinds)[number];
 
 /** Decisions wait this long, or for this many others, so that one write to the disk records them together. */
 const commitEvery = { files: 200, ms: 250 };
-/** After this many files, the loop looks again at what is due: files for which somebody waits come first. */
+/** After this many files, the loop looks again at what is due: wanted files come first. */
 const FILES_A_TURN = 1000;
-/** A file for which somebody waits and that cannot be read this often becomes another version, with the reason. */
+/** A wanted file that cannot be read this often becomes another version, with the reason. */
 const MAX_READ_FAILURES = 3;
 
 /** Finds out whether files with another time or inode still hold the same content. */

@@ -9,8 +9,8 @@ type Answer = Pick<Output<typeof api.edge.report>, "imported" | "failed">;
 const ended: ReadonlySet<FileState> = new Set(["imported", "failed", "duplicate"]);
 
 /**
- * What the answer to a listing says about the ends of imports. It is about the files as they were when the listing was sent: what
- * happened to a file since is newer. An older cloud does not say which imports failed, so its silence means nothing.
+ * Plans the steps for the ends of imports that the answer to a listing names. It is about the files as they were when the listing was sent:
+ * later events are newer. An older cloud does not say which imports failed, so its silence means nothing.
  */
 export function planEnds(
   inventory: Pick<Inventory, "version" | "outcome">,

@@ -18,7 +18,7 @@ const MAX_UPSERT_BYTES = edgeLimits.bytesPerReport - 256 * 1024;
 const MAX_SCHEMA_BYTES = 3 * 1024 * 1024;
 /** JSON may escape a path to six times its length. */
 const MOST_ESCAPED = 6;
-/** What an item holds beside its path and what was found in it: times, hashes and a reason. */
+/** The bytes of an item besides its path and its findings: times, hashes and a reason. */
 const FRAME_BYTES = 4096;
 
 export interface ReportLimits {
@@ -55,13 +55,13 @@ interface ReportEntry {
   readonly confirmation: InventoryStep;
 }
 
-/** Undefined for a version that is not reported, because it is gone or was not examined yet. */
+/** Returns the entry of a version; undefined where it is not reported, because it is gone or was not examined yet. */
 function entryOf(inventory: Inventory, versionId: string, limits: ReportLimits): ReportEntry | undefined {
   const file = inventory.version(versionId);
   const state = file && reportedState(lifeOf(file));
   if (!file || !state) return undefined;
   const findings = inventory.findings(versionId);
-  // A file without a device is reported as indexed, because somebody may have made its device meanwhile.
+  // A file without a device is reported as indexed, because its device may have been created meanwhile.
   const item = itemOf(file, state === "unassigned" ? "indexed" : state, findings);
   if (!item) return undefined;
   const isWanted = item.state === "indexed" && limits.wantsImport(item.path);
@@ -72,7 +72,7 @@ function entryOf(inventory: Inventory, versionId: string, limits: ReportLimits):
   };
 }
 
-/** The steps to record after a batch, when the cloud has said which of its files belong to no device. */
+/** Returns the steps to record after a batch, when the cloud has said which of its files belong to no device. */
 export function settleBatch({ confirmations }: ReportBatch, unassigned: readonly Unassigned[] = []): InventoryStep[] {
   const reasons = new Map(unassigned.map(({ versionId, code, text }) => [versionId, { code, text }]));
   return confirmations.map((step) => {

@@ -85,7 +85,7 @@ type ChangesContext = ReportContext & {
   readonly limits: () => ReportLimits;
 };
 
-/** What changed since the cloud knew all; false when nothing did. */
+/** Sends the changes since the cloud knew all; false where nothing changed. */
 async function sendChanges(ctx: ChangesContext, signal: AbortSignal) {
   const { inventory, board, channel, unassigned } = ctx;
   const due = new Set([...inventory.due(), ...unassigned.due()].filter(channel.isAccepted));
@@ -109,7 +109,7 @@ function mayReportGone(board: WorkBoard, versionId: string): boolean {
   return request?.stage !== "deliver" || board.isClosed(request);
 }
 
-/** What we deleted ourselves is reported with the rule that asked for it. */
+/** Files that we deleted ourselves are reported with the rule that asked for it. */
 function splitByCause({ removals }: Inventory, versionIds: readonly string[]): Pick<Report, "removals" | "deletions"> {
   const gone = versionIds.map((versionId) => ({ versionId, because: removals().get(versionId)!.because }));
   return {

@@ -99,7 +99,9 @@ function endListing({ state, facts }: ListingContext): void {
   if (facts.areEndsUnknown()) facts.noteEndsKnown();
 }
 
-/** What is known to be stored of the files of an agent that lost its state; it is no proof that they are stored still. */
+/**
+ * Returns the steps for files that the cloud stored, of an agent that lost its state; they are no proof that the files are stored still.
+ */
 function stepsOfStored({ version }: Inventory, { importedContents = [] }: ReportAnswer): InventoryStep[] {
   return importedContents.flatMap(({ versionId, sha256 }): InventoryStep[] => {
     const of = version(versionId)?.identity;

@@ -2,7 +2,7 @@ import type { Inventory } from "../inventory/inventory.ts";
 import { lifeOf } from "../inventory/tracked-file.ts";
 import type { Clock } from "../system/clock.ts";
 
-/** Files that belong to no device. Somebody may make their device at any time, so the cloud is asked about them again. */
+/** Files that belong to no device. Their device may be created at any time, so the cloud is asked about them again. */
 export interface UnassignedFiles {
   /** The files to ask about now, each once each time. */
   due(): ReadonlySet<string>;

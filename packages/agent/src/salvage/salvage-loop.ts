@@ -105,7 +105,7 @@ const ENDS_AGENT =
   "The agent ended more than once while it salvaged the file, which may take more memory than there is. It can be asked for again a day later.";
 const FILE_GONE = "The file is no longer on the device, or was changed.";
 
-/** Undefined where the next scan finds out. */
+/** Returns why a salvage failed; undefined where the next scan finds it out. */
 function explain(error: unknown, { path }: TrackedFile): { code: SalvageFailure; text: string } | undefined {
   if (error instanceof FileMovedError || error instanceof SourceChangedError) return undefined;
   if (error instanceof SalvageEmptyError)

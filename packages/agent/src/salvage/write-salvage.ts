@@ -39,11 +39,9 @@ const FREE_SHARE = 0.05;
 const CHECK_EVERY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Writes what is readable of a file into another one in the root. It is not made while it is sent, because parts need their digests
- * first, and an upload that is interrupted for days must find the same bytes again. It is not made in the cloud, because then the
- * unreadable bytes would cross the link too. It is written as a whole or not at all: after a crash at any instant there is nothing
- * under the final name, or a recording that was inspected. Throws {@link SalvageEmptyError}, {@link NoRoomError}, `FileMovedError`,
- * and what reading throws.
+ * Writes what is readable of a file into another one in the root: on the device, so that unreadable bytes do not cross the link, and before
+ * the upload, whose parts need their digests first. After a crash there is nothing under the final name, or a whole recording. Throws
+ * {@link SalvageEmptyError}, {@link NoRoomError}, `FileMovedError`, and what reading throws.
  */
 export async function writeSalvage(job: SalvageJob): Promise<void> {
   const { storage, file } = job;

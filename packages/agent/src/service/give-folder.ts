@@ -12,8 +12,8 @@ export interface LeftStep {
 const ownerless = new Set([0x4d44, 0x2011bab0, 0x5346544e, 0x7366746e]);
 
 /**
- * Lets a user read, write and delete in the recordings' folder, also what others make there later. It uses access lists, so
- * that nobody loses any right. Returns what root has to do where that is not possible.
+ * Lets a user read, write and delete in the recordings' folder, also files that others make there later. It uses access lists, so that no
+ * other user loses a right. Returns the steps that are left to root where that is not possible.
  */
 export function giveFolder(root: string, user: string): LeftStep[] {
   const commands = [

@@ -3,7 +3,7 @@ import type { Log } from "../diagnostics/log.ts";
 
 const TIMEOUT_MS = 10_000;
 
-/** Whether a service manager waits for notifications. */
+/** Returns whether a service manager waits for notifications. */
 export function hasServiceManager(): boolean {
   return process.env.NOTIFY_SOCKET !== undefined;
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DEFAULT_FILE } from "../settings/settings.ts";
 
-/** The package's start script says here by which command it was called; without a package it is not set. */
+/** Returns the command by which the package's start script was called; undefined without a package. */
 export function packagedCommand(): string | undefined {
   return process.env.DOWNLINK_AGENT_COMMAND || undefined;
 }
@@ -33,7 +33,7 @@ export function installedUnitFor(configFile = DEFAULT_FILE): string | undefined 
   return existsSync(join(DROP_INS, "downlink-agent.service")) ? "downlink-agent.service" : undefined;
 }
 
-/** Each of several agents has a state directory of its own. Undefined for the file of the only one. */
+/** Returns the state directory of one of several agents; undefined for the file of the only one. */
 export function stateDirFor(configFile: string | undefined): string | undefined {
   const name = configFile === undefined ? undefined : instanceOf(configFile);
   return name === undefined ? undefined : `/var/lib/downlink-agent-${name}`;

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** Undefined when the program succeeded, otherwise its message. */
+/** Runs a program. Returns undefined when it succeeded, otherwise its message. */
 export function runProgram(command: readonly string[]): string | undefined {
   const [program, ...args] = command as [string, ...string[]];
   const { error, status, stderr } = spawnSync(program, args, { encoding: "utf8" });
@@ -15,7 +15,7 @@ export interface UserIds {
   readonly gid: number;
 }
 
-/** The ids of a user; undefined where there is no such user. */
+/** Returns the ids of a user; undefined where there is no such user. */
 export function findUser(name: string): UserIds | undefined {
   const [uid, gid] = ["-u", "-g"].map((flag) =>
     Number(spawnSync("id", [flag, name], { encoding: "utf8" }).stdout || Number.NaN),
@@ -23,7 +23,7 @@ export function findUser(name: string): UserIds | undefined {
   return Number.isInteger(uid) && Number.isInteger(gid) ? { uid: uid!, gid: gid! } : undefined;
 }
 
-/** Whether the system lets a user do something: `what` is any choice of `rwx`. Only root can ask for others. */
+/** Returns whether the system lets a user do something: `what` is any choice of `rwx`. Only root can ask for others. */
 export function mayUser({ uid, gid }: UserIds, path: string, what: string): boolean {
   const tests = [...what].flatMap((letter, index) => [...(index === 0 ? [] : ["-a"]), `-${letter}`, path]);
   return spawnSync("test", tests, { uid, gid }).status === 0;

@@ -31,7 +31,7 @@ function statusOf({ describe }: ServiceContext): string {
   return `STATUS=${describe()}`;
 }
 
-/** A third of the time after which systemd restarts the agent. */
+/** Returns a third of the time after which systemd restarts the agent. */
 function feedEveryMs(): number {
   const watchdogMs = Number(process.env.WATCHDOG_USEC) / 1000;
   return watchdogMs > 0 ? Math.floor(watchdogMs / 3) : FEED_EVERY_MS;

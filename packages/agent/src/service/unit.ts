@@ -48,7 +48,7 @@ export function makePackagedUnit({ isTemplate }: { isTemplate: boolean }): strin
   });
 }
 
-/** The lines that open the directories of this agent, also in a drop-in beside the unit of a package. */
+/** Returns the lines that open the directories of this agent, also in a drop-in beside the unit of a package. */
 export function openPlaces({ stateDir, storageRoot }: Pick<UnitOptions, "stateDir" | "storageRoot">): string {
   const state =
     stateDir === MANAGED_STATE_DIR ? "StateDirectory=downlink-agent\nStateDirectoryMode=0750" : writable(stateDir);

@@ -1,6 +1,6 @@
 import { InvalidSettingError } from "./invalid-setting-error.ts";
 
-/** What to do about a mistake: to throw it, or to report it and go on without the value. */
+/** Handles a mistake: throws it, or reports it and goes on without the value. */
 export type OnMistake = (mistake: InvalidSettingError) => void;
 
 export function throwMistake(mistake: InvalidSettingError): never {

@@ -41,7 +41,7 @@ interface Definition<T> {
   /** The default of a setting that the control plane may set. The value is absent here unless it is given on the device. */
   readonly cloudFallback?: string;
   readonly isSecret?: true;
-  /** Finds what is secret in a text of which not all is secret. */
+  /** Returns the secret parts of a text that is not secret as a whole. */
   readonly secretsIn?: (text: string) => readonly string[];
 }
 
@@ -137,7 +137,7 @@ export interface SettingSources {
   readonly isFileOptional?: boolean;
   /** Commands that only show something report mistakes and go on without the value. Where it is absent, mistakes are thrown. */
   readonly onMistake?: OnMistake;
-  /** What the control plane set last, by setting. */
+  /** The last settings of the control plane, by setting. */
   readonly cloud?: Partial<Record<SettingName, string>>;
 }
 
@@ -153,11 +153,13 @@ export interface ResolvedSetting {
   readonly value: unknown;
   readonly takesEffect: TakesEffect;
   readonly isSecret: boolean;
-  /** The parts of the text that nobody may see. */
   readonly secrets: readonly string[];
 }
 
-/** A flag goes before the environment, that before the env file, that before the default. Throws an {@link InvalidSettingError} that names the place. */
+/**
+ * Loads the settings: a flag takes precedence over the environment, that over the env file, that over the default. Throws an {@link
+ * InvalidSettingError} that names the place.
+ */
 export function loadSettings(sources: Omit<SettingSources, "cloud">): Settings {
   const isLeftOpen = ({ setting, origin }: ResolvedSetting) =>
     origin === "default" && (definitions[setting] as Definition<unknown>).cloudFallback !== undefined;
@@ -168,7 +170,7 @@ export function loadSettings(sources: Omit<SettingSources, "cloud">): Settings {
   return Object.fromEntries(entries) as Settings;
 }
 
-/** Every setting with where its value comes from; what the control plane sets goes before the default. */
+/** Returns every setting with the origin of its value; a value of the control plane takes precedence over the default. */
 export function resolveSettings({
   configFile,
   isFileNew,

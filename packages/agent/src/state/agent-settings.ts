@@ -14,10 +14,10 @@ const shown = [
   "incompleteAfterMs",
 ] as const;
 
-/** What `status` and `explain` need of the settings with which the agent was started last; no secret is among it. */
+/** The settings that `status` and `explain` need, as of the agent's last start; no secret is among them. */
 export type ShownSettings = Partial<Pick<Settings, (typeof shown)[number]>>;
 
-/** For users who may read the state but not the file of the settings, which holds the token. */
+/** Reads the settings for users who may read the state but not the file of the settings, which holds the token. */
 export function readAgentSettings(database: DatabaseSync): ShownSettings {
   const value = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;
   return value === undefined ? {} : (JSON.parse(String(value)) as ShownSettings);

@@ -11,7 +11,7 @@ import { lockStateDir } from "./lock.ts";
 import { shareState } from "./share-state.ts";
 import { openStateFacts, type StateFacts } from "./state-facts.ts";
 
-/** What the state directory holds, locked against other agents until disposed. */
+/** The contents of the state directory, locked against other agents until disposed. */
 export interface AgentState extends Disposable {
   readonly inventory: Inventory;
   readonly facts: StateFacts;

@@ -14,7 +14,7 @@ export interface CardFacts {
   knowsAllCards(): boolean;
 }
 
-/** Stands among the cards for other cards that may exist and of which nothing is known. */
+/** The entry among the cards for other cards that may exist and of which nothing is known. */
 export const UNKNOWN_CARDS = "?";
 
 /** Kept in the database alone: a state that loses it has seen no card. */

@@ -3,7 +3,7 @@ import type { AgentSettings } from "@downlink/protocol";
 
 const FACT = "cloudSettings";
 
-/** What the control plane set last. It is kept to be shown while no agent runs. */
+/** Reads the last settings of the control plane. They are kept to be shown while no agent runs. */
 export function readCloudSettings(database: DatabaseSync): AgentSettings {
   const value = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;
   return value === undefined ? {} : (JSON.parse(String(value)) as AgentSettings);

@@ -132,8 +132,8 @@ function isThere(path: string): boolean {
 }
 
 /**
- * A user who may not write beside the database cannot make the files that its log needs. While an agent runs, or after it was
- * killed, these files exist; otherwise the database is complete and nobody changes it.
+ * A user who may not write beside the database cannot make the files that its log needs. While an agent runs, or after it was killed, these
+ * files exist; otherwise the database is complete and does not change.
  */
 function openReadOnly(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });

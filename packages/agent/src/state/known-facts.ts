@@ -8,7 +8,7 @@ export interface KnownRetention {
   readonly heldUntilNs: bigint;
 }
 
-/** A pause as it is kept: as JSON, because a name may hold anything. Its end is absent where somebody has to end it. */
+/** A pause as it is kept: as JSON, because a name may hold anything. Its end is absent where `agent resume` has to end it. */
 export interface KnownPause extends Partial<WaitEnd> {
   readonly by: string;
   readonly since: string;

@@ -60,12 +60,12 @@ export function openOwner(table: FactsTable, stateDir: string): OwnerFacts {
   };
 }
 
-/** Readable for the group, whose members may read the state (`share-state.ts`). */
+/** Lets the group read the file, because its members may read the state (`share-state.ts`). */
 function writeOwnerFile(stateDir: string, owner: Owner): void {
   writeDurableFile(ownerPath(stateDir), `${JSON.stringify(owner, null, 2)}\n`, 0o640);
 }
 
-/** What may not change, and what to say where it differs. */
+/** The facts that may not change, and what to say where one differs. */
 const fixedFacts = [
   ["machineId", "was made on another machine"],
   ["apiUrl", "belongs to another control plane"],

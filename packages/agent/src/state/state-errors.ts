@@ -23,7 +23,7 @@ export function isStateCorrupt(error: unknown): boolean {
   return code === sqliteCodes.corrupt || code === sqliteCodes.notADatabase;
 }
 
-/** The primary result code; extended codes carry more in the higher bits. */
+/** Returns the primary result code; extended codes carry more in the higher bits. */
 function sqliteCode(error: unknown): number | undefined {
   const { code, errcode } = (error ?? {}) as { code?: string; errcode?: number };
   return code === "ERR_SQLITE_ERROR" && errcode !== undefined ? errcode & 0xff : undefined;

@@ -8,7 +8,7 @@ import { type OwnerFacts, openOwner } from "./owner.ts";
 
 /** Facts about the state as a whole. */
 export interface StateFacts extends OwnerFacts, CardFacts, SessionFacts, CloudFacts {
-  /** Somebody on the device stopped uploads; undefined: nobody did, or it is over. */
+  /** The pause that a user on the device began; undefined where there is none, or it is over. */
   pause(): KnownPause | undefined;
   notePause(pause: KnownPause | undefined): void;
   /** The disk limits of the operator; undefined: an agent of this state never looked at any. */
@@ -23,13 +23,13 @@ export interface StateFacts extends OwnerFacts, CardFacts, SessionFacts, CloudFa
 interface SessionFacts {
   /** The processes that said hello with this state last, the newest at the end. */
   instanceIds(): readonly string[];
-  /** Is noted before the first hello of the process, which may be answered without that the answer arrives. */
+  /** Notes the id before the first hello of the process, because the answer to it may be lost. */
   noteInstanceId(id: string): void;
   lastLease(): number | undefined;
   noteLease(lease: number): void;
 }
 
-/** What the control plane said. */
+/** The facts that the control plane stated. */
 interface CloudFacts {
   noteCloudSettings(settings: AgentSettings): void;
   /** Where the control plane wants bytes sent to. */
@@ -43,7 +43,7 @@ interface CloudFacts {
   /** An earlier agent did not learn how all imports ended: the answer to a listing says it. */
   areEndsUnknown(): boolean;
   noteEndsKnown(): void;
-  /** What time the server said that it is, at which uptime since which start of the machine. */
+  /** The server's time, with the uptime of this machine at that moment and the start from which the uptime counts. */
   serverTime(): KnownServerTime | undefined;
   noteServerTime(known: KnownServerTime): void;
 }

@@ -1,7 +1,7 @@
 import type { Server, Socket } from "node:net";
 
 export interface SocketLimits {
-  /** How many connections may be open. One more ends the oldest, so that a user who holds many locks nobody out. */
+  /** The most connections that may be open. One more ends the oldest, so that a user who holds many does not lock out others. */
   readonly most: number;
   /** How long a connection may last, whatever the other end does. */
   readonly lifeMs: number;
@@ -26,7 +26,7 @@ export function boundSockets(server: Server, { most, lifeMs }: SocketLimits): ()
   };
 }
 
-/** Makes one result at a time, however many ask for it: those who ask while one is made share the next one. */
+/** Makes one result at a time, however many callers ask for it: callers that ask while one is made share the next one. */
 export function shareNext<T>(make: () => Promise<T>): () => Promise<T> {
   let making: Promise<T> | undefined;
   let next: Promise<T> | undefined;

@@ -74,7 +74,7 @@ function oldestNotImported(inventory: Inventory): bigint | undefined {
   return oldestNs;
 }
 
-/** It is rounded to the second, so that it is the same in each heartbeat while nobody sets the clock. */
+/** It is rounded to the second, so that it is the same in each heartbeat until the clock is set. */
 function bootTimeNs(clock: Clock): bigint {
   const bootMs = Number(clock.nowNs() / 1_000_000n) - clock.uptimeMs();
   return BigInt(Math.round(bootMs / SECOND_MS)) * 1_000_000_000n;

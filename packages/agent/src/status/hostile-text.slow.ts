@@ -25,7 +25,7 @@ function assertHarmless(text: string, what: string): void {
   for (const line of text.split("\n")) assert.doesNotMatch(line, OBEYED, what);
 }
 
-/** The places of all texts in a document. */
+/** Returns the places of all texts in a document. */
 function placesOf(value: unknown, place: string[] = []): string[][] {
   if (typeof value === "string") return [place];
   if (typeof value !== "object" || value === null) return [];

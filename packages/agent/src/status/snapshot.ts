@@ -113,7 +113,7 @@ function describeDeletions({ deletions, inventory, clock }: SnapshotContext): St
   };
 }
 
-/** The order of problems: those that cause others come first, as in the table. */
+/** Returns the order of problems: those that cause others come first, as in the table. */
 function weightOf(code: ProblemCode): number {
   return problemCodes.indexOf(code);
 }

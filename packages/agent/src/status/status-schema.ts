@@ -70,7 +70,7 @@ export const statusSchema = {
       type: "array",
       items: object({ path: text, failures: count, lastError: text, nextTryAt: text }),
     },
-    /** What limits uploads. `bytesPerSecond` is null where there is no limit; `until` says when another rate holds. */
+    /** The limits of uploads. `bytesPerSecond` is null where there is no limit; `until` says when another rate holds. */
     throttle: object({
       isPaused: { type: "boolean" },
       text: textOrNull,
@@ -81,7 +81,7 @@ export const statusSchema = {
     }),
     /** A pause by `agent pause`. `until` is null where `agent resume` has to end it; all are null where there is no pause. */
     pause: object({ by: textOrNull, since: textOrNull, until: textOrNull }),
-    /** What will be deleted under which rule, and what was deleted since the start. Before `heldUntil` nothing is deleted for its age. */
+    /** The planned deletions by rule, and the deletions since the start. Before `heldUntil` nothing is deleted for its age. */
     deletions: object({
       planned: {
         type: "array",
@@ -99,7 +99,7 @@ export const statusSchema = {
         items: object({ path: text, sizeBytes: count, reason: deletionReason, deletedAt: text }),
       },
     }),
-    /** What was counted since the start of the agent. */
+    /** The counts since the start of the agent. */
     counters: object({ uploadedBytes: count, uploadedFiles: count, failedTries: count, scans: count }),
     problems: {
       type: "array",

@@ -1,9 +1,9 @@
 import type { Clock } from "./clock.ts";
 
-/** When something happened, by the machine's uptime: nobody can set that, so its age stays right. */
+/** When something happened, by the machine's uptime: it cannot be set, so the age stays right. */
 export interface Instant {
   readonly uptimeMs: number;
-  /** What the wall clock showed. */
+  /** The time that the wall clock showed. */
   readonly shownNs: bigint;
 }
 
@@ -16,8 +16,8 @@ export function noteInstant(clock: Clocks): Instant {
 }
 
 /**
- * The instant in nanoseconds since the epoch, by the wall clock as it is set now: the age that anybody computes from it is
- * right, whatever the clock showed then. It differs from what the clock showed by whole seconds, so that it does not flicker.
+ * Returns the instant in nanoseconds since the epoch, by the wall clock as it is set now: the age that anybody computes from it is right,
+ * whatever the clock showed then. It differs from what the clock showed by whole seconds, so that it does not flicker.
  */
 export function correctedNs({ uptimeMs, shownNs }: Instant, clock: Clocks): bigint {
   const agoNs = BigInt(Math.round((clock.uptimeMs() - uptimeMs) * 1e6));

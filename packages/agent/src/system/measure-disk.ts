@@ -3,7 +3,7 @@ import { isFileSystemError } from "./system-error.ts";
 
 export interface MeasuredDisk {
   readonly totalBytes: number;
-  /** What an ordinary user may still write. */
+  /** The bytes that an ordinary user may still write. */
   readonly freeBytes: number;
   /** The blocks in use, as `df` counts them: with what is free this is less than all, where blocks are reserved for root. */
   readonly usedBytes: number;

@@ -22,9 +22,9 @@ export function endIn(forMs: number, { clock, bootId }: Machine): WaitEnd {
 }
 
 /**
- * The end as this process counts it; it is the same object where nothing changed. The end is counted by the machine's uptime, which
- * nobody can set. After a restart of the machine only the wall clock is left, and it may be wrong by years: it may end the wait, but
- * never makes it longer than it was at first.
+ * Returns the end as this process counts it; it is the same object where nothing changed. It is counted by the machine's uptime, which
+ * cannot be set. After a restart of the machine only the wall clock is left, which may be wrong by years: it may end the wait, but never
+ * makes it longer than it was at first.
  */
 export function countOn<T extends WaitEnd>(end: T, { clock, bootId }: Machine): T {
   if (end.bootId !== undefined && end.bootId === bootId) return end;

@@ -1,8 +1,8 @@
-// deleting/crash.slow.ts runs this as a process of its own. It deletes the file `a.mcap` under a permit (or settles what another
-// run left), and kills itself right before or after its Nth step that changes files or the state database.
-//   node delete-and-die.ts (delete|settle|swap) ROOT STATE_DIR N
-// With `swap`, `other.mcap` takes the file's place right before it is moved into the trash.
-// When it reaches its end, it prints how many such points there are.
+// A process of crash.slow.ts: deletes `a.mcap` under a permit (or settles what another run left), and kills itself before or after its Nth
+// step that changes files or the state database. With `swap`, `other.mcap` takes the file's place before the move into the trash. At its end
+// it prints how many points there are.
+//
+//     node delete-and-die.ts (delete|settle|swap) ROOT STATE_DIR N
 import fs, { statSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { DatabaseSync } from "node:sqlite";

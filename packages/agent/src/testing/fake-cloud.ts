@@ -48,16 +48,16 @@ export class FakeCloud implements AsyncDisposable {
   readonly cancelled = new Set<string>();
   /** How many requests an answer names; it says where there are more. */
   requestsPerAnswer = Number.POSITIVE_INFINITY;
-  /** What agents gave up, in order. */
+  /** The imports that agents gave up, in order. */
   readonly failures: { readonly requestId: string; readonly code: string }[] = [];
-  /** What agents deleted themselves, and why. */
+  /** The versions that agents deleted themselves, with the reasons. */
   readonly deleted = new Map<string, string>();
   readonly calls: FakeRequest[] = [];
   readonly uploads: FakeUploads;
   readonly permits = new FakePermits();
   settings: EdgeSettings = { enabled: true, retainRecordingsSeconds: 0, autoDeleteAfterImport: false };
   device = { id: "dev_1", name: "rover-1" };
-  /** Undefined for a control plane that does not give it. */
+  /** Undefined for a control plane that does not name projects. */
   projectName: string | undefined = "field tests";
   /** The site, where the token belongs to one. */
   site: { id: string; name: string } | undefined;
@@ -185,7 +185,7 @@ export class FakeCloud implements AsyncDisposable {
     this.#leases.takeElsewhere();
   }
 
-  /** Simulates a restore from a backup where nobody renewed the incarnation. */
+  /** Simulates a restore from a backup without a new incarnation. */
   forgetLeases(): void {
     this.#leases.setBack(0);
   }

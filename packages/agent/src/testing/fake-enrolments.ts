@@ -11,7 +11,6 @@ interface Enrolment {
 interface Admission {
   readonly authorization: string | undefined;
   readonly call: string | undefined;
-  /** The token of the device. */
   readonly token: string;
   readonly enrolmentToken: string;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { api, type ErrorCode, errorCodes, type Operation } from "@downlink/protocol";
 import { RefusalError } from "./refusal.ts";
 
-/** What happens to one request instead of, or before, its answer. */
+/** A fault of one request, instead of its answer or before it. */
 export type Fault =
   | { readonly kind: "answer"; readonly status: number; readonly code?: ErrorCode; readonly retryAfterSeconds?: number }
   | { readonly kind: "html"; readonly status: number }
@@ -20,7 +20,6 @@ export interface FakeRequest {
   readonly path: string;
 }
 
-/** A request that has come in. */
 export interface Received {
   readonly request: IncomingMessage;
   readonly url: URL;

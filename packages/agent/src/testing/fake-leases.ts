@@ -11,7 +11,7 @@ export class FakeLeases {
   #held: { number: number; instanceId: string; renewedMs: number } | undefined;
   #count = 0;
 
-  /** Refuses while somebody else holds a lease. `isAnother` is true for a new instance, whose reports are counted again. */
+  /** Refuses while another agent holds a lease. `isAnother` is true for a new instance, whose reports are counted again. */
   take({ instanceId, formerInstanceIds = [], lease, leaseMs }: FakeHello & { leaseMs: number }): {
     number: number;
     isAnother: boolean;

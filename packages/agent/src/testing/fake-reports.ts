@@ -2,7 +2,7 @@ import type { EdgeItem, WantedImport } from "@downlink/protocol";
 import { type FakeReport, placeItems, unassignedAmong } from "./fake-places.ts";
 import { RefusalError } from "./refusal.ts";
 
-/** What a report changes in the cloud, and on what the answer depends. */
+/** The facts in the cloud that a report changes, and on which the answer depends. */
 interface ReportedTo {
   readonly files: Map<string, EdgeItem>;
   readonly schemas: Map<string, string>;
@@ -18,7 +18,7 @@ interface ReportedTo {
   readonly isItemRefused: (item: EdgeItem) => boolean;
 }
 
-/** What agents report: each report once, and listings that count as whole only where all of one arrived. */
+/** Takes the reports of agents: each report once, and listings that count as whole only where all of one arrived. */
 export class FakeReports {
   readonly #cloud: ReportedTo;
   /** How many listings were received to their end. */

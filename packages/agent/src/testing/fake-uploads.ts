@@ -137,7 +137,7 @@ export class FakeUploads {
     return {};
   }
 
-  /** What is held of one part in pieces; a test may change it. */
+  /** The pieces that are held of one part; a test may change them. */
   pieces(requestId: string, number: number): HeldBytes[] {
     return this.#uploads.get(`upl_${requestId}`)?.pieces.of(number) ?? [];
   }
@@ -186,7 +186,7 @@ function fail(code: ConstructorParameters<typeof RefusalError>[0]): never {
   throw new RefusalError(code);
 }
 
-/** What a target accepts. All parts and pieces of an upload have one kind of digest, which its opening named. */
+/** Returns the query that a target accepts. All parts and pieces of an upload have one kind of digest, which its opening named. */
 function asQuery({ md5, sha256, length }: DigestFields & { length: number }, digest: DigestAlgorithm): URLSearchParams {
   const value = { md5, sha256 }[digest];
   if (value === undefined) throw new RefusalError("InvalidRequest");

@@ -8,7 +8,7 @@ import {
 } from "@downlink/protocol";
 import { RefusalError } from "./refusal.ts";
 
-/** What the cloud wants of the agent, and how long it lets a poll wait. */
+/** The work that the cloud wants of the agent, and how long it lets a poll wait. */
 interface Wanting {
   readonly requests: ReadonlyMap<string, WantedImport>;
   readonly requestsPerAnswer: number;
@@ -60,7 +60,7 @@ interface LocallyRequested {
   requestImport(path: string): string;
 }
 
-/** Requests the imports that somebody on the device wants, unless they are requested already. */
+/** Requests the imports that users on the device want, unless they are requested already. */
 export function answerLocalRequests(cloud: LocallyRequested, versionIds: readonly string[]): unknown {
   if (!cloud.takesLocalRequests) throw new RefusalError("NotFound");
   const answers = versionIds.map((versionId) => {

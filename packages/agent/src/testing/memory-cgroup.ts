@@ -10,7 +10,7 @@ export interface MemoryCgroup extends Disposable {
   kills(): number;
 }
 
-/** The memory that the unit allows. */
+/** Returns the memory that the unit allows. */
 export function unitMemoryBytes(): number {
   const unit = makeUnit({
     command: ["agent"],

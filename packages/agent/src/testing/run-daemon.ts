@@ -35,7 +35,7 @@ export function settingsFor(
   return loadSettings({ flags: { ...quick, ...own, ...flags }, environment: {}, configFile: "/dev/null" });
 }
 
-/** The same settings as flags of the command line. */
+/** Returns the same settings as flags of the command line. */
 export function flagsFor(device: Device, cloud: Pick<FakeCloud, "url" | "token">): string[] {
   return ["--token", cloud.token, "--url", cloud.url, "--storage-root", device.root, "--state-dir", device.stateDir];
 }

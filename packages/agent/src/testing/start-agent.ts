@@ -54,7 +54,7 @@ function becoming({ uid, gid, groups = [] }: NonNullable<StartOptions["user"]>):
 
 export const nobody = { uid: 65_534, gid: 65_534 };
 
-/** Returns why the program cannot run as the user nobody here, for tests that are then skipped. */
+/** Returns why the program cannot run as the user `nobody` here, for tests that are then skipped. */
 export function whyNotAsNobody(): string | undefined {
   if (process.getuid?.() !== 0) return "needs root, to become somebody else";
   const asks = ["test", "-x", process.execPath, "-a", "-r", main];

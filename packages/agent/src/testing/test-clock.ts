@@ -18,15 +18,15 @@ export function createStoppedClock(atMs = 0): StoppedClock {
 }
 
 export interface RunningClock extends Clock {
-  /** How far wall time is ahead of the machine's: somebody has set the clock. */
+  /** How far wall time is ahead of the machine's, as if the clock had been set. */
   skewNs: bigint;
-  /** How far the time that nobody can set is ahead of the machine's. A test that lets time pass adds to it. */
+  /** How far monotonic time and uptime are ahead of the machine's. A test that lets time pass adds to it. */
   aheadMs: number;
 }
 
 interface Given {
   readonly skewNs?: bigint;
-  /** How many times as fast as the machine's each time passes that nobody can set; 0 if only `aheadMs` moves it. */
+  /** How many times as fast as the machine's monotonic time and uptime pass; 0 if only `aheadMs` moves one. */
   readonly pace?: { readonly monotonicMs?: number; readonly uptimeMs?: number };
 }
 

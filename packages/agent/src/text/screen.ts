@@ -38,7 +38,7 @@ export function fitLines(text: string, columns: number): string {
   return text.split("\n").flatMap(fitLine).join("\n");
 }
 
-/** A message with commands as it is printed. */
+/** Returns a message with commands as it is printed. */
 export function messageOf(text: string, options: RenderOptions): string {
   return `${fitLines(asPrinted(text, options), options.columns)}\n`;
 }

@@ -5,9 +5,9 @@ import { isFileSystemError } from "../system/system-error.ts";
 import { ContentMismatchError, PartMismatchError } from "./open-upload.ts";
 
 /**
- * What a failed upload means. With `moved` the file is not the wanted version; with `rewritten` neither, but its times do not
- * show it. With `unreadable` the disk or its permissions failed. With `cancelled` the cloud does not want the file any more.
- * With `again` the agent or the cloud has a problem, and the file has none.
+ * The meaning of a failed upload. With `moved` the file is not the wanted version; with `rewritten` neither, but its times do not show it.
+ * With `unreadable` the disk or its permissions failed. With `cancelled` the cloud does not want the file any more. With `again` the agent
+ * or the cloud has a problem, and the file has none.
  */
 export type UploadFailure = "moved" | "rewritten" | "unreadable" | "cancelled" | "again";
 

@@ -16,13 +16,13 @@ export interface LocalRequestContext {
   readonly session: CloudSession;
   readonly inventory: Inventory;
   readonly log: Log;
-  /** Is notified when somebody on the device requests an import. */
+  /** Is notified when a user on the device requests an import. */
   readonly localRequestSignal: WakeSignal;
   /** To be notified when a file is to be reported again. */
   readonly reportSignal: WakeSignal;
 }
 
-/** Imports that somebody on the device requests. They are kept durably until the control plane has received them. */
+/** Imports that users on the device request. They are kept durably until the control plane has received them. */
 export interface LocalRequests {
   run(signal: AbortSignal): Promise<void>;
   /** The requests are durable when this returns; the answer holds what the control plane said within the time. */
@@ -61,7 +61,7 @@ interface WaitingCall {
   readonly finish: () => void;
 }
 
-/** The calls of people on the device that wait until the control plane has answered. */
+/** Keeps the calls of people on the device that wait until the control plane has answered. */
 function createWaitingCalls() {
   const calls = new Set<WaitingCall>();
   const resolve: ResolveAnswer = (versionId, answer) => {

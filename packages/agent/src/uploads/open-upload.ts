@@ -69,7 +69,7 @@ export class PartMismatchError extends Error {
   }
 }
 
-/** What was sent differs from the known content of this version. */
+/** The bytes that were sent differ from the known content of this version. */
 export class ContentMismatchError extends Error {
   constructor(path: string) {
     super(`${path} does not hold the content of the requested version`);

@@ -6,8 +6,8 @@ const endings = ["RequestSuperseded", "VersionSuperseded", "UploadClosed", "NotF
 const MAX_REFUSALS = 4;
 
 /**
- * Whether one part is worth trying again within the same upload. After a network failure it always is, because a new upload
- * would use the same network. After refusals it is only a few times, because another file may succeed.
+ * Returns whether one part is worth trying again within the same upload. After a network failure it always is, because a new upload would
+ * use the same network. After refusals it is only a few times, because another file may succeed.
  */
 export function isPartWorthRetrying(failure: unknown, attempt: number): boolean {
   if (failure instanceof NetworkError || isLeaseTrouble(failure)) return true;

@@ -37,9 +37,9 @@ const CALM_MS = 20_000;
 const STEP = 4;
 
 /**
- * It begins with the shortest pieces, also after each cut, because only acknowledged bytes say something about a link: the kernel
- * buffers megabytes at once, and goes on sending them when nobody wants them any more. That costs a quick link some milliseconds
- * once. `limit` is what uploads may take of the link, in bytes per second.
+ * It begins with the shortest pieces, also after each cut, because only acknowledged bytes say something about a link: the kernel buffers
+ * megabytes at once, and goes on sending them after a request has ended. `limit` is the share of the link that uploads may take, in bytes
+ * per second.
  */
 export function createPieceSizes(clock: Pick<Clock, "monotonicMs">, limit: () => number): PieceSizes {
   const cuts = createCuts();
@@ -80,7 +80,7 @@ export function createPieceSizes(clock: Pick<Clock, "monotonicMs">, limit: () =>
   };
 }
 
-/** The size of the next piece, after one of `lastBytes` that went at `ownRate` bytes per second. */
+/** Returns the size of the next piece, after one of `lastBytes` that went at `ownRate` bytes per second. */
 function pieceBytes(lastBytes: number, ownRate: number, calmMs: number): number {
   const wanted = (ownRate * Math.min(PIECE_MS, calmMs * SHARE_OF_CALM)) / 1000;
   return Math.floor(Math.max(edgeLimits.minPieceBytes, Math.min(wanted, lastBytes * STEP)));

@@ -47,7 +47,7 @@ function holdPieces(cloud: FakeCloud, from: number) {
   };
 }
 
-/** The bytes that were sent in vain: those of pieces that were received more than once, whole or in part. */
+/** Returns the bytes that were sent in vain: those of pieces that were received more than once, whole or in part. */
 function sentTwice(cloud: FakeCloud): number {
   const ends = new Map<number, number>();
   let bytes = 0;

@@ -57,7 +57,7 @@ function stepTo(file: TrackedFile, request: WantedImport, inventory: Pick<Invent
   return nextState(state, event) === state ? [] : [{ do: "event", versionId, event }];
 }
 
-/** The step that records a failure, also where the import failed before for another reason. */
+/** Returns the step that records a failure, also where the import failed before for another reason. */
 export function stepToFailure(
   file: TrackedFile,
   outcome: ImportOutcome | undefined,
@@ -75,7 +75,7 @@ export function stepToFailure(
 
 const DUPLICATE = "DuplicateContent";
 
-/** The outcome of an import whose end no longer counts, by the state in which the file was. */
+/** Returns the outcome of an import whose end no longer counts, by the state in which the file was. */
 export function outcomeOfOver(
   state: FileState,
   { stage, reason }: Partial<Pick<WantedImport, "stage" | "reason">> = {},

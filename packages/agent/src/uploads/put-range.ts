@@ -6,7 +6,6 @@ import type { OpenUpload } from "./open-upload.ts";
 import { type ByteRange, readRange } from "./upload-parts.ts";
 
 export interface Put {
-  /** The range in the file. */
   readonly range: ByteRange;
   readonly target: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly call: CloudCall;

@@ -16,7 +16,7 @@ const PAUSED_LOOK_MS = 250;
 
 /** `bytesPerSecond` is asked before each piece: 0 pauses, Infinity sets no limit. */
 export function createRateLimiter(bytesPerSecond: () => number, clock: Clock): RateLimiter {
-  /** When all that passed so far would have gone at the limit. */
+  /** The time at which all bytes so far would have passed at the limit. */
   let freeAtMs = 0;
   const take = async (bytes: number, signal: AbortSignal): Promise<void> => {
     let rate = bytesPerSecond();

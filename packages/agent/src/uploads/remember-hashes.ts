@@ -34,7 +34,7 @@ export function rememberHashes(
     inventory.change([{ do: "noteHash", versionId, sha256, of: identity, isProof: isProof(identity, begunNs) }]);
     const there = inventory.version(versionId);
     if (!there) throw new ContentMismatchError(path);
-    if (there.away) throw new FileMovedError(path, "missing"); // What happens to it now is decided once its card is in.
+    if (there.away) throw new FileMovedError(path, "missing"); // The next step is decided once its card is in.
   };
   return {
     hashesFor: (plan) => memories.hashesFor(requestId, { ...plan, identity }),

@@ -11,10 +11,10 @@ export interface PartToSend {
   readonly signal: AbortSignal;
 }
 
-/** What the cloud holds of one part. It outlives a failed try. */
+/** The pieces of one part that the cloud holds. It outlives a failed try. */
 export interface PieceProgress {
   heldBytes(): number;
-  /** What the cloud says that it holds, while nobody compared it with the file; undefined where that is nothing. */
+  /** The pieces that the cloud says it holds, while they were not compared with the file; undefined where there are none. */
   heldByCloud: readonly Piece[] | undefined;
   /** Notes that the cloud holds these pieces, and that they are the file's. */
   note(held: readonly Piece[]): void;

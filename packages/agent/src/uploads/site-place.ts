@@ -1,5 +1,6 @@
 // A self-hosted site gets the capability for one upload, and never the agent's token. The capability ends after an hour, or when the site's
-// keys are revoked; then the upload is opened again at the control plane, which gives another one, or says that nobody wants the file.
+// keys are revoked; then the upload is opened again at the control plane, which gives another one, or says that the file is no longer
+// wanted.
 
 import { ApiCallError, createClient, retryDelayMs, type Transport } from "@downlink/client";
 import {

@@ -94,7 +94,7 @@ export function createSites({ clock, problems }: Context): Sites {
   };
 }
 
-/** Whether a request has to wait, because the site rests, or because another request tries it. */
+/** Returns whether a request has to wait, because the site rests, or because another request tries it. */
 function isClosed({ failures, notBeforeMs, trier }: State, requestId: string, clock: Clock): boolean {
   if (failures === 0) return false;
   return notBeforeMs > clock.monotonicMs() || (trier !== undefined && trier !== requestId);
@@ -117,7 +117,7 @@ function describe({ site, lastError }: State): string {
   return `the site "${site.name}" at ${site.address}: ${lastError}. Files for it wait, and all others are sent`;
 }
 
-/** No answer, or one of a machine that is not well, or of something in between. */
+/** Returns whether there was no answer, or one of a failing machine or of something in between. */
 function isTroubleOfSite(failure: unknown): failure is Error {
   if (failure instanceof NetworkError) return true;
   return (

@@ -11,9 +11,9 @@ import { createPieceSizes, type PieceSizes } from "./piece-sizes.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 import type { PauseState, UploadPause } from "./upload-pause.ts";
 
-/** How uploads are limited at the moment, to be shown. */
+/** The present limits of uploads, to be shown. */
 export interface ThrottleState {
-  /** Somebody on the device stopped them. */
+  /** The pause that a user on the device began. */
   readonly pause: PauseState | undefined;
   /** Undefined where there is no limit. */
   readonly bytesPerSecond: number | undefined;
@@ -52,7 +52,7 @@ export interface ThrottleContext {
     Settings,
     "apiUrl" | "uploadRate" | "uploadConcurrency" | "uploadInterfaces" | "httpProxy" | "httpsProxy" | "noProxy"
   >;
-  /** What the control plane set last. */
+  /** The last settings of the control plane. */
   readonly cloudSettings: () => EdgeSettings | undefined;
   readonly pause: Pick<UploadPause, "current" | "msLeft">;
   /** Is called when uploads have to wait because of the way, or need not wait any more. */
@@ -64,7 +64,7 @@ const PARTS_IN_FLIGHT = 3;
 /** Rates change at whole minutes only. */
 const MINUTE_MS = 60_000;
 
-/** What the device sets goes before what the control plane sets. */
+/** Settings of the device take precedence over those of the control plane. */
 export function createThrottle(ctx: ThrottleContext): Throttle {
   const { clock, settings, cloudSettings, pause } = ctx;
   const way = openWay(ctx);
@@ -125,7 +125,7 @@ function earlier(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
-/** Undefined where uploads may take every way. */
+/** Opens the way that uploads take; undefined where they may take every way. */
 function openWay({ settings, onChange }: ThrottleContext): UploadWay | undefined {
   const { apiUrl: url, uploadInterfaces: rules } = settings;
   if (url === undefined || rules === undefined) return undefined;

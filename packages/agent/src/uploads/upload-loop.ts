@@ -55,7 +55,7 @@ export interface Uploads {
   counters(): UploadCounters;
 }
 
-/** What was counted since the start. */
+/** The counts since the start. */
 export interface UploadCounters {
   /** The bytes of parts that became durable. */
   readonly uploadedBytes: number;

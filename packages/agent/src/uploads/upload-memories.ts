@@ -11,7 +11,7 @@ export interface Retry {
   readonly inMs: number;
 }
 
-/** What the agent remembers about requests between two tries. */
+/** The agent's memory about requests between two tries. */
 export interface UploadMemories {
   /** Lets a request rest after a failed try, longer each time. `path` is given where the file is known. */
   rest(requestId: string, failure: unknown, path?: string): void;

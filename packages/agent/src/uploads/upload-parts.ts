@@ -2,7 +2,6 @@ import { createHash, type Hash } from "node:crypto";
 import { type DigestAlgorithm, makeDigest } from "@downlink/protocol";
 import type { FileSource } from "@downlink/recordings";
 
-/** A range of bytes in a file. */
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
@@ -21,7 +20,6 @@ export function partsOf(sizeBytes: number, partSize: number): Part[] {
   });
 }
 
-/** How many bytes are read at once. */
 const BLOCK_BYTES = 256 * 1024;
 /** Blocks of a part that is being sent: a stream and a connection hold less than two of them, and one is being read. */
 const BLOCKS = 4;
@@ -73,9 +71,9 @@ export async function hashRange(source: FileSource, range: ByteRange, algorithm:
 }
 
 /**
- * Reads a range block by block. A part is read twice: first for its digest, which must be known before the part is sent, then from
- * the page cache. A block is valid until `blocks` more were asked for. New memory for each block would cost more CPU time than
- * hashing and sending, because V8 collects garbage whenever some megabytes outside of its heap were allocated.
+ * Reads a range block by block. A part is read twice: first for its digest, which must be known before the part is sent, then from the page
+ * cache. A block is valid until `blocks` more were asked for. New memory for each block would cost more CPU time in garbage collection than
+ * hashing and sending take.
  */
 export async function* readRange(
   source: FileSource,

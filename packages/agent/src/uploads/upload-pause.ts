@@ -6,17 +6,17 @@ import { readBootId } from "../system/boot-id.ts";
 import type { Clock } from "../system/clock.ts";
 import { countOn, endIn, type WaitEnd } from "../system/wait-end.ts";
 
-/** A pause of uploads that somebody on the device began. Times are wall time. */
+/** A pause of uploads that a user on the device began. Times are wall time. */
 export interface PauseState {
   readonly by: string;
   readonly since: string;
-  /** Undefined where somebody has to end the pause. */
+  /** Undefined where `agent resume` has to end the pause. */
   readonly until: string | undefined;
 }
 
 /** Stops uploads and nothing else: files are still found, reported and deleted by the rules. */
 export interface UploadPause {
-  /** Undefined where nobody stopped uploads, or the pause is over. */
+  /** Undefined where uploads are not paused, or the pause is over. */
   current(): PauseState | undefined;
   /** Milliseconds until the pause ends by itself; undefined where there is none, or it does not end by itself. */
   msLeft(): number | undefined;

@@ -20,7 +20,7 @@ type Uploads = typeof siteUploads;
 
 /** Where the parts of one upload are granted and become the file: the control plane, or a self-hosted site. */
 export interface UploadPlace {
-  /** What is there already. */
+  /** Returns the parts that are there already. */
   open(signal: AbortSignal): Promise<Held>;
   grantParts(parts: readonly StatedPart[], signal: AbortSignal): Promise<Output<Uploads["grantParts"]>>;
   grantPieces(

@@ -12,7 +12,6 @@ export interface UploadTroubles {
   notePartFailure(requestId: string, path: string, failure: unknown): void;
   /** Notes a failed try; the next one has to wait. `path` is given where the file is known. */
   noteFailure(requestId: string, failure: unknown, path?: string): void;
-  /** Shows the problems of this moment. */
   show(): void;
 }
 

@@ -44,7 +44,7 @@ function publish({ board, workSignal, deleteSignal, salvageSignal }: WorkContext
   for (const wakeSignal of [workSignal, deleteSignal, salvageSignal]) wakeSignal.notify();
 }
 
-/** A failure that has a problem of its own, or that a new lease mends, is shown elsewhere. */
+/** A failure that has its own problem, or that a new lease solves, is shown elsewhere. */
 function showRefusal(problems: ProblemBoard, failure: Error): void {
   if (problemOf(failure) === undefined && !isLeaseTrouble(failure))
     problems.raise("Refused", `work: ${failure.message}`);

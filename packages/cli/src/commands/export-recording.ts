@@ -97,7 +97,7 @@ function note({ damage, missing }: Link): void {
   if (damage) say("a part of the recording is damaged, and the file says which in its record downlink.export");
 }
 
-/** The service's name for a file, never a path. */
+/** Returns the service's name for a file, never as a path. */
 function safeName(name: string): string {
   return (
     basename(name)

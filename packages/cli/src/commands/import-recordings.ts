@@ -13,7 +13,7 @@ interface Flags {
 
 /** The service answers sooner when something happens. */
 const WAIT_SECONDS = 25;
-/** Where much happens, the service is asked this often at most. */
+/** The shortest time between two calls where much happens. */
 const CALM_MS = 2000;
 
 /** Asks for each; prints a line for each, and one for each change while it waits. Throws {@link RefusedError} where an import has failed. */

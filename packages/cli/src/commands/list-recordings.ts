@@ -29,7 +29,7 @@ interface Page {
 const PAGE_ROWS = 500;
 const MOST = 1_000_000;
 
-/** Throws {@link UsageError}. */
+/** Lists recordings. Throws {@link UsageError}. */
 export async function listRecordings({ client }: Service, listing: Listing): Promise<Page> {
   const limit = readWhole("--limit", listing.limit, { least: 1, most: MOST });
   const filter = filterOf(listing);

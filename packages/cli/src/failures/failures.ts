@@ -4,12 +4,12 @@ import { CommanderError } from "commander";
 
 export const exitCodes = { done: 0, error: 1, usage: 2 } as const;
 
-/** Somebody called the program in a way that cannot work. The message says what to do. */
+/** The program was called in a way that cannot work. The message says what to do. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What was asked for did not come about, for a reason that is no fault of the program. */
+/** The command failed for a reason that is no fault of the program. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { UsageError } from "../failures/failures.ts";
 
-/** What `dl login` keeps. */
+/** The address and the key that `dl login` keeps. */
 export interface Login {
   readonly url: string;
   readonly apiKey: string;
@@ -11,12 +11,12 @@ export interface Login {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Only its owner may read it. */
+/** Returns the path of the file that keeps logins. Only its owner may read it. */
 export function loginFile({ XDG_CONFIG_HOME, HOME }: Environment): string {
   return join(XDG_CONFIG_HOME || join(HOME || homedir(), ".config"), "downlink", "login.json");
 }
 
-/** Answers undefined where nobody logged in. Throws {@link UsageError} for a file that no `dl login` wrote. */
+/** Returns undefined where there was no `dl login`. Throws {@link UsageError} for a file that no `dl login` wrote. */
 export function readLogin(file: string): Login | undefined {
   let text: string;
   try {
@@ -28,7 +28,7 @@ export function readLogin(file: string): Login | undefined {
   try {
     const { url, apiKey } = JSON.parse(text) as Partial<Login>;
     if (typeof url === "string" && typeof apiKey === "string") return { url, apiKey };
-  } catch {} // This is refused below.
+  } catch {} // A file that cannot be parsed is refused below.
   throw new UsageError(`${file} cannot be read. Log in again: dl login URL`);
 }
 

@@ -33,7 +33,7 @@ async function readKey({ input, notes }: Ends): Promise<string> {
   );
 }
 
-/** A key that may not list recordings is good for something else. */
+/** Tries an API key. One that may not list recordings is good for something else. */
 async function tryKey(url: string, apiKey: string): Promise<void> {
   await using transport = undiciTransport({ way: { proxies: proxiesOf(process.env) } });
   const client = createClient({ baseUrl: url, token: apiKey, transport });

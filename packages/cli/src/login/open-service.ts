@@ -10,7 +10,7 @@ export interface Service extends AsyncDisposable {
   readonly client: Client;
   /** Carries bytes to and from signed links. */
   readonly dispatcher: ReturnType<typeof undiciTransport>["dispatcher"];
-  /** Aborted when somebody ends the program. */
+  /** Aborted when a signal ends the program. */
   readonly signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ interface Opening {
 
 const RETRIES = 3;
 
-/** Throws {@link UsageError} where it is not known which control plane, or with which key. */
+/** Opens the service. Throws {@link UsageError} where the control plane or its key is not known. */
 export function openService({ url, environment, signal }: Opening): Service {
   const { url: baseUrl, apiKey } = chooseLogin(url ?? (environment.DOWNLINK_API_URL || undefined), environment);
   const transport = undiciTransport({ way: { proxies: proxiesOf(environment) } });
@@ -49,7 +49,7 @@ function chooseLogin(url: string | undefined, environment: Environment): { url: 
   throw new UsageError(`There is no API key for ${chosen}. Log in first: dl login ${chosen}`);
 }
 
-/** Throws {@link UsageError}. Returns the URL as it is kept: without a slash at its end. */
+/** Checks a URL and returns it as it is kept: without a slash at its end. Throws {@link UsageError}. */
 export function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash)
@@ -57,7 +57,7 @@ export function checkUrl(text: string): string {
   throw new UsageError(`${text} is not an address of a control plane, such as https://downlink.example.org`);
 }
 
-/** The usual variables, in lower case first, as other programs read them. */
+/** Returns the proxies of the usual variables, in lower case first, as other programs read them. */
 export function proxiesOf(environment: Environment) {
   const read = (name: string) => environment[name] || environment[name.toUpperCase()];
   return { httpProxy: environment.http_proxy, httpsProxy: read("https_proxy"), noProxy: read("no_proxy") };

@@ -1,6 +1,6 @@
 import { answerJson, serve } from "@downlink/client/testing";
 
-/** A service that has no recording, and keeps the keys with which it was called. */
+/** Starts a service that has no recording, and keeps the keys with which it was called. */
 export async function watchKeys() {
   const keys: (string | undefined)[] = [];
   const server = await serve((request, response) => {

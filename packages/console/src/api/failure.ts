@@ -2,8 +2,9 @@ import { ApiCallError, NetworkError } from "@downlink/client";
 import { type Organization, SeveralOrganizations } from "./plain-call.ts";
 
 /**
- * `away`: no answer, or not one of ours · `signedOut`: who calls has to sign in · `forbidden`: they may not · `busy`: the service asks to wait ·
- * `conflict`: what is there now does not allow it · `missing`: there is no such thing · `invalid`: what was typed does not fit · `other`.
+ * `away`: no answer, or not one of ours · `signedOut`: the user has to sign in · `forbidden`: the user may not · `busy`: the service asks
+ * to wait · `conflict`: the present state does not allow it · `missing`: there is no such thing · `invalid`: the input is not valid ·
+ * `other`.
  */
 export type FailureKind = "away" | "signedOut" | "forbidden" | "busy" | "conflict" | "missing" | "invalid" | "other";
 
@@ -13,9 +14,9 @@ export interface Failure {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
-  /** What is wrong with single fields, by their path. */
+  /** The faults of single fields, by their path. */
   readonly details: readonly { readonly path: string; readonly message: string }[];
-  /** Which organizations who signs in can choose among. */
+  /** The organizations among which the user can choose. */
   readonly organizations?: readonly Organization[];
 }
 

@@ -1,13 +1,13 @@
 import { retryDelayMs } from "@downlink/client";
 import type { Changes } from "@downlink/protocol";
 
-/** Where much happens, the service is asked this often at most. */
+/** The shortest time between two calls where much happens. */
 const CALM_MS = 2000;
 
 interface Following {
   /** Asks what has changed since an answer's `next`, and waits for it; without one the service answers at once, and names no change. */
   readonly ask: (since: string | undefined, signal: AbortSignal) => Promise<Changes>;
-  /** Takes an answer. The first of all counts as missed: what is shown was asked for beside it, and may be older. */
+  /** Takes an answer. The very first one counts as missed changes: the data in sight was requested at the same time, and may be older. */
   readonly heed: (changes: Changes) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;

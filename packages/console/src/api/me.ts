@@ -1,19 +1,19 @@
 import { type Capability, EVERY_CAPABILITY, type Me, me, type Operation } from "@downlink/protocol";
 import { type Query, useQuery } from "./use-query.ts";
 
-/** Who looks at the pages, with their projects. */
+/** Asks for the user who looks at the pages, with their projects. */
 export function useMe(): Query<Me> {
   return useQuery(me.get, {});
 }
 
-/** Whether somebody may do a thing. The service refuses it anyway: this decides only what is shown. */
+/** Returns whether a user may do a thing. The service refuses it anyway: this decides only what is shown. */
 export function may(person: Pick<Me, "capabilities"> | undefined, capability: Capability): boolean {
   return (
     person !== undefined && (person.capabilities.includes(EVERY_CAPABILITY) || person.capabilities.includes(capability))
   );
 }
 
-/** Whether somebody may call an operation: a key that is limited to some projects is refused what is the organization's. */
+/** Returns whether a user may call an operation: a key that is limited to some projects may not see the organization's resources. */
 export function mayCall(person: Me | undefined, { access }: Pick<Operation, "access">): boolean {
   if (access.kind !== "apiKey") return access.kind === "person";
   if (access.reach === "organization" && person?.isLimited) return false;

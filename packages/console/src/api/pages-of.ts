@@ -1,6 +1,6 @@
 const MOST_PAGES = 3;
 
-/** Answers which pages hold the rows from `first` to `last`, at most three of them. */
+/** Returns which pages hold the rows from `first` to `last`, at most three of them. */
 export function pagesOf(
   { first, last }: { first: number; last: number },
   { rows, total = Number.POSITIVE_INFINITY }: { rows: number; total: number | undefined },
@@ -12,8 +12,8 @@ export function pagesOf(
 }
 
 /**
- * Returns how many rows a list has, as far as one of its pages shows. Of rows that may follow a full page one is counted: once somebody
- * looks at it, the next page is asked for. `most` is how many there were thought to be before.
+ * Returns how many rows a list has, as far as one of its pages shows. After a full page one more row is counted: once it is in sight, the
+ * next page is asked for. `most` is the former count.
  */
 export function countRows(
   { page, length }: { page: number; length: number },

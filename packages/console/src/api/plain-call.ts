@@ -5,7 +5,7 @@ export interface Organization {
   readonly name: string;
 }
 
-/** Who signs in is a member of several organizations, and has to say which. */
+/** The user is a member of several organizations, and has to choose one to sign in. */
 export class SeveralOrganizations extends ApiCallError {
   readonly organizations: readonly Organization[];
 
@@ -30,7 +30,7 @@ export async function plainCall(method: "GET" | "POST" | "DELETE", path: string,
   const received = { status: answer.status, headers: new Map(answer.headers), body: await answer.text() };
   if (!answer.ok) throw toFailure(received);
   const parsed = received.body === "" ? undefined : parseJson(received.body);
-  if (received.body !== "" && parsed === undefined) throw parseFailure(received); // a page of somebody else
+  if (received.body !== "" && parsed === undefined) throw parseFailure(received); // a page that is not the service's
   return parsed;
 }
 

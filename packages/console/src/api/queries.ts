@@ -4,16 +4,16 @@ import { signal } from "@preact/signals";
 import { QueryCache, QueryClient } from "@tanstack/query-core";
 import { explainFailure } from "./failure.ts";
 
-/** A page's data is asked for again when it is looked at after this time. */
+/** Data that is older is asked for again when its page is shown. */
 const STALE_MS = 15_000;
 const MOST_RETRIES = 3;
 
-/** Somebody has to sign in before anything else works. The page stays as it is, below the dialog for that. */
+/** The user has to sign in before anything else works. The page stays as it is, below the dialog for that. */
 export const isSignedOut = signal(false);
 /** Since when nothing has been heard of the service, in milliseconds since 1970; undefined while it answers. */
 export const awaySinceMs = signal<number | undefined>(undefined);
 
-/** Rises when somebody else signs in, so that whatever was asked before is asked again. */
+/** Rises when another user signs in, so that all data is asked for again. */
 export const signIns = signal(0);
 
 export const queries = new QueryClient({
@@ -35,11 +35,11 @@ export function noteFailure(error: unknown): void {
   if (kind === "away") awaySinceMs.value ??= Date.now();
 }
 
-/** Where some calls are answered by somebody else and others by the service, each success would ask for everything again. */
+/** If something else answers some calls and the service the others, each success would ask for everything again. */
 const ASK_AGAIN_MS = 5000;
 let askedAgainMs = 0;
 
-/** The service answers again: whatever failed meanwhile is asked for again. */
+/** Notes that the service answers again: whatever failed meanwhile is asked for again. */
 export function noteSuccess(): void {
   if (awaySinceMs.value === undefined) return;
   awaySinceMs.value = undefined;
@@ -55,7 +55,7 @@ export function askAgain(): void {
 
 const watchers = new Map<string, Set<() => void>>();
 
-/** What was asked by these operations is asked for again where it is looked at. */
+/** Asks again for the data of these operations that is in sight. */
 export function invalidate(...operations: readonly Pick<Operation, "path">[]): void {
   for (const { path } of operations) {
     void queries.invalidateQueries({ queryKey: [path] });
@@ -63,7 +63,7 @@ export function invalidate(...operations: readonly Pick<Operation, "path">[]): v
   }
 }
 
-/** Lists that are read in parts hold them themselves, and hear so that they are old. Answers how to stop hearing. */
+/** Lists that are read in parts hold their data themselves, and learn by this that it is old. Returns how to stop that. */
 export function whenInvalidated({ path }: Pick<Operation, "path">, again: () => void): () => void {
   const all = watchers.get(path) ?? new Set();
   watchers.set(path, all.add(again));
@@ -72,14 +72,17 @@ export function whenInvalidated({ path }: Pick<Operation, "path">, again: () => 
 
 const renewers = new Map<string, Set<() => Promise<void>>>();
 
-/** How many milliseconds to wait after so many failures in a row: as the service asks, else longer each time. Undefined: it would fail again. */
+/**
+ * Returns how many milliseconds to wait after so many failures in a row: as the service asks, else longer each time. Undefined: it would
+ * fail again.
+ */
 export function retryAfterMs(error: unknown, failures: number): number | undefined {
   return isWorthRetrying(error) ? retryDelayMs(error, failures) : undefined;
 }
 
 /**
- * Something happened: what is shown and was asked below one of the paths is asked for again, and no row of a list moves. Throws if any of it
- * is not answered.
+ * Asks again for the data in sight that was asked below one of the paths, because something happened; no row of a list moves. Throws if any
+ * of it is not answered.
  */
 export async function renewBelow(paths: readonly string[]): Promise<void> {
   const isBelow = (path: unknown) => paths.some((below) => String(path).startsWith(below));
@@ -90,14 +93,16 @@ export async function renewBelow(paths: readonly string[]): Promise<void> {
   ]);
 }
 
-/** Lists that are read in parts hear so that something happened. `renew` throws if a part is not answered. Answers how to stop hearing. */
+/**
+ * Lists that are read in parts learn by this that something happened. `renew` throws if a part is not answered. Returns how to stop that.
+ */
 export function whenRenewed({ path }: Pick<Operation, "path">, renew: () => Promise<void>): () => void {
   const all = renewers.get(path) ?? new Set();
   renewers.set(path, all.add(renew));
   return () => void all.delete(renew);
 }
 
-/** Somebody else looks at the pages now: nothing that was asked for the person before stays. */
+/** Forgets all data of the former user, because another one looks at the pages now. */
 export function forgetEverything(): void {
   isSignedOut.value = false;
   signIns.value += 1;

@@ -1,7 +1,7 @@
-/** What is known of a part of a list by now, without a row that one is reading moved. */
+/** A part of a list with newer contents, in which no row has moved, because a user may be reading it. */
 export interface TakenOver<T> {
   readonly rows: readonly T[];
-  /** Rows came, went or changed their places, which shows once somebody asks for it. */
+  /** Rows came, went or changed their places, which is shown on request. */
   readonly isMoved: boolean;
 }
 
@@ -15,7 +15,9 @@ export function takeOver<T extends object>(shown: readonly T[], fresh: readonly 
   };
 }
 
-/** How many rows are not shown yet. `shown` and `fresh` are all that is looked at, since a new row moves others from one part to the next. */
+/**
+ * Counts the rows that are not shown yet. Only `shown` and `fresh` are compared, because a new row moves others from one part to the next.
+ */
 export function countNew(shown: readonly object[], fresh: readonly object[]): number {
   const known = new Set(shown.map(idOf));
   return new Set(fresh.map(idOf).filter((id) => !known.has(id))).size;

@@ -13,7 +13,7 @@ const PAGE_ROWS = 500;
 
 type RowOf<O extends Operation> = Output<O> extends readonly (infer T)[] ? T : never;
 
-/** Asks for all of a list that has cursors, page after page. For lists of which the whole is needed; pages of one answer after the other keep the browser quick. */
+/** Asks for all of a list that has cursors, page after page. It is for lists that are needed as a whole. */
 export function useAll<O extends Operation>(
   operation: O,
   input: CallInput<O>,

@@ -5,7 +5,7 @@ import { explainFailure, type Failure } from "./failure.ts";
 import { invalidate, noteFailure, noteSuccess } from "./queries.ts";
 
 export interface Change<O extends Operation> {
-  /** Answers undefined if it failed; `failure` then says why. */
+  /** Returns undefined if it failed; `failure` then says why. */
   run(input: CallInput<O>): Promise<Output<O> | undefined>;
   readonly isRunning: boolean;
   readonly failure: Failure | undefined;
@@ -13,7 +13,7 @@ export interface Change<O extends Operation> {
   clear(): void;
 }
 
-/** Calls an operation that changes something, after which what `stale` answers is asked for again. */
+/** Calls an operation that changes something; the answers of the `stale` operations are then asked for again. */
 export function useChange<O extends Operation>(operation: O, ...stale: readonly Operation[]): Change<O> {
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<Failure | undefined>();

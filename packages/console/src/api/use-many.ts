@@ -4,7 +4,7 @@ import { client } from "./client.ts";
 import { explainFailure, type Failure } from "./failure.ts";
 import { invalidate, noteFailure, noteSuccess } from "./queries.ts";
 
-/** So many calls are under way at once: a browser allows six for a host, and the page goes on asking meanwhile. */
+/** The calls that are under way at once: a browser allows six for a host, and the page needs some meanwhile. */
 const AT_ONCE = 3;
 
 export interface Progress {
@@ -13,11 +13,11 @@ export interface Progress {
 }
 
 export interface Many<O extends Operation> {
-  /** Answers how many succeeded. */
+  /** Returns how many succeeded. */
   run(inputs: readonly CallInput<O>[]): Promise<number>;
   /** While it runs. */
   readonly progress: Progress | undefined;
-  /** The last of those that failed. */
+  /** The last failure. */
   readonly failure: Failure | undefined;
 }
 

@@ -31,7 +31,7 @@ interface Options<O extends Operation, T> {
   readonly isEnabled?: boolean;
 }
 
-/** Reads a list page by page. It starts over when its input changes, and when somebody says that it is old. */
+/** Reads a list page by page. It starts over when its input changes, and when its data is old. */
 export function usePages<O extends Operation, T>(
   operation: O,
   input: CallInput<O>,
@@ -61,7 +61,7 @@ export function usePages<O extends Operation, T>(
     }
   };
   const again = () => void load(nothing);
-  // Somebody else looks from now on, who may not be allowed to see what was read for the person before.
+  // Another user looks from now on, who may not be allowed to see the data of the former one.
   useEffect(() => setRead(nothing), [signIns.value]);
   useEffect(() => {
     if (!isEnabled) return;

@@ -10,7 +10,6 @@ export interface Query<T> {
   /** The newest answer; while another input is asked for, that of the input before. */
   readonly data: T | undefined;
   readonly failure: Failure | undefined;
-  /** A call is under way. */
   readonly isLoading: boolean;
   /** The data is that of another input. */
   readonly isOld: boolean;

@@ -9,7 +9,7 @@ import { countNew, takeOver } from "./take-over.ts";
 
 const PAGE_ROWS = 200;
 
-/** A list of which only what is looked at is asked for. */
+/** A list of which only the rows in sight are asked for. */
 export interface Rows<T> {
   /** Undefined while it is not here. */
   at(index: number): T | undefined;
@@ -19,14 +19,14 @@ export interface Rows<T> {
   readonly isNew: boolean;
   readonly isLoading: boolean;
   readonly failure: Failure | undefined;
-  /** Tells which rows are looked at. */
+  /** Says which rows are in sight. */
   look(first: number, last: number): void;
   again(): void;
   /** Others came or went since; undefined if none did. */
   readonly moved: Moved | undefined;
 }
 
-/** Rows that came since, or went, of a list that shows what it was, so that none moves while somebody reads. */
+/** Rows that came or went since. The list shows them on request, so that no row moves while it is read. */
 export interface Moved {
   readonly newCount: number;
   show(): void;
@@ -35,8 +35,8 @@ export interface Moved {
 type RowOf<O extends Operation> = Output<O> extends readonly (infer T)[] ? T : never;
 
 /**
- * Asks a list of the contract in pages of 200 rows. `total` is how many rows there are thought to be. The count never falls because one
- * jumps to rows that are not here yet: the table would become too short for them, and the browser would scroll back.
+ * Asks a list of the contract in pages of 200 rows. `total` is the expected number of rows. The count does not fall when a user jumps to
+ * rows that are not here yet: the table would become too short for them, and the browser would scroll back.
  */
 export function useRows<O extends Operation>(
   operation: O,
@@ -81,7 +81,7 @@ interface Pages<O extends Operation> {
   readonly list: string;
 }
 
-/** Asks for the wanted pages when they change, and again when somebody says that what they hold is old. */
+/** Asks for the wanted pages when they change, and again when their data is old. */
 function usePages<O extends Operation>(operation: O, { inputOf, wanted, isEnabled, list }: Pages<O>) {
   const [, render] = useReducer((count: number) => count + 1, 0);
   const [failure, setFailure] = useState<Failure | undefined>();
@@ -137,7 +137,7 @@ function useRenewed<O extends Operation>(operation: O, pages: Pages<O>): Moved |
   return { newCount: moved.newCount, show };
 }
 
-/** A call that fails leaves what is shown, and throws: it is repeated. */
+/** A failed call leaves the shown rows as they are, and throws, so that it is repeated. */
 async function renewPage<O extends Operation>(operation: O, input: CallInput<O>) {
   const key = queryKey(operation.path, input);
   const shown = queries.getQueryData(key) as readonly object[] | undefined;

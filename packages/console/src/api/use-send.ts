@@ -3,13 +3,13 @@ import { explainFailure, type Failure } from "./failure.ts";
 import { plainCall } from "./plain-call.ts";
 
 export interface Send {
-  /** Answers undefined if it failed; `failure` then says why. An answer without a body is an empty object. */
+  /** Returns undefined if it failed; `failure` then says why. An answer without a body is an empty object. */
   send(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<Record<string, unknown> | undefined>;
   readonly isRunning: boolean;
   readonly failure: Failure | undefined;
 }
 
-/** Calls routes that are no operations, for what somebody typed before they are signed in. A refusal asks nobody else to sign in. */
+/** Calls routes that are no operations, before the user is signed in. A refusal does not open the sign-in dialog. */
 export function useSend(): Send {
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<Failure | undefined>();

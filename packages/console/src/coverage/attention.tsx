@@ -9,7 +9,7 @@ interface AttentionProps {
   readonly devices: readonly Device[];
 }
 
-/** What needs somebody, each a link to where it can be dealt with. Nothing when all is well. */
+/** Lists what needs attention, each with a link to where it can be dealt with. Nothing when all is well. */
 export function Attention({ projectId, devices }: AttentionProps) {
   const { data } = useQuery(
     recordings.summarize,

@@ -24,7 +24,7 @@ import { coverageParams } from "./params.ts";
 import { Toolbar } from "./toolbar.tsx";
 import { type LaneView, useFleet, useGridSource, useLaneView } from "./use-coverage.ts";
 
-/** What data there is, on robots and here, of all devices over time. */
+/** Shows the data of all devices over time, on robots and here. */
 export function CoveragePage() {
   const projectId = useProjectId()!;
   const params = useParams(coverageParams);
@@ -54,7 +54,7 @@ interface ContentProps {
   readonly lanes: LaneView;
 }
 
-/** What is on its way, and what could not be had: the rest stays as it is. */
+/** Shows what is being loaded, and what could not be loaded: the rest stays as it is. */
 function Loading({ fleet, source }: Pick<ContentProps, "fleet" | "source">) {
   source.version.value;
   return (

@@ -21,7 +21,7 @@ const DEVICES = 20;
 const MOST_RUNS = 40;
 const PIXELS = 1000;
 
-/** The same ranges as text, for those who do not see the lanes, and to copy. */
+/** Shows the same ranges as text, for those who do not see the lanes, and to copy. */
 export function CoverageTable({ projectId, devices, source, lanes }: TableProps) {
   const [page, setPage] = useState(0);
   source.version.value;

@@ -1,4 +1,3 @@
-/** Reads the cells of one device. */
 export function decodeCells(text: string): Uint8Array {
   const binary = atob(text);
   const cells = new Uint8Array(binary.length);

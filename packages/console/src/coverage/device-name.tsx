@@ -13,7 +13,7 @@ interface NameProps {
   readonly settled: Span;
 }
 
-/** The start of a row: whether the device is there, its name, and how much of the time it has data. */
+/** Shows the start of a row: whether the device is there, its name, and how much of the time it has data. */
 export function DeviceName({ projectId, devices, row, settled }: NameProps) {
   const first = Math.floor(row / TILE_ROWS) * TILE_ROWS;
   const ids = devices.slice(first, first + TILE_ROWS).map(({ id }) => id);

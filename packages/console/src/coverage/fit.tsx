@@ -12,7 +12,7 @@ interface FitProps {
   readonly projectId: string;
 }
 
-/** Shows all the time that has data. What lies far off because a clock was wrong is told of, and widens nothing. */
+/** Shows the whole time that has data. Data far off, because a clock was wrong, is mentioned and widens nothing. */
 export function FitButton({ params: { set }, projectId }: FitProps) {
   const span = useQuery(coverage.span, { projectId, includeEdgeRecordings: true });
   const isOdd = span.data !== undefined && hasWrongClock(span.data);

@@ -43,7 +43,7 @@ export class GridSource implements ChangingSource {
     return error === undefined ? undefined : explainFailure(error);
   }
 
-  /** The devices in the order of the rows. A tile is of the rows of its time, so that another order starts over. */
+  /** Sets the devices in the order of the rows. Tiles hold rows by their order, so that another order starts over. */
   setDevices(ids: readonly string[]): void {
     if (ids.length === this.#ids.length && ids.every((id, at) => id === this.#ids[at])) return;
     this.#ids = ids;
@@ -76,7 +76,7 @@ export class GridSource implements ChangingSource {
     this.#store.clear();
   }
 
-  /** The cursor looks at one row of what the picture shows, which must not give up the calls for the others. */
+  /** The cursor needs one row of the picture, which must not cancel the calls for the others. */
   #want(window: Window): void {
     if (window.endRow - window.firstRow > 1 || this.#ids.length <= 1) this.#store.want(tilesFor(window));
   }

@@ -6,11 +6,11 @@ import { rangeAround } from "../timeline/range-around.ts";
 import { type Span, shareOf, snapNs, toNs, type View } from "../timeline/view.ts";
 import { pagePath } from "../url/project.ts";
 
-/** Devices and a span of time that somebody looks at closely. */
+/** Devices and a span of time that a user inspects. */
 export interface Inspected {
   readonly devices: readonly Device[];
   readonly span: Span;
-  /** Somebody pressed the key for importing: the button for it has the focus. */
+  /** The user pressed the key for importing: the button for it has the focus. */
   readonly asks: boolean;
 }
 
@@ -22,7 +22,10 @@ interface Looked {
 
 const PIXELS = 1000;
 
-/** What is selected, of no more rows than one call sums up, or else the range at the cursor: as long as there is data without a gap that can be seen. */
+/**
+ * Returns the selection, of no more rows than one call sums up, or else the range at the cursor: as far as there is data without a visible
+ * gap.
+ */
 export function inspectedSpan({ devices, source, state }: Looked): Omit<Inspected, "asks"> | undefined {
   const { view, selection, cursor } = state;
   const pixelMs = view.value.spanMs / PIXELS;
@@ -44,7 +47,7 @@ function snapped(view: View, ms: number, pixelMs: number): bigint {
   return snapNs(toNs(view, ms), pixelMs);
 }
 
-/** The address of a page that lists what is inspected, or that makes an event of it. */
+/** Returns the address of a page that lists what is inspected, or that makes an event of it. */
 export function addressOf(
   projectId: string,
   page: "recordings" | "events",

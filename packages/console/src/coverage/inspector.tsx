@@ -22,7 +22,7 @@ interface InspectorProps {
   readonly onImported: () => void;
 }
 
-/** What lies in a span of one device or several, and what can be done with it. */
+/** Shows the data in a span of one device or several, and what can be done with it. */
 export function Inspector(props: InspectorProps) {
   const { projectId, inspected, onClose } = props;
   const { devices, span } = inspected;
@@ -78,7 +78,7 @@ function SpanText({ startNs, endNs }: { startNs: bigint; endNs: bigint }) {
 
 const SHOWN = 5;
 
-/** The first recordings of the span, by name. */
+/** Shows the first recordings of the span, by name. */
 function Some({ projectId, inspected: { devices, span } }: Pick<InspectorProps, "projectId" | "inspected">) {
   const { data } = useQuery(recordings.list, {
     projectId,

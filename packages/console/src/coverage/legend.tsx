@@ -8,7 +8,7 @@ const KEYS = [
   ["nothing", "no data"],
 ] as const;
 
-/** What the lanes look like: each state has a shape of its own. */
+/** Explains the lanes: each state has a shape of its own. */
 export function Legend() {
   return (
     <ul class="legend muted" aria-label="What the lanes show">

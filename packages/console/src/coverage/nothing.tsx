@@ -10,7 +10,7 @@ import type { LaneView } from "./use-coverage.ts";
 
 type Params = UrlParams<typeof coverageParams>;
 
-/** There is no device at all, or none that fits what was typed. */
+/** Says that there is no device at all, or that none matches the typed text. */
 export function NoDevices({ params: { values, set }, projectId }: { params: Params; projectId: string }) {
   if (values.q !== "")
     return (
@@ -36,7 +36,7 @@ interface SightProps {
   readonly set: Params["set"];
 }
 
-/** Where nothing is in the range that is shown, the nearest data is one click away. */
+/** Leads to the nearest data where the range in sight has none. */
 export function NothingInSight({ projectId, lanes, set }: SightProps) {
   const { startNs, endNs } = lanes.settled;
   const { data, isOld } = useQuery(coverage.span, {

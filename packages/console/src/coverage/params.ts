@@ -1,6 +1,6 @@
 import { choiceParam, flagParam, textParam, timeParam, type Values } from "../url/params.ts";
 
-/** What stands in the address of the coverage. */
+/** The parameters in the address of the coverage. */
 export const coverageParams = {
   from: timeParam,
   to: timeParam,
@@ -10,7 +10,7 @@ export const coverageParams = {
 };
 export type CoverageValues = Values<typeof coverageParams>;
 
-/** What is shown where the address names no time. */
+/** The start of the range where the address names no time. */
 const USUAL = "now-30d";
 
 export function rangeOf({ from, to }: Pick<CoverageValues, "from" | "to">): { from: string; to: string } {

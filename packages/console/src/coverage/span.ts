@@ -6,11 +6,11 @@ const YEAR_NS = 365n * DAY_NS;
 /** No robot of which there are recordings is older: a time before it is that of a clock that was never set. */
 export const EARLIEST_NS = 30n * YEAR_NS;
 const ROOM = 50n;
-/** One end alone means so long a time. */
+/** The length of a range of which only one end is given. */
 const LONE_END_NS = 30n * DAY_NS;
 const LEAST_NS = 60_000_000_000n;
 
-/** What Fit shows: all usual times with some room. A robot that believed it was 1970 widens nothing. */
+/** Returns the range that Fit shows: all usual times with some room. A robot that believed it was 1970 widens nothing. */
 export function fitOf({ usual }: CoverageSpan, firstSaneNs: bigint | undefined): Span | undefined {
   if (!usual) return undefined;
   const startNs = usual.start < EARLIEST_NS ? (firstSaneNs ?? usual.start) : usual.start;
@@ -19,13 +19,13 @@ export function fitOf({ usual }: CoverageSpan, firstSaneNs: bigint | undefined):
   return { startNs: startNs - roomNs, endNs: endNs + roomNs };
 }
 
-/** Whether some data lies so far before all other that a clock must have been wrong. */
+/** Returns whether some data lies so far before all other that a clock must have been wrong. */
 export function hasWrongClock({ all, usual }: CoverageSpan): boolean {
   if (!all || !usual) return false;
   return all.start < EARLIEST_NS || all.start < usual.start - 10n * YEAR_NS;
 }
 
-/** Both ends of what is to be shown; one that is not named is that of now, or as far as it takes. */
+/** Returns both ends of the range to show; a missing end is now, or as far away as the data needs. */
 export function closeSpan(
   { startNs, endNs }: { startNs: bigint | undefined; endNs: bigint | undefined },
   nowNs: bigint,

@@ -3,10 +3,10 @@ import type { Span } from "../timeline/view.ts";
 
 export type DeviceSums = CoverageGrid["devices"][number];
 
-/** A bin may be as wide as a number holds exactly, which are 104 days. */
+/** The widest bin in nanoseconds that a number holds exactly: 104 days. */
 const MOST_BIN_NS = 2n ** 53n - 1n;
 
-/** Bins that cover a span, as few as can be: their sums are what is asked for. */
+/** Returns as few bins as cover a span: their sums are asked for. */
 export function binsOf({ startNs, endNs }: Span): { start: bigint; binNs: number; bins: number } {
   const lengthNs = endNs > startNs ? endNs - startNs : 1n;
   const bins = (lengthNs + MOST_BIN_NS - 1n) / MOST_BIN_NS;
@@ -20,7 +20,7 @@ const STATES = [
   ["imported", "imported"],
 ] as const;
 
-/** The sums of several devices, by state, of those states that there are. */
+/** Returns the sums of several devices, by state, of those states that there are. */
 export function addUp(
   given: readonly DeviceSums[],
 ): { text: string; recordings: number; bytes: number; wanted: number }[] {
@@ -31,7 +31,7 @@ export function addUp(
   }).filter(({ recordings }) => recordings > 0);
 }
 
-/** `71 %`; what is little is not nothing, and what is not all is not a hundred. */
+/** Formats a share as `71 %`; a small share is never 0 %, and an incomplete one never 100 %. */
 export function formatShare(part: number, whole: number): string {
   if (part <= 0 || whole <= 0) return "0 %";
   const percent = (part / whole) * 100;

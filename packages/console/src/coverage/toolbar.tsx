@@ -13,7 +13,7 @@ interface ToolbarProps {
   readonly projectId: string;
 }
 
-/** Which devices, from when to when, and how closely. */
+/** Chooses the devices, the span of time, and its scale. */
 export function Toolbar({ params, lanes, projectId }: ToolbarProps) {
   const { values, set } = params;
   const zoom = (factor: number) => {
@@ -49,7 +49,7 @@ export function Toolbar({ params, lanes, projectId }: ToolbarProps) {
   );
 }
 
-/** What is typed counts once it is entered or left. */
+/** Typed text takes effect once it is entered or the field is left. */
 function DeviceSearch({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const [typed, setTyped] = useState(text);
   useEffect(() => setTyped(text), [text]);

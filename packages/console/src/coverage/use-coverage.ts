@@ -16,7 +16,7 @@ import { closeSpan } from "./span.ts";
 
 const SETTLED_MS = 400;
 const POLL_MS = 60_000;
-/** So many tiles are asked for again a minute. */
+/** The tiles that are asked for again each minute. */
 const REFRESHED = 4;
 const PIXELS = 1000;
 
@@ -24,7 +24,7 @@ export function useFleet(projectId: string, text: string): Query<readonly Device
   return useAll(devices.list, { projectId, sortBy: "name", ...toDeviceFilter(text) }, { pollMs: FOLLOWED_POLL_MS });
 }
 
-/** The source of the lanes' cells, which follows the devices and asks again for what may have changed while somebody looks. */
+/** Makes the source of the lanes' cells, which follows the devices and asks again for data that may have changed while it is shown. */
 export function useGridSource(projectId: string, fleet: readonly Device[] | undefined): GridSource {
   const source = useMemo(() => new GridSource(projectId), [projectId]);
   useEffect(() => source.setDevices((fleet ?? []).map(({ id }) => id)), [source, fleet]);
@@ -43,7 +43,7 @@ export function useGridSource(projectId: string, fleet: readonly Device[] | unde
 
 export interface LaneView {
   readonly state: LaneState;
-  /** What is shown since the view rests. Calls are made for it, and not for each step of a drag. */
+  /** The span that is shown since the view rests. Calls are made for it, and not for each step of a drag. */
   readonly settled: Span;
   readonly nowMs: number;
 }
@@ -80,7 +80,7 @@ export function useLaneView({ values, set }: UrlParams<typeof coverageParams>): 
   return { state, settled: settled.value, nowMs };
 }
 
-/** The end is counted in a number of milliseconds, which rounds the end of a long span by some nanoseconds. */
+/** Compares two spans. The end is counted in a number of milliseconds, which rounds the end of a long span by some nanoseconds. */
 function isSame(one: Span, other: Span): boolean {
   const off = one.endNs - other.endNs;
   return one.startNs === other.startNs && off < 1000n && off > -1000n;

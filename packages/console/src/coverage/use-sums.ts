@@ -11,7 +11,7 @@ interface Asked {
   readonly isEnabled: boolean;
 }
 
-/** How much of each of some devices there is in a span, by the service: what is painted may hide a gap that is shorter than a pixel. */
+/** Asks the service how much data of each device lies in a span: the picture may hide a gap that is shorter than a pixel. */
 export function useSums({
   projectId,
   ids,

@@ -14,7 +14,7 @@ interface ComparisonProps {
   readonly to: number;
 }
 
-/** What changed from one version to another: first how much, then which episodes, by their start. */
+/** Shows the changes from one version to another: first how many, then which episodes, by their start. */
 export function Comparison({ id, projectId, from, to }: ComparisonProps) {
   const query = { id, versionNumber: to, version: from };
   const { data: counts } = useQuery(datasetVersions.compare, { ...query, limit: 0 });

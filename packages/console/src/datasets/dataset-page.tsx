@@ -20,10 +20,10 @@ import { VersionBar } from "./version-bar.tsx";
 import { VersionEpisodes } from "./version-episodes.tsx";
 import { editableOf, usualVersion } from "./versions.ts";
 
-/** What stands in the address of a dataset; 0 stands for the usual version, and for no comparison. */
+/** The parameters in the address of a dataset; 0 stands for the usual version, and for no comparison. */
 const datasetParams = { version: countParam(0), compare: countParam(0), q: textParam };
 
-/** One dataset: its versions, their episodes, what is staged, and what changed from one version to another. */
+/** Shows one dataset: its versions, their episodes, the staged changes, and the comparison of two versions. */
 export function DatasetPage() {
   const projectId = useProjectId()!;
   const id = useRoute().params.id!;

@@ -19,7 +19,6 @@ import "../parts/plain-table.css";
 import "./datasets.css";
 import { TextField } from "../parts/text-field.tsx";
 
-/** The curated sets of episodes of a project. */
 export function DatasetsPage() {
   const projectId = useProjectId()!;
   const { data: me } = useMe();

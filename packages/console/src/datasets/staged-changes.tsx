@@ -13,7 +13,7 @@ interface StagedProps {
   readonly set: (changed: { version: number; compare: number }) => void;
 }
 
-/** What is staged and not committed yet, and what can be done with it. */
+/** Shows the staged changes, and what can be done with them. */
 export function StagedChanges({ id, editable, set }: StagedProps) {
   const { data: me } = useMe();
   const [isAsking, setAsking] = useState(false);

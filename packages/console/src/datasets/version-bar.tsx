@@ -15,7 +15,7 @@ interface BarProps {
   readonly set: (changed: { version?: number; compare?: number }) => void;
 }
 
-/** Which version is shown, against which one it is compared, and how an older one comes back. */
+/** Shows which version is shown and with which it is compared, and restores an older one. */
 export function VersionBar({ id, versions, shown, compare, set }: BarProps) {
   const { data: me } = useMe();
   const canRestore = may(me, "datasets.update") && shown.committedAt !== undefined && versions.length > 1;
@@ -61,7 +61,7 @@ interface RestoreProps extends Pick<BarProps, "id" | "set"> {
   readonly editable: DatasetVersion | undefined;
 }
 
-/** Stages what makes the dataset as it was. What is staged already would be lost, which is said before. */
+/** Stages the changes that restore a version. It says first that changes that are staged already would be lost. */
 function Restore({ id, version: { versionNumber }, editable, set }: RestoreProps) {
   const [isAsking, setAsking] = useState(false);
   const restore = useChange(datasetVersions.restore, datasets.get, datasetVersions.list, datasetVersions.listEpisodes);

@@ -21,7 +21,7 @@ interface EpisodesProps {
   readonly set: (changed: { q?: string; version?: number }) => void;
 }
 
-/** The episodes of a version. Some can be chosen, so that their removal is staged. */
+/** Shows the episodes of a version. Some can be chosen, so that their removal is staged. */
 export function VersionEpisodes({ id, projectId, version, q, set }: EpisodesProps) {
   const { versionNumber } = version;
   const query = { id, versionNumber, limit: PAGE, sortBy: "startTime" as const, ...(q && { metadataQuery: q }) };

@@ -1,11 +1,11 @@
 import type { DatasetVersion } from "@downlink/protocol";
 
-/** The version that is being edited is the one with the highest number; it may have no staged change. */
+/** Returns the version that is being edited: the one with the highest number, which may have no staged change. */
 export function editableOf(versions: readonly DatasetVersion[]): DatasetVersion | undefined {
   return versions.find(({ committedAt }) => committedAt === undefined);
 }
 
-/** What a page shows without being asked for another: the latest committed version, or the editable one while there is none. */
+/** Returns the version that a page shows by default: the latest committed version, or the editable one while there is none. */
 export function usualVersion(versions: readonly DatasetVersion[]): DatasetVersion | undefined {
   const committed = versions.filter(({ committedAt }) => committedAt !== undefined);
   return committed.toSorted((one, other) => other.versionNumber - one.versionNumber)[0] ?? editableOf(versions);
@@ -15,7 +15,7 @@ export function hasStagedChanges(version: DatasetVersion | undefined): boolean {
   return version !== undefined && version.addedEpisodeCount + version.removedEpisodeCount > 0;
 }
 
-/** `version 3`, `version 4, being edited: +12 −3`. */
+/** Names a version: `version 3`, `version 4, being edited: +12 −3`. */
 export function nameVersion({
   versionNumber,
   committedAt,

@@ -14,7 +14,7 @@ interface Added {
   readonly token: DeviceToken;
 }
 
-/** Three steps: a name, a token with the commands for the robot, and the first sign of life. */
+/** Adds a device in three steps: a name, a token with the commands for the robot, and the first contact. */
 export function AddDevice({ projectId, onClose }: { projectId: string; onClose: () => void }) {
   const [added, setAdded] = useState<Added | undefined>();
   return (

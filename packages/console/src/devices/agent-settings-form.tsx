@@ -15,7 +15,7 @@ interface FormProps {
   readonly mayChange: boolean;
 }
 
-/** What the agent takes from here where its own configuration says nothing. */
+/** Edits the settings that the agent takes from here where its own configuration sets nothing. */
 export function AgentSettingsForm({ device, projectId, stored, mayChange }: FormProps) {
   const [typed, setTyped] = useState<TypedSettings>(toTyped(stored));
   const put = useChange(agentSettings.put, agentSettings.get);

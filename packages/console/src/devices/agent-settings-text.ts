@@ -1,7 +1,7 @@
 import type { AgentSettings } from "@downlink/protocol";
 import { checkGlob, checkGlobs } from "@downlink/protocol/globs";
 
-/** The settings of an agent as somebody types them. */
+/** The settings of an agent as a user types them. */
 export interface TypedSettings {
   readonly globs: string;
   readonly uploadRate: string;
@@ -13,7 +13,7 @@ export function toTyped({ autoImport = [], uploadRate = "", uploadConcurrency }:
   return { globs: autoImport.join("\n"), uploadRate, concurrency };
 }
 
-/** What is empty is not set. */
+/** Empty fields are not set. */
 export function toAgentSettings({ globs, uploadRate, concurrency }: TypedSettings): AgentSettings {
   const autoImport = linesOf(globs);
   return {

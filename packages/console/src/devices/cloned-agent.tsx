@@ -6,7 +6,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { toast } from "../parts/toast.tsx";
 
-/** Two agents have one state. Only a person can know which is the copy, so that a person ends it. */
+/** Offers to release a device of which two agents have one state. Only a person can know which one is the copy. */
 export function ClonedAgent({ device, projectId }: { device: Device; projectId: string }) {
   const { data: me } = useMe();
   const [isOpen, setOpen] = useState(false);

@@ -11,10 +11,10 @@ interface Frame {
   readonly height: number;
 }
 
-/** A longer silence breaks the line: what was then is not known. Points are five minutes apart. */
+/** A longer silence breaks the line, because its values are not known. Points are five minutes apart. */
 const GAP_MS = 16 * 60_000;
 
-/** The `d` of an SVG path through points that are in order of time, broken where the device was silent. */
+/** Returns the `d` of an SVG path through points that are in order of time, broken where the device was silent. */
 export function curvePath(points: readonly CurvePoint[], { fromMs, toMs, highest, width, height }: Frame): string {
   const x = (atMs: number) => ((atMs - fromMs) / (toMs - fromMs)) * width;
   const y = (value: number) => height - (highest > 0 ? value / highest : 0) * height;

@@ -3,7 +3,7 @@ import type { Device } from "@downlink/protocol";
 export interface FileCounts {
   readonly onDevice: number;
   readonly imported: number;
-  /** Those that no recording can be made of as they are. */
+  /** Files that cannot be imported as they are. */
   readonly unreadable: number;
 }
 
@@ -22,13 +22,13 @@ export function countFiles({ agent }: Pick<Device, "agent">): FileCounts | undef
   };
 }
 
-/** The rate of all uploads under way; undefined while the device is silent, because what it said last holds no more. */
+/** Returns the rate of all uploads under way; undefined while the device is silent, because its last report is out of date. */
 export function uploadRateOf({ agent }: Pick<Device, "agent">): number | undefined {
   if (!agent?.online) return undefined;
   return (agent.status?.transfers ?? []).reduce((sum, { bytesPerSecond }) => sum + bytesPerSecond, 0);
 }
 
-/** The part of the disk that is used, between 0 and 1. */
+/** Returns the part of the disk that is used, between 0 and 1. */
 export function diskUsed({ agent }: Pick<Device, "agent">): number | undefined {
   const { disk } = agent?.status ?? {};
   if (!disk || disk.totalBytes === 0) return undefined;
@@ -37,7 +37,7 @@ export function diskUsed({ agent }: Pick<Device, "agent">): number | undefined {
 
 export type Standing = "never" | "cloned" | "disabled" | "silent" | "troubled" | "well";
 
-/** How a device stands: the first that holds, the gravest first. */
+/** Returns the gravest standing that applies to a device. */
 export function standingOf({ agent, enabled }: Pick<Device, "agent" | "enabled">): Standing {
   if (!agent) return "never";
   if (agent.cloned) return "cloned";

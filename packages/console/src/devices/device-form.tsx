@@ -28,7 +28,7 @@ function toTyped({ name, enabled, autoDeleteAfterImport, retainRecordingsSeconds
   return { name, enabled, autoDeleteAfterImport, retention: text, unit };
 }
 
-/** What a device is called, whether it takes part, and what it deletes. */
+/** Edits the name of a device, whether it is enabled, and what it deletes. */
 export function DeviceForm({ device, projectId, mayChange }: FormProps) {
   const { route } = useLocation();
   const [typed, setTyped] = useState(toTyped(device));

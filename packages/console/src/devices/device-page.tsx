@@ -22,7 +22,7 @@ const TokensTab = lazy(() => import("./tokens-tab.tsx").then((part) => part.Toke
 
 const POLL_MS = 10_000;
 
-/** One device: how it is, what is on it, how it is set, and who may speak for it. */
+/** Shows one device: its state, its files, its settings, and its tokens. */
 export function DevicePage() {
   const projectId = useProjectId()!;
   const name = useRoute().params.name ?? "";

@@ -21,7 +21,7 @@ const POLL_MS = 15_000;
 /** The most that one answer holds; a search finds the others. */
 const MOST = 2000;
 
-/** All devices of a project, those in trouble first. */
+/** Lists all devices of a project, those in trouble first. */
 export function DevicesPage() {
   const projectId = useProjectId()!;
   const { data: me } = useMe();

@@ -2,7 +2,7 @@ import type { Device } from "@downlink/protocol";
 import { formatBytes } from "../parts/bytes.ts";
 import { diskUsed } from "./device-facts.ts";
 
-/** From here on a disk is soon full. */
+/** From this share on a disk counts as nearly full. */
 const NARROW = 0.9;
 
 export function DiskBar({ device }: { device: Pick<Device, "agent"> }) {

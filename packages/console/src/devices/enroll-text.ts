@@ -9,8 +9,8 @@ export function installLine({ origin }: Enrolment): string {
 }
 
 /**
- * The commands that bring an agent to a robot, in the order in which they are run: of its package, or in a checkout. Enrolling asks for the
- * token, so that no history keeps it.
+ * Returns the commands that bring an agent to a robot, in the order in which they are run: of its package, or in a checkout. Enrolling asks
+ * for the token, so that no history keeps it.
  */
 export function enrollCommands({ origin, storageRoot = "/data" }: Enrolment, from: "package" | "checkout"): string {
   const enroll = `agent enroll --url ${origin} --storage-root ${storageRoot}`;

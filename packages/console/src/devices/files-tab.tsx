@@ -10,7 +10,7 @@ import { pagePath } from "../url/project.ts";
 const MOST = 200;
 const POLL_MS = 15_000;
 
-/** What of the files on a device is no recording, and why. What can be saved of it is done on the page of imports. */
+/** Lists the files on a device that are no recordings, and why. The page of imports offers to salvage them. */
 export function FilesTab({ device, projectId }: { device: Device; projectId: string }) {
   const input = { deviceId: device.id, projectId, limit: MOST };
   const { data, failure, again, isLoading } = useQuery(edgeFiles.list, input, { pollMs: POLL_MS });

@@ -7,7 +7,7 @@ const NOW_MS = Date.UTC(2026, 3, 14, 12);
 const HOUR_MS = 3_600_000;
 const at = (ms: number) => BigInt(ms) * 1_000_000n;
 
-/** What was free at each hour of the last day. */
+/** Makes points of the free space at each hour of the last day. */
 function points(freeAt: (hoursAgo: number) => number | undefined) {
   return Array.from({ length: 25 }, (_, index) => ({
     at: at(NOW_MS - (24 - index) * HOUR_MS),

@@ -4,7 +4,7 @@ import { toMs } from "../time/format-time.ts";
 const HOUR_MS = 3_600_000;
 /** A line through less time than this says nothing about the next days. */
 const LEAST_SPAN_MS = 6 * HOUR_MS;
-/** Later than this nobody acts on it. */
+/** A disk that is full later than this is not reported, because it is too early to act on it. */
 const FARTHEST_MS = 90 * 24 * HOUR_MS;
 
 export type Forecast =
@@ -13,8 +13,8 @@ export type Forecast =
   | { readonly kind: "full"; readonly atMs: number; readonly bytesPerDay: number };
 
 /**
- * When the disk is full if it goes on as it did: the straight line through what was free in the last seven days, with the least squares. It is
- * only given if the disk loses room all in all.
+ * Returns when the disk is full if it goes on as it did: by a straight line through the free space of the last seven days, with the least
+ * squares. Undefined unless the disk loses space on the whole.
  */
 export function forecastDisk(points: readonly Pick<AgentPoint, "at" | "freeBytes">[], nowMs: number): Forecast {
   const known = points.flatMap(({ at, freeBytes }) => (freeBytes === undefined ? [] : [{ x: toMs(at), y: freeBytes }]));

@@ -2,7 +2,6 @@ import type { Device } from "@downlink/protocol";
 import { formatAge, formatDuration } from "../time/format-time.ts";
 import { countFiles, type Standing, standingOf } from "./device-facts.ts";
 
-/** One sentence on how a device is. */
 export function healthSentence(device: Pick<Device, "agent" | "enabled">, nowMs: number): string {
   return SENTENCES[standingOf(device)](device, nowMs);
 }

@@ -10,7 +10,7 @@ import { type PropertyLane, propertyLanes, valueText } from "./property-lanes.ts
 
 const MOST = 500;
 
-/** What the custom properties of a device were, and when: as lanes, and exactly in a table. */
+/** Shows the custom properties of a device over time: as lanes, and exactly in a table. */
 export function HistoryTab({ device, projectId }: { device: Device; projectId: string }) {
   const input = { nameOrId: device.id, projectId, sortBy: "start", sortOrder: "desc", limit: MOST } as const;
   const { data, failure, again, isLoading } = useQuery(devices.listPropertyHistory, input);

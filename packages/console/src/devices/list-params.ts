@@ -2,7 +2,7 @@ import { choiceParam, flagParam, textParam } from "../url/params.ts";
 
 export const SORTS = ["problems", "name", "lastSeenAt", "freeBytes"] as const;
 
-/** What stands in the address of the list of devices. Those in trouble come first unless another order is asked for. */
+/** The parameters in the address of the list of devices. Devices in trouble come first unless another order is asked for. */
 export const listParams = {
   q: textParam,
   sort: choiceParam(SORTS, "problems"),

@@ -17,7 +17,7 @@ interface TabProps {
   readonly projectId: string;
 }
 
-/** How a device is: what is wrong and what to do, its disk, what it sends, and the facts about its agent. */
+/** Shows how a device is: what is wrong and what to do, its disk, what it sends, and the facts about its agent. */
 export function OverviewTab({ device, projectId }: TabProps) {
   const points = useAgentPoints({ device, projectId });
   return (
@@ -37,7 +37,7 @@ export function OverviewTab({ device, projectId }: TabProps) {
 const POLL_MS = 60_000;
 const PAGE = 2000;
 
-/** The points of seven days, which are a few more than one answer holds. */
+/** Asks for the points of seven days, which are a few more than one answer holds. */
 function useAgentPoints({ device, projectId }: TabProps): readonly AgentPoint[] {
   const input = { nameOrId: device.id, projectId, limit: PAGE };
   const first = useQuery(devices.listAgentHistory, input, { pollMs: POLL_MS });
@@ -92,7 +92,7 @@ function AgentCard({ device: { agent, id, createdAt } }: { device: Device }) {
 
 type FactList = readonly (readonly [name: string, value: ComponentChildren])[];
 
-/** What is not known is left out. */
+/** Unknown facts are left out. */
 function FactsCard({ title, facts }: { title: string; facts: FactList }) {
   return (
     <section class="card stack" aria-label={title}>

@@ -5,7 +5,7 @@ import { Age } from "../parts/time.tsx";
 
 type Problem = NonNullable<NonNullable<Device["agent"]>["status"]>["problems"][number];
 
-/** What the agent complains of, each with what it means and what to do. */
+/** Lists the agent's problems, each with its meaning and what to do. */
 export function Problems({ device: { agent } }: { device: Device }) {
   const problems = agent?.status?.problems ?? [];
   if (problems.length === 0) return null;

@@ -36,7 +36,6 @@ export function propertyLanes(intervals: readonly PropertyInterval[], nowMs: num
   return { fromMs, toMs: nowMs, lanes: lanes.sort((a, b) => a.key.localeCompare(b.key)) };
 }
 
-/** A property's value as text. */
 export function valueText(value: PropertyInterval["value"]): string {
   return Array.isArray(value) ? value.join(", ") : String(value);
 }

@@ -12,7 +12,7 @@ interface CardProps {
   readonly projectId: string;
 }
 
-/** What the device sends now, what holds it back, and how much it sent in the last days. */
+/** Shows the upload rate of the device, what holds it back, and the rate of the last days. */
 export function RateCard({ device, points, projectId }: CardProps) {
   const { throttle } = device.agent?.status ?? {};
   const curve = points.map(({ at, bytesPerSecond }) => ({ atMs: toMs(at), value: bytesPerSecond }));

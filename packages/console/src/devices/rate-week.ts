@@ -48,7 +48,7 @@ export function rateText(bytesPerSecond: number): string {
   return bytesPerSecond === Number.POSITIVE_INFINITY ? "unlimited" : `${formatBytes(bytesPerSecond)}/s`;
 }
 
-/** `08:00–18:00 1.0 MB/s`. */
+/** Formats a span as `08:00–18:00 1.0 MB/s`. */
 export function spanText({ fromMinute, toMinute, bytesPerSecond }: RateSpan): string {
   return `${clock(fromMinute)}–${clock(toMinute)} ${rateText(bytesPerSecond)}`;
 }
@@ -58,8 +58,8 @@ function clock(minute: number): string {
 }
 
 /**
- * How high a rate is drawn: nothing for off, all for unlimited, and between them by its order of magnitude, as rates differ by thousands. Its
- * text stands in the lower half, which no line crosses.
+ * Returns how high a rate is drawn: nothing for off, all for unlimited, and between them by its order of magnitude, as rates differ by
+ * thousands. Its text stands in the lower half, which no line crosses.
  */
 export function rateLevel(bytesPerSecond: number): number {
   if (bytesPerSecond === 0) return 0;

@@ -1,14 +1,14 @@
 const UNITS = { hours: 3600, days: 86_400 } as const;
 export type RetentionUnit = keyof typeof UNITS;
 
-/** The seconds of a typed retention; undefined if it is no whole number. Nothing typed keeps recordings for ever, as 0 does. */
+/** Returns the seconds of a typed retention; undefined if it is no whole number. An empty text keeps recordings for ever, as 0 does. */
 export function retentionSeconds(text: string, unit: RetentionUnit): number | undefined {
   if (text.trim() === "") return 0;
   if (!/^\d{1,6}$/.test(text.trim())) return undefined;
   return Number(text.trim()) * UNITS[unit];
 }
 
-/** How a retention is shown for editing: in days where it is whole days. */
+/** Returns a retention for editing: in days where it is whole days. */
 export function typedRetention(seconds = 0): { readonly text: string; readonly unit: RetentionUnit } {
   if (seconds === 0) return { text: "", unit: "days" };
   if (seconds % UNITS.days === 0) return { text: String(seconds / UNITS.days), unit: "days" };

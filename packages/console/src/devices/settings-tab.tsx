@@ -12,7 +12,6 @@ interface TabProps {
   readonly projectId: string;
 }
 
-/** How a device is set. */
 export function SettingsTab({ device, projectId }: TabProps) {
   const { data: me } = useMe();
   const mayChange = may(me, "devices.update");
@@ -26,7 +25,7 @@ export function SettingsTab({ device, projectId }: TabProps) {
   );
 }
 
-/** The form begins with what is set, and keeps what is typed while others change it. */
+/** Edits the agent's settings. The form begins with the saved ones, and keeps what is typed while others change them. */
 function AgentSettingsCard({ device, projectId, mayChange }: TabProps & { mayChange: boolean }) {
   const input = { nameOrId: device.id, projectId };
   const { data, failure, again } = useQuery(agentSettings.get, input);

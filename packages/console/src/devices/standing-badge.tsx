@@ -13,7 +13,7 @@ const STANDINGS: Readonly<Record<Standing, { readonly sign: string; readonly tex
 
 interface BadgeProps {
   readonly device: Pick<Device, "agent" | "enabled">;
-  /** More than the word for it. */
+  /** A text that says more than the badge's own word. */
   readonly text?: string;
 }
 

@@ -7,7 +7,7 @@ import { enrollCommands, installLine } from "./enroll-text.ts";
 
 const PACKAGES = "/agent-packages";
 
-/** A new token, whose text is never shown again, with the commands that bring it to the robot. */
+/** Shows a new token, whose text is never shown again, with the commands that bring it to the robot. */
 export function TokenOnce({ token }: { token: DeviceToken }) {
   const { origin } = location;
   const { data } = useFetched([PACKAGES, ""], () => plainCall("GET", PACKAGES) as Promise<{ files: string[] }>, {});

@@ -11,7 +11,6 @@ import { ProgressLine } from "../parts/progress-line.tsx";
 import { TokenOnce } from "./token-once.tsx";
 import { TokenRow } from "./token-row.tsx";
 
-/** Who may speak for a device. */
 export function TokensTab({ device }: { device: Device }) {
   const { data: me } = useMe();
   const { data, failure, again, isLoading } = useQuery(deviceTokens.list, { deviceId: device.id });
@@ -45,7 +44,7 @@ export function TokensTab({ device }: { device: Device }) {
   );
 }
 
-/** It is closed only by saying that the token was copied: nobody can show it again. */
+/** The dialog closes only when the user says that the token was copied, because it cannot be shown again. */
 function NewToken({ token, onClose }: { token: DeviceToken; onClose: () => void }) {
   return (
     <Dialog title="A new token" isWide>

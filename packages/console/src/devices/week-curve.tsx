@@ -9,7 +9,7 @@ interface CurveProps {
   readonly highest: number;
 }
 
-/** The last seven days of a number as a line. What it says is said in words beside it, too. */
+/** Draws the last seven days of a number as a line. The same is said in words beside it. */
 export function WeekCurve({ label, points, highest }: CurveProps) {
   const toMs = Date.now();
   if (points.length < 2) return <p class="muted">A curve of the last seven days is drawn once there is data.</p>;

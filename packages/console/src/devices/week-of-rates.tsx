@@ -2,7 +2,7 @@ import { type RateDay, type RateSpan, rateLevel, rateText, spanText } from "./ra
 
 const DAY_MINUTES = 1440;
 
-/** An upload rate as a week: a row for each day, higher where more may be sent. */
+/** Shows an upload rate as a week: a row for each day, higher where more may be sent. */
 export function WeekOfRates({ days }: { days: readonly RateDay[] }) {
   return (
     <div>

@@ -13,7 +13,7 @@ import { toast } from "../parts/toast.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
 
-/** One episode: a slice of time of some recordings. It never changes. */
+/** Shows one episode: a slice of time of some recordings. It never changes. */
 export function EpisodePage() {
   const projectId = useProjectId()!;
   const id = useRoute().params.id!;

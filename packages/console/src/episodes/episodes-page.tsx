@@ -22,7 +22,6 @@ import { useParams } from "../url/use-params.ts";
 
 const PAGE = 100;
 
-/** The episodes of a project, of which datasets are made. */
 export function EpisodesPage() {
   const projectId = useProjectId()!;
   const { values, set, problems } = useParams({ q: textParam });
@@ -92,7 +91,7 @@ interface AddProps {
   readonly onDone: () => void;
 }
 
-/** The chosen episodes are staged in a dataset, where they are committed. */
+/** Stages the chosen episodes in a dataset, where they are committed. */
 function AddBar({ projectId, ids, onDone }: AddProps) {
   const { data: me } = useMe();
   const { data: all = [] } = useQuery(datasets.list, { projectId, sortBy: "name", limit: 500 });

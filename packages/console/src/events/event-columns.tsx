@@ -48,7 +48,7 @@ export function eventColumns({ projectId, types, zone }: Given): readonly Column
   ];
 }
 
-/** Keys and values are texts that somebody sent: they are shown, and mean nothing. */
+/** Keys and values are texts of users and programs: they are shown, and mean nothing. */
 function summarize({ metadata, properties = {} }: Event): string {
   const all = [...Object.entries(properties), ...Object.entries(metadata)];
   return all.map(([key, value]) => `${key}: ${Array.isArray(value) ? value.join(", ") : value}`).join(" · ") || "—";

@@ -19,7 +19,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** Marks an event, or changes one. What was typed stays when it cannot be saved. */
+/** Marks an event, or changes one. Typed values stay when the event cannot be saved. */
 export function EventDialog({ projectId, types, event, drawn = [], onClose }: DialogProps) {
   const [fields, setFields] = useState<EventFields>(event ? fieldsOf(event) : emptyFields(drawn));
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
@@ -59,7 +59,7 @@ export function EventDialog({ projectId, types, event, drawn = [], onClose }: Di
 
 type Submitted = { preventDefault(): void };
 
-/** An event stays on its device. An empty text removes its type. */
+/** Returns the changes of an event. It stays on its device; an empty text removes its type. */
 function changesOf({ start, end, metadata, properties, eventTypeId = "" }: ReadEvent) {
   return { start, end, metadata, properties, eventTypeId };
 }

@@ -16,7 +16,7 @@ interface FieldsetProps {
   readonly onChange: (fields: EventFields) => void;
 }
 
-/** The inputs of an event. Its type says which properties it has. */
+/** Edits an event. Its type says which properties it has. */
 export function EventFieldset({ fields, problems, types, type, isNew, onChange }: FieldsetProps) {
   const set = (changed: Partial<EventFields>) => onChange({ ...fields, ...changed });
   return (

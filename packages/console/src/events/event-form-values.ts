@@ -22,7 +22,7 @@ export interface ReadEvent {
   readonly properties: Readonly<Record<string, PropertyValue | null>>;
 }
 
-/** Reads a form. What does not fit is named by its field, and nothing else happens to it. */
+/** Reads a form. An invalid value is named by its field, and is otherwise ignored. */
 export function readEvent(
   fields: EventFields,
   { type, zone, nowMs }: { type: EventType | undefined; zone: string; nowMs: number },
@@ -52,7 +52,7 @@ export function readEvent(
   return { event, problems: {} };
 }
 
-/** One `key: value` a line. Answers a sentence if a line is none. */
+/** Reads one `key: value` a line. Returns a sentence if a line is none. */
 export function readMetadata(text: string): Record<string, string> | string {
   const found: [string, string][] = [];
   for (const line of text.split("\n").filter((one) => one.trim() !== "")) {

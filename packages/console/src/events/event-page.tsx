@@ -16,7 +16,7 @@ import { pagePath, useProjectId } from "../url/project.ts";
 import { EventDialog } from "./event-dialog.tsx";
 import "./events.css";
 
-/** One event: what is known of it, and the recordings that it touches. */
+/** Shows one event: its facts, and the recordings that it touches. */
 export function EventPage() {
   const projectId = useProjectId()!;
   const { id } = useRoute().params;
@@ -89,7 +89,7 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
 
 const MOST_TOUCHED = 100;
 
-/** The recordings of the device at the time of the event. */
+/** Shows the recordings of the device at the time of the event. */
 function Touched({ event: { device, start, end }, projectId }: { event: Event; projectId: string }) {
   const query = { projectId, deviceId: device.id, start, end, limit: MOST_TOUCHED, sortBy: "start" } as const;
   const { data = [], failure, again } = useQuery(recordings.list, query);

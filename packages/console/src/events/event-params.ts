@@ -3,7 +3,7 @@ import { choiceParam, listParam, textParam, timeParam, type Values } from "../ur
 
 export const EVENT_SORTS = ["start", "createdAt", "deviceName"] as const;
 
-/** What stands in the address of the list of events. */
+/** The parameters in the address of the list of events. */
 export const eventParams = {
   from: timeParam,
   to: timeParam,
@@ -17,7 +17,7 @@ export const eventParams = {
 };
 export type EventValues = Values<typeof eventParams>;
 
-/** What the service is asked for by the filters of the page. */
+/** Returns the query for the filters of the page. */
 export function toEventFilter(values: EventValues, projectId: string, nowMs: number) {
   return {
     projectId,

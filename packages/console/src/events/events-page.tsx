@@ -26,7 +26,7 @@ import { EventFilters } from "./event-filters.tsx";
 import { EVENT_SORTS, eventParams, toEventFilter } from "./event-params.ts";
 import "./events.css";
 
-/** What people and programs marked on the time lines of the devices of a project. */
+/** Lists the events that people and programs marked on the time lines of a project's devices. */
 export function EventsPage() {
   const projectId = useProjectId()!;
   const { data: me } = useMe();
@@ -131,7 +131,7 @@ interface EpisodesProps {
   readonly onDone: () => void;
 }
 
-/** Each selected event becomes an episode: its time, and the imported recordings of its device that touch it. */
+/** Makes an episode of each selected event: its time, and the imported recordings of its device that touch it. */
 function EpisodesOf({ ids, projectId, onDone }: EpisodesProps) {
   const { data: me } = useMe();
   const make = useChange(episodes.getOrCreate, episodes.list);

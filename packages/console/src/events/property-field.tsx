@@ -8,7 +8,7 @@ interface PropertyProps {
   readonly onChange: (value: string) => void;
 }
 
-/** The input of a custom property, by the type of its values. */
+/** Edits a custom property, by the type of its values. */
 export function PropertyField({
   property: { label, key, required, valueType, values = [] },
   value,

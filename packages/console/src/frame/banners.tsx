@@ -7,7 +7,7 @@ const SECOND_MS = 1000;
 /** How often a service that is away is asked whether it is back. */
 const RETRY_SECONDS = 8;
 
-/** What holds for all pages: that the service is away, that there is a newer version, that a page broke. */
+/** Says what holds for all pages: that the service is away, that there is a newer version, that a page failed. */
 export function Banners() {
   return (
     <>

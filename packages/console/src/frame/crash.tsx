@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** What a page threw while it was drawn: a fault of ours. */
+/** The error that a page threw while it was drawn: a fault of ours. */
 export const crash = signal<Error | undefined>(undefined);
 
 export function reportCrash(error: Error): void {

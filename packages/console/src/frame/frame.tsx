@@ -17,12 +17,12 @@ import { TopBar } from "./top-bar.tsx";
 
 interface FrameProps {
   readonly pages: readonly MainPage[];
-  /** Those that the frame does not list. */
+  /** Pages that the frame does not list. */
   readonly others: readonly Page[];
   readonly children: ComponentChildren;
 }
 
-/** What stands around every page: the pages of the project, what holds for all, and what needs somebody at once. */
+/** Surrounds every page with the pages of the project, the banners, and what needs attention at once. */
 export function Frame({ pages, others, children }: FrameProps) {
   const { data: me } = useMe();
   const named = useProjectId();
@@ -62,7 +62,7 @@ interface NavProps {
   readonly projectId: string | undefined;
 }
 
-/** What somebody may not do is not shown. Until it is known who looks, all of it is. */
+/** Pages that the user may not see are not listed. Until the user is known, all are. */
 function MainNav({ pages, me, projectId }: NavProps) {
   const { path } = useLocation();
   if (projectId === undefined) return <nav class="main-nav" aria-label="Pages" />;

@@ -5,7 +5,7 @@ import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { pagePath, rememberedProject } from "../url/project.ts";
 
-/** The bare address leads to a page of the project that was looked at last, or else of the first. */
+/** Leads from the bare address to a page of the project that was looked at last, or else of the first. */
 export function Home({ segment }: { segment: string }) {
   const { route } = useLocation();
   const { data: me, failure, again } = useMe();

@@ -1,7 +1,7 @@
 import type { Capability } from "@downlink/protocol";
 import type { AnyComponent } from "preact";
 
-/** A page: where it is, what it is called, and what somebody must be allowed so that it shows anything. */
+/** A page: its address, its name, and the operation that a user must be allowed to call to see anything there. */
 export interface Page {
   readonly path: string;
   readonly title: string;
@@ -19,7 +19,7 @@ export interface MainPage extends Page {
   readonly icon: string;
 }
 
-/** Whether an address is one of a page, whose path names segments that may be anything: `/sites/:id`. */
+/** Returns whether an address is one of a page, whose path names segments that may be anything: `/sites/:id`. */
 export function isPageOf(pattern: string, path: string): boolean {
   const [wanted, given] = [pattern.split("/"), path.split("/")];
   return wanted.length === given.length && wanted.every((part, at) => part.startsWith(":") || part === given[at]);

@@ -17,7 +17,7 @@ interface Ways {
 }
 
 interface FormProps {
-  /** What follows once somebody is signed in. */
+  /** Is called once the user is signed in. */
   readonly onDone?: () => void;
   /** Where a provider of OpenID Connect leads back to. */
   readonly next?: string;
@@ -78,7 +78,7 @@ function SubmitRow({ failure, isRunning, children }: SubmitProps) {
   );
 }
 
-/** What was typed stays in the form, and is sent again with the organization. */
+/** Typed values stay in the form, and are sent again with the organization. */
 function OrganizationButtons({
   organizations,
   isRunning,
@@ -156,7 +156,7 @@ function useWays(): Ways | undefined {
   useEffect(() => {
     plainCall("GET", "/v1/session").then(
       (answer) => setWays(answer as Ways),
-      () => setWays({ passwords: true, oidc: false }), // the form says what is wrong once somebody uses it
+      () => setWays({ passwords: true, oidc: false }), // the form says what is wrong once it is used
     );
   }, []);
   return ways;

@@ -17,7 +17,6 @@ interface TopBarProps {
   readonly onKeys: () => void;
 }
 
-/** The project, and what belongs to who looks. */
 export function TopBar({ me, projectId, onKeys }: TopBarProps) {
   const { route } = useLocation();
   return (
@@ -98,7 +97,7 @@ function account(me: Me | undefined, { onKeys, route }: AccountDoes) {
   ];
 }
 
-/** Whoever reads nothing takes the session for ended, and leaves it open to the next one at this machine. */
+/** A failure is shown: a user who takes the session for ended would leave it open to the next person at this machine. */
 async function signOut(): Promise<void> {
   try {
     await plainCall("DELETE", "/v1/session");

@@ -12,7 +12,7 @@ interface AnswerProps<T> {
   readonly children: (found: readonly T[]) => ComponentChildren;
 }
 
-/** What was answered, what failed, or that there is nothing. What is older than half a minute says so. */
+/** Shows an answer, its failure, or that it is empty. Data that is older than half a minute is marked. */
 export function Answer<T>({ query: { data, failure, again, updatedAtMs }, empty, children }: AnswerProps<T>) {
   const isStale = data !== undefined && Date.now() - updatedAtMs > OLD_MS;
   return (

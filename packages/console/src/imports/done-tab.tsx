@@ -13,7 +13,7 @@ import { SHOWN } from "./queries.ts";
 
 const POLL_MS = 10_000;
 
-/** What was imported last; all of it is in the list of recordings. */
+/** Lists the latest imports; all of them are in the list of recordings. */
 export function DoneTab({ projectId, device }: { projectId: string; device: string }) {
   const { route } = useLocation();
   const newest = { sortBy: "importedAt", sortOrder: "desc", limit: SHOWN } as const;

@@ -19,7 +19,6 @@ interface FailedProps {
   readonly reason: string;
 }
 
-/** What failed, by why it failed. */
 export function FailedTab({ failed, projectId, reason }: FailedProps) {
   return (
     <Answer query={failed} empty={<Empty title="No import failed." />}>

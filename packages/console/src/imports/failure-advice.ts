@@ -1,10 +1,10 @@
-/** What the code of a failed import means for whoever is to do something about it. */
+/** Advice on the code of a failed import, for the person who has to act on it. */
 export interface Advice {
   readonly title: string;
   /** Whether processing the same bytes again can end otherwise, and why. */
   readonly retry: "helps" | "useless" | "afterwards";
   readonly next: string;
-  /** What is readable of the file can be made a recording of its own. */
+  /** Whether the readable part of the file can become a recording of its own. */
   readonly isSalvageable: boolean;
 }
 
@@ -87,7 +87,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   TooHeavy: passing("Reading the file took too much memory", "Give the worker more memory, then retry."),
 };
 
-/** Answers the advice for a code, also for one that is not known here. */
+/** Returns the advice for a code, also for one that is not known here. */
 export function adviceOn(code: string): Advice {
   if (Object.hasOwn(ADVICE, code)) return ADVICE[code]!;
   return { title: code || "Failed", retry: "helps", next: "Correct the cause, then retry.", isSalvageable: false };

@@ -6,7 +6,7 @@ export interface FailureGroup {
   readonly advice: Advice;
   readonly imports: readonly PendingImport[];
   readonly deviceNames: readonly string[];
-  /** Those of which what is readable can be made a recording here: uploads. A file of a device is salvaged on the device. */
+  /** The uploads whose readable part can become a recording here. A file of a device is salvaged on the device. */
   readonly salvageable: readonly PendingImport[];
 }
 
@@ -29,7 +29,10 @@ export function groupFailures(imports: readonly PendingImport[], onlyCode = ""):
     .sort((a, b) => b.imports.length - a.imports.length || a.code.localeCompare(b.code));
 }
 
-/** The recording of a device's file is known from the start, that of an upload only once it is imported. A salvage is none. */
+/**
+ * Returns whether an import is an upload: its recording is known only once it is imported, that of a device's file from the start. A
+ * salvage is none.
+ */
 export function isUpload({ recordingId, salvageOf }: Pick<PendingImport, "recordingId" | "salvageOf">): boolean {
   return recordingId === undefined && salvageOf === undefined;
 }

@@ -13,7 +13,7 @@ interface GroupMenuProps {
   readonly name: string;
 }
 
-/** What can be done with all that one device is asked for and that is shown. */
+/** Offers actions on all shown imports of one device. */
 export function GroupMenu({ entries, name }: GroupMenuProps) {
   const [asksToCancel, setAsks] = useState(false);
   const update = useChange(importRequests.update, importQueue.list);

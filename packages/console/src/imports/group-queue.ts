@@ -2,7 +2,7 @@ import type { QueuedImport } from "@downlink/protocol";
 
 export interface QueueGroup {
   readonly key: string;
-  /** Of the device, or of the edge site whose agent has files of no device. */
+  /** The name of the device, or of the edge site whose agent has files of no device. */
   readonly name: string;
   readonly isDevice: boolean;
   readonly entries: readonly QueuedImport[];
@@ -11,11 +11,11 @@ export interface QueueGroup {
   readonly bytesPerSecond: number;
   /** How long the rest takes at the rate of this moment; undefined while nothing moves. */
   readonly secondsLeft: number | undefined;
-  /** What all that wait wait for, if it is one reason. Files that wait only for others before them do not count. */
+  /** The reason for which all of them wait, if it is the same. Files that wait only for others before them do not count. */
   readonly waitsFor: QueuedImport["waitsFor"];
 }
 
-/** Groups what waits by the device that is to send it, in the order in which the first of each comes. */
+/** Groups waiting imports by the device that is to send them, in the order in which the first of each comes. */
 export function groupQueue(entries: readonly QueuedImport[]): QueueGroup[] {
   const groups = Map.groupBy(entries, ({ device, edgeSite }) => device?.id ?? edgeSite?.id ?? "");
   return [...groups].map(([key, members]) => describe(key, members));
@@ -45,12 +45,12 @@ function commonReason(entries: readonly QueuedImport[]): QueuedImport["waitsFor"
   return others.every(({ code, text }) => code === first?.code && text === first.text) ? first : undefined;
 }
 
-/** The part of a file that is here, between 0 and 1; undefined while its size is not known. */
+/** Returns the part of a file that is here, between 0 and 1; undefined while its size is not known. */
 export function shareReceived({ size, bytesReceived }: Pick<QueuedImport, "size" | "bytesReceived">) {
   return size ? Math.min(1, bytesReceived / size) : undefined;
 }
 
-/** Keeps what waits for one reason. */
+/** Keeps the imports that wait for one reason. */
 export function withReason(entries: readonly QueuedImport[], code: string): readonly QueuedImport[] {
   return code === "" ? entries : entries.filter(({ waitsFor }) => waitsFor?.code === code);
 }

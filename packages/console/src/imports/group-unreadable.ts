@@ -5,7 +5,7 @@ export interface UnreadableGroup {
   /** The code of the reason, or the state where there is none. */
   readonly code: string;
   readonly title: string;
-  /** What can be done. */
+  /** The step that a person can take. */
   readonly next: string;
   readonly files: readonly EdgeFile[];
 }
@@ -25,7 +25,7 @@ const STATES: Readonly<Record<EdgeFileState, { readonly title: string; readonly 
   },
 };
 
-/** Groups files that are no recordings by their reason: the most frequent first, and those last of which nothing is to be done. */
+/** Groups files that are no recordings by their reason: the most frequent first, and those last that need no action. */
 export function groupUnreadable(files: readonly EdgeFile[], onlyCode = ""): UnreadableGroup[] {
   const groups = Map.groupBy(files, ({ reason, state }) => (state === "settling" ? state : (reason?.code ?? state)));
   return [...groups]
@@ -44,7 +44,7 @@ function rank({ code }: UnreadableGroup): number {
   return code === "settling" ? 1 : 0;
 }
 
-/** Whether the agent can make a recording of what is readable: it can where it found a span. */
+/** Returns whether the agent can make a recording of what is readable: it can where it found a span. */
 export function canSalvage({ state, salvage, salvageRequest }: EdgeFile): boolean {
   const isBroken = state === "incomplete" || state === "damaged";
   return isBroken && salvage !== undefined && salvageRequest?.state !== "requested" && salvageRequest?.state !== "made";

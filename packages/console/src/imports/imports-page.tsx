@@ -13,7 +13,7 @@ import { countText, type Imports, useImports } from "./queries.ts";
 import { QueueTab } from "./queue-tab.tsx";
 import { UnreadableTab } from "./unreadable-tab.tsx";
 
-/** Where every import is, and why it is not here yet. */
+/** Shows where every import is, and why it is not here yet. */
 export function ImportsPage() {
   const projectId = useProjectId()!;
   const params = useParams(importsParams);

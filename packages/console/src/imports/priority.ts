@@ -5,7 +5,6 @@ const NAMED: readonly (readonly [priority: number, name: string])[] = [
   [-100, "last"],
 ];
 
-/** The choices for a request of some priority. */
 export function priorityChoices(priority: number): readonly { readonly priority: number; readonly name: string }[] {
   const named = NAMED.map(([value, name]) => ({ priority: value, name }));
   if (named.some((choice) => choice.priority === priority)) return named;

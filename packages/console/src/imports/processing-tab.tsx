@@ -11,7 +11,7 @@ interface ProcessingProps {
   readonly projectId: string;
 }
 
-/** Files whose bytes are here, until they are recordings. */
+/** Shows files whose bytes are here, until they are recordings. */
 export function ProcessingTab({ processing, projectId }: ProcessingProps) {
   return (
     <Answer query={processing} empty={<Empty title="Nothing is being processed." />}>

@@ -24,7 +24,7 @@ export interface Imports {
   readonly unreadable: Query<EdgeFile[]>;
 }
 
-/** What the tabs show. The tab that is open is asked for often, as long as anything moves; the others for their counts. */
+/** Asks for the contents of the tabs: often for the open tab, as long as anything moves; of the others for their counts. */
 export function useImports(projectId: string, { tab, device }: { tab: ImportsTab; device: string }): Imports {
   const [moves, setMoves] = useState(true);
   const filter = { projectId, ...(device && { deviceName: device }), limit: SHOWN };
@@ -42,7 +42,7 @@ export function useImports(projectId: string, { tab, device }: { tab: ImportsTab
   return { queue, processing: { ...processing, data: underWay }, failed, unreadable };
 }
 
-/** `12`, or `200+` where there are more than are asked for. */
+/** Returns `12`, or `200+` where there are more than are asked for. */
 export function countText({ data }: Query<readonly unknown[]>): string | undefined {
   if (data === undefined) return undefined;
   return data.length < SHOWN ? String(data.length) : `${SHOWN}+`;

@@ -14,7 +14,7 @@ interface RowProps {
   readonly entry: QueuedImport;
   readonly projectId: string;
   readonly mayChange: boolean;
-  /** The reason is not said for the whole group already. */
+  /** Whether the row says why it waits, because the group does not. */
   readonly saysWhy: boolean;
 }
 

@@ -21,7 +21,7 @@ interface QueueProps {
   readonly onReason: (code: string) => void;
 }
 
-/** What devices are asked for, by device, with the reason where it waits. */
+/** Lists the requested imports by device, with the reason where they wait. */
 export function QueueTab({ queue, projectId, reason, onReason }: QueueProps) {
   return (
     <Answer query={queue} empty={<NothingWaits projectId={projectId} />}>

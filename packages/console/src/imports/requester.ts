@@ -1,6 +1,6 @@
 import type { QueuedImport } from "@downlink/protocol";
 
-/** Who asked for an import, as far as that is known. A repair replaces data that was damaged in the store. */
+/** Names the requester of an import, as far as known. A repair replaces data that was damaged in the store. */
 export function requesterText(requester: QueuedImport["requestedBy"], isRepair = false): string {
   if (!requester) return isRepair ? "repair" : "requested";
   const { kind, name, id } = requester;

@@ -10,7 +10,7 @@ interface SomeRowsProps<T> {
   readonly children: (row: T) => ComponentChildren;
 }
 
-/** The first rows of a group, and the others when they are asked for: a group of hundreds would hide the next group. */
+/** Shows the first rows of a group, and the others when they are asked for: a group of hundreds would hide the next group. */
 export function SomeRows<T>({ rows, class: className, children }: SomeRowsProps<T>) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? rows : rows.slice(0, FEW);

@@ -21,7 +21,7 @@ interface UnreadableProps {
   readonly reason: string;
 }
 
-/** What agents see that is no recording, and what can be saved of it. */
+/** Lists the files on devices that are no recordings, and what can be salvaged of them. */
 export function UnreadableTab({ files, projectId, reason }: UnreadableProps) {
   return (
     <Answer query={files} empty={<Empty title="Every file on the devices can be imported." />}>

@@ -5,11 +5,11 @@ import { Time, ZoneName } from "../parts/time.tsx";
 
 interface WaitsForProps {
   readonly reason: NonNullable<QueuedImport["waitsFor"]>;
-  /** Where more about it is found. */
+  /** Links to more about it. */
   readonly children?: ComponentChildren;
 }
 
-/** Why it waits, and what somebody can do about it. */
+/** Says why an import waits, and what a person can do about it. */
 export function WaitsFor({ reason: { text, fix, until }, children }: WaitsForProps) {
   return (
     <div class="waits">

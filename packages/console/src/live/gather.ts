@@ -2,7 +2,7 @@ import type { Changes } from "@downlink/protocol";
 
 type Kind = Changes["changes"][number]["kind"];
 
-/** What is asked below these paths may be other by now. */
+/** The paths below which data may have changed, by the kind of change. */
 const AFFECTED: Readonly<Record<Kind, readonly string[]>> = {
   recording: ["/v1/recordings", "/v1/data/import", "/v1/data/pending-imports", "/v1/edge-files"],
   session: ["/v1/sessions"],
@@ -11,17 +11,17 @@ const AFFECTED: Readonly<Record<Kind, readonly string[]>> = {
   dataset: ["/v1/datasets", "/v1/episodes"],
 };
 
-/** However much happens, what is shown is asked for again no more often than this. */
+/** Data in sight is asked for again no more often than this, however much happens. */
 const EVERY_MS = 5000;
-/** What takes the service long is asked for more rarely: answers take a twentieth of the time at most. */
+/** Calls that take the service long are made more rarely: answers take a twentieth of the time at most. */
 const REST = 19;
-/** Nothing that is new waits longer than this because of it. */
+/** The longest wait because of slow answers. */
 const MOST_REST_MS = 30_000;
 
 interface Gathering {
-  /** Asks again for what is shown and was asked below one of the paths. Throws if any of it is not answered. */
+  /** Asks again for data in sight that was asked below one of the paths. Throws if any of it is not answered. */
   readonly renew: (paths: readonly string[]) => Promise<void>;
-  /** How long to wait after so many failures in a row, of which this is the last; undefined if it would fail again. */
+  /** How long to wait after this many failures in a row, of which `error` is the last; undefined if it would fail again. */
   readonly retryMs: (error: unknown, failures: number) => number | undefined;
   readonly isHidden: () => boolean;
   readonly nowMs: () => number;
@@ -47,7 +47,7 @@ export function gatherChanges({ renew, retryMs, isHidden, nowMs, schedule }: Gat
     plan();
   }
 
-  /** Renews, and answers for how long to rest after that. What fails for now is renewed again. */
+  /** Renews, and returns how long to rest after that. A call that fails for now is repeated. */
   async function restAfter(all: readonly string[], beganMs: number): Promise<number> {
     try {
       await renew(all);

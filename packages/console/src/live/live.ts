@@ -1,5 +1,5 @@
-// What the pages show follows what happens, by one waiting call of the whole browser: a page that is looked at takes a lock, asks what has
-// changed, and passes it on to the others. Where that cannot be, pages poll, as they do anyway.
+// The pages follow changes by one waiting call of the whole browser: a page in sight takes a lock, asks what has changed, and passes it on
+// to the others. Where that is not possible, pages poll, as they do anyway.
 
 import { type Changes, changes } from "@downlink/protocol";
 import { canFollow } from "../api/can-follow.ts";
@@ -12,7 +12,7 @@ const NAME = "downlink-changes";
 /** The longest that the service waits. */
 const WAIT_SECONDS = 25;
 
-/** Begins to follow what happens. Answers how to end it. */
+/** Begins to follow what happens. Returns how to end it. */
 export function startLive(): () => void {
   if (!canFollow) return () => {};
   const channel = new BroadcastChannel(NAME);

@@ -1,6 +1,6 @@
 import { Copy } from "./copy.tsx";
 
-/** What somebody can do, as service and agent say it: what stands between backticks is typed in a terminal, and can be copied. */
+/** Shows the advice of service and agent: a text between backticks is a command for a terminal, and can be copied. */
 export function Advice({ text }: { text: string }) {
   const pieces = text.split("`");
   const commands = pieces.filter((piece, at) => at % 2 === 1 && piece.includes(" "));

@@ -1,6 +1,6 @@
 const UNITS = ["kB", "MB", "GB", "TB", "PB"];
 
-/** `412 MB`: decimal units, three digits. */
+/** Formats bytes as `412 MB`: decimal units, three digits. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   let [value, unit] = [bytes / 1000, 0];
@@ -9,7 +9,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** `1,020,000`. */
+/** Formats a count as `1,020,000`. */
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }

@@ -9,7 +9,7 @@ interface ConfirmProps {
   readonly title: string;
   /** The verb on the button. */
   readonly deed: string;
-  /** What goes, and what stays. */
+  /** Says what is deleted, and what stays. */
   readonly children: ComponentChildren;
   /** A name that has to be typed first, for what cannot be undone. */
   readonly typedName?: string;

@@ -4,7 +4,7 @@ const SHOWN_MS = 1500;
 
 interface CopyProps {
   readonly text: string;
-  /** What the button says; absent for the text itself. */
+  /** The text of the button; absent for the copied text itself. */
   readonly label?: string;
   readonly onCopied?: () => void;
 }

@@ -14,7 +14,7 @@ interface ExpiryProps {
   readonly onChange: (days: string) => void;
 }
 
-/** When a token ends: its days from now, or never. */
+/** Chooses when a token ends: some days from now, or never. */
 export function ExpiryField({ initial = "", onChange }: ExpiryProps) {
   const [days, setDays] = useState(initial);
   return (
@@ -39,7 +39,7 @@ export function ExpiryField({ initial = "", onChange }: ExpiryProps) {
   );
 }
 
-/** What is given to the call that makes the token. */
+/** Returns the expiry for the call that makes the token. */
 export function expiryOf(days: string): { expiresAt?: bigint } {
   return days === "" ? {} : { expiresAt: BigInt(Date.now()) * 1_000_000n + BigInt(days) * DAY_NS };
 }

@@ -13,7 +13,7 @@ const TITLES: Readonly<Record<Failure["kind"], string>> = {
   other: "Failed",
 };
 
-/** Says in the place that failed what went wrong, what to give to whoever helps, and how to try again. */
+/** Says at the place of a failure what went wrong, which id to give to support, and how to try again. */
 export function Failed({ failure, again }: { failure: Failure; again?: (() => void) | undefined }) {
   const { kind, text, code, requestId, details } = failure;
   return (

@@ -4,7 +4,7 @@ import "./field.css";
 
 interface FieldProps {
   readonly label: string;
-  /** What is expected, below the input. */
+  /** The expected input, below the field. */
   readonly hint?: ComponentChildren;
   readonly problem?: string | undefined;
   /** Makes the input, which takes these attributes. */

@@ -12,12 +12,12 @@ export interface Shortcut {
 const active = new Set<readonly Shortcut[]>();
 let first = "";
 
-/** The shortcuts that hold on the page that is open, for the list that `?` shows. */
+/** Returns the shortcuts that hold on the page that is open, for the list that `?` shows. */
 export function activeShortcuts(): readonly Shortcut[] {
   return [...active].flat();
 }
 
-/** Single keys may be turned off, because speech input types them by mistake. WCAG 2.1.4 */
+/** Returns whether single keys are on. They may be turned off, because speech input types them by mistake. WCAG 2.1.4 */
 export function areKeysOn(): boolean {
   try {
     return localStorage.getItem(KEY) !== "off";
@@ -35,8 +35,8 @@ export function turnKeys(isOn: boolean): void {
 }
 
 /**
- * Shortcuts hold while who names them is on the page, except where somebody types and below an open dialog. The next key meets those of
- * what the last one has changed, even if nothing was drawn between them.
+ * Shortcuts hold while the component that names them is on the page, except in text fields and below an open dialog. The next key meets the
+ * shortcuts after the last change, even if nothing was drawn between them.
  */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   useLayoutEffect(() => {

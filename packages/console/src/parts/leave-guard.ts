@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
 
 /**
- * While it is on, the browser asks before the page is closed or loaded again, and Back stays on the page: an entry of the same address is
- * put before it, so that Back only takes that away, and `onBack` is called.
+ * Guards a page while it is on: the browser asks before the page is closed or loaded again, and Back stays on the page. An entry of the
+ * same address is put before it, so that Back only takes that away, and `onBack` is called.
  */
 export function useLeaveGuard(isOn: boolean, onBack: () => void): void {
   useEffect(() => {

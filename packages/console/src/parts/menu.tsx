@@ -13,7 +13,7 @@ export interface MenuItem {
 interface MenuProps {
   readonly label: string;
   readonly items: readonly MenuItem[];
-  /** What the button shows; absent for its label. */
+  /** The content of the button; absent for its label. */
   readonly children?: ComponentChildren;
   readonly class?: string;
 }

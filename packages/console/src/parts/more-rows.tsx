@@ -2,7 +2,7 @@ import type { Pages } from "../api/use-pages.ts";
 import { Failed } from "./failed.tsx";
 import { ProgressLine } from "./progress-line.tsx";
 
-/** What stands below a list that is read page by page: its failure, that it is on its way, and how to read on. */
+/** Stands below a list that is read page by page: its failure, that it is on its way, and how to read on. */
 export function MoreRows({ pages }: { pages: Pages<unknown> }) {
   const { rows, hasMore, isLoading, failure, more, again } = pages;
   return (

@@ -1,7 +1,7 @@
 import type { Moved } from "../api/use-rows.ts";
 import { formatCount } from "./bytes.ts";
 
-/** Says that a list has other rows by now, and shows them when somebody asks. */
+/** Says that a list has other rows by now, and shows them on request. */
 export function MovedNote({ moved }: { readonly moved: Moved | undefined }) {
   return (
     <p class="moved-note" role="status">

@@ -1,13 +1,13 @@
 interface ChoicesProps {
   readonly legend: string;
-  /** What it means that none is chosen. */
+  /** Says what an empty choice means. */
   readonly ofNone: string;
   readonly projects: readonly { readonly id: string; readonly name?: string | undefined }[];
   readonly chosen: readonly string[];
   readonly onChange: (chosen: readonly string[]) => void;
 }
 
-/** Some of the projects; none of them may stand for all. */
+/** Chooses some of the projects; an empty choice may stand for all. */
 export function ProjectChoices({ legend, ofNone, projects, chosen, onChange }: ChoicesProps) {
   const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]);
   return (

@@ -13,7 +13,7 @@ interface PickerProps {
 
 const SPANS = ["24h", "7d", "30d", "1y"] as const;
 
-/** From when to when: typed as times, Unix numbers or distances from now; moved by its own length; or one of the usual spans. */
+/** Chooses a range: typed as times, Unix numbers or distances from now; moved by its own length; or one of the usual spans. */
 export function RangePicker({ range, onChange }: PickerProps) {
   const shift = (times: number) => onChange(shiftRange(range, times, Date.now()));
   useShortcuts([
@@ -56,7 +56,7 @@ export function RangePicker({ range, onChange }: PickerProps) {
   );
 }
 
-/** What is typed counts once it is left or entered, and what is no time stays and is named. */
+/** Typed text takes effect once it is entered or the field is left. A text that is no time stays, and is named. */
 function RangeFields({ range, onChange }: PickerProps) {
   const zoneOf = zoneName(zone.value);
   const shown = { from: show(range.from, zoneOf), to: show(range.to, zoneOf) };

@@ -11,15 +11,15 @@ interface ListProps<T> {
   readonly columns: readonly Column<T>[];
   readonly idOf: (row: T) => string;
   readonly onOpen?: (row: T) => void;
-  /** What stands there if there is none. */
+  /** The text that is shown if there is none. */
   readonly none: string;
-  /** What one can do about it. */
+  /** Says what a person can do about it. */
   readonly children?: ComponentChildren;
 }
 
 const FIRST_ROWS = 3;
 
-/** A list in each of its states: on its way, failed, empty, or there. */
+/** Shows a list in each of its states: on its way, failed, empty, or there. */
 export function ResourceList<T>({ label, rows, columns, idOf, onOpen, none, children }: ListProps<T>) {
   return (
     <>

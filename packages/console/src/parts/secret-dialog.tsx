@@ -8,12 +8,12 @@ import "./secret-dialog.css";
 interface SecretProps {
   readonly title: string;
   readonly secret: string;
-  /** What it is for, and where it belongs. */
+  /** Says what the secret is for, and where it belongs. */
   readonly children?: ComponentChildren;
   readonly onClose: () => void;
 }
 
-/** Shows a secret, which nobody can see again. Whoever leaves before it was copied is asked first. */
+/** Shows a secret, which cannot be seen again. A user who leaves before it was copied is asked first. */
 export function SecretDialog({ title, secret, children, onClose }: SecretProps) {
   const [isCopied, setCopied] = useState(false);
   const [isAsked, setAsked] = useState(false);

@@ -1,4 +1,4 @@
-/** What is selected in a list: some rows by their ids, or everything that the filter of the page matches. */
+/** The selection in a list: some rows by their ids, or everything that the filter of the page matches. */
 export interface Selection {
   readonly ids: ReadonlySet<string>;
   readonly isAll: boolean;
@@ -11,7 +11,7 @@ export function isSelected({ ids, isAll }: Selection, id: string): boolean {
   return isAll || ids.has(id);
 }
 
-/** Selects a row, or no longer. Of everything one row cannot be left out, so that then that row alone is selected. */
+/** Selects a row, or no longer. While everything is selected, one row cannot be left out, so that then that row alone is selected. */
 export function toggle({ ids, isAll }: Selection, id: string): Selection {
   if (isAll) return { ids: new Set([id]), isAll: false };
   const next = new Set(ids);

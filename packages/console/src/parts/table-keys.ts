@@ -1,6 +1,6 @@
 const PAGE = 20;
 
-/** Answers the row that a key leads to, or undefined if it moves nothing. */
+/** Returns the row to which a key leads, or undefined if it moves nothing. */
 export function rowAfter(key: string, { at, count }: { at: number; count: number }): number | undefined {
   const moves: Readonly<Record<string, number>> = {
     ArrowDown: at + 1,

@@ -15,7 +15,7 @@ export interface Column<T> {
   readonly isNumber?: boolean;
   /** Where it stands on a phone: the first or the second line, at its start or its end. Absent for nowhere. */
   readonly narrow?: "title" | "end" | "sub" | "sub-end";
-  /** What the list is sorted by when the head of the column is chosen. */
+  /** The order of the list when the head of the column is chosen. */
   readonly sort?: string;
 }
 

@@ -13,7 +13,6 @@ interface TextFieldProps {
   readonly lines?: number;
 }
 
-/** A field in which a text is typed. */
 export function TextField({ label, value, onChange, hint, problem, maxLength, isRequired, lines }: TextFieldProps) {
   const own = {
     ...{ value, maxLength, required: isRequired },

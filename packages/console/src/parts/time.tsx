@@ -1,7 +1,7 @@
 import { formatAge, formatExact, formatSecond, toMs, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 
-/** A time to the second in the zone that was chosen. Where a pointer rests it is shown to the nanosecond. */
+/** Shows a time to the second in the zone that was chosen. Where a pointer rests it is shown to the nanosecond. */
 export function Time({ timeNs }: { timeNs: bigint }) {
   return (
     <time dateTime={formatExact(timeNs)} title={formatExact(timeNs)} class="nowrap">
@@ -10,7 +10,7 @@ export function Time({ timeNs }: { timeNs: bigint }) {
   );
 }
 
-/** How long ago something was, with the moment itself where a pointer rests. */
+/** Shows how long ago something was, with the moment itself where a pointer rests. */
 export function Age({ timeNs, nowMs = Date.now() }: { timeNs: bigint; nowMs?: number }) {
   return (
     <time dateTime={formatExact(timeNs)} title={new Date(toMs(timeNs)).toISOString()}>
@@ -19,7 +19,7 @@ export function Age({ timeNs, nowMs = Date.now() }: { timeNs: bigint; nowMs?: nu
   );
 }
 
-/** `UTC`, or the name of the browser's zone: it stands beside times, because a time without it is none. */
+/** Shows `UTC`, or the name of the browser's zone: it stands beside times, because a time without a zone says nothing. */
 export function ZoneName() {
   return <span class="muted">{zoneName(zone.value)}</span>;
 }

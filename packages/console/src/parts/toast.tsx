@@ -6,7 +6,7 @@ const SHOWN_MS = 6000;
 
 const shown = signal<{ readonly text: string; readonly at: number } | undefined>(undefined);
 
-/** Tells that something was done, at the edge of the page, for some seconds. What failed is said where it failed. */
+/** Says at the edge of the page for some seconds that something was done. Failures are shown where they happen. */
 export function toast(text: string): void {
   shown.value = { text, at: Date.now() };
 }

@@ -3,7 +3,7 @@ import { Badge } from "./badge.tsx";
 import type { Column } from "./table.tsx";
 import { Age } from "./time.tsx";
 
-/** What is shown of every kind of token. */
+/** The facts that are shown of every kind of token. */
 export interface TokenFacts {
   readonly createdAt: bigint;
   readonly hint?: string | undefined;
@@ -12,7 +12,7 @@ export interface TokenFacts {
   readonly expiresAt?: bigint | undefined;
 }
 
-/** The columns that tell a token from others without its text, and whether anybody still needs it. */
+/** Returns the columns that distinguish a token from others without its text, and show whether it is still used. */
 export function tokenColumns<T extends TokenFacts>(): readonly Column<T>[] {
   return [
     { name: "Ends with", width: "84px", narrow: "sub", cell: ({ hint }) => (hint ? <code>…{hint}</code> : "—") },

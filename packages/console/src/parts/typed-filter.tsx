@@ -4,11 +4,11 @@ interface FilterProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** The one that `/` leads to. */
+  /** Whether the key `/` leads to it. */
   readonly isSearch?: boolean;
 }
 
-/** A text that narrows a list. It counts once it is left or entered, so that half a word asks for nothing. */
+/** A text that narrows a list. It takes effect once it is entered or the field is left, so that half a word asks for nothing. */
 export function TypedFilter({ label, value, onChange, isSearch = false }: FilterProps) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);

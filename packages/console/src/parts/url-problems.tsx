@@ -1,4 +1,4 @@
-/** Names what of the address means nothing, because what is ignored in silence looks like an answer. */
+/** Names the parts of the address that mean nothing, because a page that ignores them in silence looks like an answer to them. */
 export function UrlProblems({ problems }: { problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (

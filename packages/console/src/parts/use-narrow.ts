@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 const narrow = "(max-width: 719px)";
 
-/** Whether the page is as narrow as a phone, on which rows have two lines. */
+/** Returns whether the page is as narrow as a phone, on which rows have two lines. */
 export function useNarrow(): boolean {
   const [isNarrow, setNarrow] = useState(() => matchMedia(narrow).matches);
   useEffect(() => {

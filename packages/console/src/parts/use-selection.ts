@@ -1,7 +1,10 @@
 import { useState } from "preact/hooks";
 import { nothing, type Selection } from "./selection.ts";
 
-/** What is selected of the rows that `of` names, such as a filter: of other rows nothing is, so that nobody acts on what they do not see. */
+/**
+ * Returns the selection among the rows that `of` names, such as a filter. It ends with another filter, so that no user acts on rows out of
+ * sight.
+ */
 export function useSelection(of: string): readonly [Selection, (selection: Selection) => void] {
   const [chosen, setChosen] = useState({ of, selection: nothing });
   const selection = chosen.of === of ? chosen.selection : nothing;

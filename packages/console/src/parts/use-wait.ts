@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 const SECOND_MS = 1000;
 
-/** How many seconds are left of a wait that the service asks for; 0 once it is over. Another failure begins another wait. */
+/** Returns how many seconds are left of a wait that the service asks for; 0 once it is over. Another failure begins another wait. */
 export function useWait(failure: { readonly retryAfterMs: number | undefined } | undefined): number {
   const [left, setLeft] = useState(0);
   useEffect(() => {

@@ -9,7 +9,7 @@ interface CursorProps {
 
 const STEPS = 1000;
 
-/** The moment that pictures, ways and trees show. */
+/** Chooses the moment that pictures, tracks and trees show. */
 export function Cursor({ opened: { originNs, endNs }, cursorNs, onChange }: CursorProps) {
   const atNs = originNs + BigInt(Math.round(cursorNs));
   return (

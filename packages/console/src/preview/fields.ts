@@ -20,7 +20,7 @@ export function readField(message: Value, path: FieldPath): number | undefined {
   return toNumber(value);
 }
 
-/** For addresses: a JSON pointer (RFC 6901), because a name may contain any character. */
+/** Formats a path for addresses: a JSON pointer (RFC 6901), because a name may contain any character. */
 export function formatPath(path: FieldPath): string {
   return path.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
@@ -30,7 +30,7 @@ export function parsePath(text: string): FieldPath {
   return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** For people: `points[3].x`. */
+/** Formats a path for people: `points[3].x`. */
 export function describePath(path: FieldPath): string {
   return path.map((name, index) => (/^\d+$/.test(name) ? `[${name}]` : `${index === 0 ? "" : "."}${name}`)).join("");
 }

@@ -3,10 +3,10 @@ export interface Gap {
   readonly endNs: number;
 }
 
-/** A topic is silent where its next message comes after more than so many times the usual. */
+/** A topic is silent where its next message comes after more than this many times the usual step. */
 const TIMES_THE_USUAL = 3;
 
-/** Returns where a topic was silent. Messages that come at one time, as in bursts, say nothing of the usual. */
+/** Returns where a topic was silent. Messages with the same time, as in bursts, do not count for the usual step. */
 export function findGaps(timesNs: readonly number[]): Gap[] {
   const usualNs = usualStep(timesNs);
   if (usualNs === undefined) return [];
@@ -16,7 +16,7 @@ export function findGaps(timesNs: readonly number[]): Gap[] {
   });
 }
 
-/** The median of the times between two messages. */
+/** Returns the median of the times between two messages. */
 function usualStep(timesNs: readonly number[]): number | undefined {
   const steps: number[] = [];
   for (let index = 1; index < timesNs.length; index += 1) {

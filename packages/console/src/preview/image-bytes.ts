@@ -73,7 +73,7 @@ function isAlone(marker: number): boolean {
   return marker === 0xff || marker === 0x01 || (marker >= 0xd0 && marker <= 0xd9);
 }
 
-/** A byte of 0xff before a marker fills. */
+/** A byte of 0xff before a marker is a fill byte. */
 function standaloneBytes(marker: number): number {
   return marker === 0xff ? 1 : 2;
 }

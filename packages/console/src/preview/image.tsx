@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { LookProps } from "./look-props.ts";
 import { useAnswer } from "./use-answer.ts";
 
-/** The last picture before the moment. */
+/** Shows the last picture before the moment. */
 export function ImageLook({ session, topic: { topic, timesNs }, cursorNs, onCursor }: LookProps) {
   const { answer, problem } = useAnswer(session, "image", { topic, timeNs: cursorNs });
   const canvas = useRef<HTMLCanvasElement>(null);

@@ -1,4 +1,4 @@
-/** What one look into a recording may take. */
+/** The limits of one preview. */
 export const previewLimits = {
   /** The window that is shown first. */
   windowNs: 20_000_000_000,

@@ -12,7 +12,7 @@ interface ChoiceProps {
   readonly onChange: (lines: readonly string[]) => void;
 }
 
-/** The numbers that messages have, to be drawn as lines. */
+/** Chooses which numbers of messages are drawn as lines. */
 export function LineChoice({ session, topics, lines, onChange }: ChoiceProps) {
   return (
     <details class="card" open={lines.length === 0}>

@@ -1,7 +1,7 @@
 import { previewLimits } from "./limits.ts";
 import type { Line } from "./requests.ts";
 
-/** One line of a plot as it stands in an address: `/imu@/linear_acceleration/x`. Addresses separate lines by commas. */
+/** Formats one line of a plot for an address: `/imu@/linear_acceleration/x`. Addresses separate lines by commas. */
 export function formatLine({ topic, field }: Line): string {
   return `${topic}@${field}`.replaceAll("%", "%25").replaceAll(",", "%2C");
 }
@@ -12,7 +12,7 @@ export function parseLine(text: string): Line | undefined {
   return at < 0 ? undefined : { topic: plain.slice(0, at), field: plain.slice(at + 1) };
 }
 
-/** Adds a line or takes it away; no more are added than can be told apart. */
+/** Adds a line or removes it; no more are added than can be distinguished. */
 export function toggleLine(lines: readonly string[], line: string): readonly string[] {
   if (lines.includes(line)) return lines.filter((one) => one !== line);
   return lines.length >= previewLimits.series ? lines : [...lines, line];

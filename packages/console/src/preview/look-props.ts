@@ -1,7 +1,7 @@
 import type { OpenedTopic } from "./requests.ts";
 import type { PreviewSession } from "./session.ts";
 
-/** What each way of looking at a topic is given. */
+/** The properties of each view of a topic. */
 export interface LookProps {
   readonly session: PreviewSession;
   readonly topic: OpenedTopic;

@@ -23,7 +23,7 @@ export interface Look {
   track(request: PreviewRequests["track"]): Track;
 }
 
-/** Answers questions about what was read. `onStep` is called between messages, so that somebody knows that it goes on. */
+/** Answers questions about the messages of a slice. `onStep` is called between messages, to show that it goes on. */
 export function lookInto(slice: Slice, onStep: () => void = () => undefined): Look {
   const decode = decodeOnce();
   const at = (topic: string, timeNs: number) => {
@@ -104,7 +104,7 @@ function lastBefore(messages: readonly SliceMessage[], timeNs: number): SliceMes
   return messages[Math.max(0, from - 1)];
 }
 
-/** Of the first, the middle and the last message together: an array may be empty in one of them. */
+/** Lists the fields of the first, the middle and the last message together: an array may be empty in one of them. */
 function fieldsOf(messages: readonly SliceMessage[], decode: DecodeMessage): string[] {
   const looked = [messages[0], messages[messages.length >> 1], messages.at(-1)].filter(
     (message) => message !== undefined,
@@ -146,7 +146,7 @@ interface Samples {
   problem?: string;
 }
 
-/** Each message is read once for all its lines. */
+/** Reads each message once for all its lines. */
 function sample(
   messages: readonly SliceMessage[],
   lines: readonly Line[],

@@ -6,9 +6,9 @@ export interface Fix {
   readonly longitude: number;
 }
 
-/** A way on a plane, in metres east and north of its middle. */
+/** A track on a plane, in metres east and north of its middle. */
 export interface Track {
-  /** Where it starts over after a time without a position. */
+  /** A new line begins after a time without a position. */
   readonly lines: readonly (readonly TrackPoint[])[];
   readonly fixCount: number;
   readonly lengthMetres: number;
@@ -36,7 +36,7 @@ export function readFix(message: Value, timeNs: number): Fix | undefined {
   return { timeNs, latitude, longitude };
 }
 
-/** Projects positions in order of time about their middle; good for what a robot drives, not for a voyage. */
+/** Projects positions in order of time about their middle; it is exact enough for the way of a robot, not for a voyage. */
 export function makeTrack(fixes: readonly Fix[], gapsNs: readonly { startNs: number; endNs: number }[] = []): Track {
   const points = project(fixes);
   const gapStarts = new Set(gapsNs.map(({ startNs }) => startNs));

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 const FLAG = "--disallow-code-generation-from-strings";
 
-// The policy of the pages refuses to make code of text, and schemas are text of whoever wrote a recording.
+// The policy of the pages forbids making code from text, and schemas are texts of unknown authors.
 test("all decoders work where no code may be made of text", async () => {
   // Without real.slow.ts: what makes its exports runs in the control plane, and loads a library that makes code of its own.
   const files = globSync("**/*.test.ts", { cwd: import.meta.dirname });

@@ -12,7 +12,7 @@ interface PlotLook {
   onZoom(span: { startNs: number; endNs: number } | undefined): void;
 }
 
-/** How lines are drawn: in the colours of the page around `element`, broken and hatched where messages are missing. */
+/** Returns how lines are drawn: in the colours of the page around `element`, broken and hatched where messages are missing. */
 export function plotOptions(element: HTMLElement, look: PlotLook): uPlot.Options {
   const color = colorsOf(element);
   const axis: uPlot.Axis = {

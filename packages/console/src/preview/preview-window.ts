@@ -9,7 +9,7 @@ const FIRST_NS = BigInt(previewLimits.windowNs);
 /** Each step of widening shows so many times as much. */
 const WIDER = 6n;
 
-/** The window that is shown first: it begins with the first message of what was chosen. */
+/** Returns the window that is shown first: it begins with the first message of what was chosen. */
 export function firstWindow(recording: Span, firstMessageNs: bigint | undefined): Span {
   const startNs = clamp(firstMessageNs ?? recording.startNs, recording);
   return { startNs, endNs: least(recording.endNs, startNs + FIRST_NS) };

@@ -2,7 +2,7 @@ import { McapStreamReader } from "@mcap/core";
 import type { Encoded } from "./decoders/decode.ts";
 import { previewLimits } from "./limits.ts";
 
-/** What was read of an export: the messages of each topic, by log time. */
+/** The messages that were read of an export: those of each topic, by log time. */
 export interface Slice {
   /** The log time of its first message. Other times are nanoseconds after it, as numbers: a double counts them for 104 days. */
   readonly originNs: bigint;
@@ -27,11 +27,11 @@ export interface SliceMessage {
 export interface ReadSliceOptions {
   readonly maxBytes?: number;
   readonly maxMessages?: number;
-  /** Called after each piece, so that somebody knows that it goes on. */
+  /** Is called after each piece, to show that it goes on. */
   readonly onProgress?: (bytes: number, messageCount: number) => void;
 }
 
-/** Reads an export without compression. What comes after the limits is not asked for: the stream is cancelled. */
+/** Reads an export without compression. Data after the limits is not read: the stream is cancelled. */
 export async function readSlice(stream: ReadableStream<Uint8Array>, options: ReadSliceOptions = {}): Promise<Slice> {
   const { maxBytes = previewLimits.bytes, maxMessages = previewLimits.messages, onProgress } = options;
   const collected = collectMessages();

@@ -4,7 +4,7 @@ import type { TreeNode } from "./message-tree.ts";
 import type { Point } from "./series.ts";
 import type { TopicKind } from "./topic-kind.ts";
 
-/** What the worker is asked for, and what it answers. Times are nanoseconds after the slice's origin. */
+/** The requests to the worker, and its answers. Times are nanoseconds after the slice's origin. */
 export interface PreviewRequests {
   readonly fields: { readonly topic: string };
   readonly plot: {
@@ -38,14 +38,14 @@ export interface Line {
 export interface Plot {
   readonly timesNs: readonly number[];
   readonly points: readonly (readonly Point[])[];
-  /** Of all topics in the plot. */
+  /** The gaps of all topics in the plot. */
   readonly gaps: readonly Gap[];
   /** Messages that could not be read, and why not the first of them. */
   readonly unreadable: number;
   readonly problem?: string;
 }
 
-/** What was read, before anything is asked. */
+/** The slice as it was read, before anything is asked. */
 export interface OpenedSlice {
   readonly originNs: bigint;
   readonly endNs: number;

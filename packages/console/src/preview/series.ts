@@ -6,7 +6,7 @@ export type Point = number | null | undefined;
 export interface Columns {
   readonly startNs: number;
   readonly endNs: number;
-  /** Of pixels. Each has two points: the least and the most, in the order in which they came. */
+  /** The number of pixels. Each has two points: the least and the most, in the order in which they came. */
   readonly count: number;
 }
 
@@ -16,7 +16,7 @@ export interface Sample {
   readonly value: number | undefined;
 }
 
-/** The times of the points, in nanoseconds. */
+/** Returns the times of the points, in nanoseconds. */
 export function columnTimes({ startNs, endNs, count }: Columns): number[] {
   const halfNs = (endNs - startNs) / (2 * count);
   return Array.from({ length: 2 * count }, (_, index) => startNs + (index + 0.5) * halfNs);

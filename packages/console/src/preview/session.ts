@@ -1,7 +1,7 @@
 import { previewLimits } from "./limits.ts";
 import type { FromWorker, OpenedSlice, PreviewAnswers, PreviewRequests, RequestKind, ToWorker } from "./requests.ts";
 
-/** What of a worker is used. */
+/** The parts of a worker that are used. */
 export interface PreviewWorker {
   onmessage: ((event: MessageEvent<FromWorker>) => void) | null;
   onerror: ((event: ErrorEvent) => void) | null;
@@ -26,7 +26,7 @@ export class PreviewError extends Error {
   override readonly name = "PreviewError";
 }
 
-/** What waits for the slice itself has this number among what waits. */
+/** The number among the waiting requests of the one for the slice itself. */
 const OPENING = 0;
 
 interface Waiting {

@@ -1,7 +1,7 @@
 import type { PreviewWorker } from "./session.ts";
 import workerUrl from "./worker.ts?worker&url";
 
-/** Starts the worker of this build, and no other: the policy of the page asks for the word of code that an address is trusted. */
+/** Starts the worker of this build, and no other: the policy of the page requires that code vouches for the address. */
 export function startWorker(): PreviewWorker {
   return new Worker(trust(workerUrl), { type: "module", name: "preview" });
 }

@@ -4,7 +4,6 @@ import type { LookProps } from "./look-props.ts";
 import { TrackLook } from "./track.tsx";
 import { Tree } from "./tree.tsx";
 
-/** What one topic says at the moment that is looked at. */
 export function TopicLook(props: LookProps) {
   const { topic, schemaName, kind, messageCount } = props.topic;
   return (

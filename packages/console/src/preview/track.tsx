@@ -6,7 +6,7 @@ import { useAnswer } from "./use-answer.ts";
 const SIZE = 300;
 const EDGE = 16;
 
-/** The way that positions describe, north up, without a map: that would need a server of somebody else. */
+/** Draws the track of the positions, north up, without a map: that would need another provider's server. */
 export function TrackLook({ session, topic: { topic }, cursorNs }: LookProps) {
   const { answer, problem } = useAnswer(session, "track", { topic });
   if (problem) return <p class="muted">{problem}</p>;

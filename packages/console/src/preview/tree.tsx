@@ -3,7 +3,7 @@ import type { LookProps } from "./look-props.ts";
 import type { TreeNode } from "./message-tree.ts";
 import { useAnswer } from "./use-answer.ts";
 
-/** The message at the moment, once somebody wants to see it. */
+/** Shows the message at the moment, once the user opens it. */
 export function Tree(props: LookProps) {
   const [isOpen, setOpen] = useState(props.topic.kind === "other");
   return (
@@ -26,7 +26,7 @@ function Message({ session, topic: { topic }, cursorNs }: LookProps) {
   );
 }
 
-/** The first two levels are open. What is closed is not on the page. */
+/** The first two levels are open. Closed parts are not on the page. */
 function Parts({ node: { children = [], text, leftOut }, depth }: { node: TreeNode; depth: number }) {
   if (children.length === 0) return <span class="mono">{text}</span>;
   return (

@@ -15,11 +15,11 @@ export interface SliceState {
   readonly session?: PreviewSession;
   readonly problem?: string;
   readonly bytes: number;
-  /** What is shown belongs to a former window, until the new one is here. */
+  /** Whether the data in sight belongs to a former window, until the new one is here. */
   readonly isLoading: boolean;
 }
 
-/** Answers a link to an export of a window; undefined where that failed, which whoever gives the links says. */
+/** Returns a link to an export of a window; undefined where that failed, which the maker of the links reports. */
 export type LinkTo = (window: PreviewWindow) => Promise<string | undefined>;
 
 /** Reads a part of a recording in a worker of its own. When another one is chosen, or the page is left, the worker is ended. */

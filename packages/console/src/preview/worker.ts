@@ -4,7 +4,7 @@ import { type Look, lookInto } from "./look.ts";
 import { readSlice } from "./read-slice.ts";
 import type { FromWorker, ToWorker } from "./requests.ts";
 
-// Recordings are read here, apart from the page: whoever wrote one may have meant harm, and this thread can be ended.
+// Recordings are read here, apart from the page: their authors may mean harm, and this thread can be ended.
 
 const ALIVE_EVERY_MS = 250;
 
@@ -72,7 +72,7 @@ function problemOf(error: unknown): string {
   return error instanceof DecodeError ? error.message : `This cannot be shown: ${String(error)}`;
 }
 
-/** It is called often, and reports now and then; it ends a look that takes too much, where the browser says how much it is. */
+/** It is called often and reports rarely; it ends a preview that takes too much memory, where the browser says how much it is. */
 function reportAlive(): void {
   const now = performance.now();
   if (now - reportedAt < ALIVE_EVERY_MS) return;

@@ -1,4 +1,7 @@
-/** How busy a topic was in each of `columns` parts of the recording's time, from 0 to 1. What is shown as one is the busiest of many. */
+/**
+ * Returns how busy a topic was in each of `columns` parts of the recording's time, from 0 to 1. A column for several parts shows the
+ * busiest of them.
+ */
 export function readActivity(base64: string, columns: number): number[] {
   const bins = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   return Array.from({ length: columns }, (_, index) => {

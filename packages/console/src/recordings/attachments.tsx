@@ -14,7 +14,6 @@ interface AttachmentsProps {
   readonly attachments: Query<RecordingAttachment[]>;
 }
 
-/** Files that stand in the recording. */
 export function Attachments({ recording, attachments: { data, failure, again } }: AttachmentsProps) {
   if (failure) return <Failed failure={failure} again={again} />;
   if (recording.importStatus !== "complete") return <Empty title="Its attachments are known once it is imported." />;

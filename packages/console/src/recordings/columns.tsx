@@ -6,7 +6,7 @@ import { Time } from "../parts/time.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
 
-/** The columns of the list. The zone of the times stands in the head, because a time without it is none. */
+/** Returns the columns of the list. The zone of the times stands in the head, because a time without a zone says nothing. */
 export function columnsOf(projectId: string, zone: string): readonly Column<Recording>[] {
   return [
     {

@@ -12,7 +12,7 @@ interface DeleteProps {
   readonly onClose: () => void;
 }
 
-/** Says what is lost before it is. */
+/** Says what will be lost, and deletes it on confirmation. */
 export function DeleteDialog({ recording, onClose }: DeleteProps) {
   const { id: keyOrId, path, size, messageCount, projectId, device } = recording;
   const { route } = useLocation();

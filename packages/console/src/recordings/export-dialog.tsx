@@ -27,7 +27,7 @@ interface Form {
   readonly compression: "" | "lz4" | "zstd";
 }
 
-/** A recording, or an exact part of it, as a file, a link, or the command that fetches it. */
+/** Shows a recording, or an exact part of it, as a file, a link, or the command that fetches it. */
 export function ExportDialog({ recording, onClose }: ExportProps) {
   const { id, start, end } = recording;
   const [form, setForm] = useState<Form>({

@@ -1,6 +1,6 @@
 import { formatTimestamp } from "@downlink/protocol";
 
-/** What an export is asked for, as the service takes it. */
+/** The choices for an export, as the service takes them. */
 export interface ExportChoice {
   readonly recordingId: string;
   /** Absent for all. */
@@ -12,7 +12,7 @@ export interface ExportChoice {
   readonly includeAttachments?: boolean;
 }
 
-/** The body of the call as JSON. */
+/** Returns the body of the call as JSON. */
 export function exportBody({ start, end, topics, includeAttachments, ...rest }: ExportChoice): string {
   return JSON.stringify({
     ...rest,
@@ -28,7 +28,7 @@ interface Where {
   readonly fileName: string;
 }
 
-/** For a shell with curl. The link is asked for and opened in one go, because it ends after seconds. */
+/** Returns commands for a shell with curl. The link is asked for and opened in one go, because it ends after seconds. */
 export function curlText(choice: ExportChoice, { url, fileName }: Where): string {
   return [
     `LINK=$(curl -sf ${quoteShell(`${url}/v1/data/stream`)} -H "Authorization: Bearer $DOWNLINK_API_KEY" \\`,
@@ -37,7 +37,7 @@ export function curlText(choice: ExportChoice, { url, fileName }: Where): string
   ].join("\n");
 }
 
-/** For Python with nothing installed. */
+/** Returns a script for Python with nothing installed. */
 export function pythonText(choice: ExportChoice, { url, fileName }: Where): string {
   return [
     "import json, os, shutil, urllib.request",
@@ -51,7 +51,7 @@ export function pythonText(choice: ExportChoice, { url, fileName }: Where): stri
   ].join("\n");
 }
 
-/** For our own program, which knows the key after `dl login`. */
+/** Returns a command for our own program, which knows the key after `dl login`. */
 export function dlText(choice: ExportChoice, { url, fileName }: Where): string {
   const { recordingId, topics = [], start, end, outputFormat, compressionFormat, includeAttachments } = choice;
   const flags = [
@@ -67,12 +67,12 @@ export function dlText(choice: ExportChoice, { url, fileName }: Where): string {
   return [`dl export ${recordingId}`, ...flags].join(" \\\n  ");
 }
 
-/** What a terminal may take for a key or an order when it is pasted: the controls of ASCII and Latin-1. */
+/** The control characters of ASCII and Latin-1, which a terminal may take for a key or a command when they are pasted. */
 const CONTROLS = /\p{Cc}/u;
 
 /**
- * Nothing in single quotes means anything to a shell but their end. Of control characters the octal numbers of their bytes are written, in
- * `$'…'` of bash, zsh and ksh, because a terminal would act on them before the shell reads them.
+ * A shell interprets nothing in single quotes but their end. Control characters are written as the octal numbers of their bytes, in `$'…'`
+ * of bash, zsh and ksh, because a terminal would act on them before the shell reads them.
  */
 export function quoteShell(text: string): string {
   if (!CONTROLS.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
@@ -84,7 +84,7 @@ function octalBytes(character: string): string {
   return Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }
 
-/** JSON's strings are Python's, too, once they have no character outside of ASCII. */
+/** Quotes a text for Python: JSON's strings are Python's, too, once they have no character outside of ASCII. */
 export function quotePython(text: string): string {
   return JSON.stringify(text).replaceAll(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

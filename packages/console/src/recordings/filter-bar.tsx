@@ -7,7 +7,7 @@ import type { listParams } from "./filters.ts";
 
 type Params = UrlParams<typeof listParams>;
 
-/** What narrows the list. Each filter stands in the address. */
+/** Edits the filters of the list. Each stands in the address. */
 export function FilterBar({ values, set }: Pick<Params, "values" | "set">) {
   const toggleStatus = (status: ImportStatus) => {
     const isOn = values.status.includes(status);

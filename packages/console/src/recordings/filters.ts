@@ -4,7 +4,7 @@ import { choiceParam, choicesParam, textParam, timeParam, type Values } from "..
 
 export const SORTS = ["start", "duration", "path", "deviceName", "createdAt"] as const;
 
-/** What stands in the address of the list of recordings. */
+/** The parameters in the address of the list of recordings. */
 export const listParams = {
   from: timeParam,
   to: timeParam,
@@ -19,7 +19,7 @@ export const listParams = {
 };
 export type ListValues = Values<typeof listParams>;
 
-/** What the service is asked for by the filters of the page. */
+/** Returns the query for the filters of the page. */
 export function toFilter(values: ListValues, projectId: string, nowMs: number): RecordingFilter {
   return {
     projectId,

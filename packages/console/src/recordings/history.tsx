@@ -2,7 +2,7 @@ import type { QueuedImport, Recording } from "@downlink/protocol";
 import { Age, Time, ZoneName } from "../parts/time.tsx";
 import { historyOf } from "./recording-history.ts";
 
-/** What became of a recording, as far as the service knows it: what a review of an incident asks for. */
+/** Shows the history of a recording, as far as the service knows it, for the review of an incident. */
 export function History({ recording, queued }: { recording: Recording; queued: QueuedImport | undefined }) {
   return (
     <ol class="history">

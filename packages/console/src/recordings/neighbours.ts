@@ -4,7 +4,7 @@ import { useQuery } from "../api/use-query.ts";
 /** Long recordings that began before may stand between one and the next. */
 const LOOKED = 20;
 
-/** The recordings of the same device before and after one. */
+/** Shows the recordings of the same device before and after one. */
 export function useNeighbours(recording: Recording): { before: Recording | undefined; after: Recording | undefined } {
   const { device, start, projectId } = recording;
   const isEnabled = device !== undefined;
@@ -17,7 +17,7 @@ export function useNeighbours(recording: Recording): { before: Recording | undef
   };
 }
 
-/** Those that begin at the same time are in the order of their ids. */
+/** Returns whether one comes before the other. Recordings with the same start are in the order of their ids. */
 export function isBefore(one: Pick<Recording, "id" | "start">, other: Pick<Recording, "id" | "start">): boolean {
   return one.start === other.start ? one.id < other.id : one.start < other.start;
 }

@@ -14,7 +14,7 @@ interface NoneProps {
   readonly projectId: string;
 }
 
-/** Why the list is empty: there is nothing at all, nothing at that time, or nothing that fits the filters. */
+/** Says why the list is empty: there is nothing at all, nothing at that time, or nothing that matches the filters. */
 export function NoRecordings({ params, projectId }: NoneProps) {
   const filters = activeFilters(params.values);
   if (filters.length === 0) return <NothingYet projectId={projectId} />;
@@ -38,7 +38,7 @@ export function NoRecordings({ params, projectId }: NoneProps) {
   );
 }
 
-/** The data that lies nearest to the range, one click away. */
+/** Shows the data that lies nearest to the range, one click away. */
 function Nearest({ params: { values, set }, projectId }: NoneProps) {
   const { startNs: start, endNs: end } = resolveRange(values, Date.now());
   const { data } = useQuery(coverage.span, { projectId, includeEdgeRecordings: true, start, end });

@@ -14,11 +14,11 @@ interface OverviewProps {
   readonly params: UrlParams<typeof recordingParams>;
 }
 
-/** More topics than this are seen in the interface. */
+/** More topics than these are shown only by the API. */
 const MAX_TOPICS = 2000;
 const COLUMNS = 64;
 
-/** What a recording has, without a look into its messages. */
+/** Shows the contents of a recording, without its messages. */
 export function Overview({ recording, params }: OverviewProps) {
   const topics = useQuery(recordings.topics, {
     keyOrId: recording.id,
@@ -94,12 +94,12 @@ function TopicRow({
   );
 }
 
-/** Ten times the usual: a robot that was silent, not one that was busy. */
+/** Returns whether a gap is ten times the usual: then the robot was silent. */
 function isLongGap({ maxGapNs, meanHz }: RecordingTopic): boolean {
   return maxGapNs !== null && meanHz !== undefined && maxGapNs > 10e9 / meanHz;
 }
 
-/** When messages came, from the start of the recording to its end. */
+/** Shows when messages came, from the start of the recording to its end. */
 function Activity({ bins }: { bins: string }) {
   const columns = readActivity(bins, COLUMNS);
   const silent = columns.filter((part) => part === 0).length;

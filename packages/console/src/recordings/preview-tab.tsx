@@ -20,7 +20,6 @@ const MAX_TOPICS = 2000;
 /** More cannot be read beside each other. */
 const MAX_CHOSEN = 6;
 
-/** A look into the messages of an imported recording. */
 export function PreviewTab({ recording, params }: PreviewProps) {
   const { id: keyOrId, projectId, importStatus } = recording;
   const topics = useQuery(recordings.topics, { keyOrId, projectId, limit: MAX_TOPICS });

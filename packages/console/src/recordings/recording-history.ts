@@ -5,7 +5,7 @@ interface Moment {
   readonly text: string;
 }
 
-/** The moments that are known of a recording, in their order. */
+/** Returns the moments that are known of a recording, in their order. */
 export function historyOf(recording: Recording, queued: QueuedImport | undefined): Moment[] {
   const { start, end, createdAt, importedAt, device, failure, importStatus } = recording;
   const moments: Moment[] = [

@@ -16,7 +16,7 @@ import "./recording.css";
 import { RecordingHeader } from "./recording-header.tsx";
 import { recordingParams, TABS } from "./recording-params.ts";
 
-/** What reads and draws messages is as large as the rest of the page, and loaded when it is looked at. */
+/** The code that reads and draws messages is as large as the rest of the page, and is loaded when it is needed. */
 const PreviewTab = lazy(() => import("./preview-tab.tsx").then((part) => part.PreviewTab));
 
 /** While something happens to a recording, and while nothing does. */
@@ -24,7 +24,7 @@ const POLL_MS = { moving: 3000, resting: 30_000 };
 /** A queue may be longer; then a recording's place in it is not shown. */
 const QUEUE_LIMIT = 500;
 
-/** One recording: where it is, what is in it, and what became of it. */
+/** Shows one recording: where it is, what is in it, and its history. */
 export function RecordingPage() {
   const projectId = useProjectId()!;
   const keyOrId = useRoute().params.id!;

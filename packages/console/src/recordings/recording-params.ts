@@ -2,7 +2,7 @@ import { choiceParam, listParam, timeParam } from "../url/params.ts";
 
 export const TABS = ["overview", "preview", "attachments", "history"] as const;
 
-/** What stands in the address of a recording. */
+/** The parameters in the address of a recording. */
 export const recordingParams = {
   tab: choiceParam(TABS, "overview"),
   from: timeParam,

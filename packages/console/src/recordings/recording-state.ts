@@ -5,7 +5,7 @@ import { formatAge, formatDuration, formatExact } from "../time/format-time.ts";
 export interface RecordingState {
   /** Where its data is, in whole sentences. */
   readonly text: string;
-  /** What somebody can do about it, where there is something. */
+  /** The step that a person can take, where there is one. */
   readonly fix?: string;
 }
 
@@ -93,7 +93,7 @@ function endSentence(text: string): string {
 
 type Damage = NonNullable<Recording["damage"]>;
 
-/** Says what of imported data cannot be read, and what nothing proves. */
+/** Says which imported data cannot be read, and which no checksum proves. */
 export function describeDamage(damage: Damage): string {
   const lost = describeLost(damage);
   const { messagesGuessed = 0, messagesDoubted = 0 } = damage;

@@ -25,7 +25,7 @@ import { NoRecordings } from "./no-recordings.tsx";
 import "./recordings.css";
 import { SelectionBar } from "./selection-bar.tsx";
 
-/** All recordings of a project, on robots and here. */
+/** Shows all recordings of a project, on robots and here. */
 export function RecordingsPage() {
   const projectId = useProjectId()!;
   const params = useParams(listParams);
@@ -106,7 +106,7 @@ function List({ rows, params: { values, set }, filter, matches, projectId }: Lis
   );
 }
 
-/** The ids of the rows between two, of those that are here. */
+/** Returns the ids of the rows between two, of those that are here. */
 function between(rows: Rows<Recording>, oneId: string, otherId: string): string[] {
   const ids = Array.from({ length: Math.min(rows.count, 5000) }, (_, index) => rows.at(index)?.id);
   const [first = 0, last = 0] = [ids.indexOf(oneId), ids.indexOf(otherId)].sort((a, b) => a - b);

@@ -23,7 +23,7 @@ interface BarProps {
   readonly onNone: () => void;
 }
 
-/** What can be done with all that is selected: one call, however many they are. */
+/** Offers actions on all selected recordings: one call, however many they are. */
 export function SelectionBar({ selection, filter, matches, mayImport, onAll, onNone }: BarProps) {
   const request = useChange(importRequests.create, recordings.list, recordings.summarize);
   const cancel = useChange(importRequests.cancel, recordings.list, recordings.summarize);

@@ -10,7 +10,7 @@ interface DeleteProps<O extends Operation> {
   readonly stale: readonly Operation[];
   readonly title: string;
   readonly deed: string;
-  /** What is said once it is done. */
+  /** The message once it is done. */
   readonly done: string;
   readonly typedName?: string;
   readonly children: ComponentChildren;

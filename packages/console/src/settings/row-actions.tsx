@@ -6,7 +6,7 @@ interface ActionsOf<T> {
   readonly items: (row: T) => readonly MenuItem[];
 }
 
-/** The last column: what can be done with a row. Nothing stands there for who may do nothing. */
+/** Returns the last column: the actions on a row. It is empty for users who may do nothing. */
 export function actionsColumn<T>({ nameOf, items }: ActionsOf<T>): Column<T> {
   return {
     name: "Actions",

@@ -9,12 +9,12 @@ import { type SettingsSegment, settingsTabs } from "./tabs.ts";
 
 interface FrameProps {
   readonly segment: SettingsSegment;
-  /** What stands beside the title, such as the button that makes another one. */
+  /** An element beside the title, such as the button that makes another one. */
   readonly action?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** What stands around each of the settings. */
+/** Surrounds each of the settings. */
 export function SettingsFrame({ segment, action, children }: FrameProps) {
   const { data: me } = useMe();
   const allowed = settingsTabs.filter(({ needs }) => me === undefined || mayCall(me, needs));

@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import { mayCall, useMe } from "../api/me.ts";
 import { settingsTabs } from "./tabs.ts";
 
-/** Leads to the first of the settings that somebody may see. */
+/** Leads to the first of the settings that the user may see. */
 export function SettingsStart() {
   const { route } = useLocation();
   const { data: me } = useMe();

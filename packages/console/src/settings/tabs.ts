@@ -16,11 +16,11 @@ export interface SettingsTab {
   /** Its segment below `/settings`. */
   readonly segment: string;
   readonly title: string;
-  /** What it cannot do without. */
+  /** The operation that the tab cannot do without. */
   readonly needs: Operation;
 }
 
-/** The settings in the order in which they are listed. What somebody may not list is not shown. */
+/** The settings in the order in which they are listed. Settings that the user may not list are not shown. */
 export const settingsTabs = [
   { segment: "keys", title: "API keys", needs: apiKeys.list },
   { segment: "tokens", title: "Device tokens", needs: deviceTokens.list },

@@ -15,7 +15,7 @@ interface Waiting {
   readonly userCode: string;
 }
 
-/** A program without a browser waits for a member to let it in. Opening its link approves nothing. */
+/** Lets a member approve a program without a browser. Opening the program's link approves nothing. */
 export function DeviceStep() {
   const { query, route } = useLocation();
   const { code } = query;
@@ -114,7 +114,7 @@ function Decide({ waiting, onDecided }: { waiting: Waiting; onDecided: (isApprov
   );
 }
 
-/** As the program shows it: the service answers it without the dash. */
+/** Formats a code as the program shows it: the service answers it without the dash. */
 function grouped(userCode: string): string {
   return userCode.replaceAll("-", "").replaceAll(/(.{4})(?=.)/g, "$1-");
 }

@@ -16,7 +16,7 @@ import { useLook } from "./use-look.ts";
 
 type Seen = Pick<z.output<typeof SeenInvitation>, "email" | "organization" | "role" | "proof">;
 
-/** Somebody was given the link of an invitation. */
+/** Accepts an invitation, for the person who was given its link. */
 export function InvitationStep() {
   const secret = useLinkSecret();
   const { seen, failure, again } = useLook<Seen>("/v1/session/invitation/look", secret);

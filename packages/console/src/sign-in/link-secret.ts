@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 
 /**
- * Takes the secret of a link from behind its # and out of the address, so that neither the history nor somebody who looks at the screen has
- * it. A reload of the page has it no more. Another link that is opened in the same tab counts instead.
+ * Takes the secret of a link from behind its # and out of the address, so that it is neither in the history nor on the screen. After a
+ * reload it is gone. Another link that is opened in the same tab replaces it.
  */
 export function useLinkSecret(): string | undefined {
   const [secret, setSecret] = useState(take);

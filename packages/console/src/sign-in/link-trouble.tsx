@@ -4,12 +4,12 @@ import { Failed } from "../parts/failed.tsx";
 interface TroubleProps {
   readonly secret: string | undefined;
   readonly failure: Failure | undefined;
-  /** Who makes such links. */
+  /** Says how to get another link. */
   readonly remedy: string;
   readonly again: () => void;
 }
 
-/** Why a link leads nowhere: it is cut off, worth nothing any more, or the service did not answer. */
+/** Says why a link does not work: it is cut off, it was used or is too old, or the service did not answer. */
 export function LinkTrouble({ secret, failure, remedy, again }: TroubleProps) {
   if (secret === undefined)
     return (

@@ -3,7 +3,7 @@ import { Field } from "../parts/field.tsx";
 
 export const LEAST_CHARACTERS = 12;
 
-/** A new password, typed twice. The form is not sent before both are the same. */
+/** Takes a new password, typed twice. The form is not sent before both are the same. */
 export function NewPasswordFields({ email }: { email: string }) {
   const [first, setFirst] = useState("");
   const [second, setSecond] = useState("");
@@ -42,7 +42,7 @@ export function NewPasswordFields({ email }: { email: string }) {
   );
 }
 
-/** The password of an account that exists. */
+/** Takes the password of an account that exists. */
 export function OwnPasswordField() {
   return (
     <Field label="Your password" hint="You have an account here already. An invitation does not change it.">

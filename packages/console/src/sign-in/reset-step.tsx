@@ -8,7 +8,7 @@ import { NewPasswordFields } from "./password-fields.tsx";
 import { SignInCard } from "./sign-in-card.tsx";
 import { useLook } from "./use-look.ts";
 
-/** Somebody was given the link for a new password. */
+/** Sets a new password, for the person who was given a link for it. */
 export function ResetStep() {
   const secret = useLinkSecret();
   const { seen, failure, again } = useLook<{ readonly email: string }>("/v1/session/reset/look", secret);

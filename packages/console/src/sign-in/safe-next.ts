@@ -1,4 +1,4 @@
-/** Only a path of this service: an address of somebody else's would lead to their copy of this page. */
+/** Returns the address only if it is a path of this service: another one could lead to a copy of this page. */
 export function safeNext(next: string | undefined, origin: string): string {
   if (next === undefined || !next.startsWith("/")) return "/";
   const url = URL.parse(next, origin);

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import "./sign-in.css";
 
-/** What stands around each step of a sign-in: nobody is signed in yet, so that there is no frame. */
+/** Surrounds each step of a sign-in. It has no frame, because no user is signed in yet. */
 export function SignInCard({ title, children }: { title: string; children: ComponentChildren }) {
   useEffect(() => {
     document.title = `${title} · Downlink`;

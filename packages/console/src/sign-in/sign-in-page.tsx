@@ -13,7 +13,7 @@ const STEPS: Readonly<Record<string, () => VNode>> = {
   reset: ResetStep,
 };
 
-/** Where one signs in, and what links to people who are not signed in lead to. */
+/** Signs users in. Links for people without a session lead here. */
 export function SignInPage() {
   const { step } = useRoute().params;
   const Step = step !== undefined && Object.hasOwn(STEPS, step) ? STEPS[step]! : SignInStep;

@@ -3,7 +3,7 @@ import { useChange } from "../api/use-change.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { toast } from "../parts/toast.tsx";
 
-/** What goes with a site of each type, and what stays. */
+/** Says what is deleted with a site of each type, and what stays. */
 const MEANS: Readonly<Record<SiteType, string>> = {
   "service-hosted": "It is refused while the site holds recordings or imports, and where it is the only one.",
   "self-hosted":

@@ -61,7 +61,7 @@ interface OfTypeProps {
   readonly setKeepDays: (days: string) => void;
 }
 
-/** What only sites of one type have. */
+/** Edits the fields that only sites of one type have. */
 function OfType({ site: { type }, url, setUrl, keepDays, setKeepDays }: OfTypeProps) {
   if (type === "self-hosted")
     return (

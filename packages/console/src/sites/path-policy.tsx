@@ -15,7 +15,7 @@ interface Draft {
   readonly rules: readonly IngestPathRule[];
 }
 
-/** What becomes of the objects in a bucket, by their names. What was typed stays when somebody else saved meanwhile. */
+/** Edits the rules for the objects in a bucket, by their names. Typed rules stay when another user saved meanwhile. */
 export function PathPolicy({ site: { id }, me }: { site: Site; me: Me }) {
   const current = useQuery(ingestPathPolicies.get, { id }, { isEnabled: mayCall(me, ingestPathPolicies.get) });
   const save = useChange(ingestPathPolicies.save, ingestPathPolicies.get);

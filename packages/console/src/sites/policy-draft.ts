@@ -15,7 +15,7 @@ export interface RuleFields {
   readonly nameTemplate?: string;
 }
 
-/** Changes some fields of a rule. What else it has, which a later version may know, stays; a rule that ignores names no device. */
+/** Changes some fields of a rule. Fields of a later version stay; a rule that ignores objects names no device. */
 export function changeRule(rule: IngestPathRule, { pattern, type, nameTemplate }: RuleFields): IngestPathRule {
   const { nameTemplate: before, ...action } = rule.action;
   const kept = { ...action, type: type ?? rule.action.type };

@@ -29,7 +29,7 @@ export const siteColumns: readonly Column<Site>[] = [
   },
 ];
 
-/** Whether the machine of a site answers. The others have none. */
+/** Shows whether the machine of a site answers. Sites of other types have none. */
 export function SiteState({ site: { type, agent, process } }: { site: Site }) {
   if (type === "service-hosted" || type === "byob") return <>—</>;
   if (agent?.cloned) return <Badge sign="▲" tone="failed" text="cloned" />;

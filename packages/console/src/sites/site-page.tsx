@@ -15,7 +15,7 @@ import "./sites.css";
 
 const HEALTH_MS = 15_000;
 
-/** One site: how it fares, what it is for, who may call for it, and what becomes of the files in a bucket. */
+/** Shows one site: its state, its purpose, its tokens, and the rules for the files in a bucket. */
 export function SitePage() {
   const id = useRoute().params.id!;
   const { data: me } = useMe();

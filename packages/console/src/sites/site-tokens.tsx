@@ -17,7 +17,7 @@ interface OfSite {
   readonly me: Me;
 }
 
-/** The tokens by which the machine of a site calls. */
+/** Lists the tokens by which the machine of a site calls. */
 export function SiteTokenList({ site: { id: siteId }, me }: OfSite) {
   const rows = useRows(siteTokens.list, { siteId }, { total: undefined });
   const create = useChange(siteTokens.create, siteTokens.list);
@@ -37,7 +37,7 @@ export function SiteTokenList({ site: { id: siteId }, me }: OfSite) {
   );
 }
 
-/** The tokens by which a bucket tells that an object is new. */
+/** Lists the tokens by which a bucket notifies of new objects. */
 export function InboxTokenList({ site: { id: siteId }, me }: OfSite) {
   const rows = useRows(inboxTokens.list, { siteId }, { total: undefined });
   const create = useChange(inboxTokens.create, inboxTokens.list);
@@ -75,7 +75,7 @@ interface SectionProps<T> {
   readonly mayDelete: boolean;
   readonly onCreate: (expiry: { expiresAt?: bigint }) => Promise<{ token?: string | undefined } | undefined>;
   readonly onDelete: (id: string) => Promise<unknown>;
-  /** What it means that one is deleted. */
+  /** Says what happens when one is deleted. */
   readonly lost: string;
   readonly children: ComponentChildren;
 }

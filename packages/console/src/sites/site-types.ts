@@ -1,6 +1,6 @@
 import type { SiteType } from "@downlink/protocol";
 
-/** What each type of site is called, and what it is for. */
+/** The name and the purpose of each type of site. */
 export const SITE_TYPES: Readonly<Record<SiteType, { readonly name: string; readonly meaning: string }>> = {
   "service-hosted": { name: "Service-hosted", meaning: "The store of this service itself." },
   "self-hosted": {

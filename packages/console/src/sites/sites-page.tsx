@@ -16,7 +16,7 @@ import "./sites.css";
 
 const params = { type: choiceParam<SiteType | "">([...SiteType.options, ""], "") };
 
-/** Where recordings are kept, and where files come from that no robot uploads itself. */
+/** Lists the sites: where recordings are kept, and where files come from that no robot uploads itself. */
 export function SitesPage() {
   const { data: me } = useMe();
   const { route } = useLocation();
@@ -67,7 +67,7 @@ export function SitesPage() {
 
 type SiteRows = ReturnType<typeof useRows<typeof sites.list>>;
 
-/** An organization has few sites: those that are here are looked through. */
+/** Keeps the sites of a type among those that are here: an organization has few. */
 function ofType(rows: SiteRows, type: SiteType | ""): SiteRows {
   if (type === "") return rows;
   const all = Array.from({ length: rows.count }, (_, index) => rows.at(index));

@@ -14,7 +14,7 @@ export interface ExportedMessage {
   readonly data: Uint8Array;
 }
 
-/** What the control plane streams for `compressionFormat: ""`, written by an independent library. */
+/** Makes the stream of the control plane for `compressionFormat: ""`, by an independent library. */
 export async function makeExport(topics: readonly ExportedTopic[]): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
@@ -36,7 +36,7 @@ export async function makeExport(topics: readonly ExportedTopic[]): Promise<Uint
   return new Uint8Array(Buffer.concat(pieces));
 }
 
-/** The bytes in pieces of this size, as a network might bring them. */
+/** Returns the bytes in pieces of this size, as a network might bring them. */
 export function streamOf(bytes: Uint8Array, pieceBytes = 65_536): ReadableStream<Uint8Array> & { pulled: number } {
   let at = 0;
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { PreviewWorker } from "../preview/session.ts";
 
-/** The worker of the preview in a thread of Node, with what a browser gives it. `before` runs in it first. */
+/** Makes the worker of the preview in a thread of Node, with what a browser gives it. `before` runs in it first. */
 export function startNodeWorker(before = ""): PreviewWorker & { readonly exited: Promise<number> } {
   const code = `
     const { parentPort } = require("node:worker_threads");

@@ -7,12 +7,12 @@ import type { ExportedTopic } from "./make-export.ts";
 export const START_NS = 1_767_323_045_000_000_001n;
 const STEP_NS = 10_000_000n;
 
-/** The number that message n has in its field `motion.x`, in each encoding. */
+/** Returns the number that message n has in its field `motion.x`, in each encoding. */
 export function sampleX(index: number): number {
   return Math.fround(Math.sin(index / 10));
 }
 
-/** One topic in each encoding, with the same values at the same times; `isThere` leaves messages out. */
+/** Makes one topic in each encoding, with the same values at the same times; `isThere` leaves messages out. */
 export function sampleTopics(count: number, isThere: (index: number) => boolean = () => true): ExportedTopic[] {
   const indexes = Array.from({ length: count }, (_, index) => index).filter(isThere);
   const fill = (topic: Omit<ExportedTopic, "messages">, encode: (index: number) => Uint8Array): ExportedTopic => ({

@@ -15,13 +15,13 @@ export function toMs(timeNs: bigint): number {
   return Number(timeNs % NS_PER_MS < 0n ? ms - 1n : ms);
 }
 
-/** `2026-04-14 03:00:12`, in a zone, to the second. The zone stands beside it on the page. */
+/** Formats a time to the second: `2026-04-14 03:00:12`, in a zone that stands beside it on the page. */
 export function formatSecond(timeNs: bigint, zone: ZoneName): string {
   const { year, month, day, hour, minute, second } = partsOf(toMs(timeNs), zone);
   return `${year}-${month}-${day} ${hour}:${minute}:${second}`;
 }
 
-/** The same to the nanosecond, with as many digits as needed: what is copied, and shown where a pointer rests. */
+/** Formats a time to the nanosecond, with as many digits as needed: for copying, and where a pointer rests. */
 export function formatExact(timeNs: bigint): string {
   return formatTimestamp(timeNs);
 }
@@ -37,7 +37,7 @@ interface Parts {
 
 const formats = new Map<ZoneName, Intl.DateTimeFormat>();
 
-/** Answers what a clock and a calendar of that zone show. */
+/** Returns the time and the date that a clock of that zone shows. */
 export function partsOf(timeMs: number, zone: ZoneName): Parts {
   let format = formats.get(zone);
   if (!format) {
@@ -62,7 +62,7 @@ const UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [1, "s"],
 ];
 
-/** `12 min`, `1 h 20 min`, `3.5 s`, `20 ms`: the two largest units that say something. */
+/** Formats the two largest units that say something: `12 min`, `1 h 20 min`, `3.5 s`, `20 ms`. */
 export function formatDuration(durationNs: bigint): string {
   const seconds = Number(durationNs) / 1e9;
   if (seconds < 0) return `−${formatDuration(-durationNs)}`;
@@ -87,7 +87,7 @@ function trim(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** `9 days ago`, `in 2 weeks`; `now` for less than five seconds. */
+/** Formats `9 days ago`, `in 2 weeks`; `now` for less than five seconds. */
 export function formatAge(timeNs: bigint, nowMs: number): string {
   const seconds = (toMs(timeNs) - nowMs) / 1000;
   if (Math.abs(seconds) < 5) return "now";

@@ -22,7 +22,7 @@ const UNIX = /^-?\d{1,19}(\.\d{1,9})?$/;
 export const TIME_HINT = "2026-04-14 03:00, 2026-04-14T03:00:12.5Z, 1776135612 (Unix), or now-7d";
 
 /**
- * Reads what somebody typed: RFC 3339, a date with or without a time in the zone that the page shows, Unix seconds (or milli-, micro- and
+ * Reads a typed time: RFC 3339, a date with or without a time in the zone that the page shows, Unix seconds (or milli-, micro- and
  * nanoseconds, told apart by their size), or a distance from now.
  */
 export function parseTime(text: string, { zone, nowMs }: { zone: ZoneName; nowMs: number }): ParsedTime {
@@ -77,8 +77,8 @@ function parseLocal(text: string, zone: ZoneName): bigint | undefined {
 }
 
 /**
- * How far the zone's clock is ahead of UTC when it shows this time. In the hour that a zone leaves out in spring, and in the one that it
- * has twice in autumn, the offset of before the change is taken.
+ * Returns how far the zone's clock is ahead of UTC when it shows this time. In the hour that a zone leaves out in spring, and in the one
+ * that it has twice in autumn, the offset of before the change is taken.
  */
 function offsetNs(shownMs: number, zone: ZoneName): bigint {
   const before = offsetAt(shownMs - 86_400_000, zone);

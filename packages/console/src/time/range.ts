@@ -13,7 +13,7 @@ export interface Range {
   readonly endNs: bigint | undefined;
 }
 
-/** Answers the moments that a range means now. */
+/** Returns the moments that a range means now. */
 export function resolveRange({ from, to }: TypedRange, nowMs: number): Range {
   return { startNs: resolve(from, nowMs), endNs: resolve(to, nowMs) };
 }
@@ -24,13 +24,13 @@ function resolve(text: string, nowMs: number): bigint | undefined {
   return "timeNs" in parsed ? parsed.timeNs : undefined;
 }
 
-/** The bounds of a list, as its operation takes them. */
+/** Returns the bounds of a list, as its operation takes them. */
 export function boundsOf(range: TypedRange, nowMs: number): { start?: bigint; end?: bigint } {
   const { startNs, endNs } = resolveRange(range, nowMs);
   return { ...(startNs !== undefined && { start: startNs }), ...(endNs !== undefined && { end: endNs }) };
 }
 
-/** The same range with times of its own instead of distances from now, so that a link to it means the same tomorrow. */
+/** Returns the same range with times of its own instead of distances from now, so that a link to it means the same tomorrow. */
 export function toAbsolute(range: TypedRange, nowMs: number): TypedRange {
   const { startNs, endNs } = resolveRange(range, nowMs);
   const write = (timeNs: bigint | undefined) => (timeNs === undefined ? "" : formatTimestamp(timeNs));
@@ -49,7 +49,7 @@ export function shiftRange(range: TypedRange, times: number, nowMs: number): Typ
   return { from: formatTimestamp(startNs + by), to: formatTimestamp(endNs + by) };
 }
 
-/** Reads both ends as somebody typed them. */
+/** Reads both ends as they were typed. */
 export function readRange(
   { from, to }: TypedRange,
   { zone, nowMs }: { zone: ZoneName; nowMs: number },

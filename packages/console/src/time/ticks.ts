@@ -42,13 +42,13 @@ export function ticksOf({ fromMs, toMs, most, zone }: Axis): Tick[] {
   return ticks;
 }
 
-/** A whole number of steps since the zone's midnight; of longer ones, since 1970. */
+/** Rounds down to a whole number of steps since the zone's midnight; longer steps count from 1970. */
 function alignedBefore(ms: number, stepMs: number, zone: ZoneName): number {
   const offset = offsetMs(ms, zone);
   return Math.floor((ms + offset) / stepMs) * stepMs - offset;
 }
 
-/** The next mark; where the zone's clocks change in between, it stays at the same time of the clock. */
+/** Returns the next mark; where the zone's clocks change in between, it stays at the same time of the clock. */
 function nextTick(ms: number, stepMs: number, zone: ZoneName): number {
   const next = ms + stepMs;
   if (stepMs < HOUR) return next;
@@ -86,7 +86,7 @@ function monthStart(count: number, zone: ZoneName): number {
   return utcMs - offsetMs(utcMs, zone);
 }
 
-/** How far the zone's clock is ahead of UTC. */
+/** Returns how far the zone's clock is ahead of UTC. */
 function offsetMs(ms: number, zone: ZoneName): number {
   if (zone === "UTC") return 0;
   const { year, month, day, hour, minute, second } = partsOf(ms, zone);

@@ -37,7 +37,7 @@ interface NowProps {
   readonly nowMs: number;
 }
 
-/** Where the present is, so that nobody looks for data of tomorrow. */
+/** Marks the present, so that no user looks for data of tomorrow. */
 export function NowLine({ view, nowMs }: NowProps) {
   const left = useComputed(() => {
     const share = shareOf(view.value, nowMs - toMs(view.value.originNs));

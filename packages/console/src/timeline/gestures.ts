@@ -14,7 +14,7 @@ export interface Gestures {
 }
 
 const CLICK_PX = 4;
-/** Of a wheel that turns by pixels; one that turns by lines sends about 100 of them a notch. */
+/** The zoom of a wheel that turns by pixels; one that turns by lines sends about 100 of them a notch. */
 const ZOOM_PER_PX = 0.0015;
 
 /** Understands mouse, pen and touch: drag pans, with Shift it selects, two fingers and Ctrl with the wheel zoom. A plain wheel scrolls the page. */

@@ -4,7 +4,7 @@ import type { LaneState } from "./lane-state.ts";
 import { nextEdge } from "./runs.ts";
 import { msAt, reveal, shareOf, zoomAbout } from "./view.ts";
 
-/** What somebody wants to do with what is at the cursor, or selected. */
+/** The actions on the selection, or on what is at the cursor. */
 export type Act = "inspect" | "open" | "import" | "event";
 
 export interface Lane {
@@ -18,7 +18,7 @@ export interface Lane {
 
 type Key = Parameters<typeof actionOf>[0];
 
-/** Does what a key means here. Answers whether it means anything. */
+/** Does what a key means here. Returns whether it means anything. */
 export function pressKey(key: Key, lane: Lane): boolean {
   const action = actionOf(key);
   const { state, onAct } = lane;
@@ -55,7 +55,7 @@ function moveCursor({ state, count, widthPx }: Lane, { rows, bins }: { rows: num
   place({ state }, Math.min(Math.max(0, row + rows), Math.max(0, count - 1)), ms + bins * pixelMs);
 }
 
-/** To where the row begins or ends to have something; from the edge of the screen on to what lies beside it. */
+/** Moves to where data in the row begins or ends; from the edge of the screen, on to the part beside it. */
 function toEdge({ state, source, widthPx }: Lane, direction: 1 | -1): void {
   const { row, ms } = state.cursor.value;
   const view = state.view.value;

@@ -6,7 +6,7 @@ import type { View } from "./view.ts";
 
 /** Where the cells of the rows come from. */
 export interface LaneSource {
-  /** Says what is looked at, and answers what is known of each row of it. */
+  /** Says which window is in sight, and returns the known strips of each of its rows. */
   look(window: Window): (row: number) => readonly Strip[];
 }
 
@@ -59,7 +59,7 @@ export class LaneCanvas {
   }
 }
 
-/** What is known of one row, column by column. */
+/** Returns the known contents of one row, column by column. */
 export function columnsOf(
   row: number,
   { view, widthPx }: Pick<Window, "view" | "widthPx">,

@@ -1,4 +1,4 @@
-/** What a key does in the lanes. */
+/** The meaning of a key in the lanes. */
 export type LaneAction =
   | { readonly kind: "move"; readonly rows: number; readonly bins: number }
   | { readonly kind: "edge"; readonly direction: 1 | -1 }
@@ -34,7 +34,7 @@ const SINGLE: Readonly<Record<string, LaneAction>> = {
   ArrowUp: { kind: "move", rows: -1, bins: 0 },
 };
 
-/** Arrows move the cursor by a row or a bin, with Shift by fifty bins, with Ctrl to the next edge of what there is. */
+/** Arrows move the cursor by a row or a bin, with Shift by fifty bins, with Ctrl to where data begins or ends. */
 export function actionOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Key): LaneAction | undefined {
   if (altKey) return undefined;
   if (key === "ArrowLeft" || key === "ArrowRight") {

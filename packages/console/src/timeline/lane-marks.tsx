@@ -6,7 +6,7 @@ interface MarksProps {
   readonly rowPx: number;
 }
 
-/** The cursor and the selection, above the picture. They move without the rest of the page. */
+/** Shows the cursor and the selection, above the picture. They move without the rest of the page. */
 export function LaneMarks({ state, rowPx }: MarksProps) {
   const view = state.view.value;
   const cursor = state.cursor.value;

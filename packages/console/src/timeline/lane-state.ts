@@ -17,7 +17,7 @@ export interface LaneSelection {
   readonly toMs: number;
 }
 
-/** What is looked at. Signals, so that a drag redraws the picture and renders nothing. */
+/** The state of the lanes. Its parts are signals, so that a drag redraws the picture and renders nothing. */
 export interface LaneState {
   readonly view: Signal<View>;
   readonly cursor: Signal<Cursor>;

@@ -23,7 +23,7 @@ export interface LanesProps {
   readonly nowMs: number;
   /** The link that stands at the start of a row. */
   readonly nameAt: (row: number) => ComponentChildren;
-  /** What a row is called when it is spoken. */
+  /** The name of a row for screen readers. */
   readonly textAt: (row: number) => string;
   readonly onAct: (act: Act) => void;
 }

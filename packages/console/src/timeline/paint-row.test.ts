@@ -36,7 +36,7 @@ test("a pixel has all that is in any bin that touches it, at any zoom", () => {
   );
 });
 
-/** What stands where, by the words of the design and not by tables. */
+/** Returns the expected colour at each place, by the words of the design and not by tables. */
 function expected(cell: number, line: number, at: number): number {
   const isGap = line === 0;
   if (isGap && cell & bits.event) return palette.event;

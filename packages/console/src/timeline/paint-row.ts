@@ -1,7 +1,7 @@
-/** What there is in a bin, one bit each. Several may hold. */
+/** The contents of a bin, one bit each. Several may hold. */
 export const bits = { imported: 1, onItsWay: 2, edgeOnly: 4, failed: 8, event: 16, unasked: 128 } as const;
 
-/** What somebody must not miss wins. */
+/** The states of a cell, the most important first. */
 export type State = "failed" | "onItsWay" | "edgeOnly" | "imported" | "nothing" | "unasked";
 
 export function stateOf(cell: number): State {
@@ -15,7 +15,7 @@ export function stateOf(cell: number): State {
 /** A part of a row: the cells that are known for it, and the pixel columns that they fill. */
 export interface Strip {
   readonly cells: Uint8Array;
-  /** Of the first cell, in milliseconds from the origin of the view. */
+  /** The start of the first cell, in milliseconds from the origin of the view. */
   readonly startMs: number;
   readonly binMs: number;
   readonly fromPx: number;
@@ -78,8 +78,8 @@ export function mixPaint(palette: Palette): Paint {
 }
 
 /**
- * Each state has a shape as well as a colour: what is imported fills the bar, what is on its way the lower half of it, what is on the device alone is
- * striped, and what failed fills the gap above the bar too.
+ * Returns the colours of a cell. Each state has a shape as well: imported data fills the bar, data on its way its lower half, data on the
+ * device alone is striped, and failed imports fill the gap above the bar too.
  */
 function coloursOf(cell: number, palette: Palette, at: number): [gap: number, upper: number, lower: number] {
   const { lane, page, hatch, failed, imported } = palette;
@@ -104,13 +104,11 @@ function coloursOf(cell: number, palette: Palette, at: number): [gap: number, up
 export interface Target {
   readonly pixels: Uint32Array;
   readonly widthPx: number;
-  /** Which row of the picture. */
   readonly row: number;
   /** How far the patterns are moved, so that they stay with the time while it is panned. A whole number. */
   readonly phasePx: number;
 }
 
-/** Paints the lines of one row. */
 export function paintRow(columns: Uint8Array, paint: Paint, { pixels, widthPx, row, phasePx }: Target): void {
   for (let line = 0; line < LINES; line++) {
     const table = paint[line]!;

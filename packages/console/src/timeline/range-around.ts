@@ -1,6 +1,6 @@
 import { stateOf } from "./paint-row.ts";
 
-/** The columns beside each other that have any data, whichever its state; none where there is none. */
+/** Returns the columns beside each other that have any data, whichever its state; none where there is none. */
 export function rangeAround(columns: Uint8Array, px: number): { fromPx: number; toPx: number } {
   const isSomething = (at: number) => !["nothing", "unasked"].includes(stateOf(columns[at] ?? 0));
   if (!isSomething(px)) return { fromPx: px, toPx: px };

@@ -11,13 +11,13 @@ interface Scrolled {
   readonly count: number;
 }
 
-/** Which rows are seen at least in part. */
+/** Returns which rows are seen at least in part. */
 export function rowsInSight({ topPx, heightPx, rowPx, count }: Scrolled): RowRange {
   const firstRow = Math.min(Math.max(0, Math.floor(topPx / rowPx)), count);
   return { firstRow, endRow: Math.min(count, Math.max(firstRow, Math.ceil((topPx + heightPx) / rowPx))) };
 }
 
-/** The same with some rows above and below, so that one picture serves while so many are scrolled. */
+/** Returns the same with some rows above and below, so that one picture serves while so many are scrolled. */
 export function withOverscan({ firstRow, endRow }: RowRange, count: number): RowRange {
   return { firstRow: Math.max(0, firstRow - OVERSCAN_ROWS), endRow: Math.min(count, endRow + OVERSCAN_ROWS) };
 }

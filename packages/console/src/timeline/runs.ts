@@ -26,7 +26,7 @@ function looksLike(one: number, other: number): boolean {
   return stateOf(one) === stateOf(other) && (one & EVENT) === (other & EVENT);
 }
 
-/** The next column, in a direction, at which something begins or ends; the last one if there is none. */
+/** Returns the next column, in a direction, at which something begins or ends; the last one if there is none. */
 export function nextEdge(columns: Uint8Array, at: number, direction: 1 | -1): number {
   for (let px = at + direction; px >= 0 && px < columns.length; px += direction) {
     const before = px - 1;

@@ -6,7 +6,7 @@ import { nameOf, parentOf, type TileKey } from "./tiles.ts";
 
 const keyAt = (index: number, level = 30): TileKey => ({ level, index, block: 0 });
 
-/** A store whose calls are answered by the test. */
+/** Makes a store whose calls are answered by the test. */
 function start() {
   const calls = new Map<string, { resolve(tile: string): void; reject(error: unknown): void; signal: AbortSignal }>();
   const asked: string[] = [];

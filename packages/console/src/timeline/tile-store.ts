@@ -79,7 +79,7 @@ export class TileStore<T> {
     return this.#wanted.map((key) => this.#failed.get(nameOf(key))?.error).find((error) => error !== undefined);
   }
 
-  /** What is here stays in sight and is asked for again: of those that are looked at, the `most` that were asked for the longest ago. */
+  /** Asks again for tiles in sight: for the `most` that were asked for the longest ago. They stay in sight meanwhile. */
   refresh(most = Number.POSITIVE_INFINITY): void {
     if (most === Number.POSITIVE_INFINITY) for (const kept of this.#kept.values()) kept.isOld = true;
     const looked = this.#wanted.map((key) => this.#kept.get(nameOf(key))).filter((kept) => kept !== undefined);
@@ -145,7 +145,7 @@ export class TileStore<T> {
     this.#kept.set(name, kept);
   }
 
-  /** What was looked at the longest ago goes first; a map keeps the order in which things were put in. */
+  /** Forgets first the tiles that were in sight the longest ago; a map keeps the order in which things were put in. */
   #forget(wanted: ReadonlySet<string>): void {
     for (const name of this.#kept.keys()) {
       if (this.#kept.size <= MOST_KEPT) return;

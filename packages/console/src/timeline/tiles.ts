@@ -26,12 +26,15 @@ export interface Window {
   readonly endRow: number;
 }
 
-/** The widest bins that are no wider than a pixel. */
+/** Returns the widest bins that are no wider than a pixel. */
 export function levelFor(pixelMs: number): number {
   return Math.min(Math.max(Math.floor(Math.log2(pixelMs * 1e6)), MIN_LEVEL), MAX_LEVEL);
 }
 
-/** The tiles that cover a window exactly: every row and time of it, and none that lies beside it. The middle of the screen comes first. */
+/**
+ * Returns the tiles that cover a window exactly: every row and time of it, and none that lies beside it. The middle of the screen comes
+ * first.
+ */
 export function tilesFor({ view, widthPx, firstRow, endRow }: Window): TileKey[] {
   if (endRow <= firstRow || widthPx <= 0) return [];
   const level = levelFor(view.spanMs / widthPx);
@@ -51,7 +54,7 @@ function indexesOf(view: View, level: number): number[] {
   return indexes;
 }
 
-/** Which tile the view begins in. The number is corrected by the exact start, because it may be one off at the edge of a tile. */
+/** Returns which tile the view begins in. The number is corrected by the exact start, because it may be one off at the edge of a tile. */
 function indexAt(view: View, level: number): number {
   const lengthNs = BigInt(TILE_BINS) << BigInt(level);
   const sinceMs = view.fromMs - fromNs(view, (view.originNs / lengthNs) * lengthNs);
@@ -64,12 +67,12 @@ export function nameOf({ level, index, block }: TileKey): string {
   return `${level}/${index}/${block}`;
 }
 
-/** The tile of the same rows whose bins are twice as wide. */
+/** Returns the tile of the same rows whose bins are twice as wide. */
 export function parentOf({ level, index, block }: TileKey): TileKey | undefined {
   return level >= MAX_LEVEL ? undefined : { level: level + 1, index: Math.floor(index / 2), block };
 }
 
-/** The two tiles of the same rows whose bins are half as wide. */
+/** Returns the two tiles of the same rows whose bins are half as wide. */
 export function childrenOf({ level, index, block }: TileKey): TileKey[] {
   if (level <= MIN_LEVEL) return [];
   return [2 * index, 2 * index + 1].map((at) => ({ level: level - 1, index: at, block }));
@@ -79,7 +82,7 @@ export function startNsOf({ level, index }: Pick<TileKey, "level" | "index">): b
   return (BigInt(index) * BigInt(TILE_BINS)) << BigInt(level);
 }
 
-/** Counted from the origin of the view. */
+/** Returns the start of a tile, in milliseconds from the origin of the view. */
 export function startMsOf(key: Pick<TileKey, "level" | "index">, view: Pick<View, "originNs">): number {
   return fromNs(view, startNsOf(key));
 }

@@ -15,7 +15,7 @@ interface Options {
   readonly rowPx: number;
 }
 
-/** Keeps the picture of the rows in sight up to date, at most once a frame. Answers which rows are drawn. */
+/** Keeps the picture of the rows in sight up to date, at most once a frame. Returns which rows are drawn. */
 export function useLaneCanvas(options: Options): Signal<RowRange> {
   const { scroller, canvas, state, source, count, rowPx } = options;
   const drawn = useSignal<RowRange>({ firstRow: 0, endRow: 0 });

@@ -19,7 +19,7 @@ interface Options {
 const CLOSER = 0.25;
 const ROOM = 0.1;
 
-/** Mouse, pen and touch over the lanes. */
+/** Handles mouse, pen and touch over the lanes. */
 export function useLaneGestures(options: Options): void {
   const latest = useRef(options);
   latest.current = options;

@@ -28,7 +28,7 @@ export function toSpan(view: View): Span {
   return { startNs: toNs(view, view.fromMs), endNs: toNs(view, view.fromMs + view.spanMs) };
 }
 
-/** Answers the moment of a time that is counted from the origin. */
+/** Returns the moment of a time that is counted from the origin. */
 export function toNs({ originNs }: Pick<View, "originNs">, ms: number): bigint {
   const whole = Math.floor(ms);
   const timeNs = originNs + BigInt(whole) * NS_PER_MS + BigInt(Math.round((ms - whole) * 1e6));
@@ -41,7 +41,7 @@ export function fromNs({ originNs }: Pick<View, "originNs">, timeNs: bigint): nu
   return msBetween(originNs, timeNs);
 }
 
-/** The time at a share of the width: 0 is the left end, 1 the right one. */
+/** Returns the time at a share of the width: 0 is the left end, 1 the right one. */
 export function msAt({ fromMs, spanMs }: View, share: number): number {
   return fromMs + spanMs * share;
 }
@@ -50,7 +50,7 @@ export function shareOf({ fromMs, spanMs }: View, ms: number): number {
   return (ms - fromMs) / spanMs;
 }
 
-/** Shows `factor` times as much time. What is at `share` of the width stays there. */
+/** Shows `factor` times as much time. The time at `share` of the width stays there. */
 export function zoomAbout(view: View, factor: number, share: number): View {
   const spanMs = Math.min(Math.max(view.spanMs * factor, MIN_SPAN_MS), MAX_SPAN_MS);
   return clamp({ ...view, spanMs, fromMs: msAt(view, share) - spanMs * share });
@@ -61,7 +61,7 @@ export function panBy(view: View, share: number): View {
   return clamp({ ...view, fromMs: view.fromMs + view.spanMs * share });
 }
 
-/** Moves by as little as shows the time with some room around it. */
+/** Moves as little as needed to show the time with some room around it. */
 export function reveal(view: View, ms: number): View {
   const share = shareOf(view, ms);
   if (share >= 0 && share <= 1) return view;

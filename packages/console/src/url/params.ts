@@ -3,16 +3,16 @@ import { isRelative, parseTime } from "../time/parse-time.ts";
 
 /** One parameter of an address: how it is read and written. Writing undefined leaves it out. */
 export interface Param<T> {
-  /** Answers undefined for a text that means nothing. */
+  /** Returns undefined for a text that means nothing. */
   read(text: string): T | undefined;
   write(value: T): string | undefined;
-  /** What holds without the parameter. */
+  /** The value without the parameter. */
   readonly fallback: T;
 }
 
 export type Values<P> = { readonly [K in keyof P]: P[K] extends Param<infer T> ? T : never };
 
-/** Reads the parameters of a page. What means nothing is named, and counts as absent. */
+/** Reads the parameters of a page. Texts that mean nothing are named, and count as absent. */
 export function readParams<P extends Record<string, Param<unknown>>>(
   params: P,
   query: Readonly<Record<string, string>>,
@@ -29,7 +29,7 @@ export function readParams<P extends Record<string, Param<unknown>>>(
   return { values: Object.fromEntries(values) as Values<P>, problems };
 }
 
-/** Writes the parameters that are not as they are without them: `?a=1&b=2`, or nothing. */
+/** Writes the parameters that differ from their fallback: `?a=1&b=2`, or nothing. */
 export function writeParams<P extends Record<string, Param<unknown>>>(params: P, values: Partial<Values<P>>): string {
   const search = new URLSearchParams();
   for (const [name, param] of Object.entries(params)) {
@@ -49,7 +49,7 @@ export const flagParam: Param<boolean> = {
   fallback: false,
 };
 
-/** One of some words. */
+/** Makes a parameter of one of some words. */
 export function choiceParam<T extends string>(choices: readonly T[], fallback: NoInfer<T>): Param<T> {
   return {
     read: (text) => choices.find((choice) => choice === text),
@@ -58,7 +58,7 @@ export function choiceParam<T extends string>(choices: readonly T[], fallback: N
   };
 }
 
-/** Some of some words, separated by commas. */
+/** Makes a parameter of some of the given words, separated by commas. */
 export function choicesParam<T extends string>(choices: readonly T[]): Param<readonly T[]> {
   return {
     read(text) {

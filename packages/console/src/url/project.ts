@@ -2,7 +2,7 @@ import { useLocation } from "preact-iso";
 
 const KEY = "downlink.project";
 
-/** Answers the project that the address names. Pages outside of `/p/` have none. */
+/** Returns the project that the address names. Pages outside of `/p/` have none. */
 export function useProjectId(): string | undefined {
   return projectOf(useLocation().path);
 }
@@ -13,11 +13,11 @@ export function projectOf(path: string): string | undefined {
   try {
     return decodeURIComponent(id);
   } catch {
-    return id; // a percent sign that somebody typed
+    return id; // a percent sign that was typed
   }
 }
 
-/** The address of a page of a project: `pagePath("prj_1", "recordings", "rec_2")`. */
+/** Returns the address of a page of a project: `pagePath("prj_1", "recordings", "rec_2")`. */
 export function pagePath(projectId: string, ...segments: readonly string[]): string {
   return `/p/${[projectId, ...segments].map(encodeURIComponent).join("/")}`;
 }

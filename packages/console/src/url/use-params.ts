@@ -3,7 +3,7 @@ import { type Param, readParams, type Values, writeParams } from "./params.ts";
 
 export interface UrlParams<P> {
   readonly values: Values<P>;
-  /** What of the address means nothing. */
+  /** The parts of the address that mean nothing. */
   readonly problems: readonly string[];
   /** Changes some of them in place, so that Back leaves the page. With `isStep` it comes back to what was before. */
   set(changed: Partial<Values<P>>, options?: { readonly isStep?: boolean }): void;
@@ -11,7 +11,7 @@ export interface UrlParams<P> {
   hrefWith(changed: Partial<Values<P>>): string;
 }
 
-/** The state of a page that stands in its address, so that it can be sent to somebody. */
+/** Holds the state of a page in its address, so that a link to it can be sent. */
 export function useParams<P extends Record<string, Param<unknown>>>(params: P): UrlParams<P> {
   const { path, query, route } = useLocation();
   const { values, problems } = readParams(params, query);

@@ -49,7 +49,7 @@ function typeOf(fields: readonly ProtobufField[]): ProtobufType {
   return { fields: new Map(fields.map((field) => [field.number, field])) };
 }
 
-/** Adds a message and those within it. What their fields name is looked up when it is read, because it may come later. */
+/** Adds a message and those within it. The types of their fields are looked up when they are read, because they may come later. */
 function declare(message: Struct, within: string, types: Map<string, ProtobufType>): void {
   const name = `${within}.${textOf(message, "name")}`;
   const fields = listOf(message, "field").map((field) => fieldOf(field, types));

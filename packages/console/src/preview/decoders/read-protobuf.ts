@@ -12,9 +12,9 @@ export interface ProtobufField {
   /** One of `scalars`. */
   readonly type: number;
   readonly isRepeated: boolean;
-  /** What is not written of these is absent. */
+  /** Whether the field is in a oneof: then a missing value stays absent. */
   readonly isInOneof: boolean;
-  /** Of messages. */
+  /** The type of a message's field. */
   readonly message?: () => ProtobufType;
 }
 
@@ -61,7 +61,7 @@ function readMessage(type: ProtobufType, reading: Reading, { endAt, depth }: Par
   return message;
 }
 
-/** What is not written has its default, so that a line of zeros is drawn as one. */
+/** Missing fields have their default, so that a line of zeros is drawn as one. */
 function withDefaults({ fields }: ProtobufType, reading: Reading): Struct {
   const message: Struct = {};
   for (const field of fields.values()) {

@@ -84,7 +84,7 @@ export function readLength(bytes: RosBytes): number {
   return bytes.view.getUint32(take(bytes, 4, 4), bytes.isLittleEndian);
 }
 
-/** Refuses a message before it takes more memory than its bytes let expect. */
+/** Refuses a message before it takes more memory than its bytes suggest. */
 export function spendValue(bytes: RosBytes): void {
   bytes.valuesLeft -= 1;
   if (bytes.valuesLeft < 0) throw new DecodeError(`The message has more than ${MAX_VALUES} values.`);

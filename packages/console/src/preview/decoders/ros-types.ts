@@ -11,7 +11,7 @@ export interface RosField {
   readonly name: string;
   /** The name of a built-in type, or the fields of another one. */
   readonly type: string | RosStruct;
-  /** Absent: one value. `counted`: as many as stand before them. */
+  /** Absent for one value. `counted`: the number of values stands before them. */
   readonly arrayLength?: number | "counted";
 }
 

@@ -59,7 +59,7 @@ test("messages are read as an independent library reads them", () => {
   fc.assert(
     fc.property(messages, fc.nat(9), (message, shift) => {
       const written = writer.writeMessage(message);
-      // At any place in memory, because views need an alignment there.
+      // The bytes begin at any place in memory, because views need an alignment there.
       const moved = Buffer.concat([Buffer.alloc(shift), written]).subarray(shift);
       assert.deepEqual(decode(moved), reader.readMessage(written));
     }),

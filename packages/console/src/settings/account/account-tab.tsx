@@ -15,7 +15,7 @@ import { ChangePassword } from "./change-password.tsx";
 
 type Deed = { readonly is: "one"; readonly session: SignInSession } | { readonly is: "all" } | undefined;
 
-/** Where else somebody is signed in, and their password. */
+/** Shows the sessions of the user, and changes their password. */
 export function AccountTab() {
   const { data: me } = useMe();
   const { data, failure, isLoading, again } = useQuery(meContract.listSessions, {});

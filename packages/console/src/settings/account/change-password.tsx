@@ -8,7 +8,7 @@ import { toast } from "../../parts/toast.tsx";
 
 const LEAST_CHARACTERS = 12;
 
-/** The inputs keep what is typed until it counts, and nothing else does. */
+/** Changes the password. Only the inputs keep the typed passwords, until they are accepted. */
 export function ChangePassword() {
   const { run, isRunning, failure } = useChange(me.changePassword, me.listSessions);
   const form = useRef<HTMLFormElement>(null);

@@ -8,7 +8,7 @@ import { SettingsFrame } from "../settings-frame.tsx";
 const THEME_NAMES: Readonly<Record<Theme, string>> = { system: "As the system", light: "Light", dark: "Dark" };
 const ZONES: readonly Zone[] = ["UTC", "browser"];
 
-/** What this browser keeps for whoever looks. */
+/** Edits the settings that this browser keeps for its user. */
 export function AppearanceTab() {
   const [isOn, setOn] = useState(areKeysOn());
   const turn = () => {

@@ -6,7 +6,7 @@ import { ACTOR_KINDS, type auditParams } from "./audit-filters.ts";
 
 type Params = Pick<UrlParams<typeof auditParams>, "values" | "set">;
 
-/** What narrows the log. Each filter stands in the address. */
+/** Edits the filters of the log. Each stands in the address. */
 export function AuditFilterBar({ values, set }: Params) {
   return (
     <search class="stack">

@@ -4,7 +4,7 @@ import { choiceParam, textParam, timeParam, type Values } from "../../url/params
 
 export const ACTOR_KINDS = ["apiKey", "member", "agent", "site", "commandLine", "service"] as const;
 
-/** What stands in the address of the audit log. */
+/** The parameters in the address of the audit log. */
 export const auditParams = {
   from: timeParam,
   to: timeParam,
@@ -16,7 +16,7 @@ export const auditParams = {
 };
 export type AuditValues = Values<typeof auditParams>;
 
-/** What the service is asked for by the filters of the page: the newest first. */
+/** Returns the query for the filters of the page: the newest first. */
 export function toAuditQuery({ kind, by, operation, resource, actor, ...range }: AuditValues, nowMs: number) {
   const { startNs, endNs } = resolveRange(range, nowMs);
   return {

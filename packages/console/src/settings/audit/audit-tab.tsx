@@ -17,7 +17,6 @@ import { EntryDialog } from "./entry-dialog.tsx";
 
 const PAGE_ROWS = 100;
 
-/** Who changed what, and when. */
 export function AuditTab() {
   const { data: me } = useMe();
   const params = useParams(auditParams);

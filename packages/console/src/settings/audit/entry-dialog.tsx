@@ -5,7 +5,7 @@ import { Facts } from "../../parts/facts.tsx";
 import { Time, ZoneName } from "../../parts/time.tsx";
 import "./audit.css";
 
-/** One entry with the fields before and after it. */
+/** Shows one entry with the fields before and after it. */
 export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { at, actor, operation, resourceKind, resourceId, address, requestId, before, after } = entry;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];

@@ -49,7 +49,7 @@ export function EventTypeForm({ eventType, onClose }: FormProps) {
   );
 }
 
-/** Which properties of events whoever marks one is asked for, in the order in which they were chosen. */
+/** Chooses the properties that are asked for when an event is marked, in the order in which they were chosen. */
 function PropertyUses({ uses, setUses }: { uses: Uses; setUses: (uses: Uses) => void }) {
   const { data: me } = useMe();
   const isEnabled = me !== undefined && mayCall(me, customProperties.list);

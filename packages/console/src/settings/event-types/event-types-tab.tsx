@@ -12,7 +12,7 @@ import { EventTypeForm } from "./event-type-form.tsx";
 
 type Deed = { readonly is: "make" } | { readonly is: "edit" | "delete"; readonly eventType: EventType } | undefined;
 
-/** The kinds of events, and what each is described by. */
+/** Lists the kinds of events, and what each is described by. */
 export function EventTypesTab() {
   const { data: me } = useMe();
   const may = (verb: "list" | "create" | "update" | "delete") => me !== undefined && mayCall(me, eventTypes[verb]);

@@ -12,7 +12,7 @@ import { actionsColumn } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import { PublishExtension } from "./publish-extension.tsx";
 
-/** The packages that viewers of the organization load. */
+/** Lists the packages that viewers of the organization load. */
 export function ExtensionsTab() {
   const { data: me } = useMe();
   const isEnabled = me !== undefined && mayCall(me, extensions.list);

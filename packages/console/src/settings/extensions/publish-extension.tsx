@@ -19,7 +19,7 @@ export function PublishExtension() {
   );
 }
 
-/** The name and the version stand in the package itself. */
+/** Publishes an extension. Its name and its version stand in the package itself. */
 function PublishDialog({ onClose }: { onClose: () => void }) {
   const input = useRef<HTMLInputElement>(null);
   const [problem, setProblem] = useState<string | undefined>();

@@ -33,7 +33,7 @@ function split(capability: Capability): readonly [string, Verb] {
   return [toWords(capability.slice(0, at)), capability.slice(at + 1) as Verb];
 }
 
-/** `data.imports.pending` → `Data: imports pending`, `apiKeys` → `Api keys`. */
+/** Turns `data.imports.pending` into `Data: imports pending`, and `apiKeys` into `Api keys`. */
 function toWords(resource: string): string {
   const [first = "", ...rest] = resource.split(".");
   const words = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
@@ -50,7 +50,7 @@ export const PRESET_NAMES: Readonly<Record<Preset, string>> = {
   full: "Everything",
 };
 
-/** What people mostly want. Reading is all data, and neither keys nor people; uploading is what a script on a robot needs. */
+/** Returns the capabilities of a usual set. Reading is all data, and neither keys nor people; uploading is for a script on a robot. */
 export function presetOf(preset: Exclude<Preset, "full">): readonly Capability[] {
   if (preset === "upload") return ["data.upload", "data.imports.pending.list", "devices.list", "projects.list"];
   const administrative = /^(apiKeys|audit|deviceTokens|members|siteTokens|webhooks|viewLinks)\./;

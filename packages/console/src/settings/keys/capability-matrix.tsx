@@ -5,12 +5,12 @@ export type Granted = readonly (Capability | typeof EVERY_CAPABILITY)[];
 
 interface MatrixProps {
   readonly granted: Granted;
-  /** What who looks holds, and can therefore give. */
+  /** Whether the user holds the capability, and can therefore give it. */
   readonly mayGrant: (capability: Capability | typeof EVERY_CAPABILITY) => boolean;
   readonly onChange: (granted: Granted) => void;
 }
 
-/** What a key may do: one of the usual sets, or each thing by itself. */
+/** Chooses what a key may do: one of the usual sets, or each thing by itself. */
 export function CapabilityMatrix({ granted, mayGrant, onChange }: MatrixProps) {
   const isFull = granted.includes(EVERY_CAPABILITY);
   const choose = (preset: Preset) =>

@@ -16,7 +16,7 @@ import { actionsColumn } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import "./keys.css";
 
-/** They come when they are opened. */
+/** The dialogs are loaded when they are opened. */
 const EditKey = lazy(() => import("./edit-key.tsx").then((part) => part.EditKey));
 const NewKey = lazy(() => import("./new-key.tsx").then((part) => part.NewKey));
 
@@ -26,7 +26,6 @@ interface OfKey {
   readonly apiKey: ApiKey;
 }
 
-/** The keys by which programs call. */
 export function KeysTab() {
   const { data: me } = useMe();
   const rows = useRows(

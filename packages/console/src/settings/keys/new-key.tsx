@@ -15,7 +15,7 @@ interface NewProps {
   readonly onClose: () => void;
 }
 
-/** Makes a key. Who makes it gives no more than they hold. */
+/** Makes a key. Users can give it only capabilities that they hold. */
 export function NewKey({ me, onMade, onClose }: NewProps) {
   const mayGrant = (one: Capability | typeof EVERY_CAPABILITY) =>
     one === EVERY_CAPABILITY ? me.capabilities.includes(one) : may(me, one);

@@ -12,7 +12,7 @@ interface ListProps {
   readonly setDeed: (deed: Deed) => void;
 }
 
-/** Who was invited and has not come yet. */
+/** Lists the invitations that are not accepted yet. */
 export function InvitationList({ me, rows, setDeed }: ListProps) {
   const mayWithdraw = me !== undefined && mayCall(me, invitations.delete);
   return (

@@ -1,6 +1,6 @@
 import type { Invitation, Member } from "@downlink/protocol";
 
-/** What somebody is about to do on the page of the members, in a dialog. */
+/** An action on the page of the members, whose dialog is open. */
 export type Deed =
   | { readonly is: "invite" }
   | { readonly is: "link"; readonly title: string; readonly link: string; readonly expiresAt: bigint }

@@ -10,7 +10,7 @@ import type { Deed } from "./member-deeds.ts";
 import { MemberDialogs } from "./member-dialogs.tsx";
 import { MemberList } from "./member-list.tsx";
 
-/** The people of the organization, and who is invited. */
+/** Lists the people of the organization, and the invitations. */
 export function MembersTab() {
   const { data: me } = useMe();
   const isEnabled = me !== undefined && mayCall(me, members.list);

@@ -11,7 +11,7 @@ interface PeopleProps {
   readonly onClose: () => void;
 }
 
-/** Who sees an invite-only project beside the admins. */
+/** Chooses the members that see an invite-only project besides the admins. */
 export function ProjectPeople({ project: { id, name }, onClose }: PeopleProps) {
   const everybody = useQuery(members.list, {});
   const chosen = useQuery(projectMembers.get, { id });

@@ -17,7 +17,7 @@ import { ProjectPeople } from "./project-people.tsx";
 
 type Deed = { readonly is: "make" } | { readonly is: "edit" | "people"; readonly project: Project } | undefined;
 
-/** The projects with their names, and who sees them. */
+/** Lists the projects with their names, and who sees them. */
 export function ProjectsTab() {
   const { data: me } = useMe();
   const may = (operation: Parameters<typeof mayCall>[1]) => me !== undefined && mayCall(me, operation);

@@ -12,7 +12,6 @@ import { PropertyForm } from "./property-form.tsx";
 
 type Deed = { readonly is: "make" } | { readonly is: "edit" | "delete"; readonly property: CustomProperty } | undefined;
 
-/** What devices, events and sessions may be described by. */
 export function PropertiesTab() {
   const { data: me } = useMe();
   const may = (verb: "list" | "create" | "update" | "delete") =>

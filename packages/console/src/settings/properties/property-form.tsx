@@ -54,7 +54,7 @@ interface OnceProps {
   readonly setValueType: (type: PropertyValueType) => void;
 }
 
-/** What stays as it is once the property is made. */
+/** The fields that stay as they are once the property is made. */
 function Unchangeable({ typedKey, setKey, resourceType, setResourceType, valueType, setValueType }: OnceProps) {
   return (
     <>

@@ -23,7 +23,7 @@ type Deed =
   | { readonly is: "disable" | "delete"; readonly token: DeviceToken }
   | undefined;
 
-/** The tokens of all devices: which agent could still call, and which one nobody uses. */
+/** Lists the tokens of all devices: which agent could still call, and which token is unused. */
 export function TokensTab() {
   const { data: me } = useMe();
   const rows = useRows(deviceTokens.list, {}, { total: undefined, isEnabled: may(me, "list") });
@@ -74,7 +74,7 @@ function may(me: Me | undefined, verb: "list" | "create" | "update" | "delete"):
   return me !== undefined && mayCall(me, deviceTokens[verb]);
 }
 
-/** The names of the devices, for who may see them. */
+/** Asks for the names of the devices, where the user may see them. */
 function useDeviceNames(me: Me | undefined): (id: string | null) => string {
   const { data } = useQuery(devices.list, {}, { isEnabled: me !== undefined && mayCall(me, devices.list) });
   const names = new Map(data?.map(({ id, name }) => [id, name]));

@@ -20,7 +20,6 @@ const STATES: Readonly<Record<WebhookDelivery["state"], { text: string; sign: st
   failed: { text: "failed", sign: "▲", tone: "failed" },
 };
 
-/** What became of each delivery, the latest first. */
 export function DeliveryList({ webhook: { id, enabled }, mayChange }: { webhook: Webhook; mayChange: boolean }) {
   const input = { id, limit: SHOWN };
   const first = useQuery(webhooks.listDeliveries, input);

@@ -14,7 +14,7 @@ import { DeliveryList } from "./delivery-list.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
 import { WebhookState } from "./webhook-state.tsx";
 
-/** One webhook: what it receives, what is wrong with it, and what became of each delivery. */
+/** Shows one webhook: what it receives, what is wrong with it, and its deliveries. */
 export function WebhookPage() {
   const id = useRoute().params.id!;
   const { data: me } = useMe();

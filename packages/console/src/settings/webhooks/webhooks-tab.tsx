@@ -12,7 +12,6 @@ import { WebhookState } from "./webhook-state.tsx";
 
 type Deed = { readonly is: "make" } | { readonly is: "made"; readonly secret: string; readonly id: string } | undefined;
 
-/** Where the service tells what happens. */
 export function WebhooksTab() {
   const { data: me } = useMe();
   const { route } = useLocation();
