@@ -14,7 +14,7 @@ export { defaultLimits, type InspectLimits, leanLimits } from "./faults/limits.t
 export { type Reason, type ReasonCode, RecordingError } from "./faults/reasons.ts";
 export { maySalvage } from "./faults/salvageable.ts";
 export { nameWithoutCompression } from "./formats/compressed-file.ts";
-export { recordingFormatOf } from "./formats/formats.ts";
+export { extensionOf, nameWithoutExtension, recordingExtensions, recordingFormatOf } from "./formats/formats.ts";
 export { type Indexed, type IndexOptions, indexRecording } from "./inspect/index-recording.ts";
 export {
   findEnd,

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { formats } from "../formats/formats.ts";
 import type { MetadataRecord } from "../survey/summary.ts";
 import type { Finish, Output } from "./assemble.ts";
 import { type ExportSession, openSession } from "./export-session.ts";
@@ -59,7 +60,7 @@ function sealing({ loading }: ExportSession): Finish {
 export function profileOf(first: Output): string {
   if (first.kind !== "opened") return "";
   const { survey, formatName } = first.source;
-  return survey.profile ?? (formatName === "bag1" ? "ros1" : "");
+  return survey.profile ?? formats[formatName].profile;
 }
 
 /** Writes metadata and attachments. A metadata record that several recordings share is written once. */

@@ -1,10 +1,8 @@
-import { magic as bagMagic } from "../bag1/records.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import { createReadContext } from "../reading/read-context.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
-import type { RecordingFormatName } from "../survey/summary.ts";
-import { explainMagic, magics } from "./explain-magic.ts";
-import { formats, type RecordingFormat, recordingFormatOf } from "./formats.ts";
+import { explainMagic } from "./explain-magic.ts";
+import { allFormats, formats, type RecordingFormat, recordingFormatOf } from "./formats.ts";
 
 /**
  * Finds the format by the content if the name says nothing. A name that contradicts the content is refused, because tools go by names.
@@ -12,20 +10,20 @@ import { formats, type RecordingFormat, recordingFormatOf } from "./formats.ts";
  * `CompressedFile`, `UnsupportedFormat` (another version) or `NotARecording`.
  */
 export async function detectFormat(source: RandomAccessSource, fileName: string): Promise<RecordingFormat> {
-  const promised = recordingFormatOf(fileName);
+  const promised = promisedBy(fileName);
   if (source.sizeBytes === 0) {
     throw new RecordingError(
       "EmptyFile",
       "the file has no bytes: its recorder has not written yet, or was stopped before it could",
     );
   }
-  const head = Buffer.from(await source.read(0, Math.min(source.sizeBytes, bagMagic.byteLength)));
+  const head = Buffer.from(await source.read(0, Math.min(source.sizeBytes, HEAD_BYTES)));
   const actual = formatOfMagic(head);
   if (actual && promised && actual !== promised) {
-    const text = `the file is named as ${titles[promised]} but its content is ${titles[actual]}; rename it to end in ${extensions[actual]}`;
+    const text = `the file is named as ${promised.title} but its content is ${actual.title}; rename it to end in ${actual.extension}`;
     throw new RecordingError("WrongExtension", text);
   }
-  if (actual) return formats[actual];
+  if (actual) return actual;
   throw await explainMagic(source, head, promised);
 }
 
@@ -34,8 +32,8 @@ export async function detectByName(source: RandomAccessSource, fileName: string)
   try {
     return await detectFormat(source, fileName);
   } catch (error) {
-    const promised = recordingFormatOf(fileName);
-    if (promised && error instanceof RecordingError && error.reason.code === "BadMagic") return formats[promised];
+    const promised = promisedBy(fileName);
+    if (promised && error instanceof RecordingError && error.reason.code === "BadMagic") return promised;
     throw error;
   }
 }
@@ -49,19 +47,22 @@ export async function detectDamaged(source: RandomAccessSource, fileName: string
     return await detectByName(source, fileName);
   } catch (error) {
     if (!(error instanceof RecordingError) || !mayHold.has(error.reason.code)) throw error;
-    const promised = recordingFormatOf(fileName);
-    for (const name of promised ? [promised] : (["mcap", "bag1"] as const))
-      if (await formats[name].holdsChunk(createReadContext(source))) return formats[name];
+    const promised = promisedBy(fileName);
+    for (const format of promised ? [promised] : allFormats)
+      if (await format.holdsChunk(createReadContext(source))) return format;
     throw error;
   }
 }
 
 const mayHold: ReadonlySet<string> = new Set(["BadMagic", "UnsupportedFormat", "NotARecording"]);
 
-const titles = { mcap: "an MCAP file", bag1: "a ROS 1 bag" } as const;
-const extensions = { mcap: ".mcap", bag1: ".bag" } as const;
+function promisedBy(fileName: string): RecordingFormat | undefined {
+  const name = recordingFormatOf(fileName);
+  return name && formats[name];
+}
 
-function formatOfMagic(head: Buffer): RecordingFormatName | undefined {
-  if (head.subarray(0, magics.mcap.byteLength).equals(magics.mcap)) return "mcap";
-  return head.equals(magics.bag1) ? "bag1" : undefined;
+const HEAD_BYTES = Math.max(...allFormats.map(({ magic }) => magic.byteLength));
+
+function formatOfMagic(head: Buffer): RecordingFormat | undefined {
+  return allFormats.find(({ magic }) => head.subarray(0, magic.byteLength).equals(magic));
 }

@@ -5,7 +5,7 @@ import type { ReadContext } from "./read-context.ts";
 import { streamRange } from "./stream-range.ts";
 import { readRange, refuseBeyond } from "./window-reader.ts";
 
-/** A compressed run of records inside a file, of either format. */
+/** A compressed run of records inside a file, of any format. */
 export interface ChunkHeader {
   /** Where the chunk's record begins in the file. */
   offset: number;

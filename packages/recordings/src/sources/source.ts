@@ -65,6 +65,13 @@ export function isInside(offset: number, length: number, sizeBytes: number): boo
   return offset >= 0 && length >= 0 && offset + length <= sizeBytes;
 }
 
+/** Whether these are the last bytes of the source. */
+export async function endsWith(source: RandomAccessSource, end: Uint8Array): Promise<boolean> {
+  const { byteLength } = end;
+  if (source.sizeBytes < byteLength) return false;
+  return Buffer.from(end).equals(await source.read(source.sizeBytes - byteLength, byteLength));
+}
+
 /** The bytes of a source from `start` on. Closing it closes nothing. */
 export function sourceFrom(source: RandomAccessSource, start: number): RandomAccessSource {
   return { sizeBytes: source.sizeBytes - start, read: (offset, length) => source.read(start + offset, length) };

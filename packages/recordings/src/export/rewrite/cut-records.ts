@@ -1,11 +1,10 @@
-import { readMessageHeader } from "../../bag1/chunk-records.ts";
-import { opcodes as bagOpcodes, opcodeOf, parseHeader } from "../../bag1/records.ts";
-import { EMPTY_MESSAGE_BYTES, opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
+import { formats } from "../../formats/formats.ts";
 import { asBuffer } from "../../memory/as-buffer.ts";
 import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
+import type { RecordLayout } from "../../reading/record-layout.ts";
 import type { RecordingFormatName } from "../../survey/summary.ts";
 import { WHOLE_CHUNK_BYTES } from "../../verified/verified-run.ts";
-import { LOG_TIME_OFFSET, messageHead } from "./fragment.ts";
+import { messageHead } from "./fragment.ts";
 import { ContentChangedError } from "./stored-run.ts";
 
 /** Records of a large chunk: some megabytes of whole records, or one message that is too large to be held. */
@@ -23,7 +22,7 @@ interface HugeMessage {
   /** The channel's id in the source. */
   readonly channelId: number;
   readonly timeNs: bigint;
-  /** The head of its record in an MCAP file, up to the data. */
+  /** The head of its record in an MCAP file, up to the data; the channel is set later. */
   readonly head: Uint8Array;
   /** The size of that whole record. */
   readonly recordBytes: number;
@@ -45,7 +44,7 @@ interface Cutting {
 /** Puts pieces of decompressed records together and cuts them where records end. Each cut has memory of its own. */
 export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, place }: Cutting): AsyncGenerator<Cut> {
   const iterator = pieces[Symbol.asyncIterator]();
-  const layout = format === "mcap" ? mcapLayout : bagLayout;
+  const layout = formats[format].records;
   const held = new HeldPieces();
   /** Where what is held begins among all records. */
   let base = 0;
@@ -101,9 +100,9 @@ class HeldPieces {
   }
 
   /** Takes the records that are whole, and answers how much the next one needs. */
-  takeRecords({ sizeAt }: RecordLayout): { records: Uint8Array; nextBytes: number } {
+  takeRecords(layout: RecordLayout): { records: Uint8Array; nextBytes: number } {
     const joined = joinPieces(this.#pieces);
-    const { end, next } = findEnd(joined, sizeAt);
+    const { end, next } = findEnd(joined, layout);
     const records = end > 0 ? ownBytes(joined, 0, end) : noBytes;
     this.keep(ownBytes(joined, end, joined.byteLength));
     freeMemory(joined);
@@ -120,8 +119,14 @@ function readHuge(
   { layout, place }: { layout: RecordLayout; place: string },
 ): HugeMessage | undefined {
   if (sizeBytes <= HUGE_BYTES) return undefined;
-  const message = layout.readHuge(asBuffer(bytes), sizeBytes, place);
-  return message && message.recordBytes > HUGE_BYTES ? message : undefined;
+  const read = layout.readHead(asBuffer(bytes), place);
+  if (!read) return undefined;
+  const { message, dataAt } = read;
+  const dataBytes = sizeBytes - dataAt;
+  const head = messageHead({ ...message, dataBytes });
+  const recordBytes = head.byteLength + dataBytes;
+  if (recordBytes <= HUGE_BYTES) return undefined;
+  return { channelId: message.channelId, timeNs: message.logTimeNs, head, recordBytes, dataAt };
 }
 
 interface Taking {
@@ -159,56 +164,11 @@ function joinPieces(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   return joined;
 }
 
-type SizeAt = (bytes: Buffer, at: number) => number;
-
-/** How a format's records are read. */
-interface RecordLayout {
-  /** Answers the size of a record, or at least so much as is needed to know it. */
-  readonly sizeAt: SizeAt;
-  /** Answers the message that begins here, or undefined if too little of the record is held, or if it is no message. */
-  readHuge(bytes: Buffer, sizeBytes: number, place: string): HugeMessage | undefined;
-}
-
-const mcapLayout: RecordLayout = { sizeAt: sizeOfMcapRecord, readHuge: readMcapHuge };
-const bagLayout: RecordLayout = { sizeAt: sizeOfBagRecord, readHuge: readBagHuge };
-
-function sizeOfMcapRecord(bytes: Buffer, at: number): number {
-  if (at + RECORD_HEAD_BYTES > bytes.byteLength) return RECORD_HEAD_BYTES;
-  return RECORD_HEAD_BYTES + bytes.readUInt32LE(at + 1) + bytes.readUInt32LE(at + 5) * 2 ** 32;
-}
-
-function sizeOfBagRecord(bytes: Buffer, at: number): number {
-  if (at + 4 > bytes.byteLength) return 4;
-  const dataAt = 4 + bytes.readUInt32LE(at) + 4;
-  if (at + dataAt > bytes.byteLength) return dataAt;
-  return dataAt + bytes.readUInt32LE(at + dataAt - 4);
-}
-
-function readMcapHuge(bytes: Buffer, recordBytes: number): HugeMessage | undefined {
-  if (bytes.byteLength < EMPTY_MESSAGE_BYTES || bytes[0] !== opcodes.message) return undefined;
-  const head = new Uint8Array(bytes.subarray(0, EMPTY_MESSAGE_BYTES));
-  const [channelId, timeNs] = [bytes.readUInt16LE(RECORD_HEAD_BYTES), bytes.readBigUInt64LE(LOG_TIME_OFFSET)];
-  return { channelId, timeNs, head, recordBytes, dataAt: EMPTY_MESSAGE_BYTES };
-}
-
-function readBagHuge(bytes: Buffer, sizeBytes: number, place: string): HugeMessage | undefined {
-  const headerEnd = bytes.byteLength < 4 ? 4 : 4 + bytes.readUInt32LE(0);
-  const dataAt = headerEnd + 4;
-  if (bytes.byteLength < dataAt) return undefined;
-  const header = parseHeader(bytes.subarray(4, headerEnd), place, "BadChunk");
-  if (opcodeOf(header) !== bagOpcodes.message) return undefined;
-  const message = readMessageHeader(header);
-  const dataBytes = sizeBytes - dataAt;
-  const head = messageHead({ ...message, dataBytes });
-  const { channelId, logTimeNs: timeNs } = message;
-  return { channelId, timeNs, head, recordBytes: EMPTY_MESSAGE_BYTES + dataBytes, dataAt };
-}
-
 /** Where the last whole record ends, and how much the one behind it needs. */
-function findEnd(bytes: Buffer, sizeAt: SizeAt): { end: number; next: number } {
+function findEnd(bytes: Buffer, layout: RecordLayout): { end: number; next: number } {
   let at = 0;
   while (at < bytes.byteLength) {
-    const sizeBytes = sizeAt(bytes, at);
+    const sizeBytes = layout.sizeAt(bytes, at);
     if (at + sizeBytes > bytes.byteLength) return { end: at, next: sizeBytes };
     at += sizeBytes;
   }

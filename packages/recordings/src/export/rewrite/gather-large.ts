@@ -5,7 +5,7 @@ import { cutRecords, type HugeRecord } from "./cut-records.ts";
 import { toMcapRecords } from "./select-messages.ts";
 import { type QuickSelection, UNWANTED } from "./selection.ts";
 import { type LargePart, type MessageKey, type OfferedMessage, SmallestMessages } from "./smallest-messages.ts";
-import { ContentChangedError, contentInPieces, type ReadRange, type StoredRun } from "./stored-run.ts";
+import { ContentChangedError, contentInPieces, type ReadRange, type StoredRun, visitorOf } from "./stored-run.ts";
 
 interface Gathering {
   readonly run: StoredRun;
@@ -49,11 +49,12 @@ function offerHuge({ channelId: id, timeNs, head: records, at: hugeAt }: HugeRec
 
 function offerRecords(bytes: Uint8Array, offering: Offering): void {
   const { run, selection } = offering;
-  if (run.format === "mcap") {
+  const visit = visitorOf(run);
+  if (!visit) {
     offerMcapRecords(bytes, selection.ids, offering);
     return;
   }
-  const records = toMcapRecords(bytes, run, selection);
+  const records = toMcapRecords(bytes, visit, { run, selection });
   offerMcapRecords(records, undefined, offering);
   freeMemory(records);
 }

@@ -1,8 +1,8 @@
-import { visitRecords as visitBagRecords } from "../../bag1/chunk-records.ts";
 import { type Decompressor, isPlain } from "../../codecs/decompress.ts";
 import { opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import { growColumn } from "../../memory/columns.ts";
 import { freeMemory } from "../../memory/free-memory.ts";
+import type { VisitMessages } from "../../reading/record-layout.ts";
 import { MAX_WRITTEN_CHUNK_BYTES } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import { type Copying, copyInOrder, createRunningSum } from "./copy-in-order.ts";
@@ -15,6 +15,7 @@ import {
   type Scratch,
   type StoredBytes,
   type StoredRun,
+  visitorOf,
 } from "./stored-run.ts";
 
 interface Filtering extends Copying {
@@ -25,7 +26,7 @@ interface Filtering extends Copying {
 /** Copies the selected messages of a run into chunks. If it throws {@link ContentChangedError}, what was copied until then must not be used. */
 export async function filterRun(filtering: Filtering): Promise<void> {
   const { run, from, means, selection } = filtering;
-  const isSummedOnce = run.compression === "" && run.format === "mcap" && run.isInOrder && selection.keepsIds;
+  const isSummedOnce = run.compression === "" && !visitorOf(run) && run.isInOrder && selection.keepsIds;
   if (isSummedOnce) return filterPlain(filtering);
   const loaded = await loadRun(run, from, means);
   copySelected(loaded, filtering);
@@ -66,7 +67,7 @@ export interface Selected {
 
 /** Copies the selected messages of a run into chunks, and calls `onFull` if the next has no room. */
 function copySelected(bytes: Uint8Array, copying: Copying): void {
-  if (copying.run.format === "mcap" && copying.run.isInOrder) {
+  if (!visitorOf(copying.run) && copying.run.isInOrder) {
     copyInOrder(bytes, copying);
     return;
   }
@@ -100,28 +101,31 @@ export function countFitting(selected: Selected, from: number, roomBytes: number
 /** Selects all messages at once, for runs that are not in order, and for parts. */
 export function selectMessages(bytes: Uint8Array, run: StoredRun, selection: QuickSelection): Selected {
   const list = createMessageList(run.isInOrder);
-  if (run.format === "mcap") {
+  const visit = visitorOf(run);
+  if (!visit) {
     list.scan(bytes, run, selection);
     return { ...list.toSelected(bytes, selection), [Symbol.dispose]: () => undefined };
   }
-  const records = toMcapRecords(bytes, run, selection);
+  const records = toMcapRecords(bytes, visit, { run, selection });
   const kept = { ...selection, ids: keepAll, keepsIds: true };
   list.scan(records, { ...run, wantedEnd: records.byteLength }, kept);
   return { ...list.toSelected(records, kept), [Symbol.dispose]: () => freeMemory(records) };
 }
 
-/** The records of a bag have the ids of the written file already. */
+/** Records that were encoded have the ids of the written file already. */
 const keepAll = Int32Array.from({ length: 65_536 }, (_, id) => id);
 
-/** Encodes a bag's messages as they come, with the ids of the written file. */
-export function toMcapRecords(bytes: Uint8Array, run: StoredRun, { idOf }: QuickSelection): Uint8Array {
+/** Encodes messages as they come as records of MCAP, with the ids of the written file. */
+export function toMcapRecords(
+  bytes: Uint8Array,
+  visit: VisitMessages,
+  { run, selection }: { run: StoredRun; selection: QuickSelection },
+): Uint8Array {
   const builder = new FragmentBuilder();
-  builder.reserve(bytes.byteLength); // The head of a message is longer in a bag.
-  visitBagRecords(bytes, run.place, {
-    message(message) {
-      const id = idOf(message.channelId);
-      if (id !== UNWANTED) builder.addMessage(message, id);
-    },
+  builder.reserve(bytes.byteLength); // It is enough for a bag, in which the head of a message is longer.
+  visit(bytes, run.place, (message) => {
+    const id = selection.idOf(message.channelId);
+    if (id !== UNWANTED) builder.addMessage(message, id);
   });
   return builder.take().records;
 }

@@ -2,6 +2,8 @@ import { readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { Decompressor } from "../../codecs/decompress.ts";
 import { RecordingError } from "../../faults/reasons.ts";
+import { formats } from "../../formats/formats.ts";
+import type { VisitMessages } from "../../reading/record-layout.ts";
 import type { RecordingFormatName } from "../../survey/summary.ts";
 
 /** A run as a thread gets it: where it stands, and what the index says of it. */
@@ -26,6 +28,11 @@ export interface StoredRun {
   readonly wantedBytes: number;
   /** Nothing behind this place is wanted. */
   readonly wantedEnd: number;
+}
+
+/** Answers how to visit the messages of a run, or undefined if its records are those of MCAP. */
+export function visitorOf({ format }: StoredRun): VisitMessages | undefined {
+  return formats[format].records.visitMessages;
 }
 
 /** Where the bytes of runs come from: a file that the thread reads itself, or what was read for it. */
@@ -86,8 +93,7 @@ export async function loadRun(
   const record = readStored(from, { offset: run.offset, length: recordBytes }, scratch);
   const stored = record.subarray(run.dataStart, run.dataStart + run.storedBytes);
   if (crc32(record) !== run.checksum) throw new ContentChangedError(place);
-  // The records of bags are read to their end.
-  const wantedBytes = run.format === "mcap" ? run.wantedEnd : lengthBytes;
+  const wantedBytes = visitorOf(run) ? lengthBytes : run.wantedEnd;
   return decompress.whole({ compression, bytes: stored, uncompressedBytes: lengthBytes, wantedBytes, place });
 }
 
