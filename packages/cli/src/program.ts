@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { exportFormats } from "@downlink/protocol";
 import { beginWithName } from "@downlink/terminal/command-errors";
 import { harmlessJson } from "@downlink/terminal/printable";
 import { Command, Option } from "commander";
@@ -58,7 +59,7 @@ program
   .option("--start <time>", "only messages at or after this time")
   .option("--end <time>", "only messages at or before this time")
   .option("--project <id>", "the project, if several have a recording with this key")
-  .addOption(new Option("--format <format>", "format of the file").choices(["mcap", "bag1"]).default("mcap"))
+  .addOption(new Option("--format <format>", "format of the file").choices(exportFormats).default("mcap"))
   .addOption(
     new Option("--compression <compression>", "compression of its chunks")
       .choices(["lz4", "zstd", "none"])

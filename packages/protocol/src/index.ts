@@ -113,11 +113,12 @@ export {
   MAX_MISSING_RECORDINGS,
   MAX_UNKNOWN_TOPICS,
   MISSING_HEADER,
+  outputFormats,
 } from "./resources/exports.ts";
 export { Extension, extensions, MAX_EXTENSION_BYTES } from "./resources/extensions.ts";
 export { importQueue, QueuedImport, WaitReason } from "./resources/import-queue.ts";
 export { BulkRefusal, bulkLimits, importRequests } from "./resources/import-requests.ts";
-export { Import, imports, MAX_DELETED_IMPORTS } from "./resources/imports.ts";
+export { fileTypes, Import, imports, MAX_DELETED_IMPORTS } from "./resources/imports.ts";
 export {
   type IngestPathPolicyRevision,
   type IngestPathRule,
@@ -206,6 +207,7 @@ export { withoutNulls } from "./shapes/nulls.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 export { foldAliases } from "./shapes/query.ts";
 export { queryLimits } from "./shapes/query-text.ts";
+export { type ExportFormat, exportExtensions, exportFormats, RecordingFormat } from "./shapes/recording-formats.ts";
 export { LEAST_GAP_NS } from "./shapes/spans.ts";
 export { type Creator, DataDamage, MissingData, MissingReason, RecordingLocation } from "./shapes/summaries.ts";
 export { isStorable, PathSegment, StorableText } from "./shapes/text.ts";

@@ -1,5 +1,6 @@
 import type { Clock } from "../system/clock.ts";
 import { correctedNs, type Instant, noteInstant } from "../system/instant.ts";
+import { checkTools } from "./recording-tools.ts";
 
 interface ProblemText {
   readonly title: string;
@@ -34,7 +35,7 @@ export const problemTexts = {
     title: "A file was set aside because the agent was killed while it examined the file",
     cause:
       "The agent was killed more than once while it examined this file: the file needs more memory than there is, or somebody killed the agent. All other files are examined; this one is tried again once a day, and when it changes.",
-    fix: "Check it on another machine (`mcap doctor`, `rosbag check`). Moving it out of the storage root ends the problem.",
+    fix: `Check it on another machine (${checkTools}). Moving it out of the storage root ends the problem.`,
   },
   WatchLimit: {
     title: "Directory notifications are not available",

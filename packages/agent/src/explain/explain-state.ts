@@ -1,7 +1,8 @@
-import { maySalvage, summaryRefusals } from "@downlink/recordings";
+import { maySalvage, recordingExtensions, summaryRefusals } from "@downlink/recordings";
 import { formatBytes, formatDuration } from "@downlink/terminal/amounts";
 import { provedOver } from "../cloud/describe-failure.ts";
 import { problemTexts } from "../diagnostics/problems.ts";
+import { repairTools } from "../diagnostics/recording-tools.ts";
 import { PARTLY_LISTED_CODE, SET_ASIDE_CODE } from "../indexing/reason-codes.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { ImportOutcome } from "../inventory/tracked-file.ts";
@@ -69,15 +70,15 @@ const describers: Readonly<Record<FileState, Describer>> = {
   incomplete: ({ reason }) => ({
     why: reason ?? "It has no end, and did not change for a long time.",
     next: "It is listed with the reason. If its end is written later, it is examined again.",
-    todo: "Salvage what is readable in the control plane, or repair it (`mcap recover`, `rosbag reindex`).",
+    todo: `Salvage what is readable in the control plane, or repair it (${repairTools}).`,
   }),
   damaged: ({ reason, reasonCode }) => ({
     why: reason ?? "It cannot be read as a recording.",
     next: "It is listed with the reason. Nothing more happens until it changes.",
     todo:
       reasonCode === "CompressedFile"
-        ? "Decompress it with that command: what comes out is examined as a new file, if its name ends in .mcap or .bag."
-        : "Salvage what is readable in the control plane, or repair it (`mcap recover`, `rosbag reindex`): what is there then is examined as a new file.",
+        ? `Decompress it with that command: what comes out is examined as a new file, if its name ends in ${recordingExtensions.join(" or ")}.`
+        : `Salvage what is readable in the control plane, or repair it (${repairTools}): what is there then is examined as a new file.`,
   }),
   empty: ({ reason }) => ({
     why: reason ?? "It is a valid recording without a single message.",

@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync, realpathSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { dirname, relative } from "node:path";
 import { compileGlobs } from "@downlink/protocol/globs";
-import { recordingFormatOf } from "@downlink/recordings";
+import { recordingExtensions, recordingFormatOf } from "@downlink/recordings";
 import { formatDuration } from "@downlink/terminal/amounts";
 import { shellWord } from "@downlink/terminal/shell-word";
 import { problemTexts } from "../diagnostics/problems.ts";
@@ -156,7 +156,7 @@ function explainByGlobs({ path = "", settings }: UntrackedFacts): Description | 
   if (recordingFormatOf(name) === undefined)
     return {
       state: "not a recording",
-      why: "Its name is not that of a recording: the agent takes files that end in .mcap or .bag.",
+      why: `Its name is not that of a recording: the agent takes files that end in ${recordingExtensions.join(" or ")}.`,
       next: "Nothing.",
       todo: "Rename it if it is one.",
     };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
+import { nameWithoutExtension } from "@downlink/recordings";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 
 /** The directory is in the storage root: a salvage is a file like any other. */
@@ -18,8 +19,6 @@ export function isSalvagePath(path: string): boolean {
 export function salvagePathOf({ path, identity }: Pick<TrackedFile, "path" | "identity">): string {
   const facts = `${path}\0${identity.sizeBytes}\0${identity.mtimeNs}`;
   const id = createHash("sha256").update(facts).digest("hex").slice(0, 24);
-  const name = basename(path)
-    .replace(/(\.(mcap|bag|active))+$/i, "")
-    .replaceAll("\\", "_"); // In a path, a backslash may stand for another byte.
+  const name = nameWithoutExtension(basename(path)).replaceAll("\\", "_"); // In a path, a backslash may stand for another byte.
   return `${SALVAGE_DIRECTORY}/${id}/${name || "recording"}.mcap`;
 }

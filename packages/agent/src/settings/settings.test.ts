@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { recordingExtensions } from "@downlink/recordings";
 import fc from "fast-check";
 import { formatEnvFile, parseEnvFile } from "./env-file.ts";
 import { InvalidSettingError } from "./invalid-setting-error.ts";
@@ -20,7 +21,8 @@ test("a flag goes before the environment, that before the file, that before the 
   assert.equal(settings.stateDir, "/environment");
   assert.equal(settings.settleTimeMs, 3000);
   assert.equal(settings.incompleteAfterMs, 600_000);
-  assert.deepEqual(settings.watchInclude, ["**/*.{mcap,bag}"]);
+  const endings = recordingExtensions.map((extension) => extension.slice(1));
+  assert.deepEqual(settings.watchInclude, [`**/*.{${endings.join(",")}}`]);
   assert.equal(settings.deviceToken, undefined);
 });
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { getStream } from "@downlink/client/node";
-import { api, type CallInput, exportLinks, type Output } from "@downlink/protocol";
+import { api, type CallInput, type ExportFormat, exportLinks, type Output } from "@downlink/protocol";
 import { formatBytes } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError, UsageError } from "../failures/failures.ts";
@@ -17,7 +17,7 @@ export interface ExportFlags {
   readonly start?: string;
   readonly end?: string;
   readonly project?: string;
-  readonly format: "mcap" | "bag1";
+  readonly format: ExportFormat;
   readonly compression: "lz4" | "zstd" | "none";
   readonly attachments?: true;
   readonly complete?: true;

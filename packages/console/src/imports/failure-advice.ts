@@ -1,3 +1,5 @@
+import type { RecordingFormat } from "@downlink/protocol";
+
 /** Advice on the code of a failed import, for the person who has to act on it. */
 export interface Advice {
   readonly title: string;
@@ -20,10 +22,12 @@ const damaged = (title: string): Advice => ({
   next: "Salvage what is readable, or upload an intact copy.",
   isSalvageable: true,
 });
+/** How the formats are called, with their articles. */
+const formatTitles: Readonly<Record<RecordingFormat, string>> = { mcap: "an MCAP", bag1: "a ROS 1 bag" };
 const foreign = (title: string): Advice => ({
   title,
   retry: "useless",
-  next: "Check the file: it must be an MCAP or a ROS 1 bag, with the matching file extension.",
+  next: `Check the file: it must be ${Object.values(formatTitles).join(" or ")}, with the matching file extension.`,
   isSalvageable: false,
 });
 const unkept = (title: string, next: string): Advice => ({ title, retry: "useless", next, isSalvageable: false });

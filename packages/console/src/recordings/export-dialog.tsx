@@ -1,4 +1,11 @@
-import { exportLinks, type Recording, recordings } from "@downlink/protocol";
+import {
+  type ExportFormat,
+  exportExtensions,
+  exportFormats,
+  exportLinks,
+  type Recording,
+  recordings,
+} from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -23,7 +30,7 @@ interface Form {
   readonly topics: ReadonlySet<string> | undefined;
   readonly from: string;
   readonly to: string;
-  readonly format: "mcap" | "bag1";
+  readonly format: ExportFormat;
   readonly compression: "" | "lz4" | "zstd";
 }
 
@@ -130,8 +137,12 @@ function Times({ form, problems, change }: FormProps & { problems: Problems }) {
   );
 }
 
+const formatLabels: Readonly<Record<ExportFormat, string>> = { mcap: "MCAP", bag1: "ROS 1 bag" };
+
 function Format({ form: { format, compression }, isBag, change }: FormProps & { isBag: boolean }) {
-  const toBag = () => change({ format: "bag1", compression: compression === "zstd" ? "lz4" : compression });
+  const offered = exportFormats.filter((each) => each !== "bag1" || isBag);
+  const choose = (chosen: ExportFormat) =>
+    change({ format: chosen, compression: chosen === "bag1" && compression === "zstd" ? "lz4" : compression });
   return (
     <div class="row">
       <Field label="Format">
@@ -139,10 +150,13 @@ function Format({ form: { format, compression }, isBag, change }: FormProps & { 
           <select
             {...attributes}
             value={format}
-            onChange={({ currentTarget: { value } }) => (value === "bag1" ? toBag() : change({ format: "mcap" }))}
+            onChange={({ currentTarget: { value } }) => choose(value as ExportFormat)}
           >
-            <option value="mcap">MCAP</option>
-            {isBag && <option value="bag1">ROS 1 bag</option>}
+            {offered.map((each) => (
+              <option key={each} value={each}>
+                {formatLabels[each]}
+              </option>
+            ))}
           </select>
         )}
       </Field>
@@ -154,7 +168,7 @@ function Format({ form: { format, compression }, isBag, change }: FormProps & { 
             onChange={({ currentTarget: { value } }) => change({ compression: value as Form["compression"] })}
           >
             <option value="lz4">lz4</option>
-            {format === "mcap" && <option value="zstd">zstd</option>}
+            {format !== "bag1" && <option value="zstd">zstd</option>}
             <option value="">none</option>
           </select>
         )}
@@ -176,7 +190,7 @@ function Ways({ choice, recording }: { choice: ExportChoice; recording: Recordin
     const answer = await run();
     if (answer) location.assign(answer.link);
   };
-  const fileName = facts?.fileName ?? `export.${choice.outputFormat === "bag1" ? "bag" : "mcap"}`;
+  const fileName = facts?.fileName ?? `export${exportExtensions[choice.outputFormat]}`;
   const where = { url: location.origin, fileName };
   return (
     <div class="stack">

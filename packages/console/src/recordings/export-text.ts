@@ -1,4 +1,4 @@
-import { formatTimestamp } from "@downlink/protocol";
+import { type ExportFormat, formatTimestamp } from "@downlink/protocol";
 
 /** The choices for an export, as the service takes them. */
 export interface ExportChoice {
@@ -7,7 +7,7 @@ export interface ExportChoice {
   readonly topics?: readonly string[];
   readonly start?: bigint;
   readonly end?: bigint;
-  readonly outputFormat: "mcap" | "bag1";
+  readonly outputFormat: ExportFormat;
   readonly compressionFormat: "" | "lz4" | "zstd";
   readonly includeAttachments?: boolean;
 }

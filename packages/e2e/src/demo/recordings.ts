@@ -1,5 +1,6 @@
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { recordingExtensions } from "@downlink/recordings";
 import { makeBag, makeMcap, type TopicSpec } from "@downlink/recordings/testing";
 import { say } from "./say.ts";
 
@@ -39,7 +40,8 @@ async function copyGiven(storageRoot: string, files: readonly string[]): Promise
   const copied: string[] = [];
   for (const file of files) {
     const path = join("yours", basename(file));
-    if (!/\.(mcap|bag)$/.test(file)) say(`${file} is neither .mcap nor .bag: the agent ignores it`);
+    if (!recordingExtensions.some((extension) => file.endsWith(extension)))
+      say(`${file} is neither ${recordingExtensions.join(" nor ")}: the agent ignores it`);
     else if (copied.includes(path)) say(`${file}: there is a ${path} already; left out`);
     else copied.push(path);
     await copyFile(file, join(storageRoot, path));

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { textsByKey } from "../shapes/any-keys.ts";
+import { RecordingFormat } from "../shapes/recording-formats.ts";
 import { areSpansOf, MAX_SPANS, SPANS_RULE } from "../shapes/spans.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { FileKey, fileText } from "../shapes/text.ts";
@@ -64,7 +65,7 @@ export const EdgeRecordingItem = z
   .object({
     ...fileFacts,
     state: z.literal("indexed"),
-    format: z.enum(["mcap", "bag1"]),
+    format: RecordingFormat,
     start: Timestamp.meta({ example: "2026-04-14T00:00:00Z" }),
     end: Timestamp.meta({ example: "2026-04-14T03:10:12Z" }),
     spans: z

@@ -3,6 +3,7 @@ import { apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { deprecate } from "../shapes/deprecate.ts";
 import { withAliases } from "../shapes/query.ts";
+import type { ExportFormat } from "../shapes/recording-formats.ts";
 import { inProject } from "../shapes/selectors.ts";
 import { DataDamage, MissingData } from "../shapes/summaries.ts";
 import { Id, StorableText } from "../shapes/text.ts";
@@ -26,6 +27,13 @@ export const MISSING_HEADER = "x-downlink-missing";
 /** A century. A longer time means no limit. */
 const MAX_LOOKBACK_SECONDS = 100 * 366 * 86_400;
 
+/** The values of `outputFormat`, each with the format that it means. */
+export const outputFormats = { mcap: "mcap", mcap0: "mcap", bag1: "bag1" } as const satisfies Record<
+  ExportFormat | "mcap0",
+  ExportFormat
+>;
+const namesOfFormats = Object.keys(outputFormats) as (keyof typeof outputFormats)[];
+
 /** The data to export, and its form. These fields are spread into the body of operations that make a link to an export. */
 export const exportSelection = {
   recordingId: Id.optional(),
@@ -44,7 +52,7 @@ export const exportSelection = {
   start: TimeBound.optional().meta({ description: "Inclusive; required with a device alone" }),
   end: TimeBound.optional().meta({ description: "Inclusive; required with a device alone" }),
   topics: z.array(StorableText).nullish().meta({ description: "Empty or absent: all" }),
-  outputFormat: z.enum(["mcap", "mcap0", "bag1"]).default("mcap"),
+  outputFormat: z.enum(namesOfFormats).default("mcap"),
   compressionFormat: z.enum(["", "zstd", "lz4"]).default("lz4").meta({ description: "A bag cannot be zstd" }),
   includeAttachments: z.boolean().default(false).meta({ description: "Only with a single recording" }),
   replayPolicy: z

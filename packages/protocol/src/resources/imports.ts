@@ -3,6 +3,7 @@ import { apiKey, operation } from "../operations/operation.ts";
 import { deprecate } from "../shapes/deprecate.ts";
 import { page, sorting } from "../shapes/list.ts";
 import { QueryBoolean, QueryTexts } from "../shapes/query.ts";
+import type { RecordingFormat } from "../shapes/recording-formats.ts";
 import { byDevice, inProject } from "../shapes/selectors.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { Id, StorableText } from "../shapes/text.ts";
@@ -12,7 +13,9 @@ import { forced } from "./recordings.ts";
 /** How many imports one request may delete. spec: Limits */
 export const MAX_DELETED_IMPORTS = 50;
 
-const FileType = z.enum(["bag1", "mcap0"]);
+/** The names of formats that this deprecated face has. */
+export const fileTypes = { bag1: "bag1", mcap: "mcap0" } as const satisfies Record<RecordingFormat, string>;
+const FileType = z.enum(Object.values(fileTypes));
 
 /** The deprecated face of an imported recording. */
 export const Import = z

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RecordingFormat } from "../shapes/recording-formats.ts";
 import { areSpansOf, MAX_SPANS, SPANS_RULE } from "../shapes/spans.ts";
 import { DataDamage } from "../shapes/summaries.ts";
 import { StorableText } from "../shapes/text.ts";
@@ -47,7 +48,7 @@ const FoundAttachment = z.object({
 export const SiteFindings = z
   .object({
     sha256: Sha256,
-    format: z.enum(["mcap", "bag1"]),
+    format: RecordingFormat,
     sizeBytes: Count,
     messageCount: Count,
     startNs: Integer,

@@ -3,6 +3,7 @@ import { Sha256Hex } from "../edge/edge-items.ts";
 import { operation, siteToken } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { queryInteger } from "../shapes/query.ts";
+import { RecordingFormat } from "../shapes/recording-formats.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { Id, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
@@ -139,7 +140,7 @@ export const site = {
           "Objects whose copies on devices are about to be deleted: look now whether they are there, and report each under `confirmed` or `missing`",
       }),
       lakes: z
-        .array(z.object({ importId: z.string(), key: z.string(), format: z.enum(["mcap", "bag1"]) }))
+        .array(z.object({ importId: z.string(), key: z.string(), format: RecordingFormat }))
         .meta({ description: "Recordings of which a file for each topic is wanted" }),
       lakeRemovals: z.array(z.string()).meta({ description: "Imports whose files by topic are not needed any more" }),
     }),

@@ -1,4 +1,4 @@
-import { formatTimestamp } from "@downlink/protocol";
+import { type ExportFormat, exportExtensions, formatTimestamp } from "@downlink/protocol";
 
 interface Named {
   /** The devices of the selected recordings, each once. */
@@ -6,7 +6,7 @@ interface Named {
   /** The earliest time of a message in the export. */
   readonly startNs: bigint | undefined;
   readonly topics: readonly string[];
-  readonly format: "mcap" | "bag1";
+  readonly format: ExportFormat;
 }
 
 const MAX_PART_CHARACTERS = 60;
@@ -25,7 +25,7 @@ export function exportFileName({ deviceNames, startNs, topics, format }: Named):
     .map(toPart)
     .filter((part) => part !== "")
     .join("_");
-  return `${name || "recordings"}.${format === "bag1" ? "bag" : "mcap"}`;
+  return `${name || "recordings"}${exportExtensions[format]}`;
 }
 
 function toPart(text: string): string {

@@ -1,4 +1,11 @@
-import { type api, type DataDamage, type Input, MAX_UNKNOWN_TOPICS, type MissingData } from "@downlink/protocol";
+import {
+  type api,
+  type DataDamage,
+  type Input,
+  MAX_UNKNOWN_TOPICS,
+  type MissingData,
+  outputFormats,
+} from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid } from "../../core/errors.ts";
@@ -77,7 +84,7 @@ function nameFile({ topics, outputFormat }: Body, { recordings, window }: Select
     deviceNames: [...new Set(recordings.flatMap(({ device }) => device?.name ?? []))],
     startNs: isWithin ? window.startNs : first,
     topics: topics ?? [],
-    format: outputFormat === "bag1" ? "bag1" : "mcap",
+    format: outputFormats[outputFormat],
   });
 }
 
@@ -109,7 +116,8 @@ async function requestIndexes(ctx: Ctx, recordings: readonly SelectedRecording[]
 }
 
 function toOutput({ outputFormat, compressionFormat: compression }: Body): ExportSelection["output"] {
-  if (outputFormat !== "bag1") return { format: "mcap", compression };
+  const format = outputFormats[outputFormat];
+  if (format === "mcap") return { format, compression };
   if (compression === "zstd") invalid("compressionFormat", "must be lz4 or left out for a bag, which cannot be zstd");
-  return { format: "bag1", compression };
+  return { format, compression };
 }

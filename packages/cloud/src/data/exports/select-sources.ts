@@ -6,7 +6,7 @@ import {
   MAX_EXPORT_RECORDINGS,
   type MissingData,
 } from "@downlink/protocol";
-import { recordingFormatOf } from "@downlink/recordings";
+import { extensionOf, recordingFormatOf } from "@downlink/recordings";
 import { siteIndexKey } from "../../background/indexing/index-key.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import { ApiError, invalid, refuse, throwNotFound } from "../../core/errors.ts";
@@ -242,7 +242,7 @@ type Row = Prisma.RecordingGetPayload<{ select: typeof columns }>;
 
 /** The engine chooses the format by the extension, which a path may lack. */
 function toSource({ id, blobKey, siteObjectKey, path, format, startNs, endNs, ...row }: Row): StoredSource {
-  const fileName = recordingFormatOf(path) ? path : `${id}.${format === "bag1" ? "bag" : "mcap"}`;
+  const fileName = recordingFormatOf(path) ? path : `${id}${extensionOf(format)}`;
   return {
     recordingId: id,
     blobKey: (blobKey ?? siteObjectKey)!,

@@ -140,8 +140,12 @@ function exportSelection(
     readsWholeChunks: deps.readsWholeChunks,
     signal,
   };
-  if (output.format === "bag1") return exportBag(sources, { ...options, compression: output.compression });
-  return exportMcap(sources, { ...options, compression: output.compression, includeAttachments });
+  switch (output.format) {
+    case "mcap":
+      return exportMcap(sources, { ...options, compression: output.compression, includeAttachments });
+    case "bag1":
+      return exportBag(sources, { ...options, compression: output.compression });
+  }
 }
 
 /** Every imported recording was complete. If one has not been indexed since, its readable parts are exported, and the rest is named. */

@@ -1,4 +1,4 @@
-import { siteLimits } from "@downlink/protocol";
+import { type RecordingFormat, siteLimits } from "@downlink/protocol";
 import { Prisma } from "../../db/generated/client.ts";
 import type { Transaction } from "../../db/transaction.ts";
 
@@ -10,7 +10,7 @@ export interface WantedLake {
   readonly importId: string;
   /** The key of the recording's data. */
   readonly key: string;
-  readonly format: "mcap" | "bag1";
+  readonly format: RecordingFormat;
 }
 
 /**

@@ -1,9 +1,9 @@
-import { formatTimestamp, type Import } from "@downlink/protocol";
+import { fileTypes, formatTimestamp, type Import } from "@downlink/protocol";
 import type { Complete } from "../../core/complete.ts";
 import type { ImportModel } from "../../db/generated/models.ts";
 
 export function toImport(row: ImportModel): Complete<Import> {
-  const fileType = row.format === "bag1" ? "bag1" : "mcap0";
+  const fileType = fileTypes[row.format];
   const sizeBytes = Number(row.sizeBytes);
   return {
     id: row.id,

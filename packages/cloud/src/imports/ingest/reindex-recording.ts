@@ -1,3 +1,4 @@
+import { extensionOf, recordingFormatOf } from "@downlink/recordings";
 import { newIndexKey, removeIndex } from "../../background/indexing/index-key.ts";
 import type { IndexedFile } from "../../background/indexing/thread-messages.ts";
 import type { Deps } from "../../calls/context/context.ts";
@@ -40,9 +41,7 @@ export async function reindexRecording(deps: ReindexDeps, reindex: Reindex): Pro
   const readAtNs = deps.clock.nowNs();
   await using reader = await openMarked(deps, blobKey!);
   const indexed = await deps.indexer.index(reader, {
-    fileName: path.toLowerCase().endsWith(format === "bag1" ? ".bag" : ".mcap")
-      ? path
-      : `recording.${extensions[format]}`,
+    fileName: recordingFormatOf(path) === format ? path : `recording${extensionOf(format)}`,
     signal: reindex.signal,
     store: async (pieces) => void (await deps.blobs.put(nextIndexKey!, pieces, { signal: reindex.signal })),
   });
@@ -57,8 +56,6 @@ async function openMarked(deps: ReindexDeps, blobKey: string): Promise<BlobReade
     throw error;
   }
 }
-
-const extensions: Readonly<Record<string, string>> = { bag1: "bag", mcap: "mcap" };
 
 /** Names the new index; one that another attempt had named is removed. */
 async function begin(

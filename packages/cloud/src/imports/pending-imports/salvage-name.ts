@@ -1,3 +1,5 @@
+import { nameWithoutExtension } from "@downlink/recordings";
+
 const ENDING = ".salvage.mcap";
 /** The longest name that an upload may have. */
 const MAX_LENGTH = 4096;
@@ -6,6 +8,6 @@ const MAX_LENGTH = 4096;
 export function salvageNameOf(filename: string): string {
   const name = filename.slice(filename.lastIndexOf("/") + 1);
   const folder = filename.slice(0, filename.length - name.length);
-  const stem = name.replace(/(\.(mcap|bag|active))+$/i, "") || "recording";
+  const stem = nameWithoutExtension(name) || "recording";
   return `${folder}${stem}`.slice(0, MAX_LENGTH - ENDING.length).toWellFormed() + ENDING;
 }

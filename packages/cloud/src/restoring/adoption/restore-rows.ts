@@ -1,3 +1,4 @@
+import { recordingFormatOf } from "@downlink/recordings";
 import type { ImportRequestModel, UploadModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { LockedRecording } from "../../import-life/lock-recording.ts";
@@ -16,11 +17,7 @@ export async function restoreRecording(tx: Transaction, manifest: Manifest, owne
       ...{ id, orgId, projectId: owners.projectId, deviceId: owners.device?.id ?? null },
       ...{ sessionId: owners.session?.id ?? null, edgeSiteId: owners.edgeSiteId, path: filename, key: manifest.key },
       ...{ sizeBytes: manifest.sizeBytes ?? 0n, startNs: spanNs, endNs: spanNs, durationNs: 0n, messageCount: 0n },
-      ...{
-        format: filename.toLowerCase().endsWith(".bag") ? "bag1" : "mcap",
-        metadata: [],
-        isEdge: edge !== undefined,
-      },
+      ...{ format: recordingFormatOf(filename) ?? "mcap", metadata: [], isEdge: edge !== undefined },
       ...{ importStatus: "none", createdAtNs: createdAtOf(manifest) },
     },
     include: { edgeFile: true },

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { api, LakeFileReport, Output } from "@downlink/protocol";
-import { digestTopics, type ExportSource, splitRecording, type TopicFile } from "@downlink/recordings";
+import { digestTopics, type ExportSource, extensionOf, splitRecording, type TopicFile } from "@downlink/recordings";
 import { siteIndexKey } from "../../background/indexing/index-key.ts";
 import { lakeFileKey, lakeIndexKey, topicHashOf } from "../../background/indexing/lake-key.ts";
 import { beginLake, removeLake } from "./lake-store.ts";
@@ -38,7 +38,7 @@ export async function writeLake(deps: LakeDeps, wanted: WantedLake): Promise<Lak
 
 function sourceOf({ blobs }: LakeDeps, { key, format }: WantedLake): ExportSource {
   return {
-    ...{ fileName: format === "bag1" ? "recording.bag" : "recording.mcap", ...ANY_TIME },
+    ...{ fileName: `recording${extensionOf(format)}`, ...ANY_TIME },
     open: () => blobs.open(key),
     openIndex: () => blobs.open(siteIndexKey(key)),
   };
