@@ -94,7 +94,7 @@ test("settings are checked as they are typed, drawn as a week, reach the agent, 
   const device = page.getByRole("form", { name: "Device settings" });
   await device.getByText("The device deletes nothing by itself.").waitFor();
   await device.getByLabel("Keep recordings on the device for").fill("30");
-  await device.getByText(/older than 30 days: also what was never imported, of which no copy is left/).waitFor();
+  await device.getByText(/older than 30 days, even those that were never imported and have no other copy/).waitFor();
   await admin.call(devices.create, { name: "rover-2" });
   await device.getByLabel("Name").fill("rover-2");
   await device.getByRole("button", { name: "Save" }).click();
@@ -136,7 +136,7 @@ test("a token is shown once, and an agent whose token is revoked is refused and 
   assert.equal((await admin.call(deviceTokens.list, { deviceId: scenario.deviceId })).length, 1);
   await eventually(
     async () => scenario.agent().output(),
-    (output) => /TokenRejected|Unauthorized|401|refused/.test(output),
+    (output) => /TokenRefused/.test(output),
   );
   assert.deepEqual(complaints, []);
 });
