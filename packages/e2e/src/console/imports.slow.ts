@@ -136,7 +136,7 @@ test("axe finds nothing on any tab, in both themes, on a desk and on a phone, an
   for (const theme of ["light", "dark"] as const)
     for (const width of [390, 1280]) {
       const { page, complaints, context } = await scenario.open("/imports?tab=soon", { theme, width });
-      await page.getByText("“soon” is no tab").waitFor();
+      await page.getByText("“soon” is not a valid tab").waitFor();
       await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
       assert.deepEqual(await findBarriers(page), [], `queue, ${theme}, ${width} px`);
       for (const [tab, text] of [
