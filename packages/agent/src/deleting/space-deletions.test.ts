@@ -88,7 +88,9 @@ function testWaitingForBackup(): void {
       await agent.until("it shows the problem", ({ problems }) =>
         problems.some(
           ({ code, detail }) =>
-            code === "QuotaExceeded" && /: of the recordings 1 may not be deleted yet \(/.test(detail) && detail.includes(text),
+            code === "QuotaExceeded" &&
+            /: of the recordings 1 may not be deleted yet \(/.test(detail) &&
+            detail.includes(text),
         ),
       );
       assert.ok(existsSync(pathOf("a.mcap")));
