@@ -46,7 +46,8 @@ export function ExportDialog({ recording, onClose }: ExportProps) {
   });
   const topics = useQuery(recordings.topics, { keyOrId: id, limit: 2000 });
   const names = [...new Set(topics.data?.map(({ topic }) => topic))];
-  const isBag = topics.data?.some(({ encoding }) => encoding === "ros1") ?? false;
+  // An MCAP file may hold messages of ROS 1, too, and is no bag.
+  const isBag = !/\.mcap$/i.test(recording.path) && (topics.data?.some(({ encoding }) => encoding === "ros1") ?? false);
   const { choice, problems } = toChoice(recording, form);
   const change = (changed: Partial<Form>) => setForm({ ...form, ...changed });
   return (
