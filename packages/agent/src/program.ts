@@ -243,15 +243,28 @@ function printMistake({ message }: Error): void {
 
 /** Loads the settings for `enroll`. The token is asked for last, when nothing else is missing. */
 async function settingsToEnroll(tokenFile: string | undefined): Promise<Settings> {
-  const { readTokenFile, readTokenFrom } = await import("./commands/read-token.ts");
+  const { readPipedToken, readTokenFile, readTokenFrom } = await import("./commands/read-token.ts");
   const { requireForEnrolment } = await import("./commands/enroll.ts");
   const ends = { input: process.stdin, notes: process.stderr };
   const settings = loadSettings(sourcesOf(program, { isFileNew: true }));
   const hasToken = (settings.deviceToken ?? settings.siteToken) !== undefined;
-  if (hasToken && tokenFile === undefined) return settings;
+  if (hasToken && tokenFile === undefined) {
+    // The file of an earlier enrolment has its token, and a new one that is piped replaces it.
+    const piped = isTokenGiven() ? undefined : await readPipedToken(ends);
+    return piped === undefined ? settings : withToken(settings, piped);
+  }
   const mayCome = tokenFile !== undefined || (settings.apiUrl !== undefined && settings.storageRoot !== undefined);
   requireForEnrolment(settings, mayCome);
   const token = await (tokenFile === undefined ? readTokenFrom(ends) : readTokenFile(tokenFile, ends));
+  return withToken(settings, token);
+}
+
+function isTokenGiven(): boolean {
+  const { DOWNLINK_DEVICE_TOKEN, DOWNLINK_SITE_TOKEN } = process.env;
+  return Boolean(program.opts<Flags>().token || DOWNLINK_DEVICE_TOKEN || DOWNLINK_SITE_TOKEN);
+}
+
+function withToken(settings: Settings, token: string): Settings {
   return { ...settings, deviceToken: undefined, siteToken: undefined, ...tokenSetting(token) };
 }
 

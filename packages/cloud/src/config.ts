@@ -7,7 +7,7 @@ import type { DeleteSafety } from "./core/delete-safety.ts";
 import { nearestName } from "./core/nearest-name.ts";
 import { findAddressFault } from "./db/postgres-address.ts";
 import { type BackupSettings, backupSettingsOf, backupShape, judgeBackups } from "./keeping/backup/backup-settings.ts";
-import { isJournal, type LogFormat } from "./log.ts";
+import type { LogFormat } from "./log.ts";
 import {
   judgeSignIn,
   type SignInSettings,
@@ -178,8 +178,6 @@ export interface Config {
   readonly securityContact: string | undefined;
   /** The folder with a release of the agent that robots install; undefined: they get none here. */
   readonly agentPackages: string | undefined;
-  /** The standard output is systemd's journal, which others than the operator read, too. */
-  readonly printsToJournal: boolean;
   /** The origins whose pages may use links. */
   readonly servesConsole: boolean;
   readonly linkOrigins: readonly string[];
@@ -255,7 +253,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     publicUrl: settings.DOWNLINK_PUBLIC_URL?.replace(/\/+$/, ""),
     securityContact: settings.DOWNLINK_SECURITY_CONTACT,
     agentPackages: settings.DOWNLINK_AGENT_PACKAGES && resolve(settings.DOWNLINK_AGENT_PACKAGES),
-    printsToJournal: isJournal(environment.JOURNAL_STREAM),
     servesConsole: settings.DOWNLINK_CONSOLE === "on",
     linkOrigins: settings.DOWNLINK_LINK_ORIGINS,
     apiOrigins: settings.DOWNLINK_API_ORIGINS,

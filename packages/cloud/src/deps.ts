@@ -204,13 +204,13 @@ function chosenBy(config: Config, log: Logger) {
   };
 }
 
-/** The key is kept in a file that only the operator may read, and printed once to a person: a journal would keep it for many readers. */
+/** The key is kept in a file that only the operator may read, and printed once on a terminal: a log would keep it for many readers. */
 async function keepAdminKey(config: Config, adminKey: string): Promise<void> {
   const file = join(config.dataDir, "admin.key");
   await writeFile(file, `${adminKey}\n`, { mode: 0o600 });
   await chmod(file, 0o600);
   if (config.adminKey !== undefined) return;
-  if (config.printsToJournal) return void process.stdout.write(`The admin API key is in ${file}\n`);
+  if (process.stdout.isTTY !== true) return void process.stdout.write(`The admin API key is in ${file}\n`);
   process.stdout.write(`\nAdmin API key (shown once, kept in ${file}):\n\n    ${adminKey}\n\n`);
 }
 

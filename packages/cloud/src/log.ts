@@ -1,4 +1,3 @@
-import { fstatSync } from "node:fs";
 import { inspect } from "node:util";
 import { type Logger, type LoggerOptions, pino } from "pino";
 import { OutageNotes } from "./db/outage-notes.ts";
@@ -62,10 +61,4 @@ function printable(text: string): string {
 
 function throwUnlessLost(error: NodeJS.ErrnoException): void {
   if (error.code !== "EIO" && error.code !== "EPIPE") throw error;
-}
-
-/** Whether the standard output is the journal that systemd names to a service, as in `JOURNAL_STREAM`. spec: systemd.exec(5) */
-export function isJournal(journalStream: string | undefined): boolean {
-  const { dev, ino } = fstatSync(process.stdout.fd);
-  return journalStream === `${dev}:${ino}`;
 }

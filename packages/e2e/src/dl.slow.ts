@@ -52,7 +52,7 @@ test("dl logs in, lists, asks for a recording and waits for it, and exports an e
   const unknown = await dl(["frob"]);
   assert.deepEqual([unknown.code, unknown.err.startsWith("dl: unknown command")], [2, true], unknown.err);
 
-  await tryUnknownTopics(dl, { id: recording!.id, topic, output });
+  await tryEmptySlices(dl, { id: recording!.id, topic, output });
   await cloud().admin.call(api.recordings.delete, { keyOrId: recording!.id });
   const gone = await dl(["export", recording!.id, "-o", join(folder, "gone.mcap")]);
   assert.deepEqual([gone.code, /^dl: .*\n$/.test(gone.err)], [1, true], gone.err);
@@ -65,10 +65,22 @@ interface Tried {
   readonly output: string;
 }
 
-async function tryUnknownTopics(dl: (args: readonly string[]) => Promise<Ran>, { id, topic, output }: Tried) {
+async function tryEmptySlices(dl: (args: readonly string[]) => Promise<Ran>, { id, topic, output }: Tried) {
   const astray = await dl(["export", id, "-o", `${output}.none`, "--topic=/frob"]);
   assert.deepEqual([astray.code, /^dl: the recording has no topic \/frob; it has .*\n$/.test(astray.err)], [1, true]);
   assert.ok(astray.err.includes(topic));
+  const late = await dl([
+    "export",
+    id,
+    "-o",
+    `${output}.none`,
+    "--start=2001-01-01T00:00:00Z",
+    "--end=2001-01-02T00:00:00Z",
+  ]);
+  assert.deepEqual(
+    [late.code, /^dl: the recording has no data at that time: it is of 2025-/.test(late.err)],
+    [1, true],
+  );
   const partly = await dl(["export", id, "-o", output, "--force", "--topic=/frob", `--topic=${topic}`]);
   assert.deepEqual([partly.code, partly.err.startsWith("dl: the recording has no topic /frob; it has ")], [0, true]);
 }

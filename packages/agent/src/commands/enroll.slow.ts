@@ -183,6 +183,27 @@ test("a URL is accepted in every usual form, with or without the path of its cal
   }
 });
 
+test("a piped token takes the place of that of an earlier enrolment, which stays where nothing is piped", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  const places = placesOf(device, cloud.url);
+  assert.equal((await runAgent(...places, "--token", cloud.token)).code, 0);
+  cloud.token = "dl_dt_anotherTokenOfTheSameDevice0123456789";
+  const tokenNow = () => /^DOWNLINK_DEVICE_TOKEN=(\S+)$/m.exec(readFileSync(places[2]!, "utf8"))?.[1];
+  assert.match((await startAgent(places, {}, { input: "" }).exited).stderr, /the token is refused/);
+  assert.notEqual(tokenNow(), cloud.token);
+  const { code, stderr } = await startAgent(places, {}, { input: `${cloud.token}\n` }).exited;
+  assert.deepEqual([code, stderr, tokenNow()], [0, "", cloud.token]);
+});
+
+test("the whole machine is refused as a storage root", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  const places = placesOf(device, cloud.url).map((part) => (part === device.root ? "/" : part));
+  const { code, stderr } = await runAgent(...places, "--token", cloud.token);
+  assert.deepEqual([code, /^agent: the storage root \/ is the whole machine/.test(stderr)], [2, true], stderr);
+});
+
 test("the token comes from the standard input or a file; only their owner may read the settings, whatever the umask", async () => {
   await using cloud = await FakeCloud.start();
   cloud.leaseMs = 0;

@@ -70,6 +70,10 @@ function checkNobodyRuns(stateDir: string): void {
 
 /** A root that has its marker already may be read-only. */
 async function checkRoot(root: string): Promise<void> {
+  if (root === "/")
+    throw new InvalidSettingError(
+      "the storage root / is the whole machine, whose files are not all the agent's. Name the directory with the recordings with --storage-root DIR",
+    );
   const fix = "Mount it, or name the directory with the recordings with --storage-root DIR";
   try {
     if (!statSync(root).isDirectory())

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { fstatSync, readFileSync } from "node:fs";
 import { askHidden } from "@downlink/terminal/ask-hidden";
 import { readLine } from "@downlink/terminal/read-line";
 import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
@@ -38,6 +38,13 @@ export async function readTokenFrom({ input, notes }: Ends): Promise<string> {
   } finally {
     clearTimeout(note);
   }
+}
+
+/** Reads a token that was piped to the program; undefined where nothing was. */
+export async function readPipedToken({ input }: Pick<Ends, "input">): Promise<string | undefined> {
+  if (input.isTTY || fstatSync(0).isCharacterDevice()) return undefined;
+  const line = await readLine(input);
+  return line.trim() === "" ? undefined : tokenOf(line, "the standard input");
 }
 
 function tokenOf(text: string, where: string): string {

@@ -108,11 +108,17 @@ function listing(damaged: number, failed: number): string {
   return damaged === 0 ? "`agent ls --state failed`" : "`agent ls --state damaged,failed`";
 }
 
-function howToStart({ stateDir }: StatusDocument, layout: Layout): string[] {
-  const texts = [
-    `No agent runs with ${stateDir}; the above is what it last knew.`,
-    "Start it with `agent run`, or as a service: `systemctl start downlink-agent`.",
-  ];
+function howToStart({ stateDir, apiUrl, storage }: StatusDocument, layout: Layout): string[] {
+  const isEnrolled = apiUrl !== null && storage.root !== null;
+  const texts = isEnrolled
+    ? [
+        `No agent runs with ${stateDir}; the above is what it last knew.`,
+        "Start it with `agent run`, or as a service: `systemctl start downlink-agent`.",
+      ]
+    : [
+        "This agent is not enrolled, or its settings are in another file: name that one with --config FILE.",
+        "Enroll it with `agent enroll`, which says what it needs.",
+      ];
   const room = { width: layout.columns, lines: LINES_OF_A_COMMAND };
   return ["", ...texts.flatMap((text) => wrap(asPrinted(text, layout), room))];
 }

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { getStream } from "@downlink/client/node";
-import { api, type CallInput, type ExportFormat, exportLinks, type Output } from "@downlink/protocol";
+import { api, type CallInput, type ExportFormat, exportLinks, formatTimestamp, type Output } from "@downlink/protocol";
 import { formatBytes } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError, UsageError } from "../failures/failures.ts";
@@ -27,12 +27,16 @@ export interface ExportFlags {
 type Link = Output<typeof exportLinks.create>;
 
 /**
- * Writes a file that is whole or not there. Throws {@link UsageError}, {@link RefusedError} where the recording has none of the topics, and
- * what the service and the disk refuse.
+ * Writes a file that is whole or not there. Throws {@link UsageError}, {@link RefusedError} where the recording has none of the topics or no
+ * data at that time, and what the service and the disk refuse.
  */
 export async function exportRecording(service: Service, keyOrId: string, flags: ExportFlags): Promise<void> {
   const selection = selectionOf(flags);
-  const { id } = await service.client.call(api.recordings.get, { keyOrId, ...inProject(flags) });
+  const { id, start, end } = await service.client.call(api.recordings.get, { keyOrId, ...inProject(flags) });
+  if ((selection.start ?? start) > end || (selection.end ?? end) < start)
+    throw new RefusedError(
+      `the recording has no data at that time: it is of ${formatTimestamp(start)} to ${formatTimestamp(end)}`,
+    );
   const link = await service.client.call(exportLinks.create, { recordingId: id, ...selection });
   if (link.unknownTopics) await judgeTopics(service, { id, unknown: link.unknownTopics, flags });
   note(link);
