@@ -23,7 +23,7 @@ slowTest(
       const program = path === undefined ? `'${process.execPath}' '${main}'` : "agent";
       const place = `cd '${directory.replaceAll("'", "'\\''")}'`;
       const { stdout } = shell(`${place}; ${program} --config agent.env status`, path);
-      const [, command] = /`([^`]+) run`/.exec(stdout.replace(/\s+/g, " ")) ?? [];
+      const [, command] = /`([^`]+) enroll`/.exec(stdout.replace(/\s+/g, " ")) ?? [];
       return { command: command!, isPrinted: command !== undefined };
     };
     const printed = ask();
@@ -66,7 +66,7 @@ test("in a checkout, a person who calls the program through npm reads the comman
     encoding: "utf8",
     env,
   });
-  assert.match(stdout, /`npm run agent -- run`/);
+  assert.match(stdout, /`npm run agent -- enroll`/);
 });
 
 test("a path that names a version of a package is printed by the link to the one in use", (t) => {
