@@ -32,19 +32,23 @@ export async function readTokenFrom({ input, notes }: Ends): Promise<string> {
     if (typed === undefined) throw new InvalidSettingError("no token was given, and nothing was written");
     return tokenOf(typed, "what was typed");
   }
-  const note = setTimeout(() => notes.write("agent: waits for the token on standard input\n"), PATIENCE_MS);
-  try {
-    return tokenOf(await readLine(input), "the standard input");
-  } finally {
-    clearTimeout(note);
-  }
+  return tokenOf(await readPipedLine({ input, notes }), "the standard input");
 }
 
 /** Reads a token that was piped to the program; undefined where nothing was. */
-export async function readPipedToken({ input }: Pick<Ends, "input">): Promise<string | undefined> {
-  if (input.isTTY || fstatSync(0).isCharacterDevice()) return undefined;
-  const line = await readLine(input);
+export async function readPipedToken(ends: Ends): Promise<string | undefined> {
+  if (ends.input.isTTY || fstatSync(0).isCharacterDevice()) return undefined;
+  const line = await readPipedLine(ends);
   return line.trim() === "" ? undefined : tokenOf(line, "the standard input");
+}
+
+async function readPipedLine({ input, notes }: Ends): Promise<string> {
+  const note = setTimeout(() => notes.write("agent: waits for the token on standard input\n"), PATIENCE_MS);
+  try {
+    return await readLine(input);
+  } finally {
+    clearTimeout(note);
+  }
 }
 
 function tokenOf(text: string, where: string): string {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { NetworkError } from "@downlink/client";
+import { ApiCallError, NetworkError } from "@downlink/client";
 import { serve } from "@downlink/client/testing";
+import { api } from "@downlink/protocol";
 import { InterruptedError } from "../failures/failures.ts";
 import type { Service } from "../login/open-service.ts";
 import { exportRecording } from "./export-recording.ts";
@@ -42,4 +43,33 @@ test("a signal in the middle leaves nothing behind, and says which it was", asyn
   interrupting.abort(new InterruptedError("SIGTERM"));
   await assert.rejects(exporting, (error) => error instanceof InterruptedError && error.exitCode === 143);
   assert.deepEqual(readdirSync(folder), []);
+});
+
+/** Returns a service whose key may export, and not list topics; the recording has only some of those that are asked for. */
+function mayOnlyExport(link: object): Service {
+  const call = async (operation: unknown) => {
+    if (operation !== api.topics.list) return { id: "rec_1", start: 10n, end: 20n, fileName: "a.mcap", ...link };
+    throw new ApiCallError({ status: 403, code: "MissingCapability", message: "no", requestId: undefined });
+  };
+  return { client: { call }, dispatcher: undefined, signal: new AbortController().signal } as unknown as Service;
+}
+
+test("a key that may not list topics is refused an empty file all the same, without the names of others", async () => {
+  const output = join(mkdtempSync(join(tmpdir(), "downlink-dl-")), "a.mcap");
+  const service = mayOnlyExport({ unknownTopics: ["/frob"] });
+  const exporting = exportRecording(service, "rec_1", { ...flags, output, topic: ["/frob"] });
+  await assert.rejects(exporting, /^RefusedError: the recording has no topic \/frob$/);
+});
+
+test("a time at which the recording has nothing is refused, unless its attachments are wanted", async () => {
+  await using server = await serve((_request, response) => void response.end("whole"));
+  const output = join(mkdtempSync(join(tmpdir(), "downlink-dl-")), "a.mcap");
+  const service = mayOnlyExport({ link: server.url });
+  const late = { ...flags, output, start: "2026-01-01T00:00:00Z" };
+  await assert.rejects(
+    exportRecording(service, "rec_1", late),
+    /^RefusedError: the recording has no data at that time/,
+  );
+  await exportRecording(service, "rec_1", { ...late, attachments: true });
+  assert.equal(readFileSync(output, "utf8"), "whole");
 });

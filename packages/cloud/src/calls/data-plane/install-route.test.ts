@@ -62,6 +62,9 @@ test("a package is as long as its head says, and a folder with the name of one i
   mkdirSync(join(folder, "downlink-agent_0.7.0_amd64.deb"));
   assert.equal((await read("/agent-packages/downlink-agent_0.7.0_amd64.deb")).status, 404);
   rmSync(join(folder, "downlink-agent_0.7.0_amd64.deb"), { recursive: true });
+  writeFileSync(join(folder, "downlink-agent_0.7.0_amd64.deb"), ""); // a copy of it has only begun
+  assert.equal((await read("/agent-packages/downlink-agent_0.7.0_amd64.deb")).status, 404);
+  rmSync(join(folder, "downlink-agent_0.7.0_amd64.deb"));
 });
 
 test("the list names what a robot can install, and is empty without the setting", async () => {

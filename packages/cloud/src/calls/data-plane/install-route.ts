@@ -63,11 +63,11 @@ export function installRoutes(app: Hono<Env>, deps: Deps): void {
   });
 }
 
-/** Opens a file of the release to be sent. Throws NotFound where there is none of that name. */
+/** Opens a file of the release to be sent. Throws NotFound where there is none of that name, or nothing in it yet. */
 async function openPackage(path: string, asked: string): Promise<Sendable & { readonly etag: string }> {
   const file = await open(path).catch(absentAs(() => throwNotFound(`the package ${asked}`)));
   const stats = await file.stat();
-  if (!stats.isFile()) {
+  if (!stats.isFile() || stats.size === 0) {
     await file.close();
     throwNotFound(`the package ${asked}`);
   }

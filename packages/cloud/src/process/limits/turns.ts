@@ -45,7 +45,7 @@ export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
   exportSteps: { atOnce: 2, perOwner: 1, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
   bodies: { atOnce: 1, perOwner: 1, waiting: 64, waitMs: 30_000 },
   uploads: { atOnce: 512, perOwner: 256, waiting: 1000, waitMs: 30_000 },
-  packages: { atOnce: 64, perOwner: 16, waiting: 256, waitMs: 60_000 },
+  packages: { atOnce: Number.POSITIVE_INFINITY, perOwner: 16, waiting: 256, waitMs: 60_000 },
   passwords: { atOnce: 2, perOwner: 1, waiting: 20, waitingPerToken: 5, waitMs: 30_000, code: "RateLimited" },
   provider: { atOnce: 20, perOwner: 4, waiting: 20, waitMs: 30_000, code: "RateLimited" },
 };
