@@ -6,8 +6,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { compareVersions, isVersion } from "../packages/agent/src/launcher/versions.ts";
 import { readChanges, writeSection } from "./change-log.ts";
+import { compareVersions, isVersion } from "./package/versions.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const LOG = join(ROOT, "CHANGELOG.md");

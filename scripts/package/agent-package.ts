@@ -1,12 +1,12 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { archiveName } from "../../packages/agent/src/launcher/release-manifest.ts";
 import { program } from "../../packages/agent/src/program.ts";
 import { makePackagedUnit } from "../../packages/agent/src/service/unit.ts";
 import { settleModes, writeDeb, writeTarball } from "./archives.ts";
 import { architectures, type BuildFacts, ROOT } from "./build-facts.ts";
 import { gzip, writeControl } from "./debian-control.ts";
 import { copyProgram, HELP, type Making, placeHelp, placeVersion, write } from "./place-version.ts";
+import { archiveName } from "./release-manifest.ts";
 import { makeSbom } from "./sbom.ts";
 
 const PACKAGING = join(ROOT, "packages/agent/packaging");

@@ -1,13 +1,9 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type ReleaseManifest,
-  readManifest,
-  verifyManifest,
-} from "../../packages/agent/src/launcher/release-manifest.ts";
-import { compareVersions } from "../../packages/agent/src/launcher/versions.ts";
 import type { BuildFacts } from "./build-facts.ts";
+import { type ReleaseManifest, readManifest, verifyManifest } from "./release-manifest.ts";
+import { compareVersions } from "./versions.ts";
 
 /** A robot of any older version may come to this one in one step. It is raised when the state of an older one is not understood any more. */
 const OLDEST_FROM = "0.1.0";

@@ -7,8 +7,8 @@ import { type FileIndexer, openFileIndexer } from "./background/indexing/file-in
 import { type JobLook, PgBossQueue } from "./background/jobs/pg-boss-queue.ts";
 import { openBodyThread } from "./calls/bodies/body-thread.ts";
 import type { Deps } from "./calls/context/context.ts";
-import { consoleFolder } from "./calls/http/console-route.ts";
-import { guideFolder } from "./calls/http/guide-route.ts";
+import { consoleFolder } from "./calls/routes/console-route.ts";
+import { guideFolder } from "./calls/routes/guide-route.ts";
 import { prepareDeployment } from "./calls/setup/first-start.ts";
 import type { Config } from "./config.ts";
 import type { Clock } from "./core/clock.ts";

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { Client } from "pg";
-import { NotSafeError } from "./calls/recovery/held-deployment.ts";
-import { WrongStoreError } from "./calls/recovery/mark-round.ts";
 import { nameDatabase, readConfig } from "./config.ts";
 import type { ConfigError } from "./core/config-error.ts";
 import { operatorMessage } from "./operator-message.ts";
+import { NotSafeError } from "./recovery/held-deployment.ts";
+import { WrongStoreError } from "./recovery/mark-round.ts";
 
 const own = nameDatabase({});
 

@@ -1,11 +1,11 @@
-import { NotSafeError } from "./calls/recovery/held-deployment.ts";
-import { WrongStoreError } from "./calls/recovery/mark-round.ts";
 import { CommandError } from "./core/command-error.ts";
 import { ConfigError } from "./core/config-error.ts";
 import { EmbeddedPostgresError } from "./db/embedded/embedded-postgres-error.ts";
 import { MigrationError } from "./db/migrations.ts";
 import { isDatabaseAway } from "./db/sql-state.ts";
 import { BackupError } from "./keeping/backup/backup-errors.ts";
+import { NotSafeError } from "./recovery/held-deployment.ts";
+import { WrongStoreError } from "./recovery/mark-round.ts";
 import { CopyError } from "./restoring/copying/copy-errors.ts";
 
 interface OperatorMessage {

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { Hono } from "hono";
 import { pino } from "pino";
-import type { Env } from "./calls/http/env.ts";
+import type { Env } from "./calls/connections/env.ts";
 import { readConfig } from "./config.ts";
 import { createMetrics } from "./process/metrics/metrics.ts";
 import { requireFreePort, serveApp } from "./server.ts";

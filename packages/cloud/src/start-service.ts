@@ -1,9 +1,9 @@
-import { keepMarks } from "./calls/recovery/keep-marks.ts";
 import type { Config } from "./config.ts";
 import type { StopSteps } from "./core/stop-steps.ts";
 import { startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { type OpenDeps, openDeps } from "./deps.ts";
 import { requireRightStore } from "./keeping/stores/open-stores.ts";
+import { keepMarks } from "./recovery/keep-marks.ts";
 import { findLost } from "./restoring/replay/find-lost.ts";
 import { type RunningServer, startHealthServer, startServer } from "./server.ts";
 import { addressOf } from "./store/bucket-uploads/store-address.ts";

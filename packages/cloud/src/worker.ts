@@ -3,8 +3,8 @@ import { queueVisits, visitBucket } from "./buckets/bucket-objects/visit-bucket.
 import { forgetNotifications } from "./buckets/notifications/forget-notifications.ts";
 import { withSmallHeap } from "./core/heap-growth.ts";
 import type { OpenDeps } from "./deps.ts";
-import { noteAgentPoints } from "./edge/agent-points.ts";
-import { noteOffline } from "./edge/note-offline.ts";
+import { noteAgentPoints } from "./edge/standing/agent-points.ts";
+import { noteOffline } from "./edge/standing/note-offline.ts";
 import { makeSalvage } from "./imports/ingest/make-salvage.ts";
 import { ingest } from "./imports/ingest/pipeline.ts";
 import { readStored } from "./imports/ingest/read-stored.ts";
@@ -17,11 +17,11 @@ import { removeOrPutOff } from "./keeping/manifests/remove-or-put-off.ts";
 import { sweepBySchedule } from "./keeping/sweep/scheduled-sweep.ts";
 import { forgetEvents } from "./organization/webhooks/forget-events.ts";
 import { WebhookSender } from "./organization/webhooks/webhook-sender.ts";
+import { noteOrWarn } from "./recovery/note-entries.ts";
 import { heal, verifyAgain } from "./restoring/adoption/heal.ts";
 import { walkStore } from "./restoring/adoption/walk.ts";
 import { replayLedger } from "./restoring/replay/replay-ledger.ts";
 import { judgeListed } from "./site/site-work/judge-listed.ts";
-import { noteOrWarn } from "./store/ledger/note-entries.ts";
 
 const CONCURRENCY = 3;
 

@@ -1,17 +1,17 @@
 import { api, type Input, type Output } from "@downlink/protocol";
 import { z } from "zod";
 import type { AgentCtx } from "../calls/context/context.ts";
-import type { Handlers } from "../calls/http/handlers.ts";
+import type { Handlers } from "../calls/serve/handlers.ts";
 import type { Complete } from "../core/complete.ts";
 import { withLease } from "../fleet/agents/lease.ts";
 import { failSalvage } from "../fleet/agents/salvages.ts";
-import { enroll } from "./enroll.ts";
-import { hello } from "./hello.ts";
-import { askPermits } from "./permits.ts";
-import { composePart, grantPieces } from "./pieces.ts";
-import { report } from "./report.ts";
-import { requestImports } from "./request-imports.ts";
-import { completeUpload, failImport, grantParts, openUpload } from "./uploads.ts";
+import { askPermits } from "./deleting/permits.ts";
+import { report } from "./report/report.ts";
+import { enroll } from "./standing/enroll.ts";
+import { composePart, grantPieces } from "./uploads/pieces.ts";
+import { requestImports } from "./uploads/request-imports.ts";
+import { completeUpload, failImport, grantParts, openUpload } from "./uploads/uploads.ts";
+import { hello } from "./work/hello.ts";
 
 /** All operations but the work, which has a route of its own because it waits. */
 const { work: _, ...contract } = api.edge;

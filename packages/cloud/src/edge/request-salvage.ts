@@ -8,7 +8,7 @@ import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { queueImport } from "../import-life/queue-imports.ts";
 import { findRequester } from "../organization/api-keys/find-requester.ts";
 import { visibleTo } from "../organization/projects/find-project.ts";
-import { isServed, readServedProjects } from "./served-projects.ts";
+import { isServed, readServedProjects } from "./standing/served-projects.ts";
 
 /**
  * Asks the agent to salvage what is readable of a file, and returns the file's id. If the salvage is being made, this changes nothing; if

@@ -2,7 +2,7 @@ import type { TransactionContext } from "../background/jobs/transaction-context.
 import type { Prisma } from "../db/generated/client.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { recordDeletion } from "../store/ledger/record-deletion.ts";
+import { recordDeletion } from "../recovery/record-deletion.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { nextImportStatus, noDamage, noFailure } from "./import-status.ts";

@@ -3,11 +3,11 @@
 
 import { type Contract, EVERY_CAPABILITY, type Input } from "@downlink/protocol";
 import type { Ctx, Deps } from "../calls/context/context.ts";
-import type { BoundContract } from "../calls/http/again.ts";
-import { auditedHandler } from "../calls/http/audited-call.ts";
+import type { BoundContract } from "../calls/serve/again.ts";
+import { auditedHandler } from "../calls/serve/audited-call.ts";
 import { CommandError } from "../core/command-error.ts";
 import { ApiError } from "../core/errors.ts";
-import { noteOrWarn } from "../store/ledger/note-entries.ts";
+import { noteOrWarn } from "../recovery/note-entries.ts";
 
 /** Returns the context of an operator at the command line, who may do everything in this organization. */
 export async function operatorOf(deps: Deps, idOrName: string): Promise<Ctx> {

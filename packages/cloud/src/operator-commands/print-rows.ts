@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { encodeJson } from "../calls/http/encode-json.ts";
+import { encodeJson } from "../calls/answers/encode-json.ts";
 
 interface Printing<T> {
   readonly json: boolean;

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { countJobs } from "../background/jobs/failing-jobs.ts";
 import type { Deps } from "../calls/context/context.ts";
-import { readBackupState } from "../calls/recovery/judge-backup-age.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { newPoolReader } from "../db/read-sql.ts";
 import { LAST_WHOLE_READ } from "../db/stored-data.ts";
+import { readBackupState } from "../recovery/judge-backup-age.ts";
 import { print, toTime } from "./print-rows.ts";
 
 interface Deployment {

@@ -2,7 +2,6 @@
 // `many-objects-child.ts sweep|check|adoption 1000000`. `npm run bench:objects` starts it, and inserts the rows.
 
 import { pino } from "pino";
-import { openIncarnation } from "../calls/recovery/incarnations.ts";
 import { readConfig } from "../config.ts";
 import { boundHeapGrowth, keepHeapSmall, withSmallHeap } from "../core/heap-growth.ts";
 import { withTransaction } from "../db/transaction.ts";
@@ -11,6 +10,7 @@ import { checkDeployment } from "../keeping/integrity/check-deployment.ts";
 import { writeText } from "../keeping/manifests/manifest.ts";
 import { nameOf, numberedManifest } from "../keeping/manifests/testing/numbered-manifest.ts";
 import { sweep } from "../keeping/sweep/sweep.ts";
+import { openIncarnation } from "../recovery/incarnations.ts";
 import { walkStore } from "../restoring/adoption/walk.ts";
 import { replayLedger } from "../restoring/replay/replay-ledger.ts";
 import type { BlobStore } from "../store/blobs/blob-store.ts";

@@ -1,10 +1,10 @@
 import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import { isIndexingHeld } from "../../calls/recovery/adoption-pass.ts";
 import type { BucketObjectModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { holdSite } from "../../organization/projects/find-site.ts";
+import { isIndexingHeld } from "../../recovery/adoption-pass.ts";
 import { BucketUnavailableError } from "../../store/blobs/buckets/bucket-unavailable.ts";
 import type { FoundObject } from "../../store/blobs/buckets/customer-bucket.ts";
 import { decideOn } from "./decide-on.ts";

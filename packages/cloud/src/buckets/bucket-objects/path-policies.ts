@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { api, IngestPathPolicyRevision, Input, TriedPolicy } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { type Complete, toComplete } from "../../core/complete.ts";
 import { refuse, throwNotFound } from "../../core/errors.ts";
 import type { IngestPathPolicyModel } from "../../db/generated/models.ts";

@@ -2,10 +2,10 @@
 // were noted, and by a setting for a listing of all its names. One process at a time does that for a site; a second one would do no harm.
 
 import type { Deps } from "../../calls/context/context.ts";
-import { isIndexingHeld } from "../../calls/recovery/adoption-pass.ts";
 import { withSmallHeap } from "../../core/heap-growth.ts";
 import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { isIndexingHeld } from "../../recovery/adoption-pass.ts";
 import { BucketUnavailableError } from "../../store/blobs/buckets/bucket-unavailable.ts";
 import { listNames } from "./list-names.ts";
 import { type LookDeps, lookAtObject } from "./look-at-object.ts";

@@ -1,6 +1,6 @@
 import type { api, Input, Output } from "@downlink/protocol";
 import type { InboxCtx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { OwnerHints } from "../bucket-objects/note-object.ts";

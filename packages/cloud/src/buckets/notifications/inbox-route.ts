@@ -3,13 +3,13 @@
 // by the token of the address. A message that changes nothing is a success all the same, since its sender would only repeat it.
 
 import type { Context, Hono } from "hono";
+import { proveConnection } from "../../calls/connections/connections.ts";
+import type { Env } from "../../calls/connections/env.ts";
+import { countCall } from "../../calls/connections/limit-rates.ts";
+import { newGoneSignal } from "../../calls/connections/new-gone-signal.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import { authenticate, bearerOf } from "../../calls/http/authenticate.ts";
-import { proveConnection } from "../../calls/http/connections.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { readJsonText } from "../../calls/http/json-body.ts";
-import { countCall } from "../../calls/http/limit-rates.ts";
-import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
+import { authenticate, bearerOf } from "../../calls/serve/authenticate.ts";
+import { readJsonText } from "../../calls/serve/json-body.ts";
 import type { InboxCaller } from "../../core/callers.ts";
 import { ApiError, refuse } from "../../core/errors.ts";
 import { PublicFetchError } from "../../process/outgoing/allowed-address.ts";

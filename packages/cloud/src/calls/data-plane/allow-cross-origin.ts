@@ -4,7 +4,7 @@
 import { DAMAGE_HEADER, MISSING_HEADER } from "@downlink/protocol";
 import type { Hono, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import type { Env } from "../http/env.ts";
+import type { Env } from "../connections/env.ts";
 
 interface Origins {
   readonly linkOrigins: readonly string[];

@@ -4,8 +4,8 @@
 import type { Context } from "hono";
 import { ApiError } from "../../core/errors.ts";
 import type { ByteRange } from "../../store/blobs/blob-store.ts";
-import type { Env } from "../http/env.ts";
-import { type StreamOptions, streamBody } from "../http/stream-response.ts";
+import { type StreamOptions, streamBody } from "../answers/stream-response.ts";
+import type { Env } from "../connections/env.ts";
 import { parseRange } from "./byte-range.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import type { Sendable } from "./slice-of.ts";

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import type { LinkRequest, LinkSigner } from "../../core/signed-link.ts";
+import { proveConnection } from "../connections/connections.ts";
+import type { Env } from "../connections/env.ts";
 import type { Deps } from "../context/context.ts";
-import { proveConnection } from "../http/connections.ts";
-import type { Env } from "../http/env.ts";
 
 /** The dependencies of the data plane. It needs no database, so that it can run at another site; there, links end with their time only. */
 export type DataPlaneDeps = Pick<Deps, "blobs" | "signer" | "clock" | "log"> & Partial<Pick<Deps, "linkMakers">>;

@@ -4,7 +4,7 @@
 
 import type { Context } from "hono";
 import { verifyLink } from "../../core/signed-link.ts";
-import type { Env } from "../http/env.ts";
+import type { Env } from "../connections/env.ts";
 import { type DataPlaneDeps, openLink } from "./link-request.ts";
 
 /** An open link. The transfer by it is watched until this is disposed of, which is when the transfer has ended. */

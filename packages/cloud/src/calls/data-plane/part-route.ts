@@ -5,8 +5,8 @@ import type { Turns } from "../../process/limits/turns.ts";
 import { DigestMismatchError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { PART_PATH_PREFIX, PIECE_PATH_PREFIX, readPartLink, readPieceLink } from "../../store/blobs/part-link.ts";
-import type { Env } from "../http/env.ts";
-import { newGoneSignal } from "../http/new-gone-signal.ts";
+import type { Env } from "../connections/env.ts";
+import { newGoneSignal } from "../connections/new-gone-signal.ts";
 import { openLink, ownerOfBlob } from "./link-request.ts";
 import { requestBody } from "./request-body.ts";
 

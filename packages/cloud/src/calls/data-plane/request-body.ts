@@ -1,9 +1,9 @@
-// A body is read from Node's stream, and answers are written to it (`calls/http/stream-response.ts`), because web streams cost two to three times
+// A body is read from Node's stream, and answers are written to it (`calls/answers/stream-response.ts`), because web streams cost two to three times
 // the CPU. So middleware before these routes must set its headers before `next()`.
 
 import type { Context } from "hono";
-import type { Env } from "../http/env.ts";
-import { CallerGoneError } from "../http/new-gone-signal.ts";
+import type { Env } from "../connections/env.ts";
+import { CallerGoneError } from "../connections/new-gone-signal.ts";
 
 /** How long a sender may send nothing. A slow sender is accepted: 32 kB/s is a valid network. */
 const STALL_MS = 60_000;

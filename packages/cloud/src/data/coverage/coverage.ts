@@ -14,7 +14,7 @@ import {
   MIN_TOLERANCE_SECONDS,
 } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, refuse } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";

@@ -1,6 +1,6 @@
 import type { Answer, api, Dataset, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { creatorOf } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { refuse, throwNotFound } from "../../core/errors.ts";

@@ -1,7 +1,7 @@
 import { DAMAGE_HEADER, MISSING_HEADER } from "@downlink/protocol";
 import type { Hono } from "hono";
+import type { Env } from "../../calls/connections/env.ts";
 import { openMadeLink } from "../../calls/data-plane/made-link.ts";
-import type { Env } from "../../calls/http/env.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { unpackSelection } from "./export-selection.ts";
 import { openSelection } from "./open-stored.ts";

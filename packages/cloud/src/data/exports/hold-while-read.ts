@@ -1,4 +1,4 @@
-import type { TakeTurn } from "../../calls/http/yield-in-steps.ts";
+import type { TakeTurn } from "../../calls/connections/yield-in-steps.ts";
 
 /** The time since the last piece was passed on. */
 const UNREAD_MS = 1000;

@@ -1,7 +1,7 @@
 import { type api, type Input, type LakeFile, MAX_LAKE_FILE_HOURS } from "@downlink/protocol";
 import { lakeFileKey, topicHashOf } from "../../background/indexing/lake-key.ts";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { invalid, refuse } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { selectDevice } from "../../fleet/devices/find-device.ts";

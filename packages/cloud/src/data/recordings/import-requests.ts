@@ -5,7 +5,7 @@
 import { type api, BulkRefusal, type Input, type Output } from "@downlink/protocol";
 import { contextOf } from "../../background/jobs/transaction-context.ts";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { cancelRequests } from "../../import-life/change-request.ts";

@@ -1,6 +1,6 @@
 import type { api, Input, Recording } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { throwNotFound } from "../../core/errors.ts";
 import { cancelImport, deleteRecording, requestImport } from "../../import-life/recording-changes.ts";

@@ -1,6 +1,6 @@
 import type { api, Input, Topic } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { type Batches, readInBatches } from "../../db/read-in-batches.ts";
 import { listImportedTopics } from "./list-imported-topics.ts";

@@ -1,7 +1,7 @@
 import { type api, type Input, MAX_VIEW_LINKS, type Output, type ViewLink } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Agains } from "../../calls/http/again.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Agains } from "../../calls/serve/again.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { MemberCaller } from "../../core/callers.ts";
 import { type Complete, toComplete } from "../../core/complete.ts";
 import { ApiError, throwNotFound } from "../../core/errors.ts";

@@ -7,9 +7,9 @@
 
 import type { Hono } from "hono";
 import { sql } from "kysely";
+import type { Env } from "../../calls/connections/env.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import { openLink } from "../../calls/data-plane/link-request.ts";
-import type { Env } from "../../calls/http/env.ts";
 import { ApiError } from "../../core/errors.ts";
 import { signLink, verifyLink } from "../../core/signed-link.ts";
 import { type Parameters, prepare } from "../../db/prepared.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
-import { noteOffline } from "../../edge/note-offline.ts";
+import { noteOffline } from "../../edge/standing/note-offline.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { sayHello, startAgent } from "../../testing/test-agent.ts";
 import { createStoppedClock } from "../../testing/test-clock.ts";

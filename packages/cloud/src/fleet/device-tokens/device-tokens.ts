@@ -1,6 +1,6 @@
 import type { api, DeviceToken, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../../calls/tokens/token-rows.ts";
 import type { Complete } from "../../core/complete.ts";
 import { ApiError, invalid, throwNotFound } from "../../core/errors.ts";

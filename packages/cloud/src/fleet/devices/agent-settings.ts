@@ -1,7 +1,7 @@
 import { AgentSettings, type api, type Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Shown } from "../../calls/http/again.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Shown } from "../../calls/serve/again.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { type Complete, toComplete } from "../../core/complete.ts";
 import { refuse } from "../../core/errors.ts";
 import { withTransaction } from "../../db/transaction.ts";

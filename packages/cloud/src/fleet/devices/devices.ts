@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { api, Device, Input, PropertyValues } from "@downlink/protocol";
 import { writeEvent } from "../../background/outbox/outbox.ts";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { refuse } from "../../core/errors.ts";
 import type { DeviceModel } from "../../db/generated/models.ts";

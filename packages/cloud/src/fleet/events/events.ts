@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { api, Event, Input, PropertyChanges, PropertyValues } from "@downlink/protocol";
 import { writeEvent } from "../../background/outbox/outbox.ts";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, throwNotFound } from "../../core/errors.ts";
 import { joinOneConnection } from "../../db/one-connection.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { api, Input, PropertyValues, Session } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { DeviceModel } from "../../db/generated/models.ts";

@@ -1,7 +1,7 @@
 import type { AgentPoint, api, EdgeAgent, Input, Site } from "@downlink/protocol";
 import { forgetBucket } from "../../buckets/bucket-objects/forget-bucket.ts";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { AgentModel, SiteBucketModel, SiteModel, SiteProcessModel } from "../../db/generated/models.ts";

@@ -4,7 +4,7 @@
 
 import { type api, type EdgeAgent, type Input, type QueuedImport, Requester } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { type Complete, toComplete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { sortByIds } from "../../db/sort-by-ids.ts";

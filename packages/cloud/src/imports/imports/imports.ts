@@ -1,5 +1,5 @@
 import type { api } from "@downlink/protocol";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { deleteImport, deleteImports } from "./delete-imports.ts";
 import { listImports } from "./list-imports.ts";
 

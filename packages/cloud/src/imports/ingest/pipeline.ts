@@ -1,10 +1,10 @@
 import { newIndexKey, removeIndex } from "../../background/indexing/index-key.ts";
 import { ingestJob } from "../../background/jobs/ingest-job.ts";
-import { isIndexingHeld } from "../../calls/recovery/adoption-pass.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { changeRequest } from "../../import-life/change-request.ts";
 import { workingStates } from "../../import-life/import-request-state.ts";
+import { isIndexingHeld } from "../../recovery/adoption-pass.ts";
 import { LIVE_NS, LOOK_AGAIN_SECONDS, postpone, startHeartbeat } from "./attempt.ts";
 import { describeImport } from "./describe-import.ts";
 import { finishImport, TakenOverError } from "./finish-import.ts";

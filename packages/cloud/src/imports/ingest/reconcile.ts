@@ -1,10 +1,10 @@
 import { ingestJob } from "../../background/jobs/ingest-job.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import { holdDeployment, mayGiveUp } from "../../calls/recovery/held-deployment.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { storeDelivery } from "../../import-life/delivery.ts";
 import { workingStates } from "../../import-life/import-request-state.ts";
 import { removeObject } from "../../keeping/manifests/remove-object.ts";
+import { holdDeployment, mayGiveUp } from "../../recovery/held-deployment.ts";
 import { sweepStreams } from "./stream-uploads.ts";
 
 const SILENT_NS = 120n * 1_000_000_000n; // many lost heartbeats

@@ -2,11 +2,11 @@
 // minutes; a slow PUT shows signs of life, because 32 kB/s is a valid network.
 
 import type { Deps } from "../../calls/context/context.ts";
-import { holdDeployment, mayGiveUp } from "../../calls/recovery/held-deployment.ts";
 import type { ImportRequestModel, UploadModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { removeObject } from "../../keeping/manifests/remove-object.ts";
+import { holdDeployment, mayGiveUp } from "../../recovery/held-deployment.ts";
 import { LINK_LIFE_NS } from "./upload-link.ts";
 
 type StreamDeps = Pick<Deps, "db" | "blobs" | "clock" | "log">;

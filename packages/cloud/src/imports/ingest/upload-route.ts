@@ -3,13 +3,13 @@
 
 import type { Context, Hono } from "hono";
 import { contextOf } from "../../background/jobs/transaction-context.ts";
+import type { Env } from "../../calls/connections/env.ts";
+import { newGoneSignal } from "../../calls/connections/new-gone-signal.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import { openMadeLink } from "../../calls/data-plane/made-link.ts";
 import { requestBody } from "../../calls/data-plane/request-body.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
-import { contentLength, requireOctetStream } from "../../calls/http/octet-stream.ts";
 import { limitToRoom, requireRoom } from "../../calls/quotas/require-room.ts";
+import { contentLength, requireOctetStream } from "../../calls/serve/octet-stream.ts";
 import { ApiError, throwNotFound } from "../../core/errors.ts";
 import type { ImportRequestModel, UploadModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";

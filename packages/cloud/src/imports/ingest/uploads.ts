@@ -4,9 +4,9 @@
 
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Agains } from "../../calls/http/again.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
 import { quotasOf, requireRoomWithin } from "../../calls/quotas/require-room.ts";
+import type { Agains } from "../../calls/serve/again.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, throwNotFound } from "../../core/errors.ts";
 import type { DeviceModel, SessionModel } from "../../db/generated/models.ts";

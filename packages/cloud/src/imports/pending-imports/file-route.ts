@@ -1,12 +1,12 @@
 import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { noteDownload } from "../../calls/audit-log/note-sent.ts";
+import type { Env } from "../../calls/connections/env.ts";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
 import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
 import { openMadeLink } from "../../calls/data-plane/made-link.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { openContext } from "../../calls/http/serve.ts";
+import { openContext } from "../../calls/serve/serve.ts";
 import { DOWNLOAD_LIFE_MS, makeLink } from "../../core/signed-link.ts";
 import { findServingSite } from "../../store/site-keys/find-serving-site.ts";
 import { findFile, type StoredFile } from "./find-file.ts";

@@ -1,5 +1,5 @@
 import type { api } from "@downlink/protocol";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { getPendingImport, listImportErrors, listPendingImports } from "./list-pending-imports.ts";
 import { retryImport } from "./retry-import.ts";
 import { salvageUpload } from "./salvage-upload.ts";

@@ -1,17 +1,17 @@
 // A backup is made while the deployment runs. First the database is copied, as it was at one moment. Then the objects are copied; none is
-// removed during a backup (`calls/recovery/removals-held.ts`), so that each object that the copy names exists. Then the notes are copied, and last
+// removed during a backup (`recovery/removals-held.ts`), so that each object that the copy names exists. Then the notes are copied, and last
 // `backup.json` is written. A backup that fails leaves copies of objects, which the next backup uses.
 
 import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
-import { recordBackup } from "../../calls/recovery/known-backups.ts";
-import { type HeldRemovals, holdRemovals } from "../../calls/recovery/removals-held.ts";
 import { abortable } from "../../core/abortable.ts";
 import type { Database } from "../../db/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { recordBackup } from "../../recovery/known-backups.ts";
+import { noteEntries } from "../../recovery/note-entries.ts";
+import { type HeldRemovals, holdRemovals } from "../../recovery/removals-held.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { Folder } from "../../store/blobs/folder.ts";
-import { noteEntries } from "../../store/ledger/note-entries.ts";
 import { keepListing, openSession } from "../integrity/listed-objects.ts";
 import { findMissingObjects } from "../integrity/object-checks.ts";
 import { createPromised } from "../integrity/promised-objects.ts";

@@ -1,5 +1,5 @@
-import { removeWhileSafe } from "../../calls/recovery/held-deployment.ts";
 import type { Database } from "../../db/client.ts";
+import { removeWhileSafe } from "../../recovery/held-deployment.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { isOfCustomer } from "../../store/blobs/object-key.ts";
 import { isUploadKey, manifestKey } from "./manifest.ts";

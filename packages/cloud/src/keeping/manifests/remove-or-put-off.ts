@@ -1,6 +1,6 @@
 import type { Deps } from "../../calls/context/context.ts";
-import { NotSafeError } from "../../calls/recovery/held-deployment.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { NotSafeError } from "../../recovery/held-deployment.ts";
 import { removeObject } from "./remove-object.ts";
 
 const PUT_OFF_SECONDS = 300;

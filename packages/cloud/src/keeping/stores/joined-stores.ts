@@ -3,9 +3,9 @@
 // database where the objects are at this moment: so no process has to be notified, and one that stood still meanwhile does not act on what
 // it knew before. Without a move that is one short query, and the own store does everything.
 
-import { hasMarks } from "../../calls/recovery/marks.ts";
 import { pagesOf } from "../../core/pages-of.ts";
 import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
+import { hasMarks } from "../../recovery/marks.ts";
 import { BlobExistsError, BlobNotFoundError, UploadClosedError } from "../../store/blobs/blob-errors.ts";
 import type { ListedObject } from "../../store/blobs/blob-store.ts";
 import type { NoteStore } from "../../store/blobs/notes.ts";

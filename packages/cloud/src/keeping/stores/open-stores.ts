@@ -1,5 +1,5 @@
-import { WrongStoreError } from "../../calls/recovery/mark-round.ts";
 import type { Database } from "../../db/client.ts";
+import { WrongStoreError } from "../../recovery/mark-round.ts";
 import { type OpenedStore, openStore, type StoreDeps } from "../../store/bucket-uploads/open-store.ts";
 import { nameStore, type StoreAddress } from "../../store/bucket-uploads/store-address.ts";
 import { type Both, joinStores } from "./joined-stores.ts";

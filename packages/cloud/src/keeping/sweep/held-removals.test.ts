@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { holdRemovals } from "../../calls/recovery/removals-held.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { holdRemovals } from "../../recovery/removals-held.ts";
 import { inPieces } from "../../store/blobs/testing/pieces.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { removeOrPutOff } from "../manifests/remove-or-put-off.ts";

@@ -1,10 +1,10 @@
 import { forgetAuditEntries } from "../../calls/audit-log/forget-entries.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import { forgetOldAnswers } from "../../calls/http/kept-answers.ts";
-import { holdForRemoval } from "../../calls/recovery/held-deployment.ts";
+import { forgetOldAnswers } from "../../calls/serve/kept-answers.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { forgetSessions } from "../../process/credentials/forget-sessions.ts";
-import { forgetOldEntries } from "../../store/ledger/note-entries.ts";
+import { holdForRemoval } from "../../recovery/held-deployment.ts";
+import { forgetOldEntries } from "../../recovery/note-entries.ts";
 import { forgetViewLinks } from "./forget-view-links.ts";
 import { DEFAULT_AGE_HOURS, sweep } from "./sweep.ts";
 import type { Finding } from "./sweep-objects.ts";

@@ -1,6 +1,6 @@
-import { removeWhileSafe } from "../../calls/recovery/held-deployment.ts";
 import { pacePages } from "../../core/pace.ts";
 import { pagesOf } from "../../core/pages-of.ts";
+import { removeWhileSafe } from "../../recovery/held-deployment.ts";
 import { UploadClosedError } from "../../store/blobs/blob-errors.ts";
 import type { ListedNote } from "../../store/blobs/notes.ts";
 import { MANIFESTS, readManifestKey } from "../manifests/manifest.ts";

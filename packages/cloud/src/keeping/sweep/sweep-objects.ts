@@ -1,8 +1,8 @@
-import { mayGiveUp, requireRemovable } from "../../calls/recovery/held-deployment.ts";
 import { pacePages } from "../../core/pace.ts";
 import { pagesOf } from "../../core/pages-of.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import type { MarkDeps } from "../../import-life/mark-damaged.ts";
+import { mayGiveUp, requireRemovable } from "../../recovery/held-deployment.ts";
 import type { BlobStore, ListedObject } from "../../store/blobs/blob-store.ts";
 import { removeObject } from "../manifests/remove-object.ts";
 import { findOwners } from "./find-owners.ts";

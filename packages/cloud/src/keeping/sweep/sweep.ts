@@ -6,8 +6,8 @@
 // lock, which is then `removed`; no delivery can use it from there. The object is removed after that commit, and its manifests after the
 // object.
 
-import { requireRemovable } from "../../calls/recovery/held-deployment.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { requireRemovable } from "../../recovery/held-deployment.ts";
 import { findMissing } from "./find-missing.ts";
 import { sweepManifests } from "./sweep-manifests.ts";
 import { type Finding, type SweepDeps, type SweepOptions, sweepObjects } from "./sweep-objects.ts";

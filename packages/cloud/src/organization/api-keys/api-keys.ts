@@ -1,7 +1,7 @@
 import { ApiKey, type api, type Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Shown } from "../../calls/http/again.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Shown } from "../../calls/serve/again.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../../calls/tokens/token-rows.ts";
 import type { Complete } from "../../core/complete.ts";
 import { ApiError, invalid, refuse, throwNotFound } from "../../core/errors.ts";

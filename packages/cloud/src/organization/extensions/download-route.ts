@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
+import type { Env } from "../../calls/connections/env.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
 import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
 import { openMadeLink } from "../../calls/data-plane/made-link.ts";
-import type { Env } from "../../calls/http/env.ts";
 import { DOWNLOAD_LIFE_MS, makeLink } from "../../core/signed-link.ts";
 
 const PATH = "/data-plane/extensions";

@@ -1,11 +1,11 @@
 import { apiKey, extensionUpload, MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
+import type { Env } from "../../calls/connections/env.ts";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { requestBody } from "../../calls/data-plane/request-body.ts";
-import { answerOnce, wasAnswered } from "../../calls/http/answer-once.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { contentLength, requireOctetStream } from "../../calls/http/octet-stream.ts";
-import { openContext } from "../../calls/http/serve.ts";
+import { answerOnce, wasAnswered } from "../../calls/serve/answer-once.ts";
+import { contentLength, requireOctetStream } from "../../calls/serve/octet-stream.ts";
+import { openContext } from "../../calls/serve/serve.ts";
 import { ApiError } from "../../core/errors.ts";
 import { BlobTooLargeError } from "../../store/blobs/blob-errors.ts";
 import { hashPackage, publishStored, storePackage } from "./publish-extension.ts";

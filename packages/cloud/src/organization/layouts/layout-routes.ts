@@ -4,15 +4,15 @@
 
 import { api, type Input, type Operation } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
+import { streamBody } from "../../calls/answers/stream-response.ts";
+import type { Env } from "../../calls/connections/env.ts";
+import { listTurns } from "../../calls/connections/in-turn.ts";
+import { yieldInSteps } from "../../calls/connections/yield-in-steps.ts";
 import type { Ctx, Deps } from "../../calls/context/context.ts";
-import { answerOnce, makesOne } from "../../calls/http/answer-once.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { refuseMatch } from "../../calls/http/if-match.ts";
-import { listTurns } from "../../calls/http/in-turn.ts";
-import { parseInput } from "../../calls/http/parse.ts";
-import { openContext, serve } from "../../calls/http/serve.ts";
-import { streamBody } from "../../calls/http/stream-response.ts";
-import { yieldInSteps } from "../../calls/http/yield-in-steps.ts";
+import { answerOnce, makesOne } from "../../calls/serve/answer-once.ts";
+import { refuseMatch } from "../../calls/serve/if-match.ts";
+import { parseInput } from "../../calls/serve/parse.ts";
+import { openContext, serve } from "../../calls/serve/serve.ts";
 import { type LayoutRow, layoutJson } from "./layout-rows.ts";
 import {
   createLayout,

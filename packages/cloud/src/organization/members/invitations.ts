@@ -1,7 +1,7 @@
 import { type api, type Input, Invitation } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Shown } from "../../calls/http/again.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Shown } from "../../calls/serve/again.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { refuse, throwNotFound } from "../../core/errors.ts";
 import type { InvitationModel } from "../../db/generated/models.ts";

@@ -1,11 +1,11 @@
 import type { api, Input, Me, SignInSession } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
-import { readBackupState } from "../../calls/recovery/judge-backup-age.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { callerId } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { throwNotFound } from "../../core/errors.ts";
 import { SESSION_IDLE_NS } from "../../process/credentials/find-session.ts";
+import { readBackupState } from "../../recovery/judge-backup-age.ts";
 import { visibleProjects } from "../projects/find-project.ts";
 import { changePassword } from "./change-password.ts";
 

@@ -1,7 +1,7 @@
 import { type api, type Input, Member } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Shown } from "../../calls/http/again.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Shown } from "../../calls/serve/again.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { endUnseenLinks } from "../projects/end-unseen-links.ts";

@@ -1,6 +1,6 @@
 import type { api, Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { throwNotFound } from "../../core/errors.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { endUnseenLinks } from "../projects/end-unseen-links.ts";

@@ -1,6 +1,6 @@
 import { type api, type Input, MAX_SAVED_VIEWS, type SavedView } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { ApiError, throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";

@@ -8,12 +8,12 @@ import {
 } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
+import type { Env } from "../../calls/connections/env.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import { isByCookie } from "../../calls/http/authenticate.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { parseInput } from "../../calls/http/parse.ts";
-import { openContext } from "../../calls/http/serve.ts";
-import { requireOwnOrigin } from "../../calls/http/session-cookie.ts";
+import { isByCookie } from "../../calls/serve/authenticate.ts";
+import { parseInput } from "../../calls/serve/parse.ts";
+import { openContext } from "../../calls/serve/serve.ts";
+import { requireOwnOrigin } from "../../calls/serve/session-cookie.ts";
 import type { MemberCaller } from "../../core/callers.ts";
 import { refuse } from "../../core/errors.ts";
 import { askDeviceCode, askIdToken, decide, exchangeIdToken, findTyped } from "./device-codes.ts";

@@ -3,9 +3,9 @@
 
 import { ErrorBody } from "@downlink/protocol";
 import type { Context, MiddlewareHandler } from "hono";
+import type { Env } from "../../calls/connections/env.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { readCookie, writeCookie } from "../../calls/http/session-cookie.ts";
+import { readCookie, writeCookie } from "../../calls/serve/session-cookie.ts";
 import { ApiError } from "../../core/errors.ts";
 import { signLink, verifyLink } from "../../core/signed-link.ts";
 

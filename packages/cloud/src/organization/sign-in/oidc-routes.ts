@@ -1,13 +1,13 @@
 import { oidcRoutes } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
+import type { Env } from "../../calls/connections/env.ts";
+import { addressOf } from "../../calls/connections/limit-rates.ts";
+import { newGoneSignal } from "../../calls/connections/new-gone-signal.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { addressOf } from "../../calls/http/limit-rates.ts";
-import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
-import { setCookie } from "../../calls/http/session-cookie.ts";
+import { setCookie } from "../../calls/serve/session-cookie.ts";
 import { ApiError, invalid, refuse } from "../../core/errors.ts";
 import type { IdentityProvider } from "../../process/identity-provider/identity-provider.ts";
-import { noteOrWarn } from "../../store/ledger/note-entries.ts";
+import { noteOrWarn } from "../../recovery/note-entries.ts";
 import { SESSION_SECONDS } from "../members/begin-session.ts";
 import { leadBack } from "./failed-sign-in.ts";
 import { readNext } from "./next-path.ts";

@@ -4,7 +4,7 @@
 
 import { z } from "zod";
 import type { Deps } from "../../calls/context/context.ts";
-import { readCookie, writeCookie } from "../../calls/http/session-cookie.ts";
+import { readCookie, writeCookie } from "../../calls/serve/session-cookie.ts";
 import { ApiError } from "../../core/errors.ts";
 import { signLink, verifyLink } from "../../core/signed-link.ts";
 import type { Attempt } from "../../process/identity-provider/identity-provider.ts";

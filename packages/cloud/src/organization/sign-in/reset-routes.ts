@@ -1,9 +1,9 @@
 import { LookAtReset, PasswordIsReset, ResetPassword, SeenReset, sessionRoutes } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { z } from "zod";
+import type { Env } from "../../calls/connections/env.ts";
 import type { Deps } from "../../calls/context/context.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { noteOrWarn } from "../../store/ledger/note-entries.ts";
+import { noteOrWarn } from "../../recovery/note-entries.ts";
 import { lookAtReset, resetPassword } from "./reset-password.ts";
 import { readFromOwnPage, strangerOf } from "./session-routes.ts";
 

@@ -5,7 +5,7 @@ import { api, webhookEvents, webhookEventTypes } from "@downlink/protocol";
 import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { Webhook } from "standardwebhooks";
 import { z } from "zod";
-import { noteOffline } from "../../edge/note-offline.ts";
+import { noteOffline } from "../../edge/standing/note-offline.ts";
 import { markDamaged } from "../../import-life/mark-damaged.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../../testing/test-agent.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type api, type Input, MAX_WEBHOOKS, type Output, ROTATION_HOURS, type Webhook } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
-import type { Checks } from "../../calls/http/again.ts";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Checks } from "../../calls/serve/again.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";

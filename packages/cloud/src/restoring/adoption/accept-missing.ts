@@ -1,5 +1,5 @@
-import { nextPass } from "../../calls/recovery/adoption-pass.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { nextPass } from "../../recovery/adoption-pass.ts";
 import type { AdoptionDeps } from "./adopt-imported.ts";
 
 /** An admin declares that the store is the right one, and that its objects are lost. Returns false if the walk has not asked. */

@@ -1,4 +1,4 @@
-import type { AdoptionPass } from "../../calls/recovery/adoption-pass.ts";
+import type { AdoptionPass } from "../../recovery/adoption-pass.ts";
 import type { AdoptionDeps } from "./adopt-imported.ts";
 
 const doing: Readonly<Record<AdoptionPass, string>> = {

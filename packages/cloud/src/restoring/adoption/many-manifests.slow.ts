@@ -3,10 +3,10 @@ import { after, mock, test } from "node:test";
 import timers from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { openIncarnation } from "../../calls/recovery/incarnations.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { writeText } from "../../keeping/manifests/manifest.ts";
 import { nameOf, numberedManifest } from "../../keeping/manifests/testing/numbered-manifest.ts";
+import { openIncarnation } from "../../recovery/incarnations.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { walkStore } from "./walk.ts";
 

@@ -1,8 +1,8 @@
-import { type AdoptionEvent, nextPass } from "../../calls/recovery/adoption-pass.ts";
-import { endRecovery } from "../../calls/recovery/incarnations.ts";
 import type { AdoptionModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { LIVE_NS } from "../../imports/ingest/attempt.ts";
+import { type AdoptionEvent, nextPass } from "../../recovery/adoption-pass.ts";
+import { endRecovery } from "../../recovery/incarnations.ts";
 import type { AdoptionDeps } from "./adopt-imported.ts";
 
 /** The row of the walk, as the process that works on it has read it. */

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { sep } from "node:path";
-import { MarkNotes, nameDeployment } from "../../calls/recovery/marks.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { NOTE_KINDS } from "../../keeping/backup/copy-notes.ts";
 import { MOVES } from "../../keeping/stores/store-move.ts";
+import { MarkNotes, nameDeployment } from "../../recovery/marks.ts";
 import { nameStore, type StoreAddress } from "../../store/bucket-uploads/store-address.ts";
 import type { CopyDeps } from "./copy-deps.ts";
 import { CopyError } from "./copy-errors.ts";

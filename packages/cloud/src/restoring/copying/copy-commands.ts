@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import type { Deps } from "../../calls/context/context.ts";
-import { requireSafeToDestroy } from "../../calls/recovery/held-deployment.ts";
-import { keepMarks } from "../../calls/recovery/keep-marks.ts";
-import { goMarkRound } from "../../calls/recovery/mark-round.ts";
-import { MarkNotes } from "../../calls/recovery/marks.ts";
 import { ApiError } from "../../core/errors.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { requireRightStore } from "../../keeping/stores/open-stores.ts";
 import { findMove, type StoreMove } from "../../keeping/stores/store-move.ts";
+import { requireSafeToDestroy } from "../../recovery/held-deployment.ts";
+import { keepMarks } from "../../recovery/keep-marks.ts";
+import { goMarkRound } from "../../recovery/mark-round.ts";
+import { MarkNotes } from "../../recovery/marks.ts";
 import { openStore } from "../../store/bucket-uploads/open-store.ts";
 import {
   addressOf,

@@ -1,11 +1,11 @@
 // The command brings the move from one state to the next (stores/move-state.ts), as far as it goes at this moment, and tells what comes
 // next. It may be killed at any time and given again: what it knows is in the database, and a copy counts only after it was recorded.
 
-import { requireSafeToDestroy } from "../../calls/recovery/held-deployment.ts";
-import { forgetConfirmed } from "../../calls/recovery/incarnations.ts";
-import { type HeldRemovals, holdRemovals } from "../../calls/recovery/removals-held.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { findMove, moveNote, type StoreMove } from "../../keeping/stores/store-move.ts";
+import { requireSafeToDestroy } from "../../recovery/held-deployment.ts";
+import { forgetConfirmed } from "../../recovery/incarnations.ts";
+import { type HeldRemovals, holdRemovals } from "../../recovery/removals-held.ts";
 import { nameStore } from "../../store/bucket-uploads/store-address.ts";
 import type { CopyDeps } from "./copy-deps.ts";
 import { CopyError } from "./copy-errors.ts";

@@ -2,7 +2,7 @@ import type pg from "pg";
 import { Prisma } from "../../db/generated/client.ts";
 import { CopyError } from "./copy-errors.ts";
 
-/** The first of the two numbers of an advisory lock of Postgres is that of `calls/recovery/removals-held.ts`. */
+/** The first of the two numbers of an advisory lock of Postgres is that of `recovery/removals-held.ts`. */
 const COPIES = 72707370;
 const ONE_COPY = 3;
 

@@ -15,7 +15,7 @@ import {
   parseManifest,
   readManifestKey,
 } from "../../keeping/manifests/manifest.ts";
-import { LEDGER } from "../../store/ledger/note-entries.ts";
+import { LEDGER } from "../../recovery/note-entries.ts";
 
 type Blobs = Pick<Deps["blobs"], "list" | "listNotes" | "getNote">;
 

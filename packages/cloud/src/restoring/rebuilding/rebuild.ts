@@ -4,11 +4,11 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Deps } from "../../calls/context/context.ts";
-import { type Mark, MarkNotes } from "../../calls/recovery/marks.ts";
-import { takeStore } from "../../calls/recovery/recover-by-hand.ts";
 import { CommandError } from "../../core/command-error.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { openSession } from "../../keeping/integrity/listed-objects.ts";
+import { type Mark, MarkNotes } from "../../recovery/marks.ts";
+import { takeStore } from "../adoption/recover-by-hand.ts";
 import { walkStore } from "../adoption/walk.ts";
 import { replayLedger } from "../replay/replay-ledger.ts";
 import { countOutcomes, describeStore, findOrganizations } from "./describe-store.ts";

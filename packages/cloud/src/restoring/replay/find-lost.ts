@@ -1,5 +1,5 @@
 import { findLostUpload } from "../../keeping/manifests/find-lost-upload.ts";
-import { findLostEntry } from "../../store/ledger/find-lost-entry.ts";
+import { findLostEntry } from "../../recovery/find-lost-entry.ts";
 
 /**
  * Finds something that was written to the object store after `sinceMs` and that the database lacks, so that it was set back. Returns what

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { api } from "@downlink/protocol";
 import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
 import { withTransaction } from "../../db/transaction.ts";
-import { forgetOldEntries, noteEntries } from "../../store/ledger/note-entries.ts";
+import { forgetOldEntries, noteEntries } from "../../recovery/note-entries.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { askForFile, helloBody } from "../../testing/test-agent.ts";

@@ -5,7 +5,7 @@
 import { contextOf } from "../../background/jobs/transaction-context.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { LEDGER } from "../../store/ledger/note-entries.ts";
+import { LEDGER } from "../../recovery/note-entries.ts";
 import { applyEntry } from "./apply-entry.ts";
 import { replayMove } from "./replay-move.ts";
 import { unknownEntries } from "./unknown-entries.ts";

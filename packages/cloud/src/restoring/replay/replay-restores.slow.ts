@@ -4,7 +4,7 @@ import { api } from "@downlink/protocol";
 import { openStubSite } from "../../buckets/bucket-objects/testing/open-stub-site.ts";
 import { anObject } from "../../buckets/bucket-objects/testing/stub-bucket.ts";
 import { Browser, PASSWORD } from "../../organization/sign-in/testing/browser.ts";
-import { noteEntries } from "../../store/ledger/note-entries.ts";
+import { noteEntries } from "../../recovery/note-entries.ts";
 import { findLost } from "./find-lost.ts";
 import { replayLedger } from "./replay-ledger.ts";
 import { startRestorable, storeRecordingOf } from "./testing/start-restorable.ts";

@@ -1,8 +1,8 @@
 import { pagesOf } from "../../core/pages-of.ts";
 import type { Database } from "../../db/client.ts";
 import { Prisma } from "../../db/generated/client.ts";
+import { LEDGER } from "../../recovery/note-entries.ts";
 import type { NoteStore } from "../../store/blobs/notes.ts";
-import { LEDGER } from "../../store/ledger/note-entries.ts";
 
 interface LedgerDeps {
   readonly db: Pick<Database, "pool">;

@@ -1,10 +1,10 @@
 import { type Operation, siteUploads } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
-import { proveConnection } from "../../calls/http/connections.ts";
-import { encodeJson } from "../../calls/http/encode-json.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
-import { parseInput } from "../../calls/http/parse.ts";
+import { encodeJson } from "../../calls/answers/encode-json.ts";
+import { proveConnection } from "../../calls/connections/connections.ts";
+import type { Env } from "../../calls/connections/env.ts";
+import { newGoneSignal } from "../../calls/connections/new-gone-signal.ts";
+import { parseInput } from "../../calls/serve/parse.ts";
 import { readCapability } from "../../store/site-keys/upload-capability.ts";
 import {
   completeUpload,

@@ -5,7 +5,7 @@ import { openTracing, type TraceSettings } from "@downlink/tracing";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
 import { openFileIndexer } from "../../background/indexing/file-indexer.ts";
-import type { Env } from "../../calls/http/env.ts";
+import type { Env } from "../../calls/connections/env.ts";
 import { PROGRAM_VERSION } from "../../core/program-version.ts";
 import { StopSteps } from "../../core/stop-steps.ts";
 import { traceStore } from "../../keeping/stores/trace-store.ts";

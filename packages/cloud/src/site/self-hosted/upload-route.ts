@@ -1,9 +1,9 @@
 import type { Context, Hono } from "hono";
+import type { Env } from "../../calls/connections/env.ts";
+import { newGoneSignal } from "../../calls/connections/new-gone-signal.ts";
 import { openLink } from "../../calls/data-plane/link-request.ts";
 import { requestBody } from "../../calls/data-plane/request-body.ts";
-import type { Env } from "../../calls/http/env.ts";
-import { newGoneSignal } from "../../calls/http/new-gone-signal.ts";
-import { contentLength, requireOctetStream } from "../../calls/http/octet-stream.ts";
+import { contentLength, requireOctetStream } from "../../calls/serve/octet-stream.ts";
 import { ApiError } from "../../core/errors.ts";
 import { verifyLink } from "../../core/signed-link.ts";
 import { UPLOAD_PATH } from "../../imports/ingest/upload-link.ts";

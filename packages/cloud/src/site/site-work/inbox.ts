@@ -1,10 +1,10 @@
 import type { api, Input, Output } from "@downlink/protocol";
 import type { SiteCtx } from "../../calls/context/context.ts";
-import { isIndexingHeld } from "../../calls/recovery/adoption-pass.ts";
 import type { Complete } from "../../core/complete.ts";
 import { refuse } from "../../core/errors.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { signRequest } from "../../keeping/manifests/request-manifest.ts";
+import { isIndexingHeld } from "../../recovery/adoption-pass.ts";
 import { findGiven } from "./report.ts";
 import { withSiteLease } from "./site-lease.ts";
 import { toState } from "./site-rows.ts";

@@ -1,10 +1,10 @@
 import type { api, Input, Output } from "@downlink/protocol";
 import type { SiteCtx } from "../../calls/context/context.ts";
-import { holdForRemoval } from "../../calls/recovery/held-deployment.ts";
 import type { Complete } from "../../core/complete.ts";
 import { keepNeeded } from "../../data/lake-files/needed-lakes.ts";
 import { takeLakeFiles } from "../../data/lake-files/take-lake-files.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { holdForRemoval } from "../../recovery/held-deployment.ts";
 import { withSiteLease } from "./site-lease.ts";
 
 type LakeFiles = (typeof api.site)["lakeFiles"];

@@ -1,11 +1,11 @@
 import type { SiteRequestState } from "@downlink/protocol";
 import type { SiteCtx } from "../../calls/context/context.ts";
-import { isIndexingHeld } from "../../calls/recovery/adoption-pass.ts";
 import { ApiError, refuse } from "../../core/errors.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { DescribedRequest } from "../../keeping/manifests/manifest.ts";
 import { readRequest } from "../../keeping/manifests/request-manifest.ts";
+import { isIndexingHeld } from "../../recovery/adoption-pass.ts";
 import { findOwners } from "../../restoring/adoption/find-owners.ts";
 import { restoreRequest } from "../../restoring/adoption/restore-rows.ts";
 

@@ -1,5 +1,5 @@
 import { api } from "@downlink/protocol";
-import type { Handlers } from "../../calls/http/handlers.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import { findings } from "./findings.ts";
 import { hello } from "./hello.ts";
 import { inbox } from "./inbox.ts";

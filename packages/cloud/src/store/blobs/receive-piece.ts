@@ -3,7 +3,7 @@
 // where the lines before it that count end, so that the first writer wins and there can be no gap or overlap. A piece is not written to the
 // part's place at once, because of two writers neither may overwrite what was acknowledged to the other. Once all pieces are there,
 // `composePart` compares the digest of all bytes with the part's, and writes the part as one that came whole. If the digest differs, the
-// pieces are forgotten and the part is sent again. `edge/pieces.ts` answers an agent that opens an upload with the pieces that are held,
+// pieces are forgotten and the part is sent again. `edge/uploads/pieces.ts` answers an agent that opens an upload with the pieces that are held,
 // and grants only those that go on from there. A part has at most 2048 pieces and an upload eight parts in pieces, so that journals and
 // answers stay short whatever a sender does.
 

@@ -6,8 +6,8 @@ import "@hono/node-server/utils/response";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { pino } from "pino";
-import { answerError } from "../../http/answer-error.ts";
-import type { Env } from "../../http/env.ts";
+import { answerError } from "../../answers/answer-error.ts";
+import type { Env } from "../../connections/env.ts";
 
 export interface ServedRoutes extends AsyncDisposable {
   /** The address has no slash at the end. */

@@ -1,5 +1,5 @@
-import { goMarkRound } from "../../../calls/recovery/mark-round.ts";
-import { MarkNotes } from "../../../calls/recovery/marks.ts";
+import { goMarkRound } from "../../../recovery/mark-round.ts";
+import { MarkNotes } from "../../../recovery/marks.ts";
 import { openStore } from "../../../store/bucket-uploads/open-store.ts";
 import type { StoreAddress } from "../../../store/bucket-uploads/store-address.ts";
 import type { TestCloud } from "../../../testing/start-cloud.ts";

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { TestContext } from "node:test";
 import type { JobQueue } from "../../../background/jobs/queue.ts";
-import { goMarkRound } from "../../../calls/recovery/mark-round.ts";
-import { MarkNotes } from "../../../calls/recovery/marks.ts";
 import { prepareDeployment } from "../../../calls/setup/first-start.ts";
 import { type Database, openDatabase } from "../../../db/client.ts";
 import { newId } from "../../../db/ids.ts";
 import { openStores } from "../../../keeping/stores/open-stores.ts";
+import { goMarkRound } from "../../../recovery/mark-round.ts";
+import { MarkNotes } from "../../../recovery/marks.ts";
 import { testClock, testSigner } from "../../../store/blobs/testing/open-file-store.ts";
 import { inPieces } from "../../../store/blobs/testing/pieces.ts";
 import { type OpenedStore, openStore } from "../../../store/bucket-uploads/open-store.ts";
