@@ -1,11 +1,12 @@
 // Checks that the rules of .dependency-cruiser.cjs hold, that they were applied to every source file, and that each of them catches a
 // violation.
 import { execFile } from "node:child_process";
-import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { findCircles, type Module } from "./find-circles.ts";
+import { findOpenedDoors, type House, readHouse } from "./find-doors.ts";
 
 interface Report {
   readonly modules: readonly {
@@ -24,6 +25,7 @@ interface Report {
 const ROOT = resolve(import.meta.dirname, "..");
 const CONFIG = join(ROOT, ".dependency-cruiser.cjs");
 const CLOUD = "packages/cloud/src";
+const DOORS = "packages/cloud/doors.txt";
 
 /** For each rule, imports that it must refuse: from → to. */
 const PLANTED: Record<string, Record<string, string>> = {
@@ -70,10 +72,25 @@ const PLANTED_CIRCLES: readonly Record<string, string>[] = [
   { "packages/x/src/a/one.ts": "packages/x/src/a/two.ts", "packages/x/src/a/two.ts": "packages/x/src/a/one.ts" },
 ];
 
-const problems = (await Promise.all([checkSources(), checkPlanted(), checkCircles()])).flat();
+/** The upper room stands above the lower one; one of its doors is unused, which is a violation too. */
+const PLANTED_HOUSE: House = {
+  rooms: ["upper", "lower"],
+  doors: ["upper/used.ts", "lower/door.ts", "lower/unused.ts"],
+};
+
+/** Imports in the planted house, and whether each is a violation. */
+const PLANTED_CROSSINGS: readonly (readonly [from: string, to: string, isRefused: boolean])[] = [
+  ["main.ts", "upper/used.ts", false],
+  ["upper/one.ts", "upper/two.ts", false],
+  ["upper/one.ts", "lower/door.ts", false],
+  ["upper/one.ts", "lower/inner.ts", true],
+  ["lower/one.ts", "upper/used.ts", true],
+];
+
+const problems = (await Promise.all([checkSources(), checkPlanted(), checkCircles(), checkDoors()])).flat();
 console.log(
   problems.length === 0
-    ? `${Object.keys(PLANTED).length} import rules and that of circles hold, and each catches a violation`
+    ? `${Object.keys(PLANTED).length} import rules and those of circles and doors hold, and each catches a violation`
     : problems.join("\n"),
 );
 process.exitCode = problems.length === 0 ? 0 : 1;
@@ -87,7 +104,14 @@ async function checkSources(): Promise<string[]> {
     ...blind,
     ...report.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} imports ${to}`),
     ...findCircles(modulesOf(report)),
+    ...findOpenedDoors(modulesOf(report), readHouse(readText("packages/cloud/README.md"), readText(DOORS))).map(
+      (violation) => `${violation} (${DOORS})`,
+    ),
   ];
+}
+
+function readText(path: string): string {
+  return readFileSync(join(ROOT, path), "utf8");
 }
 
 function modulesOf({ modules }: Report): Module[] {
@@ -110,6 +134,21 @@ async function checkCircles(): Promise<string[]> {
     }),
   );
   return missed.flat().map((planted) => `a circle was planted and not found: ${planted}`);
+}
+
+function checkDoors(): string[] {
+  const path = (inRoom: string) => `${CLOUD}/${inRoom}`;
+  const modules = PLANTED_CROSSINGS.map(([from, to]) => ({ source: path(from), imports: [path(to)] }));
+  const expected = [
+    ...PLANTED_CROSSINGS.filter(([, , isRefused]) => isRefused).map(([from, to]) => `${from} imports ${to}`),
+    "no other room imports lower/unused.ts",
+  ];
+  const found = findOpenedDoors(modules, PLANTED_HOUSE);
+  const missed = expected.filter((start) => !found.some((violation) => violation.startsWith(start)));
+  return [
+    ...missed.map((start) => `${start}: it was planted and not found`),
+    ...(found.length > expected.length ? [`doors are refused for no reason: ${found.join("; ")}`] : []),
+  ];
 }
 
 async function checkPlanted(): Promise<string[]> {

@@ -1,5 +1,5 @@
 -- The ledger notes what must outlive a restored backup: who and what exists, and what was taken away since. A trigger notes it in the
--- transaction of the change, so that no writer can forget it. `packages/cloud/src/store/ledger/` sends the entries to the store, and
+-- transaction of the change, so that no writer can forget it. `packages/cloud/src/recovery/` sends the entries to the store, and
 -- `packages/cloud/src/restoring/replay/` replays them; a replay sets `downlink.replays`, under which nothing is noted again. Of people the
 -- ledger has ids alone: names, addresses, hashes and secrets go nowhere else.
 

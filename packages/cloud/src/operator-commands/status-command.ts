@@ -4,7 +4,7 @@ import type { Deps } from "../calls/context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { newPoolReader } from "../db/read-sql.ts";
 import { LAST_WHOLE_READ } from "../db/stored-data.ts";
-import { readBackupState } from "../recovery/judge-backup-age.ts";
+import { readBackupState } from "../organization/members/judge-backup-age.ts";
 import { print, toTime } from "./print-rows.ts";
 
 interface Deployment {

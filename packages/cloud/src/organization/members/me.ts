@@ -5,9 +5,9 @@ import { callerId } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { throwNotFound } from "../../core/errors.ts";
 import { SESSION_IDLE_NS } from "../../process/credentials/find-session.ts";
-import { readBackupState } from "../../recovery/judge-backup-age.ts";
 import { visibleProjects } from "../projects/find-project.ts";
 import { changePassword } from "./change-password.ts";
+import { readBackupState } from "./judge-backup-age.ts";
 
 type Contract = typeof api.me;
 

@@ -1,6 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
-import type { Deps } from "../calls/context/context.ts";
-import { findLastBackup } from "./known-backups.ts";
+import type { Deps } from "../../calls/context/context.ts";
+import { findLastBackup } from "../../recovery/known-backups.ts";
 
 /** Without a schedule here, backups once a week are good enough, with a day for the backup itself. */
 const OLD_MS = 8 * 86_400_000;
