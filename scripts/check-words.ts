@@ -43,7 +43,7 @@ const SENTENCES: readonly { readonly words: RegExp; readonly instead: string }[]
   { words: /^What (?!.*\?$)/, instead: "the name of the thing" },
   { words: /(?<!`)\b(nobody|somebody)\b/i, instead: "the actor, or the passive" },
 ];
-const PLAIN_PACKAGES = /^packages\/(agent|cli|cloud|console|e2e|protocol|terminal)\//;
+const PLAIN_PACKAGES = /^packages\/[a-z0-9]+\//;
 const COMMENT = /(?<!["\w*])\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|[;{}),\]] \/\/ .*/gm;
 /** Texts of the OpenAPI document. */
 const SHOWN = /\b(?:description|summary|meaning):\s*(?:"([^"]*)"|`([^`]*)`)/g;

@@ -22,7 +22,7 @@ export interface ClientOptions {
   /**
    * How often a call is repeated after a failure that may pass. The default is 0. A call that makes something is sent with an
    * `Idempotency-Key`, so that a repeat makes nothing more. A call that changes something else is repeated only if the service refused it
-   * (408, 429, 503): after a lost answer nobody knows whether it took effect.
+   * (408, 429, 503): after a lost answer the client cannot know whether it took effect.
    */
   readonly retries?: number;
   readonly headers?: Readonly<Record<string, string>>;

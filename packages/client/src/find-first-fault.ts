@@ -18,7 +18,7 @@ export function findFirstFault(schema: Schema, value: unknown): Fault | undefine
   return look(schema as unknown as Described, value, []);
 }
 
-/** What schemas of Zod say of themselves. */
+/** The description that a schema of Zod has of itself. */
 interface Described {
   readonly def: {
     readonly type: string;

@@ -35,7 +35,7 @@ export async function* getStream(url: string, options: GetOptions = {}): AsyncGe
     });
     if (answer.statusCode !== 200) throw parseFailure(await readAnswer(answer, answerLimits));
     for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-      stall.pause(); // Who takes the bytes may be slow.
+      stall.pause(); // The reader of the bytes may be slow.
       yield chunk;
       stall.progress();
     }

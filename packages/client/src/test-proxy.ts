@@ -11,7 +11,7 @@ export interface TestProxyOptions {
 
 export interface TestProxy extends AsyncDisposable {
   readonly url: string;
-  /** What passed through: `CONNECT host:port` for tunnels, `METHOD URL` for requests that it forwarded itself. */
+  /** Everything that passed through: `CONNECT host:port` for tunnels, `METHOD URL` for requests that it forwarded itself. */
   readonly passed: string[];
   /** How it answers requests for tunnels from now on; `undefined`: it makes the tunnels; `hang`: it answers nothing. */
   answer: number | "hang" | undefined;

@@ -11,7 +11,7 @@ export interface UndiciTransport extends Transport, AsyncDisposable {
   readonly dispatcher: Dispatcher;
 }
 
-/** The limits are for programs that list all of somebody's data; a program with little memory sets its own. */
+/** The limits are for programs that list all data of an organization; a program with little memory sets its own. */
 const defaultLimits: JsonLimits = { bytes: 64 * 1024 * 1024, depth: 500, containers: 2_000_000 };
 /** Which compression a transport understands, sent to every server: none, because a few compressed bytes could become any number. */
 const plain = { "accept-encoding": "identity" };

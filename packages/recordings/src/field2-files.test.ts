@@ -8,7 +8,7 @@ import { type FieldLook, lookAtFieldFile } from "./testing/look-at-field-file.ts
 import { salvagePool } from "./testing/salvage-bytes.ts";
 import { field2Folder, listSharedFiles, skipWithout } from "./testing/shared-data.ts";
 
-/** What stands in the `.json` beside a file: what a salvage gives at least, and what was ever written. */
+/** The contents of the `.json` beside a file: what a salvage gives at least, and what was ever written. */
 interface Bounds {
   readonly messages: number;
   readonly atMost: number;

@@ -121,7 +121,7 @@ slowTest(
   },
 );
 
-/** What the format allows: no reason to refuse them. */
+/** The format allows them: there is no reason to refuse them. */
 const legalNames: ReadonlySet<string> = new Set([
   "attachment_outside_window_of_messages",
   "chunk_20MB_passed",

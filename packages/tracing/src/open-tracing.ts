@@ -34,13 +34,13 @@ export function openTracing(settings: TraceSettings | undefined, problems: Probl
   };
 }
 
-/** A whole message could name a file, or quote somebody's data. */
+/** A whole message could name a file, or quote data of a user. */
 function kindOf(error: unknown): string {
   const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
   return String(code ?? name ?? "failed");
 }
 
-/** Its length is measured by a clock that nobody sets, so that it is right also where the time of day jumps. */
+/** Its length is measured by a clock that is never set, so that it is right also where the time of day jumps. */
 function recordSpan({ name, kind, attributes = {} }: NewSpan) {
   const startNs = BigInt(Date.now()) * 1_000_000n;
   const startedMs = performance.now();

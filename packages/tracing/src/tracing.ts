@@ -14,9 +14,9 @@ export interface NewSpan {
   readonly attributes?: Readonly<Record<string, string | number>>;
 }
 
-/** What takes how long, in all processes that a piece of work passes through. */
+/** The durations of steps, in all processes that a piece of work passes through. */
 export interface Tracing extends AsyncDisposable {
-  /** False: nothing is traced, and nobody need prepare anything for it. */
+  /** False: nothing is traced, and nothing need be prepared for it. */
   readonly isOn: boolean;
   /** Runs `work` within a span, which ends with it. It fails if `work` does. */
   inSpan<T>(span: NewSpan, work: (span: Span) => Promise<T>): Promise<T>;

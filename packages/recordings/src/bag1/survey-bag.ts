@@ -15,8 +15,8 @@ import { type DamagedBagVisitor, walkDamagedBag } from "./walk-damaged-bag.ts";
 
 /**
  * Skims a bag that is not whole: counts and times come from the index data behind each chunk. A chunk is decompressed only if it has none,
- * or if they name a connection that was not seen yet. What makes no sense is noted as damage, and what stands behind it is read. Answers
- * where another bag begins, or the file ends.
+ * or if they name a connection that was not seen yet. A part that makes no sense is noted as damage, and the records behind it are read.
+ * Answers where another bag begins, or the file ends.
  */
 export async function surveyBag(survey: Survey, context: ReadContext, damage: DamageLog): Promise<number> {
   const reader = openWindowReader(context);

@@ -17,7 +17,7 @@ export interface PlacedMessage extends Omit<RawMessage, "data"> {
 }
 
 /**
- * Visits the records of a decompressed chunk that comes in pieces. Of messages only the headers are held. `end` throws if the last record
+ * Visits the records of a decompressed chunk that comes in pieces. Only the headers of messages are held. `end` throws if the last record
  * is not whole. A connection is held as a whole: one that is larger than `maxRecordBytes` throws `RecordTooLarge`.
  */
 export function createPieceVisitor(place: string, visitor: PieceVisitor, maxRecordBytes: number) {

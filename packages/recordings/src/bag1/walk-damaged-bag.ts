@@ -20,7 +20,7 @@ import { magic, opcodeOf, opcodes, readConnection } from "./records.ts";
 import { seeBagRecords } from "./see-bag-record.ts";
 import { addConnection, toChunk } from "./to-survey.ts";
 
-/** What is done with the parts of a bag that is not whole. */
+/** The caller's part of a walk: it says what becomes of each part of a bag that is not whole. */
 export interface DamagedBagVisitor {
   /** Reads a chunk whose lengths make sense. Answers where the next record begins. Throws if the chunk cannot be read. */
   chunk(chunk: ChunkHeader, end: number): Promise<number>;
@@ -112,7 +112,7 @@ function isOpen({ storedBytes, uncompressedBytes }: ChunkHeader): boolean {
   return storedBytes === 0 && uncompressedBytes === 0;
 }
 
-/** What an open chunk holds that is not compressed stands behind it as records that look like any other. */
+/** The records of an open chunk that is not compressed stand behind it as records that look like any other. */
 function visitOpen(chunk: ChunkHeader, record: BagRecord, walk: Walk): Promise<number> | number {
   if (chunk.compression === "none") return record.end;
   return visitBegun(chunk, { reason: unfinished(chunk.offset), from: record.end }, walk);

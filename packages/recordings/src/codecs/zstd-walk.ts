@@ -8,7 +8,7 @@ import {
   zstdTrailerBytes,
 } from "./zstd-format.ts";
 
-/** What stands at the place where the walk is. */
+/** The frame at the place where the walk is. */
 type Part = "magic" | "skippable" | "head" | "block" | "trailer";
 
 /**
@@ -16,7 +16,7 @@ type Part = "magic" | "skippable" | "head" | "block" | "trailer";
  * and end in another. spec: RFC 8878 §3.1
  */
 export class ZstdWalk {
-  /** What `push` came to: the next frame begins, one has ended, no frame stands there, or it needs more bytes. */
+  /** The outcome of `push`: the next frame begins, one has ended, no frame stands there, or it needs more bytes. */
   state: "begins" | "ended" | "none" | "needsMore" = "needsMore";
   /** The head of the frame that is being walked: it was read together with the magic, and may have begun in an earlier piece. */
   head: Uint8Array = new Uint8Array(0);

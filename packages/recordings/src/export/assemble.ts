@@ -7,7 +7,7 @@ import { comesBefore, popQueued, pushQueued, type Queued } from "./plan/run-queu
 import { emptyFragment, endOf, type Fragment, FragmentBuilder } from "./rewrite/fragment.ts";
 import type { ChunkFacts } from "./write-mcap/mcap-writer.ts";
 
-/** What goes into the written file next. */
+/** The next piece of the written file. */
 export type Output =
   | { readonly kind: "opened"; readonly source: OpenSource }
   | {
@@ -20,7 +20,7 @@ export type Output =
   /** A message that is too large to be held: its record without its data, which come in pieces. */
   | { readonly kind: "huge"; readonly head: Fragment; open(): AsyncGenerator<Uint8Array> };
 
-/** What becomes of messages that were put in order. */
+/** The target of messages that were put in order. */
 export interface Finish {
   /** Gets messages that are enough for a chunk. */
   messages(fragment: Fragment): Task<Output>;

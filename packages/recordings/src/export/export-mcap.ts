@@ -14,12 +14,12 @@ import { McapWriter } from "./write-mcap/mcap-writer.ts";
  * Writes the selected messages of finished recordings as one indexed MCAP file, piece by piece, in order of log time. Messages of equal
  * times are in the order of the sources, then of the file. spec: wire contract §5
  *
- * A piece of 64 KiB or more has memory of its own, which is the consumer's: whoever is done with it may give it back at once by
+ * A piece of 64 KiB or more has memory of its own, which is the consumer's: a consumer that is done with it may give it back at once by
  * `piece.buffer.transfer(0)`, which saves waiting for a garbage collection.
  *
  * Throws what reading throws, `SourceChangedError` if a source is not what it was when it was verified, `RecordingError` if one is no
- * finished recording, and `ExportError` if they cannot be exported together: what was yielded until then is not a whole file. What was
- * found damaged when a source was verified is left out and reported.
+ * finished recording, and `ExportError` if they cannot be exported together: what was yielded until then is not a whole file. A
+ * part that was found damaged when a source was verified is left out and reported.
  */
 export async function* exportMcap(
   sources: readonly ExportSource[],

@@ -9,7 +9,7 @@ import type { OpenSource } from "./plan/planned-source.ts";
 import { RewritePool } from "./rewrite/rewrite-pool.ts";
 import { holdOf } from "./rewrite/serve-job.ts";
 
-/** What lasts as long as one export. Disposing it closes every source. */
+/** Everything that lasts as long as one export. Disposing it closes every source. */
 export interface ExportSession extends Feeding, AsyncDisposable {
   readonly sources: readonly ExportSource[];
   /** The sources that lie in the window, with their places among all. */
@@ -22,7 +22,8 @@ export interface ExportSession extends Feeding, AsyncDisposable {
 }
 
 /**
- * `onOpened` is called for each source before anything else is done with the source. What it throws counts as thrown by opening the source.
+ * `onOpened` is called for each source before anything else is done with the source. An error that it throws counts as thrown by opening
+ * the source.
  */
 export function openSession(
   sources: readonly ExportSource[],
@@ -97,5 +98,5 @@ const DEFAULT_BUDGET_BYTES = 64 * 1024 * 1024;
 /** Its threads start with the first export, and do not keep the process alive. */
 const sharedPool = new RewritePool();
 
-/** This pool does what takes long: an index that nobody prepared, the parts of large chunks. Small work never waits for it. */
+/** This pool does what takes long: an index that was not prepared, the parts of large chunks. Small work never waits for it. */
 const largePool = new RewritePool({ threadCount: 2 });

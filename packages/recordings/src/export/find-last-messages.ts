@@ -19,7 +19,7 @@ export async function findLastMessages(session: ExportSession): Promise<Fragment
   for (const [index, source] of latestFirst(sources)) {
     if (source.startNs > endNs || (startNs !== undefined && source.endNs < startNs)) continue;
     if (found.areAllFound(source)) continue;
-    // Damage before the window is not reported, because nobody asked for that part.
+    // Damage before the window is not reported, because the caller did not ask for that part.
     const about = { index, ids, lane: loading.largeLane, damage: undefined, onOpened, readsAll: false };
     const opened = await openSource(source, { ...about, options: { ...options, startNs, endNs } });
     try {

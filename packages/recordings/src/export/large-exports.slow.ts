@@ -50,7 +50,7 @@ const MOST_UNINDEXED_MB = 700;
 const MOST_TURN = 24;
 /**
  * Work beside this one makes each turn longer, at times by half, and how much of its garbage a process has collected at its peak is chance.
- * What the program itself computes without a pause, and what memory it needs, is there in each run.
+ * The program's own computing without a pause, and its memory, are the same in each run.
  */
 const RUNS = 3;
 

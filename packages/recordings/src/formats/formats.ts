@@ -20,8 +20,8 @@ import type { Survey } from "../survey/survey.ts";
 import type { Verifying } from "../verified/verifying.ts";
 
 /**
- * What one format must offer. Whatever reads recordings knows formats only through this; `export/` also writes MCAP and bags, and holds
- * messages as records of MCAP.
+ * The parts that a format must offer. Readers of recordings know formats only through this; `export/` also writes MCAP and bags, and
+ * holds messages as records of MCAP.
  *
  * We read both formats ourselves, not by `McapIndexedReader` and `@foxglove/rosbag`: the first silently gives nothing without chunk
  * indexes, the second loses messages of unsorted chunks, and neither bounds what a hostile file makes it allocate. The tests compare our

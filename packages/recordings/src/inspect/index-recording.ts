@@ -28,12 +28,12 @@ export interface IndexOptions {
   readonly isPart?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: Partial<InspectLimits>;
-  /** Asked before more than some tens of megabytes are used at once. By default nobody is asked. */
+  /** Asked before more than some tens of megabytes are used at once. By default it is not asked. */
   readonly hold?: HoldMemory | undefined;
 }
 
 /**
- * What came out of reading a whole file. `sha256` is the hash of all of its bytes, hexadecimal; of the first of several recordings alone it
+ * The result of reading a whole file. `sha256` is the hash of all of its bytes, hexadecimal; of the first of several recordings alone it
  * is the hash of what was read.
  */
 export type Indexed =

@@ -10,7 +10,7 @@ export interface SummedMessage {
   timeLow: number;
   start: number;
   end: number;
-  /** Its time does not fit into signed 64 bits: nobody can have written it. It is counted, and left out of spans. */
+  /** Its time does not fit into signed 64 bits: no recorder can have written it. It is counted, and left out of spans. */
   isLate: boolean;
 }
 

@@ -6,7 +6,7 @@ import { RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { parseRecordHead } from "./record-head.ts";
 import type { StoredChunk } from "./stored-chunk.ts";
 
-/** What the message indexes say of a chunk that cannot be read. */
+/** The statements of the message indexes about a chunk that cannot be read. */
 export interface LostMessages {
   readonly messageCount: number;
   readonly channels: RunChannel[];

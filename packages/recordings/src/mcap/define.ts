@@ -29,7 +29,7 @@ interface Definition {
 
 /** Notes the schemas and channels of chunks, one chunk after another. */
 export interface Definer {
-  /** What the next chunk defines is trusted so far. */
+  /** The definitions of the next chunk are trusted so far. */
   begin(trust: Trust): void;
   /** Answers whether it is encoded as we would encode it. */
   define(definition: Definition): boolean;
@@ -86,7 +86,7 @@ export function createDefiner({ survey, context: { limits }, schemaPlaces, isSal
 interface Defining {
   /** It takes what is defined. */
   readonly survey: Survey;
-  /** What is known of the file. */
+  /** The knowledge of the file so far. */
   readonly known: Survey;
   readonly limits: InspectLimits;
   readonly places: SchemaPlaces;

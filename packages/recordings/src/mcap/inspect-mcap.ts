@@ -30,7 +30,7 @@ export async function inspectMcapSummary(context: ReadContext): Promise<Survey |
   return (await readBySummary(context)).indexed;
 }
 
-/** What speaks against a recording that holds no message. */
+/** The reason against a recording that holds no message. */
 function doubtStatistics(section: SummarySection | undefined): Reason | undefined {
   const messageCount = section?.statistics?.messageCount ?? 0;
   if (messageCount === 0) return undefined;
@@ -40,7 +40,7 @@ function doubtStatistics(section: SummarySection | undefined): Reason | undefine
 interface BySummary {
   readonly section?: SummarySection;
   readonly indexed?: Survey;
-  /** What is wrong with a summary that is not used. */
+  /** The fault of a summary that is not used. */
   readonly fault?: Reason;
 }
 

@@ -12,14 +12,14 @@ import type { RecordHead } from "./record-head.ts";
 import { seeMcapRecords } from "./see-mcap-record.ts";
 import type { McapChunk } from "./walk-mcap.ts";
 
-/** What the survey and the salvage of a damaged file share. */
+/** The judgement that the survey and the salvage of a damaged file share. */
 export interface DamagedReading {
   readonly context: ReadContext;
   readonly reader: WindowReader;
   readonly survey: Survey;
 }
 
-/** What can be had of a chunk whose record does not make sense: all of it, or its beginning. */
+/** The readable part of a chunk whose record does not make sense: all of it, or its beginning. */
 export type JudgedChunk = { readonly kind: "chunk"; readonly head: RecordHead } | BegunChunk;
 
 export interface BegunChunk {

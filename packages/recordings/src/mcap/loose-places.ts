@@ -8,7 +8,7 @@ import { EMPTY_MESSAGE_BYTES, MESSAGE_HEAD_BYTES, opcodes, RECORD_HEAD_BYTES } f
 /*
  * Messages may stand outside of chunks, with the schemas and channels that they need. Behind a place that makes no sense they are found by
  * their heads: a message names a known channel and a time near those of the file, a schema or channel fills its record, and where the record
- * ends another begins. What stands by chance is never all of that.
+ * ends another begins. Bytes that stand there by chance are never all of that.
  */
 
 /** A place where such a record may begin, by its first bytes. */
@@ -54,7 +54,7 @@ function isMessageHead(bytes: Uint8Array, survey: Survey): boolean {
   return hasChannel(survey, view.getUint16(0, true)) && timeNs <= MAX_TIME_NS && isNearSpan(timeNs, survey);
 }
 
-/** Whether the record at a place is one, and another stands behind it. What is read for it counts, because there may be many places. */
+/** Whether the record at a place is one, and another stands behind it. The bytes read for it count, because there may be many places. */
 export async function isLoose(place: LoosePlace, reading: DamagedReading): Promise<boolean> {
   const { end } = place;
   const { context, survey } = reading;

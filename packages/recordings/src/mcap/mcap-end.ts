@@ -89,7 +89,7 @@ export function bytesBehind(footerOffset: number): Reason {
   return { code: "BadFooter", text: `other bytes stand behind the footer at byte ${footerOffset}` };
 }
 
-/** What is wrong with a footer that is not sound. */
+/** The fault of a footer that is not sound. */
 export function describeFooter(offset: number): string {
   return `the footer at byte ${offset} names a summary that cannot be there`;
 }

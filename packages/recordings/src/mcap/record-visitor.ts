@@ -187,7 +187,7 @@ function addPlacedSchema(cursor: FieldCursor, { contentOffset }: RecordHead, ver
   const { byteLength } = schema.data;
   addSchema(survey, schema, context.limits);
   const stored = survey.schemas.get(schema.id);
-  // What a salvage knows may be something else, which is trusted more.
+  // A salvage may know something else, which is trusted more.
   if (stored && !schemaPlaces.has(stored) && Buffer.compare(stored.data, schema.data) === 0)
     schemaPlaces.set(stored, [contentOffset + cursor.position - byteLength, byteLength]);
   return true;

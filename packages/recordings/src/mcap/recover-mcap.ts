@@ -18,7 +18,7 @@ import type { McapChunk } from "./walk-mcap.ts";
  * from inside that record, unless another one shows that its end is true.
  */
 
-/** What is needed to go on behind a place that makes no sense. */
+/** The state by which reading goes on behind a place that makes no sense. */
 export interface Recovery {
   readonly verifying: Verifying;
   readonly visitor: RecordVisitor;
@@ -89,7 +89,7 @@ async function passSummary(
   return { offset: recovery.summaryFaults < MOST_SUMMARY_FAULTS ? Math.min(end, footerOffset) : footerOffset };
 }
 
-/** What a record covers makes no sense any more: it goes on where that record ends by its own length. */
+/** The records that a record covers make no sense any more: it goes on where that record ends by its own length. */
 async function passCovered({ verifying, visitor }: Recovery, offset: number, reason: Reason): Promise<Next> {
   const { coveredEnd: end, damage } = verifying;
   verifying.coveredEnd = Number.POSITIVE_INFINITY;
@@ -128,7 +128,7 @@ async function addLost({ damage, add }: Verifying, stored: StoredChunk, reason: 
   await add(toDamagedRun(stored, reason, lost));
 }
 
-/** What seems to be its indexes is none of it. */
+/** The records that seem to be its indexes do not belong to it. */
 function endingAt(stored: StoredChunk, end: number): StoredChunk {
   return { ...stored, head: { ...stored.head, end }, end, indexes: new Uint8Array(0) };
 }
@@ -142,7 +142,7 @@ async function findInside(
   return resync.find(from, { to, looseFrom: to });
 }
 
-/** Goes on behind a record whose frame makes sense, or at the next chunk. What comes behind a second definition may not be of the first. */
+/** Goes on behind a record whose frame makes sense, or at the next chunk. Messages behind a second definition may not be of the first. */
 async function passUnclear(recovery: Recovery, offset: number, error: RecordingError): Promise<Next> {
   const { verifying, footerOffset } = recovery;
   const { reason } = error;
@@ -201,9 +201,9 @@ async function passBegun(recovery: Recovery, begun: BegunChunk, reason: Reason):
 
 interface CutChunk {
   readonly chunk: McapChunk;
-  /** What was taken of it. */
+  /** The part that was taken of it. */
   readonly begun: Beginning<McapChunk> | undefined;
-  /** What stands in it. */
+  /** The records in it. */
   readonly next: Resumed;
   readonly reason: Reason;
 }

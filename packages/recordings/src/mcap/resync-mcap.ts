@@ -37,7 +37,10 @@ export interface Resync {
   prepare(): Promise<unknown>;
   /** Answers what can be had of the chunk at a place whose record makes no sense, or undefined. */
   judge(offset: number): Promise<JudgedChunk | undefined>;
-  /** Answers what can be had of the beginning of a chunk that something else stands in at `end`. What its checksum refutes gives nothing. */
+  /**
+   * Answers what can be had of the beginning of a chunk that something else stands in at `end`. A chunk that its checksum refutes gives
+   * nothing.
+   */
   shorten(chunk: McapChunk, end: number): Promise<BegunChunk | undefined>;
   /** Answers where the last record begins of a chunk that was read and ends there: if bytes of the chunk are missing, it covers another one. */
   lastRecordOf(chunk: McapChunk, end: number): Promise<number>;
@@ -114,8 +117,9 @@ interface Judging {
 }
 
 /**
- * What is read to judge places is bounded. What stands in a chunk that its checksum refutes is not taken for records outside of chunks. Nor
- * is anything in a file with compressed chunks: what is left of one may hold records as they were, with parts that only look like their data.
+ * The bytes that are read to judge places are bounded. A record in a chunk that its checksum refutes is not taken for records outside of
+ * chunks. Nor is anything in a file with compressed chunks: what is left of one may hold records as they were, with parts that only look
+ * like their data.
  */
 function createJudging(reading: DamagedReading): Judging {
   const { sizeBytes } = reading.context.source;
@@ -227,7 +231,7 @@ function toNamedChunks({ chunks }: SummarySection): NamedChunks {
 }
 
 /**
- * The nearest chunks that the summary names, in the order of the file. What stands in them is not searched, because a message may hold what
+ * The nearest chunks that the summary names, in the order of the file. Their inside is not searched, because a message may hold what
  * looks like a chunk.
  */
 function nearestChunks({ offsets, ends }: NamedChunks, { from, to }: { from: number; to: number }) {

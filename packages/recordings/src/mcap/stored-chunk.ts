@@ -11,7 +11,7 @@ import type { McapChunk } from "./walk-mcap.ts";
 /** A chunk with the message indexes behind it. */
 export interface StoredChunk {
   readonly head: RecordHead;
-  /** What the chunk says of itself. */
+  /** The statements of the chunk about itself. */
   readonly chunk: ChunkHeader & { readonly startNs: bigint; readonly endNs: bigint };
   /** Where the last of the message indexes behind it ends. */
   readonly end: number;

@@ -7,8 +7,9 @@ import type { RecordHead } from "./record-head.ts";
 import { readChunkIndex } from "./records.ts";
 
 /**
- * What the summary claims to be in the file. Nothing of it is believed; but where it claims more than was found, something may be lost that
- * left no trace, such as a chunk whose opcode is damaged and which is now a record of an unknown kind. That is reported as damage.
+ * The contents of the file as the summary claims them. Nothing of it is believed; but where it claims more than was found, something may be
+ * lost that left no trace, such as a chunk whose opcode is damaged and which is now a record of an unknown kind. That is reported as
+ * damage.
  */
 export interface SummaryClaims {
   foundChunk(offset: number): void;

@@ -33,7 +33,7 @@ export interface SummarySection {
 }
 
 /**
- * Reads the summary section and compares it with its checksum. Of a large section it reads only the groups that describe the recording,
+ * Reads the summary section and compares it with its checksum. It reads only those groups of a large section that describe the recording,
  * which the summary offsets name. Answers nothing if there is no section, or if it is too large to be read at all.
  */
 export async function readSummarySection(
@@ -72,7 +72,7 @@ async function readWhole(end: McapEnd, context: ReadContext): Promise<Piece> {
   return { offset: end.summaryStart, bytes: bytes.subarray(0, sectionBytes) };
 }
 
-/** Reads from `offset` to the end of the file. What the first read brought is not read again. */
+/** Reads from `offset` to the end of the file. The bytes of the first read are not read again. */
 async function readTail(end: McapEnd, offset: number, { source }: ReadContext): Promise<Uint8Array> {
   if (offset >= end.tailOffset) return end.tail.subarray(offset - end.tailOffset);
   const before = await source.read(offset, end.tailOffset - offset);

@@ -64,7 +64,7 @@ function addItem(survey: Survey, item: McapItem, { limits }: ReadContext): void 
   addTally(survey, channelId, tallyOfOne(logTimeNs));
 }
 
-/** A time that nobody can have written counts for no span. */
+/** A time that no recorder can have written counts for no span. */
 function tallyOfOne(logTimeNs: bigint): Tally {
   return logTimeNs > MAX_TIME_NS ? { messageCount: 1 } : { messageCount: 1, startNs: logTimeNs, endNs: logTimeNs };
 }

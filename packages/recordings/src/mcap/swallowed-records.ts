@@ -2,7 +2,7 @@ import { MESSAGE_HEAD_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 
 /**
  * Whether what stands behind the known fields of a record looks like another record. The format lets records have more fields than are
- * known. But a record whose length is damaged covers the records behind it, and nobody would miss those.
+ * known. But a record whose length is damaged covers the records behind it, and no count would miss those.
  */
 export function startsWithRecord(bytes: Uint8Array): boolean {
   if (bytes.byteLength < RECORD_HEAD_BYTES) return false;

@@ -8,7 +8,7 @@ import { ChannelSums, type SummedMessage } from "./channel-sums.ts";
 import { EMPTY_MESSAGE_BYTES, MESSAGE_HEAD_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { RunParts } from "./run-parts.ts";
 
-/** What the records of one chunk, or of a run of loose messages, add up to. */
+/** The sums of the records of one chunk, or of a run of loose messages. */
 export interface TalliedRecords {
   readonly channels: RunChannel[];
   /** When the messages are, if there are long gaps between them. */
@@ -66,7 +66,7 @@ export class RecordTally {
     const { place, isInOrder, ...counts } = this.#state;
     if (!this.#pieces!.isWhole()) throw broken(() => `${place}, at its end,`);
     const hasTrueIndexes = this.#sums.areIndexesTrue();
-    // What is late is sorted all the same.
+    // A late message is sorted all the same.
     const order = isInOrder && counts.lateCount === 0;
     return { channels: this.#sums.toChannels(), parts: this.#parts.end(), ...counts, isInOrder: order, hasTrueIndexes };
   }
@@ -123,7 +123,7 @@ export function spanOfRun(channels: readonly RunChannel[], lateCount: number): {
   return lateCount > 0 ? { startNs, endNs: MAX_TIME_NS } : { startNs, endNs };
 }
 
-/** What counts of a channel in its file, if the run has these parts. If all of its messages are late they have no span. */
+/** The counts of a channel in its file, if the run has these parts. If all of its messages are late they have no span. */
 export function tallyOf({ messageCount, startNs, endNs, isLate }: RunChannel, parts: SpanNotes | undefined): Tally {
   return isLate ? { messageCount } : { messageCount, startNs, endNs, parts };
 }

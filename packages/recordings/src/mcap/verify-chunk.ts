@@ -98,7 +98,7 @@ async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifyin
   };
 }
 
-/** Times that nobody can have written are counted, and count for no span. Answers whether there are any. */
+/** Times that no recorder can have written are counted, and count for no span. Answers whether there are any. */
 async function addTallies(stored: StoredChunk, tallied: TalliedChunk, verifying: Verifying): Promise<boolean> {
   const { survey, damage } = verifying;
   const isDoubtful = mayDoubt(stored, spanOfChannels(tallied.channels));
@@ -155,7 +155,7 @@ function createChunkTally(verifying: Verifying): ChunkTally {
   };
 }
 
-/** What a chunk defines is trusted so far, if it can be read at all. */
+/** The definitions of a chunk are trusted so far, if it can be read at all. */
 function trustOf({ chunk, isBegun }: StoredChunk): Trust {
   if (chunk.crc !== 0) return trusts.proven;
   return isBegun ? trusts.begun : trusts.unchecked;

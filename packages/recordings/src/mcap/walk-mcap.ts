@@ -30,7 +30,7 @@ export type McapItem = { readonly end: number } & (
   | { readonly kind: "other" }
 );
 
-/** What the message indexes behind a chunk say. */
+/** The statements of the message indexes behind a chunk. */
 interface Indexes {
   /** It is empty if there are none, or if they make no sense. */
   readonly indexed: Map<number, Tally>;

@@ -4,7 +4,7 @@ import { freeOwn } from "./free-memory.ts";
 export interface BlockMemory {
   /** Its content is what was in it before. */
   take(sizeBytes: number): Uint8Array;
-  /** Nobody may use the bytes afterwards. */
+  /** The bytes may not be used afterwards. */
   giveBack(bytes: Uint8Array): void;
 }
 
@@ -14,7 +14,7 @@ interface Kept {
   readonly mostBlocks?: number;
 }
 
-/** What nobody has taken for so long is freed. */
+/** Memory that was not taken for so long is freed. */
 const KEPT_MS = 10_000;
 
 export function createBlockMemory({ leastBytes = 1024 * 1024, mostBlocks = 3 }: Kept = {}): BlockMemory {

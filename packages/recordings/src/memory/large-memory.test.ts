@@ -78,7 +78,7 @@ function tryOpen(gate: ReturnType<typeof openGate>): void {
   try {
     gate.open();
   } catch {
-    // nobody waits at the moment
+    // no caller waits at the moment
   }
 }
 

@@ -6,8 +6,8 @@ export interface LargeMemory {
   /** Waits for a turn, which lasts until the result is disposed of. Throws the signal's reason when the signal aborts before. */
   take(sizeBytes: number, signal: AbortSignal | undefined): Promise<Disposable>;
   /**
-   * Lends memory that nobody has taken, for bytes that can be read again; undefined if there is none. The loan lasts until it is disposed
-   * of. `giveBack` is called once somebody needs the memory more: a borrower that can do without it disposes of the loan then.
+   * Lends memory that is free, for bytes that can be read again; undefined if there is none. The loan lasts until it is disposed
+   * of. `giveBack` is called once another caller needs the memory more: a borrower that can do without it disposes of the loan then.
    */
   lend(sizeBytes: number, giveBack: () => void): Disposable | undefined;
 }

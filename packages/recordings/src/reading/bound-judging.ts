@@ -1,7 +1,7 @@
 import { countReads } from "../sources/source.ts";
 import type { ReadContext } from "./read-context.ts";
 
-/** What is read to judge whether places of a damaged file make sense. */
+/** The bytes that may be read to judge whether places of a damaged file make sense. */
 export interface BoundedJudging {
   /** Reads through this are counted. */
   readonly context: ReadContext;

@@ -3,7 +3,7 @@ import { defaultLimits, type InspectLimits } from "../faults/limits.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 
-/** What every reading step of one recording needs. */
+/** The state that every reading step of one recording needs. */
 export interface ReadContext {
   readonly source: RandomAccessSource;
   readonly limits: InspectLimits;

@@ -16,7 +16,7 @@ import type { ReadContext } from "./read-context.ts";
 
 export interface ChunkToTally {
   readonly chunk: ChunkHeader;
-  /** What the indexes behind the chunk say. It is empty if there are none. */
+  /** The statements of the indexes behind the chunk. It is empty if there are none. */
   readonly indexed: ReadonlyMap<number, Tally>;
   /** The span in the chunk's own header, if the format has one. Indexes that contradict it are not believed. */
   readonly span?: Span;

@@ -103,7 +103,7 @@ test("heads of chunks that all reach to the end of a bag are not read again and 
   const many = Buffer.concat([whole.subarray(0, first!.indexesEnd), ...Array.from({ length: 5000 }, () => head)]);
   const source = countReads(bytesSource(many));
   await inspectRecording(source, { fileName: "run.bag", salvage: true });
-  // What is read to judge places is bounded (see `boundJudging`); each head to its end would be 600 MB.
+  // The bytes that are read to judge places are bounded (see `boundJudging`); each head to its end would be 600 MB.
   assert.ok(source.bytesRead < 64 * 1024 ** 2 + 24 * many.byteLength, `${source.bytesRead} of ${many.byteLength}`);
   assert.equal(readMessages(await salvage(many, "run.bag", salvagePool)).length, first!.messageCount);
 });

@@ -6,7 +6,7 @@ import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { salvage, salvagePool } from "../testing/salvage-bytes.ts";
 
-// What the messages of a damaged file are may be said by parts of it that are damaged, too.
+// Parts of a damaged file that describe its messages may be damaged, too.
 
 /** Requires that survey and salvage give so many messages, all of them of one topic. */
 async function requireCount(bytes: Uint8Array, count: number): Promise<void> {

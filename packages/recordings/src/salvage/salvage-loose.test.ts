@@ -10,7 +10,7 @@ import { salvage, salvagePool } from "../testing/salvage-bytes.ts";
 import { firstCases, slowTest } from "../testing/slow-test.ts";
 import { writeMessages } from "../testing/write-messages.ts";
 
-// What stands between chunks, or in a file without chunks, is found as a careful reader of its records finds it.
+// A record between chunks, or in a file without chunks, is found as a careful reader of its records finds it.
 
 function contentOf(messages: readonly ReadMessage[]): string[] {
   return messages.map(({ topic, logTimeNs, data }) => `${topic} ${logTimeNs} ${crc32(data)}`);
@@ -24,7 +24,7 @@ async function looseMessages(): Promise<{ whole: Uint8Array; loose: Buffer; cont
   const file = { messages, topics: ["/a"], schema: "one", compression: "", chunkBytes: 1e6, isIndexed: true } as const;
   const whole = await writeMessages(file);
   const { at, bytes } = chunksOf(whole)[0]!;
-  const content = whole.subarray(at + 49, at + bytes); // What stands in a chunk may stand outside, too.
+  const content = whole.subarray(at + 49, at + bytes); // A record of a chunk may stand outside, too.
   return { whole, loose: Buffer.concat([whole.subarray(0, at), content]), contentAt: at };
 }
 
@@ -65,7 +65,7 @@ test("of places that look like messages not all are read, however many there are
   const lying = Buffer.concat([loose, Buffer.from([0]), ...places]);
   const source = countReads(bytesSource(lying));
   const inspection = await inspectRecording(source, { fileName: "run.mcap", salvage: true });
-  // What is read of them is bounded; each to its end would be more than a gigabyte.
+  // The bytes that are read of them are bounded; each to its end would be more than a gigabyte.
   assert.ok(source.bytesRead < 64 * 1024 ** 2 + 24 * lying.byteLength, `${source.bytesRead} of ${lying.byteLength}`);
   assert.ok("salvage" in inspection && inspection.salvage && inspection.salvage.messageCount >= 100);
 });

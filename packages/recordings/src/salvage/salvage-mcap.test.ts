@@ -110,7 +110,7 @@ test("lengths of 2^63 cost nothing, and chunks that all reach to the end of the 
   const source = countReads(bytesSource(many));
   const inspection = await inspectRecording(source, { fileName: "run.mcap", salvage: true });
   assert.ok(inspection.state === "incomplete" && inspection.salvage?.messageCount === 0);
-  // What is read of them is bounded; each to its end would be 600 MB.
+  // The bytes that are read of them are bounded; each to its end would be 600 MB.
   assert.ok(source.bytesRead < 64 * 1024 ** 2 + 64 * many.byteLength, `${source.bytesRead} of ${many.byteLength}`);
 });
 

@@ -89,7 +89,7 @@ test("behind a hole the next chunk is found, by the summary or without one", asy
     assert.equal(readMessages(await salvage(holed, "run.mcap", salvagePool)).length, left);
     const cut = holed.subarray(0, places.at(-1)!.end);
     const salvaged = await salvage(cut, "run.mcap", salvagePool);
-    // Without the summary nobody knows that what stands behind the hole is the rest of a chunk, whose first message is damaged.
+    // Without the summary a reader cannot know that the part behind the hole is the rest of a chunk, whose first message is damaged.
     const rest = compression === "" ? places[30]!.messageCount - 1 : 0;
     assert.equal(readMessages(salvaged).length, left + rest);
     const { records } = readRecords(salvaged);

@@ -33,7 +33,7 @@ export class SalvageEmptyError extends Error {
 
 /**
  * Writes what is readable of a recording that is not whole as an indexed MCAP file, piece by piece, in bounded memory and with one thread.
- * What is damaged is left out and reported, as in `exportMcap`; behind it the next chunk is looked for. Files that were joined to one are
+ * A damaged part is left out and reported, as in `exportMcap`; behind it the next chunk is looked for. Files that were joined to one are
  * read one after another. The recording's key stays with the original, because a salvage is not that recording. Throws
  * {@link SalvageEmptyError}, and what reading throws.
  */

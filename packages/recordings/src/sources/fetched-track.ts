@@ -20,12 +20,12 @@ export interface TrackMeans extends Fetching {
 interface Lent {
   readonly block: FetchedBlock;
   readonly loan: Disposable;
-  /** Somebody waits for its memory. */
+  /** Another reader waits for its memory. */
   isWanted: boolean;
 }
 
 /**
- * Fetches announced ranges ahead of their readers, as far as there is memory that nobody has taken. What is not fetched ahead is no fault:
+ * Fetches announced ranges ahead of their readers, as far as there is memory that is free. A range that is not fetched ahead is no fault:
  * its reader reads it by a request of its own.
  */
 export class FetchedTrack implements Disposable {

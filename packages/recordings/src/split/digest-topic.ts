@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IdTable } from "../export/plan/id-table.ts";
 
-/** What is known of the messages of one topic, which are added in their order. */
+/** The digest of the messages of one topic, which are added in their order. */
 export class TopicDigest {
   readonly #hash = createHash("sha256");
   readonly #channelIds = new Set<number>();

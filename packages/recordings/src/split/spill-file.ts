@@ -2,7 +2,7 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import type { Compression } from "../codecs/compress.ts";
 import { SourceChangedError } from "../sources/source.ts";
 
-/** What stands in the spill file behind a block's head. */
+/** The bytes in the spill file behind a block's head. */
 export interface BlockHead {
   readonly kind: "records" | "huge";
   readonly storedBytes: number;

@@ -36,9 +36,9 @@ export interface SplitRecording extends AsyncDisposable {
 const MOST_METADATA_BYTES = 64 * 1024;
 
 /**
- * Splits a finished recording into one indexed MCAP file for each topic with messages, in bounded memory. What `digestTopics` says of such
- * a file is what is said here of its topic. Attachments stay with the recording. Throws as `exportMcap` does, and `TooMuchMetadata`; a
- * recording of which something is damaged is split without that.
+ * Splits a finished recording into one indexed MCAP file for each topic with messages, in bounded memory. The digest that `digestTopics`
+ * gives of such a file is the one given here of its topic. Attachments stay with the recording. Throws as `exportMcap` does, and
+ * `TooMuchMetadata`; a recording of which something is damaged is split without that.
  */
 export async function splitRecording(
   source: ExportSource,

@@ -1,7 +1,7 @@
 import type { RecordingDamage, Salvage } from "./summary.ts";
 import { extendSpan } from "./survey.ts";
 
-/** What is readable of several recordings in one file, as one. The first identity counts. */
+/** The readable parts of several recordings in one file, as one. The first identity counts. */
 export function joinSalvages(parts: readonly Salvage[]): Salvage {
   const [first, ...others] = parts;
   if (first && others.length === 0) return first;

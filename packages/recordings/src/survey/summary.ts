@@ -92,7 +92,7 @@ export interface RecordingDamage {
   readonly reasons: Reason[];
 }
 
-/** What is in a recording but was left out of its summary, because it is beyond the limits. */
+/** The contents of a recording that were left out of its summary, because it is beyond the limits. */
 export interface LeftOutCounts {
   readonly channels: number;
   readonly attachments: number;
@@ -130,7 +130,10 @@ export interface RecordingSummary {
   readonly leftOut?: LeftOutCounts;
 }
 
-/** What could still be read of a recording that is not whole, with times and counts as far as they are known without reading messages. */
+/**
+ * The part of a recording that is not whole which could still be read, with times and counts as far as they are known without reading
+ * messages.
+ */
 export interface Salvage {
   readonly startNs?: bigint;
   readonly endNs?: bigint;
@@ -138,7 +141,7 @@ export interface Salvage {
   readonly topics: string[];
   readonly readableBytes: number;
   readonly lostBytes: number;
-  /** What is lost, as far as it is known. It is absent if nothing is known to be lost. */
+  /** The losses, as far as they are known. It is absent if nothing is known to be lost. */
   readonly damage?: RecordingDamage;
   readonly identity: RecordingIdentity;
 }

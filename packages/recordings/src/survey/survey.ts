@@ -27,7 +27,7 @@ export interface Channel extends ChannelContent {
   readonly schemaId: number;
 }
 
-/** What is in the file but beyond the limits, if the limits say that it is left out. */
+/** The contents of the file beyond the limits, if the limits say that it is left out. */
 export interface LeftOut {
   /** The ids of schemas that are left out. */
   readonly schemas: Set<number>;
@@ -49,7 +49,7 @@ export interface Tally {
   parts?: SpanNotes | undefined;
 }
 
-/** What is known of a recording so far. It is filled step by step, so that it is also useful after an error. */
+/** The knowledge of a recording so far. It is filled step by step, so that it is also useful after an error. */
 export interface Survey extends Trusting {
   profile?: string;
   library?: string;

@@ -19,7 +19,7 @@ export interface Trusting {
 
 interface Votes {
   known: number;
-  /** What the other one says, as a text; empty if there is none. */
+  /** The statement of the other one, as a text; empty if there is none. */
   rival: string;
   rivals: number;
 }

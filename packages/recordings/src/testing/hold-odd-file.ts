@@ -92,7 +92,7 @@ function requireSummary(summary: RecordingSummary, messages: readonly OddMessage
   if (wrong) throw new OddFileError(`${how}: the count of a topic is wrong`, `${wrong[0]}, by ${-wrong[1]}`);
 }
 
-/** The span of a recording is without times that nobody can have written, if their messages are counted and reported. */
+/** The span of a recording is without times that no recorder can have written, if their messages are counted and reported. */
 function isDoubted(
   { messageCount, startNs = 0n, endNs = 0n, damage }: RecordingSummary,
   times: readonly bigint[],
@@ -101,7 +101,7 @@ function isDoubted(
   return messageCount === times.length && outside > 0 && outside <= (damage?.messagesDoubted ?? 0);
 }
 
-/** Nobody asks a recording for times outside of its span, in which messages with times that nobody can have written may lie. */
+/** No reader asks a recording for times outside of its span, in which messages with times that no recorder can have written may lie. */
 function isOutside(
   { startNs = 0n, endNs = 0n, damage }: RecordingSummary,
   { startNs: fromNs = startNs, endNs: toNs = endNs }: ExportSelection,
@@ -139,7 +139,7 @@ function chooseExports(odd: OddMcap): OddExport[] {
 }
 
 function chooseSelection({ messages }: OddMcap, dice: ReturnType<typeof createDice>): ExportSelection {
-  // Nobody can ask for times that do not fit into signed 64 bits; messages with such times count as the last ones.
+  // No caller can ask for times that do not fit into signed 64 bits; messages with such times count as the last ones.
   const times = messages.map(({ logTimeNs }) => logTimeNs).filter((timeNs) => timeNs < 2n ** 63n - 1n);
   const topics = [...new Set(messages.map(({ topic }) => topic))];
   const [a, b] = [0, 1].map(() => near(dice.pick([0n, ...times]), dice)).sort(compareTimes);
@@ -167,7 +167,7 @@ function select(messages: readonly OddMessage[], { topics = [], startNs, endNs }
   );
 }
 
-/** What was refused never gives less without a word, also where somebody exports it. */
+/** A file that was refused never gives less without a report, also where it is exported. */
 async function holdRefused(odd: OddMcap): Promise<void> {
   const sound = odd.messages.filter(({ isSound }) => isSound).map(keyOfBody);
   for (const compression of ["", "lz4", "zstd"] as const) {
@@ -210,7 +210,7 @@ async function holdSalvage(odd: OddMcap): Promise<void> {
   throw new OddFileError("salvage: messages that the slow reader finds are missing", counts);
 }
 
-/** What is left out is not reported smaller than it is. Indexes that lie may make it larger. */
+/** The part that is left out is not reported smaller than it is. Indexes that lie may make it larger. */
 function requireReported({ messages, reported }: Written, expected: readonly Content[], doing: string): void {
   requireNoMore(messages, expected, doing);
   const missing = expected.length - messages.length;

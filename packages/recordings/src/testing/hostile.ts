@@ -2,7 +2,7 @@ import { zstdCompressSync } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
 
 export interface HostileFile {
-  /** What it does, readable in a test's output. */
+  /** A description of it for a test's output. */
   readonly name: string;
   /** The reason for which a verifying inspection refuses it, or `finished` or `empty`. */
   readonly code: string;

@@ -5,7 +5,7 @@ import { bytesSource } from "../sources/source.ts";
 import { readMessages } from "./read-messages.ts";
 import { salvage } from "./salvage-bytes.ts";
 
-/** What stands in an `expected.json` about one file. Times are decimal texts of nanoseconds. */
+/** The contents of an `expected.json` about one file. Times are decimal texts of nanoseconds. */
 export interface FieldExpectation {
   readonly messages: number;
   readonly topics: Record<string, { count: number; first: string; last: string }>;
@@ -18,7 +18,7 @@ export function parseExpectations(text: string): Record<string, FieldExpectation
   return JSON.parse(text.replace(/("(?:first|last|start|end)": )(\d+)/g, '$1"$2"')) as Record<string, FieldExpectation>;
 }
 
-/** What the survey and the salvage make of one file. */
+/** The results of the survey and the salvage of one file. */
 export interface FieldLook {
   /** The state, with the code of the reason. */
   readonly state: string;

@@ -20,7 +20,7 @@ interface Mutation {
   change(bytes: Uint8Array, dice: Dice): Uint8Array;
 }
 
-/** What moved is refused by checksums and by what the footer says of places: without them the rest has to be looked at. */
+/** Records that moved are refused by checksums and by the places in the footer: without them the rest has to be looked at. */
 const mend: Mutation = {
   name: "mutated: no checksum and no summary",
   change(bytes) {

@@ -37,7 +37,7 @@ export async function readIndexedMessages(bytes: Uint8Array): Promise<ReadMessag
   return messages;
 }
 
-/** What each message is, whatever its channel's number. Bytes are texts, because arrays take long to compare. */
+/** The identity of each message, whatever its channel's number. Bytes are texts, because arrays take long to compare. */
 export function contentOf(messages: readonly ReadMessage[]): object[] {
   const asText = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
   return messages.map(({ channelId, data, schema, ...rest }) => ({

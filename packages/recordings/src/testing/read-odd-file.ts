@@ -1,7 +1,7 @@
 import type { OddMcap } from "./odd-mcap.ts";
 import { DEFINED_TWICE, NO_TYPE, readSlowly } from "./slow-mcap-reader.ts";
 
-/** A file of which nobody knows what was written: the slow reader says what stands in it. */
+/** A file of which it is not known what was written: the slow reader says what stands in it. */
 export function readOddFile(
   bytes: Uint8Array,
   about: Pick<OddMcap, "seed" | "kinds"> & Partial<Pick<OddMcap, "compression" | "isLegal">>,

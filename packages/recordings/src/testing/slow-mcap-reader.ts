@@ -134,7 +134,7 @@ function readRecord(record: RawRecord, state: State): void {
   }
 }
 
-/** What stands in a chunk counts as a whole or not at all. */
+/** The records of a chunk count as a whole or not at all. */
 function readChunk({ content, offset }: RawRecord, state: State): void {
   const fields = openFields(content);
   fields.skip(16);

@@ -3,7 +3,7 @@ import type { RunChannel, VerifiedRun } from "./verified-run.ts";
 
 interface ChannelActivity {
   lastNs: bigint;
-  /** Infinity if its messages are not in order, or if nobody compared them. */
+  /** Infinity if its messages are not in order, or if they were not compared. */
   maxGapNs: number;
   messageCount: number;
   /** The number of messages in each held part of the time. It is absent if there are too many channels already. */

@@ -13,7 +13,7 @@ export class ForwardReader implements WindowReader {
   readonly #blocks: Held[] = [];
   /** Copies that were put together from several blocks. */
   readonly #joins: Held[] = [];
-  /** What is read at once. A look at a file takes less memory, and a little longer. */
+  /** The bytes that are read at once. A look at a file takes less memory, and a little longer. */
   readonly #blockBytes: number;
   #readEnd = 0;
   #ahead: Promise<Uint8Array> | undefined;
@@ -54,7 +54,7 @@ export class ForwardReader implements WindowReader {
     }
   }
 
-  /** Reads what nobody has looked at. */
+  /** Reads the bytes that were not looked at yet. */
   async finish(): Promise<void> {
     while (this.#readEnd < this.#context.source.sizeBytes) {
       this.#letGo(Number.POSITIVE_INFINITY);

@@ -19,7 +19,7 @@ import {
 } from "./index-layout.ts";
 import { decodePage, type RunPage } from "./index-pages.ts";
 
-/** What is in a recording, read from its index in parts, as they are asked for. */
+/** The contents of a recording, read from its index in parts, as they are asked for. */
 export interface VerifiedIndex {
   readonly head: IndexHead;
   /** The channels in the order of their numbers in the pages. */

@@ -37,7 +37,7 @@ export function requireKnownChannels(verifying: Verifying): void {
   }
 }
 
-/** The times of messages that are left out are not those of the recording. What is beyond the limits has its times in the span alone. */
+/** The times of messages that are left out are not those of the recording. A channel beyond the limits has its times in the span alone. */
 function respan(survey: Survey): void {
   if (survey.leftOut.messageCount > 0) return;
   delete survey.startNs;

@@ -33,7 +33,7 @@ function countOf(tallies: readonly Tally[]): number {
   return tallies.reduce((sum, { messageCount }) => sum + messageCount, 0);
 }
 
-/** Messages of a channel that nothing introduces cannot be given, because nobody knows what they are. */
+/** Messages of a channel that nothing introduces cannot be given, because it is not known what they are. */
 export function noteUnknown(damage: DamageLog, channelId: number, messageCount: number): void {
   damage.addUnknownChannel({ code: "BadRecord", text: describeUnknown(channelId, messageCount) }, messageCount);
 }

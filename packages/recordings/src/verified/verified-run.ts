@@ -27,7 +27,7 @@ export interface VerifiedRun {
   readonly hasTrueIndexes: boolean;
   /** It may stand in another file as it is, with its message indexes. */
   readonly mayPass: boolean;
-  /** Some of its messages have times that nobody can have written. */
+  /** Some of its messages have times that no recorder can have written. */
   readonly hasDoubtedTimes?: boolean;
   /** Present if its content cannot be read. Such a run is listed so that a reader can say what is missing. */
   readonly damage?: RunDamage;
@@ -49,8 +49,8 @@ export interface RunChannel {
   /** All of them are beyond the year 2262: the times say nothing. */
   readonly isLate?: boolean;
   /**
-   * The longest time between two messages that follow each other. It is Infinity if they are not in order of log time, and absent if nobody
-   * compared them.
+   * The longest time between two messages that follow each other. It is Infinity if they are not in order of log time, and absent if they
+   * were not compared.
    */
   maxGapNs?: number;
   /** The size of their records together. */

@@ -5,7 +5,7 @@ import type { DamageLog } from "./damage-log.ts";
 import type { ForwardReader } from "./forward-reader.ts";
 import type { VerifiedRun } from "./verified-run.ts";
 
-/** What the steps of reading a whole recording share. */
+/** The state that the steps of reading a whole recording share. */
 export interface Verifying {
   readonly context: ReadContext;
   readonly survey: Survey;

@@ -19,7 +19,7 @@ import type { VerifiedRun } from "./verified-run.ts";
 /** Takes the next piece of the index. The one behind it is made when this is done. */
 export type WritePiece = (piece: Uint8Array) => Promise<void>;
 
-/** What is known when everything was read. */
+/** The knowledge when everything was read. */
 export interface IndexedRecording {
   readonly format: RecordingFormatName;
   readonly sizeBytes: number;

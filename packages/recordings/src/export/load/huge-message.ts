@@ -16,7 +16,7 @@ import { type Loaded, type Loading, placeOf } from "./load-run.ts";
  * it is read and compressed twice: first to measure, then to write.
  */
 
-/** What was measured, by the places of the messages among the records of their run. */
+/** The measured messages, by the places of the messages among the records of their run. */
 export type MeasuredHuge = ReadonlyMap<number, { readonly crc: number; readonly storedBytes: number }>;
 
 /** Measures all huge messages of a run that are wanted. */

@@ -10,7 +10,7 @@ import type { StoredBytes, StoredRun } from "../rewrite/stored-run.ts";
 import type { ChunkFacts } from "../write-mcap/mcap-writer.ts";
 import type { MemoryShare } from "./share-memory.ts";
 
-/** What a step loaded, in the order of the written file. */
+/** The parts that a step loaded, in the order of the written file. */
 export type Loaded =
   | { readonly kind: "opened"; readonly source: OpenSource }
   /** Chunks of the written file, one behind the other in `bytes`, whose CRC-32 is known. */
@@ -35,7 +35,7 @@ export interface RunPart {
   readonly hugeAt?: number | undefined;
 }
 
-/** What the steps of one export share. */
+/** The state that the steps of one export share. */
 export interface Loading {
   readonly lane: RewriteLane;
   readonly compression: Compression;
@@ -113,7 +113,7 @@ export function bytesOfRun(run: PlannedRun): Promise<StoredBytes> {
   return bytesOf([run], rangeOf([run]));
 }
 
-/** Threads read files themselves. What is no file is read for them. */
+/** Threads read files themselves. A source that is no file is read for them. */
 export async function bytesOf(runs: readonly PlannedRun[], { offset, lengthBytes }: Range): Promise<StoredBytes> {
   const { source, signal } = runs[0]!.source.context;
   signal?.throwIfAborted();

@@ -18,7 +18,7 @@ export interface DamagedRun {
   readonly options: ExportSelection;
 }
 
-/** What was left out of the written file because it is damaged, for a metadata record in it. */
+/** The damaged parts that were left out of the written file, for a metadata record in it. */
 export class DamageReport {
   readonly #onSkipped: ((damage: SkippedDamage) => void) | undefined;
   /** The damage that the index of each source names, by its offset. */

@@ -70,7 +70,7 @@ function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : 1;
 }
 
-/** What is to be done, in the order of the written file. Runs of one step stand one behind the other in one source. */
+/** The steps to be done, in the order of the written file. Runs of one step stand one behind the other in one source. */
 export type Step =
   | { readonly kind: "opened"; readonly source: OpenSource }
   /** These runs are passed on as they are. */

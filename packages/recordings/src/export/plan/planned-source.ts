@@ -19,7 +19,7 @@ export interface OpenSource {
   /** Keeps the source open until so many more calls of `release`. Opening it counts as one. */
   hold(count: number): void;
   release(): Promise<void>;
-  /** Closes the source at once, whoever holds it. */
+  /** Closes the source at once, also if others hold it. */
   close(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export interface PlannedChannel {
   readonly indexStart: number;
 }
 
-/** What of a run is wanted. */
+/** The part of a run that is wanted. */
 export interface WantedOfRun {
   readonly messageCount: number;
   /** The size of their records. */

@@ -160,7 +160,7 @@ export class ChunkBuilder {
     return combineChecksums(combineChecksums(head, storedCrc, storedBytes), indexes, bytes.byteLength - chunkBytes);
   }
 
-  /** `isTaken` says that somebody else has the memory. */
+  /** `isTaken` says that another owner has the memory. */
   #begin(isTaken: boolean): void {
     this.#memory.begin(isTaken);
     this.#count = 0;

@@ -1,7 +1,7 @@
 import type { Compression } from "../../codecs/compress.ts";
 import { opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 
-/** What the head of a chunk's record says. */
+/** The fields of the head of a chunk's record. */
 export interface ChunkHead {
   /** The size of the whole record. */
   readonly chunkBytes: number;

@@ -136,7 +136,7 @@ interface Taking {
   readonly place: string;
 }
 
-/** Yields the bytes of one record, whose beginning is held. What follows it is held afterwards. */
+/** Yields the bytes of one record, whose beginning is held. The bytes that follow it are held afterwards. */
 async function* takeContent({ held, sizeBytes, iterator, place }: Taking): AsyncGenerator<Uint8Array> {
   let leftBytes = sizeBytes;
   for (let piece = held.first; ; ) {

@@ -8,7 +8,7 @@ import type { LargePart, MessageKey } from "./smallest-messages.ts";
 import type { StoredBytes, StoredRun } from "./stored-run.ts";
 import type { ReadFrom } from "./thread-messages.ts";
 
-/** What a worker thread can do. Everything in it can be sent between threads. */
+/** The jobs of a worker thread. Everything in it can be sent between threads. */
 export type Job = PassJob | FilterJob | PickJob | GatherJob | GatherLargeJob | LatestJob | SealJob | IndexJob;
 
 /** Chunks that go into the written file as they are. */
@@ -79,7 +79,7 @@ export interface SealJob {
   readonly compression: Compression;
 }
 
-/** Reads all of a recording that nobody has indexed. */
+/** Reads all of a recording that has no index yet. */
 export interface IndexJob {
   readonly kind: "index";
   readonly readFrom: ReadFrom;

@@ -89,7 +89,7 @@ const SLACK_BYTES = 64;
 interface Reading {
   readonly run: PickedRun;
   readonly guessBytes: number;
-  /** What was read last, because messages that stand close together are read at once. */
+  /** The piece that was read last, because messages that stand close together are read at once. */
   readonly window: { offset: number; bytes: Uint8Array };
   readonly picking: Picking;
 }

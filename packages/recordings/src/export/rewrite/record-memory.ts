@@ -71,7 +71,7 @@ export class RecordMemory {
     return this.#memory.subarray(0, totalBytes);
   }
 
-  /** Starts over, in other memory if somebody else has this. */
+  /** Starts over, in other memory if another owner has this. */
   begin(isTaken: boolean): void {
     this.#sizeBytes = 0;
     this.#crc = 0;

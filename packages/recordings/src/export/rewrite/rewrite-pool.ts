@@ -44,7 +44,7 @@ class Lane implements RewriteLane {
   readonly waiting: WaitingJob[] = [];
   readonly #threads: Threads;
   readonly #underWay = new Set<Promise<unknown>>();
-  /** Not 0 once nobody wants the results any more. Threads look at it while they read. */
+  /** Not 0 once no caller wants the results any more. Threads look at it while they read. */
   readonly #stop = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(threads: Threads) {
@@ -153,7 +153,9 @@ function closedError(): Error {
   return new Error("the export was ended");
 }
 
-/** Bytes of messages do not lie in V8's heap. What does is short-lived, and would take 48 MB of each thread by default. */
+/**
+ * Bytes of messages do not lie in V8's heap. The objects that do are short-lived, and would take 48 MB of each thread by default.
+ */
 const MAX_YOUNG_GENERATION_SIZE_MB = 4;
 
 /** In the checkout the entry is TypeScript, in a build it is JavaScript. */

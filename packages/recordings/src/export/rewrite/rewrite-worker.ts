@@ -12,7 +12,7 @@ export type JobAnswer =
   | { readonly error: Error }
   | Question;
 
-/** `stop` is not 0 once nobody wants the result any more. */
+/** `stop` is not 0 once no caller wants the result any more. */
 export type ToWorker = { readonly job: Job; readonly stop: Int32Array } | Answer;
 
 const port = parentPort!;

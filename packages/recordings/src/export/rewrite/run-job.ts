@@ -46,7 +46,7 @@ export function createJobRunner(hold: HoldMemory): JobRunner {
   };
 }
 
-/** What the jobs of one thread use one after another. */
+/** The memory and tools that the jobs of one thread use one after another. */
 class Tools {
   readonly decompress: Decompressor;
   readonly scratch = createScratch();

@@ -91,7 +91,7 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
-/** What this thread does for a job that reads much. */
+/** The work of this thread for a job that reads much. */
 export interface JobMeans extends Partial<Pick<RandomAccessSource, "read">> {
   /** Asked before the job holds much memory. The memory is given back at the latest when the job ends. By default every turn is granted. */
   readonly hold?: HoldMemory | undefined;

@@ -177,7 +177,7 @@ function closeChunk({ bytes, filledBytes, ...rest }: OpenChunk): FilledChunk {
   return { records: bytes.subarray(0, filledBytes), ...rest };
 }
 
-/** What the head of a message record says. */
+/** The fields of the head of a message record. */
 interface MessageHead {
   /** The connection's number in the written bag. */
   readonly id: number;

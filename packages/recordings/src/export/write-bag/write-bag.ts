@@ -48,7 +48,7 @@ export type MessageOpener = () => AsyncIterable<BagBatch>;
  * computed from the source's index either, which knows neither the sizes of what it does not list nor which chunks are damaged.
  *
  * Throws `RecordingError` (`InvalidTime`) for a time that ROS cannot write, and `SourceChangedError` if the second time gave other
- * messages. What was yielded until then is not a whole file.
+ * messages. The bytes that were yielded until then are not a whole file.
  */
 export async function* writeBag(
   openMessages: MessageOpener,
@@ -116,7 +116,7 @@ function numbersOf({ position, connections, chunkInfos }: BagBody): BagNumbers {
   };
 }
 
-/** What stands behind the head of a bag, while it is being written. */
+/** The records behind the head of a bag, while it is being written. */
 export interface BagBody {
   /** Where the next byte stands in the file; after the last chunk, where the index stands. */
   position: number;
@@ -167,7 +167,7 @@ interface Storing {
 
 function startStoring(chunk: FilledChunk, how: Storing): Promise<StoredChunk> {
   const storing = storeChunk(chunk, how);
-  // Nobody awaits it any more if the messages end in an error or the reader goes away.
+  // It is not awaited any more if the messages end in an error or the reader goes away.
   storing.catch(() => undefined);
   return storing;
 }

@@ -16,7 +16,7 @@ export class McapOutput {
     return this.#position;
   }
 
-  /** `checksum` is the CRC-32 of the bytes, if somebody has computed it already. */
+  /** `checksum` is the CRC-32 of the bytes, if the caller has computed it already. */
   append(bytes: Uint8Array, checksum?: number): Uint8Array {
     this.#position += bytes.byteLength;
     const isSummed = checksum !== undefined;

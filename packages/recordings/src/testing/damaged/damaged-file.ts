@@ -3,7 +3,7 @@ export interface DamagedFile {
   readonly fileName: "run.mcap" | "run.bag";
   readonly seed: number;
   readonly bytes: Uint8Array;
-  /** What was done, one after another. */
+  /** The damage that was done, one step after another. */
   readonly damages: readonly string[];
   /** The messages of the sound files. */
   readonly originals: ReadonlySet<string>;

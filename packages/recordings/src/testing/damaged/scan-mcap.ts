@@ -3,10 +3,10 @@ import { slowDecompress } from "../slow-decompress.ts";
 import { keyOf, type ScannedMessage } from "./damaged-file.ts";
 
 /**
- * Scans damaged bytes for the whole chunks of MCAP files, byte by byte, and shares no code with our reader. A chunk is whole by its checksum,
- * or, without one, if records that make sense fill it. What a checksum proves says what a channel is, also in the summary; else what is said
- * most. Messages whose channel no whole chunk and no proven summary introduces are left out. Where one file ends and another begins is known
- * by the magic bytes and the header behind them.
+ * Scans damaged bytes for the whole chunks of MCAP files, byte by byte, and shares no code with our reader. A chunk is whole by its
+ * checksum, or, without one, if records that make sense fill it. The definition that a checksum proves says what a channel is, also in the
+ * summary; without one, the most frequent definition. Messages whose channel no whole chunk and no proven summary introduces are left out.
+ * Where one file ends and another begins is known by the magic bytes and the header behind them.
  */
 export function scanMcap(damaged: Uint8Array): ScannedMessage[] {
   const bytes = Buffer.from(damaged);
@@ -66,7 +66,7 @@ function* wholeChunks(bytes: Buffer): Generator<WholeChunk> {
   }
 }
 
-/** What stands in a damaged chunk whose ends are true belongs to it: it may be a chunk that a message holds. */
+/** A record in a damaged chunk whose ends are true belongs to it: it may be a chunk that a message holds. */
 function endOfDamaged(bytes: Buffer, at: number): number | undefined {
   const end = headOf(bytes, at)?.end;
   if (end === undefined || end - at - HEAD_BYTES !== lengthAt(bytes, at)) return undefined;

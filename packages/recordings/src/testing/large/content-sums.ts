@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 
-/** What messages come to, in whichever order they are added. */
+/** The sums of messages, in whichever order they are added. */
 export interface ContentSums {
   count: number;
   sum: number;

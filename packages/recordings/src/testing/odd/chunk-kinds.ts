@@ -2,7 +2,7 @@ import type { Dice } from "./dice.ts";
 import { alsoLie, type ChunkSpan, chunksOf, type Draft, type DraftChunk, type Lie, withChunks } from "./draft.ts";
 import type { OddKind } from "./kind.ts";
 
-/** What the head of a chunk says of it. Spec: MCAP "Chunk". */
+/** The statements of the head of a chunk. Spec: MCAP "Chunk". */
 export const chunkKinds: readonly OddKind[] = [
   wrongSpan("chunk times of 0", () => ({ startNs: 0n, endNs: 0n })),
   wrongSpan("chunk times that are too narrow", ({ startNs, endNs }) => {

@@ -2,7 +2,7 @@ import type { Dice } from "./dice.ts";
 import { chunksOf, type Draft, type DraftItem, messagesOf, withChunks, withMessages, withRecords } from "./draft.ts";
 import type { OddKind } from "./kind.ts";
 
-/** What is recorded, and in which order. */
+/** The recorded messages, and their order. */
 export const contentKinds: readonly OddKind[] = [
   {
     name: "unsorted messages in a chunk",

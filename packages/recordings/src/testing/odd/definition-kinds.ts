@@ -92,7 +92,7 @@ function changeOf(dice: Dice): Partial<ChannelFields> {
   return dice.pick([{ topic: "/other" }, { messageEncoding: "other" }, { metadata: [["other", "1"]] as const }]);
 }
 
-/** Nobody can say which one the messages of the channel belong to. */
+/** It is not known which one the messages of the channel belong to. */
 function redefineChannel(draft: Draft, dice: Dice): Draft {
   const channel = dice.pick(draft.channels);
   const again: DraftItem = { kind: "channel", channel: { ...channel, ...changeOf(dice) } };

@@ -29,7 +29,7 @@ export interface Draft {
 
 export type Compression = "" | "lz4" | "zstd";
 
-/** What may stand in a chunk. */
+/** The records that may stand in a chunk. */
 export type DraftRecord =
   | { readonly kind: "schema"; readonly schema: SchemaFields }
   | { readonly kind: "channel"; readonly channel: ChannelFields }
@@ -54,7 +54,7 @@ export interface DraftChunk {
   readonly head: Lie<ChunkSpan>;
   readonly indexes: Lie<readonly MessageIndexFields[]>;
   readonly added: Uint8Array;
-  /** What stands between the chunk and its indexes. */
+  /** The records between the chunk and its indexes. */
   readonly gap?: Uint8Array;
   /** True if the summary knows nothing of it. */
   readonly isHidden?: boolean;
@@ -78,7 +78,7 @@ export interface DraftSummary {
   readonly chunkIndexes: Lie<readonly ChunkIndexFields[]>;
   /** Where attachments and metadata records are said to stand. */
   readonly places: Lie<IndexedPlace>;
-  /** What the summary offsets say. */
+  /** The statements of the summary offsets. */
   readonly offsets: Lie<readonly (readonly [opcode: number, place: IndexedPlace])[]>;
   /** The whole section. */
   readonly section: Lie<Uint8Array>;

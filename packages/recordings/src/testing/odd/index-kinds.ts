@@ -3,7 +3,7 @@ import { alsoLie, chunksOf, type Draft, type Lie, withChunks } from "./draft.ts"
 import type { OddKind } from "./kind.ts";
 import { type MessageIndexFields, record } from "./record-bytes.ts";
 
-/** What the message indexes behind a chunk say of it. Spec: MCAP "Message Index". */
+/** The statements of the message indexes behind a chunk. Spec: MCAP "Message Index". */
 export const indexKinds: readonly OddKind[] = [
   lyingIndexes("message indexes with wrong offsets", "wrong", (dice) => {
     const difference = dice.pick([1, 9, 31, -1]);

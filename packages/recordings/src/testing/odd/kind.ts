@@ -9,7 +9,10 @@ export interface OddKind {
    * a reader may refuse it, but may not give less than all without saying so.
    */
   readonly grade: "legal" | "wrong";
-  /** What it fights for: of kinds that share one of these a file has one at most, because together they would undo each other. */
+  /**
+   * The part of the file that it changes: of kinds that share one of these a file has one at most, because together they would undo each
+   * other.
+   */
   readonly rivals?: readonly string[];
   /** Costs much, so it is seldom taken. */
   readonly isRare?: boolean;

@@ -12,7 +12,7 @@ import {
 } from "./record-bytes.ts";
 import { makeChunk } from "./sound-draft.ts";
 
-/** What stands where, and what stands between. */
+/** The records and their places, and those between. */
 export const placeKinds: readonly OddKind[] = [
   { name: "empty chunks", grade: "legal", twist: (draft, dice) => insertEmptyChunks(draft, dice, [[0n, 0n]]) },
   { name: "empty chunks with times", grade: "wrong", twist: (draft, dice) => insertEmptyChunks(draft, dice, nonsense) },

@@ -6,7 +6,7 @@ import type { Content } from "./content-key.ts";
 export interface Written {
   /** The messages in the order of the file. */
   readonly messages: Content[];
-  /** What the file says of what was left out: the metadata records named `downlink.export`. */
+  /** The report in the file of the parts that were left out: the metadata records named `downlink.export`. */
   readonly reported: ReadonlyMap<string, string>[];
 }
 

@@ -3,7 +3,7 @@ import { alsoLie, chunksOf, type Draft, type Lie, withChunks, withSummary } from
 import type { OddKind } from "./kind.ts";
 import type { ChunkIndexFields, StatisticsFields } from "./record-bytes.ts";
 
-/** What the chunk indexes in the summary say. Spec: MCAP "Chunk Index". */
+/** The statements of the chunk indexes in the summary. Spec: MCAP "Chunk Index". */
 export const chunkIndexKinds: readonly OddKind[] = [
   lyingChunkIndexes(
     "a chunk index that is missing",
@@ -72,7 +72,7 @@ export const chunkIndexKinds: readonly OddKind[] = [
   lyingChunkIndexes("chunk indexes in another order", "legal", (dice) => (list) => dice.shuffle(list)),
 ];
 
-/** What the statistics say. Spec: MCAP "Statistics". */
+/** The statements of the statistics. Spec: MCAP "Statistics". */
 export const statisticsKinds: readonly OddKind[] = [
   lyingStatistics("statistics of no messages", () => ({ messageCount: 0, channelCounts: [], startNs: 0n, endNs: 0n })),
   lyingStatistics("statistics of a wrong count", (truth, dice) => ({
