@@ -4,7 +4,7 @@ import type { Client } from "@downlink/client";
 import { api, type Capability, ErrorBody, MAX_VIEW_LINKS, MAX_VIEW_SECONDS } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { newId } from "../../db/ids.ts";
-import { forgetViewLinks } from "../../keeping/sweep/forget-view-links.ts";
+import { forgetViewLinks } from "../../keeping/sweep/forget-rows.ts";
 import { endUnseenLinks } from "../../organization/projects/end-unseen-links.ts";
 import { Browser } from "../../organization/sign-in/testing/browser.ts";
 import { untilBlocking } from "../../testing/lock-waits.ts";

@@ -1,11 +1,9 @@
-import { forgetAuditEntries } from "../../calls/audit-log/forget-entries.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import { forgetOldAnswers } from "../../calls/serve/kept-answers.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { forgetSessions } from "../../process/credentials/forget-sessions.ts";
 import { holdForRemoval } from "../../recovery/held-deployment.ts";
 import { forgetOldEntries } from "../../recovery/note-entries.ts";
-import { forgetViewLinks } from "./forget-view-links.ts";
+import { forgetAuditEntries, forgetSessions, forgetViewLinks } from "./forget-rows.ts";
 import { DEFAULT_AGE_HOURS, sweep } from "./sweep.ts";
 import type { Finding } from "./sweep-objects.ts";
 

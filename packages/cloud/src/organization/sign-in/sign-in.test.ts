@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { eventually } from "@downlink/recordings/testing";
-import { forgetSessions } from "../../process/credentials/forget-sessions.ts";
+import { forgetSessions } from "../../keeping/sweep/forget-rows.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
 import { Browser, PASSWORD } from "./testing/browser.ts";

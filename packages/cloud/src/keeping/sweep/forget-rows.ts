@@ -1,0 +1,32 @@
+import type { Database } from "../../db/client.ts";
+import { SESSION_IDLE_NS } from "../../process/credentials/find-session.ts";
+
+const ROWS_A_STATEMENT = 10_000;
+
+/** Removes the rows of view links that have expired and whose keys made no other one since. */
+export async function forgetViewLinks({ prisma }: Pick<Database, "prisma">, nowNs: bigint): Promise<void> {
+  await prisma.viewLink.deleteMany({ where: { expiresAtNs: { lte: nowNs } } });
+}
+
+/** Removes the rows of sessions that have ended, of invitations and links for a password that are too old, and of tries that are over. */
+export async function forgetSessions({ prisma }: Pick<Database, "prisma">, nowNs: bigint): Promise<void> {
+  const hasEnded = [
+    { expiresAtNs: { lte: nowNs } },
+    { isOfProgram: false, lastUsedAtNs: { lte: nowNs - SESSION_IDLE_NS } },
+  ];
+  await prisma.signInSession.deleteMany({ where: { OR: hasEnded } });
+  await prisma.deviceSignIn.deleteMany({ where: { expiresAtNs: { lte: nowNs } } });
+  await prisma.passwordReset.deleteMany({ where: { expiresAtNs: { lte: nowNs } } });
+  await prisma.invitation.deleteMany({ where: { expiresAtNs: { lte: nowNs } } });
+  await prisma.failedTry.deleteMany({ where: { endsAtNs: { lte: nowNs } } });
+}
+
+/** Removes the entries of the audit log from before this time, some at a time. */
+export async function forgetAuditEntries({ prisma }: Pick<Database, "prisma">, beforeNs: bigint): Promise<void> {
+  let removed: number;
+  do {
+    removed = await prisma.$executeRaw`
+      DELETE FROM "AuditEntry" WHERE id IN (
+        SELECT id FROM "AuditEntry" WHERE "atNs" < ${beforeNs} ORDER BY "atNs" LIMIT ${ROWS_A_STATEMENT})`;
+  } while (removed === ROWS_A_STATEMENT);
+}
