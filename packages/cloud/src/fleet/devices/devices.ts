@@ -13,10 +13,9 @@ import { readPropertyChanges } from "../../organization/custom-properties/find-p
 import { applyPropertyChanges } from "../../organization/custom-properties/property-values.ts";
 import { resolveProject, tenancyOf } from "../../organization/projects/find-project.ts";
 import { createDeviceRow } from "./create-device.ts";
-import { releaseAgent, withAgent } from "./device-agents.ts";
+import { listAgentHistory, releaseAgent, withAgent } from "./device-agents.ts";
 import { selectDeviceRows, toDevice, toDeviceWithAgent } from "./device-rows.ts";
 import { chooseNamed, findDevice, lockDevice, lockDeviceToDelete } from "./find-device.ts";
-import { listAgentHistory } from "./list-agent-history.ts";
 import { listDevices } from "./list-devices.ts";
 import { getPropertyInterval, listPropertyHistory, setPastProperty } from "./property-history.ts";
 import { recordPropertyChanges } from "./record-properties.ts";

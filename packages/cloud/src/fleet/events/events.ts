@@ -4,12 +4,11 @@ import { writeEvent } from "../../background/outbox/outbox.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, throwNotFound } from "../../core/errors.ts";
+import { invalid, invalidAt, throwNotFound } from "../../core/errors.ts";
 import { joinOneConnection } from "../../db/one-connection.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { readPropertyChanges } from "../../organization/custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../../organization/custom-properties/property-values.ts";
-import { requireConformance } from "../../organization/event-types/require-conformance.ts";
 import { tenancyOf, visibleTo } from "../../organization/projects/find-project.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { type EventRow, eventColumns, selectEvent, toEvent, toEventFromJoin } from "./event-rows.ts";
@@ -113,4 +112,32 @@ async function lockEvent(tx: Transaction, ctx: Ctx, id: string): Promise<EventRo
 async function publishUpdate(tx: Transaction, { orgId, row }: { orgId: string; row: EventRow }): Promise<void> {
   const { id, projectId, updatedAtNs: occurredAtNs } = row;
   await writeEvent(tx, { type: "event.updated", orgId, projectId, occurredAtNs, payload: { event: { id } } });
+}
+
+interface TypedEvent {
+  readonly orgId: string;
+  readonly eventTypeId: string;
+  readonly properties: PropertyValues;
+}
+
+/**
+ * An event conforms if it has every property that its type requires. It may have others, because it keeps its properties when its type
+ * changes. This is checked when type or properties are sent, not at every change: a requirement that is added later keeps no caller from
+ * moving an event. Throws a 400 that names each missing property, and a 404 for a type that does not exist. The type stays as it is until
+ * the transaction ends. spec: Events/Create
+ */
+async function requireConformance(tx: Transaction, { orgId, eventTypeId, properties }: TypedEvent): Promise<void> {
+  const [type] = await tx.$queryRaw<{ name: string }[]>`
+    SELECT name FROM "EventType" WHERE id = ${eventTypeId} AND "orgId" = ${orgId} FOR SHARE`;
+  if (!type) throwNotFound(`event type ${eventTypeId}`);
+  const required = await tx.eventTypeProperty.findMany({
+    where: { eventTypeId, isRequired: true },
+    select: { customProperty: { select: { key: true } } },
+    orderBy: { position: "asc" },
+  });
+  const missing = required.map((use) => use.customProperty.key).filter((key) => !Object.hasOwn(properties, key));
+  if (missing.length === 0) return;
+  const message = `is required by the event type "${type.name}"`;
+  const details = missing.map((key) => ({ path: `properties.${key}`, message }));
+  throw invalidAt(details);
 }
