@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { Deps } from "../calls/context/context.ts";
 import { CommandError } from "../core/command-error.ts";
-import { describeMove } from "../keeping/stores/describe-move.ts";
 import { requireUsable } from "../store/bucket-uploads/open-store.ts";
 import { addressOf, type StoreSettings } from "../store/bucket-uploads/store-address.ts";
 import { acceptMissing } from "./adoption/accept-missing.ts";
 import { describeWalk } from "./adoption/describe-walk.ts";
 import { acceptStore, confirmDeletion, describeRecovery, endByHand } from "./adoption/recover-by-hand.ts";
+import { describeMove } from "./copying/current-move.ts";
 import { rebuild } from "./rebuilding/rebuild.ts";
 
 type Use = (deps: Deps, config: StoreSettings, stopped: Promise<void>) => Promise<void>;

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
+import type pg from "pg";
 import type { Deps } from "../../calls/context/context.ts";
 import { ApiError } from "../../core/errors.ts";
+import { Prisma } from "../../db/generated/client.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { requireRightStore } from "../../keeping/stores/open-stores.ts";
 import { findMove, type StoreMove } from "../../keeping/stores/store-move.ts";
@@ -16,15 +18,18 @@ import {
   type StoreSettings,
 } from "../../store/bucket-uploads/store-address.ts";
 import { findLost } from "../replay/find-lost.ts";
-import { abandonMove } from "./abandon-move.ts";
 import { beginMove, requireApart } from "./begin-move.ts";
 import type { CopyDeps } from "./copy-deps.ts";
 import { CopyError } from "./copy-errors.ts";
 import { type CopyExit, copyExits } from "./copy-exits.ts";
 import { copyStore } from "./copy-store.ts";
-import { holdTurn } from "./hold-turn.ts";
+import { abandonMove } from "./current-move.ts";
 import { openTarget } from "./open-target.ts";
 import { type BucketFlags, readTarget, settingsOf } from "./read-target.ts";
+
+/** The first of the two numbers of an advisory lock of Postgres is that of `calls/recovery/removals-held.ts`. */
+const COPIES = 72707370;
+const ONE_COPY = 3;
 
 type CommandDeps = Pick<Deps, "db" | "blobs" | "jobs" | "signer" | "publicUrl" | "clock" | "log">;
 
@@ -134,4 +139,22 @@ function requireSameTarget({ target }: StoreMove, flags: CopyFlags, settings: Se
 
 function write(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** One command copies at a time. The lock is that of a connection, so that it ends with this process. */
+async function holdTurn(pool: pg.Pool): Promise<AsyncDisposable> {
+  const client = await pool.connect();
+  const { rows } = await client.query<{ isMine: boolean }>(
+    Prisma.sql`SELECT pg_try_advisory_lock(${COPIES}, ${ONE_COPY}) AS "isMine"`,
+  );
+  if (!rows[0]!.isMine) {
+    client.release();
+    throw new CopyError("another command copies to another store at this moment");
+  }
+  return {
+    async [Symbol.asyncDispose]() {
+      await client.query(Prisma.sql`SELECT pg_advisory_unlock_all()`).catch(() => {}); // a lost connection holds no lock
+      client.release(true);
+    },
+  };
 }
