@@ -7,8 +7,6 @@ import type { CustomPropertyModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { onUniqueViolation } from "../../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
-import { forgetDeviceProperty } from "./forget-device-property.ts";
-import { hasChoices, toCustomProperty } from "./property-rows.ts";
 import { findUsedProperties } from "./property-usage.ts";
 
 type Contract = typeof api.customProperties;
@@ -126,4 +124,37 @@ async function requireUnused(tx: Transaction, { id, orgId, key, resourceType }: 
 function keyTaken({ key, resourceType }: { key: string; resourceType: PropertyResourceType }) {
   const sentence = `there is a custom property of ${resourceType}s with the key "${key}" already`;
   return onUniqueViolation(() => refuse("NameTaken", sentence));
+}
+
+interface Forgotten {
+  readonly orgId: string;
+  readonly key: string;
+  readonly nowNs: bigint;
+}
+
+/** Takes a key from all devices, now and in their history. The caller has locked the property. spec: Custom properties/Delete */
+async function forgetDeviceProperty(tx: Transaction, { orgId, key, nowNs }: Forgotten): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE "Device" SET properties = properties - ${key}, "updatedAtNs" = ${nowNs}
+    WHERE "orgId" = ${orgId} AND properties ? ${key}`;
+  await tx.$executeRaw`DELETE FROM "DevicePropertyInterval" WHERE "orgId" = ${orgId} AND key = ${key}`;
+}
+
+function toCustomProperty(row: CustomPropertyModel, hasAssociatedData: boolean): Complete<CustomProperty> {
+  const choices = hasChoices(row.valueType) ? row.enumValues : undefined;
+  return {
+    id: row.id,
+    key: row.key,
+    label: row.label,
+    resourceType: row.resourceType,
+    valueType: row.valueType,
+    values: choices,
+    enumValues: choices,
+    hasAssociatedData,
+  };
+}
+
+/** Says whether values are chosen among `enumValues`. */
+function hasChoices(valueType: PropertyValueType): boolean {
+  return valueType === "enum" || valueType === "multi-enum";
 }

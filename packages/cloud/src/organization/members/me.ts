@@ -1,13 +1,17 @@
 import type { api, Input, Me, SignInSession } from "@downlink/protocol";
+import { findActor } from "../../calls/audit-log/find-actor.ts";
+import { writeEntry } from "../../calls/audit-log/write-entry.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
 import { callerId } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { throwNotFound } from "../../core/errors.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
+import { withTransaction } from "../../db/transaction.ts";
 import { SESSION_IDLE_NS } from "../../process/credentials/find-session.ts";
+import { hashInTurn, provePassword } from "../../process/passwords/prove-password.ts";
 import { visibleProjects } from "../projects/find-project.ts";
-import { changePassword } from "./change-password.ts";
 import { readBackupState } from "./judge-backup-age.ts";
+import { setPassword } from "./new-password.ts";
 
 type Contract = typeof api.me;
 
@@ -87,4 +91,28 @@ async function endSessions(ctx: Ctx): Promise<{ ended: number }> {
 /** A member's sessions, or those that were exchanged from the calling key. */
 function filterOwnSessions({ caller }: Ctx) {
   return caller.kind === "apiKey" ? { apiKeyId: caller.keyId } : { memberId: caller.memberId };
+}
+
+/** A refusal is no 401, which would say that the session has ended. */
+async function changePassword(
+  ctx: Ctx,
+  { password, newPassword }: Input<typeof api.me.changePassword>,
+): Promise<{ ended: number }> {
+  const { caller, db, clock } = ctx;
+  if (caller.kind !== "member" || caller.isOfProgram)
+    refuse("WrongCredentialKind", "only a member who signed in with a browser has a password to change");
+  if (!ctx.signIns.takesPasswords) refuse("SignInRefused", "passwords are off here: sign in at the provider");
+  const { memberId, accountId, sessionId, orgId } = caller;
+  const { email } = await db.prisma.account.findUniqueOrThrow({ where: { id: accountId } });
+  const tried = { email, address: ctx.address(), accountId };
+  const account = await provePassword(ctx, tried, password);
+  if (!account) refuse("SignInRefused", "password is not the one that counts until now");
+  const passwordHash = await hashInTurn(ctx, tried, newPassword);
+  return withTransaction(db, async (tx) => {
+    const ended = await setPassword(tx, { accountId, passwordHash, sessionId });
+    const change = { operation: "me.changePassword", resourceKind: "member", resourceId: memberId } as const;
+    const after = { email, endedSessions: ended };
+    await writeEntry(tx, await findActor(tx, ctx), { orgId, nowNs: clock.nowNs(), ...change, after });
+    return { ended };
+  });
 }

@@ -1,15 +1,19 @@
-import { type api, type Input, Member } from "@downlink/protocol";
+import { type api, type Input, Member, type PasswordReset } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Shown } from "../../calls/serve/again.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
+import { refuse } from "../../core/errors.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { hashToken, mintToken } from "../../process/credentials/mint.ts";
 import { endUnseenLinks } from "../projects/end-unseen-links.ts";
 import { findMember, toMember, withAccount } from "./member-rows.ts";
-import { holdMembers, requireAnAdmin, requireHeldRole } from "./require-role.ts";
-import { resetPassword } from "./reset-password.ts";
+import { holdAccount, holdMembers, requireAnAdmin, requireHeldRole } from "./require-role.ts";
 
 type Contract = typeof api.members;
+
+/** How long the link for a new password is valid. */
+const RESET_LIFE_NS = 86_400n * 1_000_000_000n;
 
 export const members: Handlers<Contract> = {
   list: listMembers,
@@ -17,6 +21,7 @@ export const members: Handlers<Contract> = {
   delete: deleteMember,
   resetPassword,
 };
+
 export const shownMember: Shown = {
   schema: Member,
   read: (ctx, { id }: { readonly id: string }) =>
@@ -58,5 +63,35 @@ async function deleteMember(ctx: Ctx, { id }: Input<Contract["delete"]>): Promis
     if (role === "admin") await requireAnAdmin(tx, orgId);
     await tx.account.deleteMany({ where: { id: accountId, members: { none: {} } } });
     return { id };
+  });
+}
+
+/**
+ * The link goes to the caller, who gives it to the member. So a caller makes it only if it may do all that the member may do, and never for
+ * an account that opens another organization, too: the admins there did not ask.
+ */
+async function resetPassword(
+  ctx: Ctx,
+  { id }: Input<typeof api.members.resetPassword>,
+): Promise<Complete<PasswordReset>> {
+  const { db, clock, caller } = ctx;
+  if (!ctx.signIns.takesPasswords) refuse("SignInRefused", "passwords are off here: members sign in at the provider");
+  const token = mintToken("dl_rst");
+  const createdAtNs = clock.nowNs();
+  const expiresAtNs = createdAtNs + RESET_LIFE_NS;
+  return withTransaction(db, async (tx) => {
+    await holdMembers(tx, caller.orgId);
+    const member = await findMember(tx, ctx, id);
+    requireHeldRole(ctx, member.role);
+    const { accountId } = member;
+    await holdAccount(tx, accountId);
+    if ((await tx.accountIdentity.count({ where: { accountId } })) > 0)
+      refuse("Conflict", `${member.account.email} has no password, but signs in at the provider`);
+    const isElsewhere = (await tx.member.count({ where: { accountId, orgId: { not: caller.orgId } } })) > 0;
+    if (isElsewhere && !(caller.kind === "apiKey" && caller.isCommandLine))
+      refuse("Conflict", "the account is a member of another organization, too: ask the operator for the link");
+    const data = { tokenSha256: hashToken(token), createdAtNs, expiresAtNs };
+    await tx.passwordReset.upsert({ where: { accountId }, create: { accountId, ...data }, update: data });
+    return { ...toMember(member), expiresAt: expiresAtNs, link: `${ctx.publicUrl()}/sign-in/reset#${token}` };
   });
 }

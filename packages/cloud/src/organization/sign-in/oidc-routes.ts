@@ -10,10 +10,13 @@ import type { IdentityProvider } from "../../process/identity-provider/identity-
 import { noteOrWarn } from "../../recovery/note-entries.ts";
 import { SESSION_SECONDS } from "../members/begin-session.ts";
 import { leadBack } from "./failed-sign-in.ts";
-import { readNext } from "./next-path.ts";
 import { preLoginCookie, readPreLogin, removePreLogin } from "./pre-login.ts";
 import { signInProven } from "./provider-sign-in.ts";
 import { strangerOf } from "./session-routes.ts";
+
+/** After its first slash is a letter or digit, so that no browser and no proxy takes what follows for a host. */
+const NEXT_PATH = /^\/([A-Za-z0-9_?#][\x21-\x5b\x5d-\x7e]*)?$/;
+const MAX_NEXT_LENGTH = 1000;
 
 /** Serves the sign-in at a provider of OpenID Connect: the way there, and the way back. A browser is led along both. */
 export function oidcRoutesOf(app: Hono<Env>, deps: Deps): void {
@@ -91,4 +94,17 @@ function readSingle(c: Context<Env>, name: string): string | undefined {
 function forbidKeeping(c: Context<Env>): void {
   c.header("Cache-Control", "no-store");
   c.header("Referrer-Policy", "no-referrer");
+}
+
+/** Returns where the browser goes after the sign-in: a path of our own, or `/`. */
+function readNext(text: string | undefined, publicUrl: string): string {
+  if (text === undefined || text === "") return "/";
+  if (text.length > MAX_NEXT_LENGTH || !NEXT_PATH.test(text)) return refuseNext();
+  const { origin, pathname, search, hash } = new URL(text, publicUrl);
+  if (origin !== new URL(publicUrl).origin || pathname.startsWith("//")) return refuseNext();
+  return `${pathname}${search}${hash}`;
+}
+
+function refuseNext(): never {
+  return invalid("next", "must be a path of this service, such as /recordings");
 }
