@@ -1,8 +1,7 @@
 import { getCompileCacheDir } from "node:module";
 import { dirname, extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { RandomAccessSource } from "@downlink/recordings";
-import { openHeldMemory } from "./held-memory.ts";
+import { largeMemory, type RandomAccessSource } from "@downlink/recordings";
 import { ThreadFailedError, ThreadOutOfMemoryError } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 import type { Answer, FromThread, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
@@ -134,4 +133,32 @@ function toFault(error: unknown, { heapMegabytes }: IndexingLimits): Error {
   return isFull
     ? new ThreadOutOfMemoryError(heapMegabytes)
     : new ThreadFailedError("the indexing thread failed", error);
+}
+
+/** The share of a thread in the memory that the whole process shares. Disposing gives all of it back. */
+interface HeldMemory extends Disposable {
+  /** Resolves when its turn has come. Throws the signal's reason if the signal is aborted before. */
+  take(id: number, sizeBytes: number): Promise<void>;
+  release(id: number): void;
+}
+
+function openHeldMemory(signal: AbortSignal): HeldMemory {
+  const held = new Map<number, Disposable>();
+  const ended = new AbortController();
+  const release = (id: number): void => {
+    held.get(id)?.[Symbol.dispose]();
+    held.delete(id);
+  };
+  return {
+    async take(id, sizeBytes) {
+      const turn = await largeMemory.take(sizeBytes, AbortSignal.any([signal, ended.signal]));
+      held.set(id, turn);
+      if (ended.signal.aborted) release(id);
+    },
+    release,
+    [Symbol.dispose]() {
+      ended.abort();
+      for (const id of [...held.keys()]) release(id);
+    },
+  };
 }
