@@ -7,8 +7,7 @@ import { request } from "undici";
 import { filesOf } from "../../store/blobs/file-layout.ts";
 import { serveFileStore } from "../../store/blobs/testing/open-file-store.ts";
 import { inPieces, newKey } from "../../store/blobs/testing/pieces.ts";
-import { parseRange } from "./byte-range.ts";
-import { sendBlob } from "./download.ts";
+import { parseRange, sendBlob } from "./download.ts";
 import { sliceOf } from "./slice-of.ts";
 import { serveRoutes } from "./testing/serve-routes.ts";
 

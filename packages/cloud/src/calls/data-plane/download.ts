@@ -6,13 +6,13 @@ import { ApiError } from "../../core/errors.ts";
 import type { ByteRange } from "../../store/blobs/blob-store.ts";
 import { type StreamOptions, streamBody } from "../answers/stream-response.ts";
 import type { Env } from "../connections/env.ts";
-import { parseRange } from "./byte-range.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import type { Sendable } from "./slice-of.ts";
 
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/i;
 /** A browser runs pages, scripts and styles, also if one of our own pages refers to them. */
 const ACTIVE = /html|xml|svg|script|css|multipart|message/i;
+const RANGE = /^bytes=(?<first>\d{0,15})-(?<last>\d{0,15})$/i;
 
 export interface Download extends Pick<StreamOptions, "controller" | "onFailure"> {
   /** The tag without quotes. */
@@ -81,4 +81,22 @@ function wantedRange(c: Context, sizeBytes: number, etag: string): ByteRange | "
 function newOutsideError(c: Context, sizeBytes: number): ApiError {
   c.header("Content-Range", `bytes */${sizeBytes}`);
   return new ApiError("RangeNotSatisfiable", `the range lies outside of the object's ${sizeBytes} bytes`);
+}
+
+/**
+ * Reads a `Range` header: returns one range, `"unsatisfiable"` for a range that lies outside of the object, or undefined if the whole
+ * object is to be sent: without a header, with several ranges (which a server may ignore), and with a malformed one. spec: RFC 9110 §14
+ */
+export function parseRange(header: string | undefined, sizeBytes: number): ByteRange | "unsatisfiable" | undefined {
+  const found = RANGE.exec(header?.replaceAll(" ", "") ?? "")?.groups as { first: string; last: string } | undefined;
+  if (!found || (found.first === "" && found.last === "")) return undefined;
+  if (found.first === "") return toRange(Math.max(0, sizeBytes - Number(found.last)), sizeBytes - 1);
+  const start = Number(found.first);
+  const last = found.last === "" ? Number.POSITIVE_INFINITY : Number(found.last);
+  if (last < start) return undefined;
+  return toRange(start, Math.min(last, sizeBytes - 1));
+}
+
+function toRange(start: number, endInclusive: number): ByteRange | "unsatisfiable" {
+  return start <= endInclusive ? { start, endInclusive } : "unsatisfiable";
 }
