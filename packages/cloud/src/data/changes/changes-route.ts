@@ -1,4 +1,4 @@
-import { api, type Changes, type Input, MAX_WAITING_CHANGES } from "@downlink/protocol";
+import { api, type Changes, EVERY_CAPABILITY, type Input, MAX_WAITING_CHANGES } from "@downlink/protocol";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
 import { encodeJson } from "../../calls/answers/encode-json.ts";
@@ -11,9 +11,9 @@ import { openContext } from "../../calls/serve/serve.ts";
 import { callerId } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { ApiError } from "../../core/errors.ts";
+import { seesProject, visibleIn } from "../../organization/projects/find-project.ts";
 import { ChangeFeed, type Waiter } from "./change-feed.ts";
 import { formatPlace, type News, type Place, parsePlace, readNews } from "./read-changes.ts";
-import { requireProject, seenChanges } from "./seen-changes.ts";
 
 const { list } = api.changes;
 const STREAM_MS = 10 * 60_000;
@@ -31,7 +31,7 @@ export function changesRoute(app: Hono<Env>, deps: Deps): void {
   app.get(list.path, async (c) => {
     const ctx = (await openContext(c, deps, list.access)) as Ctx;
     const input = (await parseInput(c, list)) as Input<typeof list>;
-    await requireProject(ctx, input.projectId);
+    await visibleIn(ctx, input.projectId);
     const isStream = c.req.header("accept")?.includes("text/event-stream") === true;
     const since = (isStream ? c.req.header("last-event-id") : undefined) ?? input.since;
     const first = await readNews(ctx, ctx.caller.orgId, since === undefined ? undefined : parsePlace(since));
@@ -74,7 +74,7 @@ async function waitForNews(call: Call, place: Place, waitSeconds: number): Promi
   waiting.feed.add(waiter);
   const news = await promise.finally(() => waiting.feed.remove(waiter));
   const now = await open();
-  await requireProject(now, projectId);
+  await visibleIn(now, projectId);
   return seenChanges(now, news, projectId);
 }
 
@@ -120,7 +120,7 @@ function stream(call: Call, first: News): Response {
 /** Throws if the caller has lost its access. */
 async function nextText({ open, projectId }: Call, news: News): Promise<string> {
   const now = await open();
-  await requireProject(now, projectId);
+  await visibleIn(now, projectId);
   const seen = seenChanges(now, news, projectId);
   return isNews(seen) ? eventText(seen) : `id: ${formatPlace(news.place)}\n:\n\n`;
 }
@@ -142,4 +142,16 @@ function takePlace({ ctx, waiting: { counts } }: Call): Disposable {
       else counts.delete(id);
     },
   };
+}
+
+/** Returns the changes that the caller may list, each thing once. */
+function seenChanges(ctx: Ctx, { rows, place, isMissed }: News, projectId: string | undefined): Complete<Changes> {
+  const { capabilities } = ctx.caller;
+  const lists = (kind: string) => capabilities.includes(EVERY_CAPABILITY) || capabilities.includes(`${kind}s.list`);
+  const seen = rows.filter(
+    (row) =>
+      lists(row.kind) && seesProject(ctx, row.projectId) && (projectId === undefined || row.projectId === projectId),
+  );
+  const each = new Map(seen.map((row) => [`${row.kind} ${row.id}`, { ...row, deviceId: row.deviceId ?? undefined }]));
+  return { changes: [...each.values()], next: formatPlace(place), isMissed };
 }

@@ -3,6 +3,7 @@
 // on its recordings, so that a transaction which imports or deletes one counts the new episodes too. An event without an imported recording
 // is 400, because its episode would be empty for ever. A given range need not touch the recordings.
 
+import { createHash } from "node:crypto";
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import { creatorOf } from "../../core/callers.ts";
@@ -11,7 +12,6 @@ import { invalidAt, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
-import { identityOf } from "./episode-identity.ts";
 import { type EventSnapshot, snapshotEvents } from "./snapshot-events.ts";
 import { type NewEpisode, storeEpisodes } from "./store-episodes.ts";
 
@@ -133,4 +133,12 @@ function spanOf(members: readonly HeldRecording[]): { startNs: bigint; endNs: bi
     if (member.endNs > endNs) endNs = member.endNs;
   }
   return { startNs, endNs };
+}
+
+/** Equal for episodes of the same time range and recordings, in whatever order. spec: Episodes: "match exactly" */
+function identityOf({ startNs, endNs, recordingIds }: Pick<NewEpisode, "startNs" | "endNs" | "recordingIds">): string {
+  const members = [...new Set(recordingIds)].sort();
+  return createHash("sha256")
+    .update(JSON.stringify([String(startNs), String(endNs), ...members]))
+    .digest("hex");
 }

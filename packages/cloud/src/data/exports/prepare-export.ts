@@ -1,6 +1,6 @@
 import {
   type api,
-  type DataDamage,
+  DataDamage,
   type Input,
   MAX_UNKNOWN_TOPICS,
   type MissingData,
@@ -14,13 +14,13 @@ import { sourcesByTopic } from "./by-topic.ts";
 import { exportFileName } from "./export-file-name.ts";
 import { type ExportSelection, packSelection } from "./export-selection.ts";
 import { type Selected, type SelectedRecording, selectSources, toNs } from "./select-sources.ts";
-import { sumDamage } from "./sum-damage.ts";
 import { findTopicSets, findUnknownTopics } from "./topic-sets.ts";
 
 type Body = Input<(typeof api.exports)["create"]>;
 
 /** The next link queues the rest. */
 const MAX_INDEX_JOBS = 100;
+const MOST_REASONS = 10;
 
 export interface PreparedExport {
   /** The selection in the form of {@link packSelection}. */
@@ -120,4 +120,26 @@ function toOutput({ outputFormat, compressionFormat: compression }: Body): Expor
   if (format === "mcap") return { format, compression };
   if (compression === "zstd") invalid("compressionFormat", "must be lz4 or left out for a bag, which cannot be zstd");
   return { format, compression };
+}
+
+/**
+ * Sums the damage of several recordings; undefined if none is damaged. Damage is reported before a download: in the recording, in the answer
+ * that has the link, and in the stream's header `x-downlink-damage`. A file whose messages fail a checksum is not imported; the damage that
+ * is reported concerns an attachment, a summary, or a checksum that nothing depends on.
+ */
+function sumDamage(recordings: readonly { readonly damage: string | null }[]): Complete<DataDamage> | undefined {
+  const damages = recordings.flatMap(({ damage }) => (damage === null ? [] : [DataDamage.parse(JSON.parse(damage))]));
+  if (damages.length === 0) return undefined;
+  const sumOf = (name: Exclude<keyof DataDamage, "isCountKnown" | "reasons">): number =>
+    damages.reduce((sum, damage) => sum + (damage[name] ?? 0), 0);
+  return {
+    chunksLost: sumOf("chunksLost"),
+    messagesLost: sumOf("messagesLost"),
+    isCountKnown: damages.every(({ isCountKnown }) => isCountKnown),
+    attachmentsLost: sumOf("attachmentsLost"),
+    bytesLost: sumOf("bytesLost"),
+    messagesGuessed: sumOf("messagesGuessed") || undefined,
+    messagesDoubted: sumOf("messagesDoubted") || undefined,
+    reasons: damages.flatMap(({ reasons }) => reasons).slice(0, MOST_REASONS),
+  };
 }
