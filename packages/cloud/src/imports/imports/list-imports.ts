@@ -1,9 +1,10 @@
-import type { api, Import, Input } from "@downlink/protocol";
+import { type api, fileTypes, formatTimestamp, type Import, type Input } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import { findPage } from "../../calls/search/find-page.ts";
 import { type ColumnFilter, type ColumnPart, listByColumn } from "../../calls/search/list-by-column.ts";
 import type { Complete } from "../../core/complete.ts";
 import { Prisma } from "../../db/generated/client.ts";
+import type { ImportModel } from "../../db/generated/models.ts";
 import { equalsByHash } from "../../db/hashed-sql.ts";
 import { newPoolReader } from "../../db/read-sql.ts";
 import { sortByIds } from "../../db/sort-by-ids.ts";
@@ -11,7 +12,6 @@ import { splitAtStart } from "../../db/span-sql.ts";
 import { selectDevice } from "../../fleet/devices/find-device.ts";
 import { visibleIn } from "../../organization/projects/find-project.ts";
 import { scopeWhere } from "../../organization/projects/scope-sql.ts";
-import { toImport } from "./import-rows.ts";
 
 type ListQuery = Input<(typeof api.imports)["list"]>;
 
@@ -64,4 +64,26 @@ function orderImports({ sortBy = "importTime" }: ListQuery): ColumnPart[] {
     { column: "deviceId", where: [Prisma.sql`r."deviceId" IS NOT NULL`], covers: times },
     { column: undefined, where: [Prisma.sql`r."deviceId" IS NULL`], covers: [] },
   ];
+}
+
+function toImport(row: ImportModel): Complete<Import> {
+  const fileType = fileTypes[row.format];
+  const sizeBytes = Number(row.sizeBytes);
+  return {
+    id: row.id,
+    importId: row.id,
+    orgId: row.orgId,
+    deviceId: row.deviceId ?? undefined,
+    deviceName: row.deviceName ?? undefined,
+    filename: row.filename,
+    importTime: row.importedAtNs,
+    start: row.startNs,
+    end: row.endNs,
+    inputType: fileType,
+    outputType: fileType, // the file is stored as it arrived
+    inputSize: sizeBytes,
+    totalOutputSize: sizeBytes,
+    date: formatTimestamp(row.startNs).slice(0, 10).replaceAll("-", ""),
+    deleted: row.deletedAtNs !== null,
+  };
 }

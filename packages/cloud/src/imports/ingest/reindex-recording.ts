@@ -1,17 +1,16 @@
-import { extensionOf, recordingFormatOf } from "@downlink/recordings";
+import { extensionOf, type RecordingSummary, recordingFormatOf } from "@downlink/recordings";
 import { newIndexKey, removeIndex } from "../../background/indexing/index-key.ts";
 import type { IndexedFile } from "../../background/indexing/thread-messages.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
-import { withTransaction } from "../../db/transaction.ts";
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { markDamaged } from "../../import-life/mark-damaged.ts";
 import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobReader } from "../../store/blobs/blob-store.ts";
 import { storeActivity } from "./store-activity.ts";
-import { storeChannelKeys } from "./store-channel-keys.ts";
+import { storeContents } from "./store-contents.ts";
 import { storeSpans } from "./store-spans.ts";
 import { damageOf } from "./summary-rows.ts";
-import { verifyAdopted } from "./verify-adopted.ts";
 
 export type ReindexDeps = Pick<Deps, "db" | "blobs" | "clock" | "indexer" | "jobs" | "log">;
 
@@ -107,4 +106,34 @@ async function end(deps: ReindexDeps, recording: RecordingModel, indexed: Reread
   const reason = "refusal" in verdict ? verdict.refusal : undefined;
   deps.log.error({ recordingId: id, blobKey, reason }, `a recording could not be indexed again: ${outcome}`);
   return outcome;
+}
+
+/**
+ * The stored bytes of a recording that was taken from its manifest were read again, and are what that describes: from now on they count.
+ * The agent that has the file hears of it.
+ */
+async function verifyAdopted(
+  tx: Transaction,
+  { id: recordingId, orgId, projectId, deviceId, siteId }: RecordingModel,
+  summary: RecordingSummary | undefined,
+): Promise<void> {
+  await tx.recording.update({ where: { id: recordingId }, data: { isUnverified: false } });
+  if (summary && siteId !== null)
+    await storeContents(tx, { owner: { recordingId, orgId, projectId, deviceId, siteId }, summary });
+  const file = await tx.edgeFile.findUnique({ where: { recordingId }, select: { versionId: true, agentId: true } });
+  if (!file) return;
+  await tx.importRequest.updateMany({
+    where: { recordingId, source: "edge", state: "complete", isAdopted: true },
+    data: { ...file, isAcknowledged: false },
+  });
+}
+
+/** Stores what tells the channels of topics apart, for recordings whose topics were stored before it was. */
+async function storeChannelKeys(tx: Transaction, recordingId: string, { topics }: RecordingSummary): Promise<void> {
+  const keys = topics.filter(({ channelsKey }) => channelsKey !== undefined);
+  const rows = JSON.stringify(keys.map(({ topic, version, channelsKey }) => ({ topic, version, channelsKey })));
+  await tx.$executeRaw`
+    UPDATE "RecordingTopic" t SET "channelsKey" = k."channelsKey"
+    FROM jsonb_to_recordset(${rows}::jsonb) AS k(topic text, version text, "channelsKey" text)
+    WHERE t."recordingId" = ${recordingId} AND t.topic = k.topic AND t.version = k.version`;
 }
