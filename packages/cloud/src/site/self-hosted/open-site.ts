@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { api } from "@downlink/protocol";
 import { openTracing, type TraceSettings } from "@downlink/tracing";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
 import { openFileIndexer } from "../../background/indexing/file-indexer.ts";
 import type { Env } from "../../calls/connections/env.ts";
+import { ConfigError } from "../../core/config-error.ts";
 import { PROGRAM_VERSION } from "../../core/program-version.ts";
 import { StopSteps } from "../../core/stop-steps.ts";
 import { traceStore } from "../../keeping/stores/trace-store.ts";
@@ -14,7 +17,6 @@ import { createTurns } from "../../process/limits/turns.ts";
 import { createMetrics } from "../../process/metrics/metrics.ts";
 import type { BucketSettings, StoreSettings } from "../../store/bucket-uploads/store-address.ts";
 import type { Caller } from "./call-control-plane.ts";
-import { lockFolder } from "./folder-lock.ts";
 import { Inbox } from "./inbox.ts";
 import { openInboxPlace } from "./open-inbox-place.ts";
 import { openSiteStore } from "./open-site-store.ts";
@@ -27,6 +29,8 @@ import { SiteMemory } from "./site-memory.ts";
 import { SiteSession } from "./site-session.ts";
 import { SiteSigner } from "./site-signer.ts";
 import { markStart } from "./site-store.ts";
+
+const SQLITE_BUSY = 5;
 
 interface SiteSettings extends StoreSettings {
   readonly dataDir: string;
@@ -143,4 +147,17 @@ async function openParts(opened: AsyncDisposableStack, settings: SiteSettings, c
 async function readSelection(session: SiteSession, id: string): Promise<Uint8Array> {
   const { data } = await session.call(api.site.selection, { id });
   return Buffer.from(data, "base64");
+}
+
+/** Holds the data folder until disposed of, or until the process ends in whatever way. Throws if another process has it. */
+function lockFolder(dir: string): Disposable {
+  const database = new DatabaseSync(join(dir, "site.lock"));
+  try {
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+    throw new ConfigError([`DOWNLINK_DATA_DIR: ${dir} is in use by another process`]);
+  }
+  return { [Symbol.dispose]: () => database.close() };
 }

@@ -1,7 +1,7 @@
 import { api, type Output } from "@downlink/protocol";
 import { siteIndexKey } from "../../background/indexing/index-key.ts";
 import { IngestError, toIngestError } from "../../imports/ingest/ingest-failure.ts";
-import { packFindings } from "../site-findings/pack-findings.ts";
+import { packFindings } from "../site-findings/site-findings.ts";
 import type { SiteDeps } from "./site-deps.ts";
 import type { SiteSession } from "./site-session.ts";
 

@@ -3,9 +3,7 @@ import { test } from "node:test";
 import { bytesSource, indexRecording } from "@downlink/recordings";
 import { jumpedSpans, makeClockJump, makeMcap } from "@downlink/recordings/testing";
 import type { ImportableSummary } from "../../background/indexing/judge-file.ts";
-import { packFindings } from "./pack-findings.ts";
-import { toSummary } from "./to-summary.ts";
-import { unpackFindings } from "./unpack-findings.ts";
+import { packFindings, toSummary, unpackFindings } from "./site-findings.ts";
 
 async function sendFindings(bytes: Uint8Array) {
   const source = bytesSource(bytes);

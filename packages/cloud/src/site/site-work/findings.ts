@@ -15,8 +15,7 @@ import { decide, finishImport, TakenOverError } from "../../imports/ingest/finis
 import { IngestError, toIngestError } from "../../imports/ingest/ingest-failure.ts";
 import { quarantineImport } from "../../imports/ingest/ingest-outcomes.ts";
 import { replaceLost } from "../../imports/ingest/replace-lost.ts";
-import { toSummary } from "../site-findings/to-summary.ts";
-import { unpackFindings } from "../site-findings/unpack-findings.ts";
+import { toSummary, unpackFindings } from "../site-findings/site-findings.ts";
 import { isRedelivered } from "./redelivery.ts";
 import { findGiven, isOwned, takeAttempt } from "./report.ts";
 import { withSiteLease } from "./site-lease.ts";

@@ -3,7 +3,7 @@ import { api, type CallInput, LEASE_HEADER, type Operation, type Output } from "
 import type { Deps } from "../../../calls/context/context.ts";
 import { newId } from "../../../db/ids.ts";
 import type { TestCloud } from "../../../testing/start-cloud.ts";
-import { packFindings } from "../../site-findings/pack-findings.ts";
+import { packFindings } from "../../site-findings/site-findings.ts";
 
 type Site = typeof api.site;
 
