@@ -9,8 +9,7 @@ import type { BucketCall } from "../buckets/bucket-call.ts";
 import { BucketUnavailableError } from "../buckets/bucket-unavailable.ts";
 import { type AzureVerb, toStoreError } from "./azure-errors.ts";
 import { type AzureCredential, findCredential } from "./credential.ts";
-import { refuseWrites } from "./refuse-writes.ts";
-import { checkSentBlobs } from "./sent-digest.ts";
+import { checkSentBlobs, refuseWrites } from "./request-policies.ts";
 import { openUndiciClient } from "./undici-client.ts";
 
 export interface ContainerOptions {
