@@ -3,11 +3,11 @@ import type { Ctx } from "../../calls/context/context.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { throwNotFound } from "../../core/errors.ts";
-import { cancelImport, deleteRecording, requestImport } from "../../import-life/recording-changes.ts";
 import { tenancyOf } from "../../organization/projects/find-project.ts";
 import { findRecording } from "./find-recording.ts";
 import { listRecordings } from "./list-recordings.ts";
 import { listTopics } from "./list-topics.ts";
+import { cancelImport, deleteRecording, requestImport } from "./recording-changes.ts";
 import { selectRecordingRow, selectRecordingRows, toRecording } from "./recording-rows.ts";
 import { summarizeRecordings } from "./summarize-recordings.ts";
 

@@ -1,19 +1,19 @@
 import type { ImportStatus } from "@downlink/protocol";
-import { contextOf, type TransactionContext } from "../background/jobs/transaction-context.ts";
-import type { Ctx } from "../calls/context/context.ts";
-import { ApiError, throwNotFound } from "../core/errors.ts";
-import type { RecordingModel } from "../db/generated/models.ts";
-import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { findRequester } from "../organization/api-keys/find-requester.ts";
-import { cancelRequests } from "./change-request.ts";
-import { edgeCopyOf } from "./edge-copy.ts";
-import { forgetData } from "./forget-data.ts";
-import { raisePriority } from "./import-request-rows.ts";
-import { nextImportStatus } from "./import-status.ts";
-import { type LockedRecording, lockRecording } from "./lock-recording.ts";
-import { noteLoss, storedFaults } from "./lost-data.ts";
-import { queueImports } from "./queue-imports.ts";
-import { requireUnused } from "./require-unused.ts";
+import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
+import type { Ctx } from "../../calls/context/context.ts";
+import { ApiError, throwNotFound } from "../../core/errors.ts";
+import type { RecordingModel } from "../../db/generated/models.ts";
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
+import { cancelRequests } from "../../import-life/change-request.ts";
+import { edgeCopyOf } from "../../import-life/edge-copy.ts";
+import { forgetData } from "../../import-life/forget-data.ts";
+import { raisePriority } from "../../import-life/import-request-rows.ts";
+import { nextImportStatus } from "../../import-life/import-status.ts";
+import { type LockedRecording, lockRecording } from "../../import-life/lock-recording.ts";
+import { noteLoss, storedFaults } from "../../import-life/lost-data.ts";
+import { queueImports } from "../../import-life/queue-imports.ts";
+import { requireUnused } from "../../import-life/require-unused.ts";
+import { findRequester } from "../../organization/api-keys/find-requester.ts";
 
 interface Answer {
   readonly id: string;

@@ -3,11 +3,11 @@ import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
 import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
-import { ingest } from "../imports/ingest/pipeline.ts";
-import { refusedWith } from "../testing/refused-with.ts";
-import { startCloud } from "../testing/start-cloud.ts";
-import { deliver, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
-import { putFile, untilRecording, uploadFile } from "../testing/upload-file.ts";
+import { ingest } from "../../imports/ingest/pipeline.ts";
+import { refusedWith } from "../../testing/refused-with.ts";
+import { startCloud } from "../../testing/start-cloud.ts";
+import { deliver, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
+import { putFile, untilRecording, uploadFile } from "../../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
