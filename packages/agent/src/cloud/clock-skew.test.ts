@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createProblemBoard } from "../diagnostics/problems.ts";
-import { createClockSkew } from "./clock-skew.ts";
-import { watchServerDate } from "./server-date.ts";
+import { createClockSkew, watchServerDate } from "./clock-skew.ts";
 
 const START_MS = Date.parse("2026-01-02T03:04:05Z");
 

@@ -1,3 +1,4 @@
+import type { Transport } from "@downlink/client";
 import { formatDuration } from "@downlink/terminal/amounts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Clock } from "../system/clock.ts";
@@ -22,6 +23,8 @@ export interface ClockSkew {
 
 /** Timestamps of robots differ by less than this anyway. */
 const MAX_SKEW_MS = 60_000;
+/** The header `Date` holds whole seconds. */
+const DATE_PRECISION_MS = 1000;
 
 /**
  * The server's clock is known by its distance to this machine's uptime, which cannot be set. Each answer gives bounds of that distance, and
@@ -63,4 +66,22 @@ export function createClockSkew({
 function describeSkew(skewMs: number): string {
   const isBehind = skewMs > 0;
   return `this device's clock is ${formatDuration(Math.abs(skewMs) / 1000)} ${isBehind ? "behind" : "ahead of"} the control plane's`;
+}
+
+/**
+ * Returns a transport that notes the time of each answer. An answer that is not JSON comes from a portal or a proxy, whose time
+ * does not count.
+ */
+export function watchServerDate(
+  transport: Transport,
+  { clock, skew }: { readonly clock: Pick<Clock, "uptimeMs">; readonly skew: ClockSkew },
+): Transport {
+  return async (request) => {
+    const sentUptimeMs = clock.uptimeMs();
+    const response = await transport(request);
+    const serverMs = Date.parse(response.headers.get("date") ?? "");
+    const isOurs = response.headers.get("content-type")?.includes("json") === true;
+    if (isOurs && !Number.isNaN(serverMs)) skew.note({ serverMs, precisionMs: DATE_PRECISION_MS, sentUptimeMs });
+    return response;
+  };
 }

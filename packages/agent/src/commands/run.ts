@@ -1,7 +1,7 @@
 import { type DaemonOptions, runDaemon } from "../daemon/daemon.ts";
 import { createLog } from "../diagnostics/log.ts";
 import { pause } from "../loops/wake-signal.ts";
-import { notifyServiceManager } from "../service/notify.ts";
+import { notifyServiceManager } from "../service/service-loop.ts";
 import type { SettingSources, Settings } from "../settings/settings.ts";
 import { isStateCorrupt, isStateUnwritable } from "../state/state-errors.ts";
 import { releaseReserve } from "../state/state-reserve.ts";

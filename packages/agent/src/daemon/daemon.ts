@@ -1,4 +1,5 @@
 import { openTracing } from "@downlink/tracing";
+import { readTraceSettings, type TraceSettings } from "@downlink/tracing/settings";
 import { agentTransport } from "../cloud/agent-transport.ts";
 import { serveControl } from "../control/control-socket.ts";
 import type { Log } from "../diagnostics/log.ts";
@@ -14,7 +15,6 @@ import { assembleAgent } from "./assemble-agent.ts";
 import { followSettings } from "./follow-settings.ts";
 import { runWith } from "./running-settings.ts";
 import { supervise } from "./supervise.ts";
-import { traceSettingsOf } from "./trace-settings.ts";
 
 export interface DaemonOptions {
   readonly settings: Settings;
@@ -86,4 +86,10 @@ async function openMetrics({ metricsAddress: address }: Settings, ctx: Omit<Metr
   if (address === undefined) return undefined;
   const { serveMetrics } = await import("../metrics/serve-metrics.ts");
   return await serveMetrics({ ...ctx, address });
+}
+
+/** Returns where traces go; undefined: nothing is traced. */
+function traceSettingsOf({ otlpEndpoint, otlpHeaders }: Settings): TraceSettings | undefined {
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: otlpEndpoint, OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders };
+  return readTraceSettings(environment, "downlink-agent");
 }

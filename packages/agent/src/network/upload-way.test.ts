@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { interfaceRulesOf } from "../settings/interface-rules.ts";
-import { refusalOf } from "./judge-interface.ts";
-import { isMetered } from "./metered.ts";
 import { findInterface } from "./route.ts";
+import { isMetered, refusalOf } from "./upload-way.ts";
 
 test("allowed interfaces are the only ones, denied ones never are, and metered counts as a name", () => {
   const cases: [string, string, boolean, string | undefined][] = [

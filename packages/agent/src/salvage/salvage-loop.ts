@@ -1,3 +1,4 @@
+import { readdir, rm } from "node:fs/promises";
 import { ApiCallError } from "@downlink/client";
 import { api, type SalvageFailure, type WantedSalvage } from "@downlink/protocol";
 import { SalvageEmptyError, SourceChangedError } from "@downlink/recordings";
@@ -5,14 +6,14 @@ import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Log } from "../diagnostics/log.ts";
-import { FileMovedError } from "../files/open-tracked.ts";
+import { FileMovedError, isInside, isMissing, type Storage } from "../files/open-tracked.ts";
+import { PARTIAL, SALVAGE_DIRECTORY } from "../files/salvage-path.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { WakeSignal } from "../loops/wake-signal.ts";
 import { isFileSystemError } from "../system/system-error.ts";
-import { removeLeftovers } from "./remove-leftovers.ts";
 import { NoRoomError, writeSalvage } from "./write-salvage.ts";
 
 export interface SalvageContext {
@@ -133,4 +134,22 @@ async function giveUp(ctx: SalvageContext, request: WantedSalvage, { signal, ...
     if (!isOver) throw failure;
   }
   return true;
+}
+
+/** Removes salvages during which the agent was killed. No other file is touched. */
+async function removeLeftovers(storage: Storage): Promise<void> {
+  for (const id of await namesIn(storage, SALVAGE_DIRECTORY)) {
+    const directory = `${SALVAGE_DIRECTORY}/${id}`;
+    const partials = (await namesIn(storage, directory)).filter((name) => name.endsWith(PARTIAL));
+    for (const name of partials) await rm(`${storage.root}/${directory}/${name}`, { force: true });
+  }
+}
+
+async function namesIn(storage: Storage, path: string): Promise<string[]> {
+  try {
+    return (await isInside(storage, path)) ? await readdir(`${storage.root}/${path}`) : [];
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
 }

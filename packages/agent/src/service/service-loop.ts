@@ -1,6 +1,6 @@
+import { execFile } from "node:child_process";
 import type { Log } from "../diagnostics/log.ts";
 import { createWakeSignal, pause } from "../loops/wake-signal.ts";
-import { hasServiceManager, notifyServiceManager } from "./notify.ts";
 
 export interface ServiceContext {
   readonly log: Log;
@@ -14,6 +14,7 @@ export interface ServiceContext {
 
 /** The interval for the unit's `WatchdogSec=60`, where the environment does not give one. */
 const FEED_EVERY_MS = 20_000;
+const NOTIFY_TIMEOUT_MS = 10_000;
 
 /** Says that the agent is ready, feeds the watchdog while it makes progress, and says that it stops. */
 export async function runServiceLoop(ctx: ServiceContext, signal: AbortSignal): Promise<void> {
@@ -35,4 +36,23 @@ function statusOf({ describe }: ServiceContext): string {
 function feedEveryMs(): number {
   const watchdogMs = Number(process.env.WATCHDOG_USEC) / 1000;
   return watchdogMs > 0 ? Math.floor(watchdogMs / 3) : FEED_EVERY_MS;
+}
+
+/** Returns whether a service manager waits for notifications. */
+function hasServiceManager(): boolean {
+  return process.env.NOTIFY_SOCKET !== undefined;
+}
+
+/**
+ * Notifies systemd, for example with `READY=1` or `STATUS=…`. It runs `systemd-notify`, because Node has no Unix datagram
+ * sockets, and so the unit needs `NotifyAccess=all`. A notification that fails is only logged.
+ */
+export function notifyServiceManager(log: Log, ...assignments: readonly string[]): Promise<void> {
+  if (!hasServiceManager()) return Promise.resolve();
+  return new Promise((resolve) => {
+    execFile("systemd-notify", assignments, { timeout: NOTIFY_TIMEOUT_MS }, (error) => {
+      if (error) log.warn({ err: error }, "systemd cannot be notified");
+      resolve();
+    });
+  });
 }
