@@ -11,8 +11,7 @@ export type {
 export { ExportError, type ExportErrorCode } from "./export/plan/export-options.ts";
 export { RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { defaultLimits, type InspectLimits, leanLimits } from "./faults/limits.ts";
-export { type Reason, type ReasonCode, RecordingError } from "./faults/reasons.ts";
-export { maySalvage } from "./faults/salvageable.ts";
+export { maySalvage, type Reason, type ReasonCode, RecordingError } from "./faults/reasons.ts";
 export { nameWithoutCompression } from "./formats/compressed-file.ts";
 export { extensionOf, nameWithoutExtension, recordingExtensions, recordingFormatOf } from "./formats/formats.ts";
 export { type Indexed, type IndexOptions, indexRecording } from "./inspect/index-recording.ts";
