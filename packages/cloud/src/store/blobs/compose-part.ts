@@ -35,7 +35,8 @@ export async function checkPiecesGrantable(root: string, key: string, pieces: re
 
 /**
  * Implements BlobStore.composePart. The part is written like one that came whole: only after all its bytes have its digest, and under the
- * same rule that the first writer wins. Its pieces are removed after that, so that the next call makes good a crash in between.
+ * same rule that the first writer wins. Its pieces are removed after that, so that the next call makes good a crash in between. If the
+ * digest differs, the pieces are forgotten and the part is sent again.
  */
 export async function composePart(root: string, key: string, part: PartPlan): Promise<PartReceipt> {
   const files = filesOf(root, key);

@@ -1,8 +1,6 @@
 // An object gets its name by a hard link and not by a rename, because a link never replaces a file: fsync of the file, link, fsync of the
-// directory. So the file system must have hard links. Nothing is recovered at the start: an object with two names belongs to a put that
-// crashed or is still running, and its directory is synced before anybody learns of it.
-//
-// Blocks of zeros stay holes: files that a recorder filled ahead take no room.
+// directory. So the file system must have hard links. An object with two names belongs to a put that crashed or still runs; its directory
+// is synced before any process reads of it.
 
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";

@@ -1,11 +1,6 @@
 // On a slow link a part may come in pieces of 64 KiB and more, from its beginning on, each durable by itself: body → digest and length → a
-// file of its own → fdatasync, directory → `held` in the part's journal of pieces → fdatasync. A line of the journal counts if it begins
-// where the lines before it that count end, so that the first writer wins and there can be no gap or overlap. A piece is not written to the
-// part's place at once, because of two writers neither may overwrite what was acknowledged to the other. Once all pieces are there,
-// `composePart` compares the digest of all bytes with the part's, and writes the part as one that came whole. If the digest differs, the
-// pieces are forgotten and the part is sent again. `edge/uploads/pieces.ts` answers an agent that opens an upload with the pieces that are held,
-// and grants only those that go on from there. A part has at most 2048 pieces and an upload eight parts in pieces, so that journals and
-// answers stay short whatever a sender does.
+// file of its own → fdatasync, directory → `held` in the part's journal of pieces (`piece-journal.ts`) → fdatasync. `composePart` makes the
+// part of them (`compose-part.ts`); `edge/uploads/pieces.ts` says which pieces are held.
 
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,8 +18,8 @@ import { fillVerified } from "./receive-part.ts";
 
 /**
  * Implements BlobStore.receivePiece. The bytes become durable in a file of their own that no other call writes, and count as soon as their
- * line is in the part's journal of pieces. So of two writers neither can touch the other's bytes, and a crash leaves only a file that no
- * line names.
+ * line is in the part's journal of pieces. So of two writers neither can overwrite what was acknowledged to the other, and a crash leaves
+ * only a file that no line names.
  */
 export async function receivePiece(
   store: { root: string; memory: PartMemory },

@@ -1,8 +1,6 @@
-// The service has uploads in parts, too: blocks that are staged under a key until their list is committed. But it forgets all of them after
-// a week without a new one, and as soon as anybody commits a blob of that key. So a part is a blob of its own here, beside one that says
-// that the upload was begun: `_parts/<key>/<upload id>/<number>` and `…/begun`. To complete the upload the service itself copies the parts
-// into blocks of the key, and commits them. An upload that must not go on is stopped by the removal of `begun`, which is always removed
-// first: a call that has written a part looks for `begun` afterwards, and a call that lists parts sees it last.
+// A part is a blob of its own, beside one that says that the upload was begun: `_parts/<key>/<upload id>/<number>` and `…/begun`. Blocks of
+// the service would be parts, too, but it forgets all of a key after a week without a new one, and as soon as a blob of that key is
+// committed.
 
 import { randomBytes } from "node:crypto";
 import { BlobSASPermissions, generateBlobSASQueryParameters, StorageSharedKeyCredential } from "@azure/storage-blob";
@@ -68,6 +66,7 @@ interface Sending {
   readonly isBegun: (upload: Multipart) => Promise<boolean>;
 }
 
+/** Looks for `begun` after the part is written: an upload that must not go on is stopped by its removal. */
 async function sendPart(container: Container, upload: Multipart, { part, isBegun }: Sending): Promise<void> {
   const name = nameOf(upload, part.number);
   try {
@@ -85,6 +84,7 @@ interface Joining {
   readonly isBegun: (upload: Multipart) => Promise<boolean>;
 }
 
+/** The service itself copies the parts into blocks of the key; then their list is committed. */
 async function joinParts(container: Container, upload: Multipart, { parts, isBegun }: Joining): Promise<void> {
   const { key, uploadId } = upload;
   const ids = parts.map(({ number }) => blockId(uploadId, number));
@@ -135,7 +135,7 @@ function sourceOf({ credential, account, ...container }: Container, name: string
   return `${url}/${container.prefix}${name}?${generateBlobSASQueryParameters(signed, key)}`;
 }
 
-/** After this the upload neither holds a byte nor can become the object. */
+/** Removes `begun` first. After this the upload neither holds a byte nor can become the object. */
 async function removeParts(container: Container, prefix: string, key: string): Promise<void> {
   const names: string[] = [];
   for await (const { name } of listBlobs(container, prefix)) if (readName(name)?.key === key) names.push(name);

@@ -1,6 +1,5 @@
 // An object that fits into one block is one blob that is put with `If-None-Match`. A larger one is put in blocks, which the service joins
-// once their list is committed, with `If-None-Match` too. Every write has block names and a token of its own: if an answer was lost, the
-// token of the blob under the key shows which write made it. Blocks that were never committed are not visible, and the service forgets them
+// once their list is committed, with `If-None-Match` too. Blocks that were never committed are not visible, and the service forgets them
 // after a week, or as soon as a blob of that key is committed.
 
 import { createHash, randomBytes } from "node:crypto";
@@ -17,6 +16,9 @@ interface Put {
   readonly options: PutOptions;
 }
 
+/**
+ * Every write has block names and a token of its own: if an answer was lost, the token of the blob under the key shows which write made it.
+ */
 interface Writing {
   readonly container: Container;
   readonly key: string;
