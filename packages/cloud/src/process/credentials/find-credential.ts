@@ -1,8 +1,6 @@
 // One table holds the hashes of all kinds of token (`Credential`): so no token can be registered twice under different kinds, and one
-// statement says whose a token is. The credentials of API keys are remembered for at most 5 s (`process/credentials/kept-credentials.ts`): the
-// process that changes a key forgets all of them before it answers, and triggers (`prisma/functions/key-signals.sql`) signal the change to
-// the other processes. A process that has no proof of the last second that it hears these signals uses nothing that it remembers. An agent's
-// token is looked up at each call.
+// statement says whose a token is. `kept-credentials.ts` remembers those of API keys for at most 5 s; an agent's token is looked up at each
+// call.
 
 import type { Database } from "../../db/client.ts";
 import { type Parameters, prepare } from "../../db/prepared.ts";

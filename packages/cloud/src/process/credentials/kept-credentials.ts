@@ -24,9 +24,9 @@ interface Kept {
 }
 
 /**
- * Remembers the credentials of the API keys that call, so that not each call asks the database. Triggers of the database signal every
- * change of a key, and the process that changes a key forgets all of them before it answers. While there is no proof that this process
- * hears the database, nothing is remembered. Tokens of agents are not remembered, because agents call too seldom.
+ * Remembers the credentials of the API keys that call, so that not each call asks the database. Triggers
+ * (`prisma/functions/key-signals.sql`) signal every change of a key, and the process that changes a key forgets all of them before it
+ * answers. A process without a proof of the last second that it hears these signals uses nothing that it remembers.
  */
 export class KeptCredentials implements AsyncDisposable {
   readonly #options: KeptCredentialsOptions;

@@ -1,8 +1,3 @@
-// The provider of OpenID Connect that the operator trusts to say who a person is. The code flow with PKCE, state and nonce is that of
-// openid-client; the signature of each ID token is checked, too. If the provider is away or slow, or answers nonsense, a sign-in is
-// answered 503, and nothing else stops. The provider's description of itself is kept for an hour, and is asked for again after an answer
-// that could not be read: its keys may be new.
-
 import * as oidc from "openid-client";
 import type { Logger } from "pino";
 import { ApiError } from "../../core/errors.ts";
@@ -10,6 +5,9 @@ import { fetchBounded } from "./fetch-bounded.ts";
 import type { ProviderSettings } from "./sign-in-settings.ts";
 
 const TIMEOUT_SECONDS = 10;
+/**
+ * So long the provider's description of itself is kept. After an answer that could not be read it is asked for again: its keys may be new.
+ */
 const KEPT_MS = 3_600_000;
 const RETRY_AFTER_SECONDS = 5;
 /** The `sub` of the standard: at most 255 characters of ASCII. */
@@ -40,6 +38,11 @@ interface Kept {
   readonly found: Promise<oidc.Configuration>;
 }
 
+/**
+ * The provider of OpenID Connect that the operator trusts to say who a person is. openid-client does the code flow with PKCE, state and
+ * nonce; the signature of each ID token is checked, too. If the provider is away or slow, or answers nonsense, a sign-in is answered 503,
+ * and nothing else stops.
+ */
 export class IdentityProvider {
   readonly #settings: ProviderSettings;
   readonly #log: Pick<Logger, "warn">;

@@ -1,22 +1,20 @@
 // Waiting callers are served by turns, organization by organization and token by token, so that a burst of calls does not come before the
-// next call of another caller. One organization never has all turns: turns that it holds and does not use, as for an export that its client
-// does not read, leave room for others.
-//
-// A token is alone while its owner uses no other one and, for one second, no other owner has asked for a turn: then it may have the turns
-// that no other owner wants.
-//
-// Calls of one token wait before the database is asked whose it is: otherwise 200 heartbeats at the same moment would lock one row, with
-// all connections waiting for it.
+// next call of another caller. Calls of one token wait before the database is asked whose it is: otherwise 200 heartbeats at the same
+// moment would lock one row, with all connections waiting for it.
 
 import { ApiError } from "../../core/errors.ts";
 
 export interface TurnLimits {
   /** The limit in this process, for all owners together. */
   readonly atOnce: number;
+  /**
+   * One owner never has all turns: turns that it holds and does not use, as for an export that its client does not read, leave room for
+   * others.
+   */
   readonly perOwner: number;
   /**
-   * The limit for one owner while no other one has asked for a while, because no other owner wants the turns then. Absent: `perOwner`.
-   * Use it only for short tasks, because a task that has begun is not stopped when another owner comes.
+   * The limit for a token that is alone: its owner uses no other one, and for one second no other owner has asked for a turn. Absent:
+   * `perOwner`. Use it only for short tasks, because a task that has begun is not stopped when another owner comes.
    */
   readonly alone?: number;
   /** The limit for one token of an owner; absent: the same as for the owner. */

@@ -1,7 +1,6 @@
-// Some requests go to an address that a message or a user named: where SNS keeps its certificate, or where a webhook is to go. Such an
-// address may lead into the operator's own network, or to this machine. So only https is spoken, to addresses of the public internet, and
-// the connection is made to the very address that was checked: a name that leads elsewhere the second time gains nothing. Networks that the
-// operator allows are the exception.
+// A message or a user may name an address that leads into the operator's own network, or to this machine. So only https is spoken, to
+// addresses of the public internet, and the connection is made to the very address that was checked: a name that leads elsewhere the second
+// time gains nothing. Networks that the operator allows are the exception.
 
 import { lookup as lookUp } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";

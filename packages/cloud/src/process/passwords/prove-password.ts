@@ -1,13 +1,5 @@
 // Passwords are checked by turns, address by address, and of one address account by account, so that a stranger fills only their own share.
-// Each address has two lines: one for whatever e-mail address is typed, and one for members, which are accounts that exist and of which no
-// more than two tries have failed from there. So a flood of made-up e-mail addresses does not hold up a member behind the same proxy.
-//
-// Which accounts exist stays hidden: a member's try stands in both lines, and if its password is wrong, it is answered as the line of
-// strangers would have answered it, at that time. Refusals there come no sooner than a try in the line of members takes.
-//
-// Tries that fail are counted (`failed-tries.ts`). An account that failed too often from one address is refused there until the counted
-// minutes end; one that failed from everywhere is delayed a little; an address that failed for many accounts is slowed down, more and more.
-// Neither an account nor an address is ever locked, so that no client can lock a user out.
+// Tries that fail are counted (`failed-tries.ts`). Neither an account nor an address is ever locked, so that no client can lock a user out.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../core/clock.ts";
@@ -20,11 +12,13 @@ import type { Passwords } from "./passwords.ts";
 
 const SECOND_NS = 1_000_000_000n;
 const WINDOW_NS = 600n * SECOND_NS;
+/** An account that failed so often from one address is refused there until the counted minutes end. */
 const TRIES_FROM_ONE_ADDRESS = 10;
 const TRIES_AS_MEMBER = 3;
+/** An account that failed so often from everywhere is delayed a little. */
 const TRIES_BEFORE_DELAY = 30;
 const DELAY_MS = 1000;
-/** The failures of an address before it is slowed down, and how many more double the time between two tries. */
+/** An address that failed so often, for many accounts, is slowed down; so many more failures double the time between two tries. */
 const TRIES_BEFORE_PACE = 30;
 const TRIES_A_STEP = 10;
 const LONGEST_PACE_SECONDS = 30;
@@ -52,6 +46,10 @@ interface Prover {
   goneSignal(): AbortSignal;
 }
 
+/**
+ * Each address has two lines: one for whatever e-mail address is typed, and one for members, which are accounts that exist and of which no
+ * more than two tries have failed from there. So a flood of made-up e-mail addresses does not hold up a member behind the same proxy.
+ */
 type Line = "strangers" | "members";
 
 interface Trial {
@@ -124,6 +122,10 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.code === "RateLimited";
 }
 
+/**
+ * Which accounts exist stays hidden: a member's try stands in both lines, and if its password is wrong, it is answered as the line of
+ * strangers would have answered it, at that time. Refusals there come no sooner than a try in the line of members takes.
+ */
 async function tryInBothLines(trial: Trial): Promise<AccountModel | undefined> {
   const left = new AbortController();
   const asStranger = tryInLine(trial, "strangers", AbortSignal.any([trial.gone, left.signal]));

@@ -1,10 +1,6 @@
-// A fleet that comes back at once is let in at the rate that the server can take. Hellos, and first reads of work, run four at a time, and
-// a line holds two seconds of them; all others get 503 with the second at which their turn is. An agent that comes at its time goes before
-// newcomers, and one that comes too early gets the same time again. Hellos take no lock on the deployment's one row.
-
 import { ApiError } from "../../core/errors.ts";
 
-/** The database keeps connections for calls that read and change things beside those that come in. */
+/** Hellos, and first reads of work: the database keeps connections for calls that read and change things beside those that come in. */
 const AT_ONCE = 4;
 /** An agent that would stand in the line for longer comes back instead: a call has a timeout, and a line holds memory. */
 const LONGEST_LINE_MS = 2000;
@@ -16,9 +12,9 @@ const FIRST_GUESS_MS = 20;
 const WEIGHT = 0.05;
 
 /**
- * Lets agents in that all come at the same time, as after a restart of the control plane: a few run at once, the next ones wait in a line,
- * and all others are asked to come back one after the other, at the rate at which agents are served. An agent that was asked to come back
- * and does so in time is served before newcomers, and one that comes too early gets the same time again: no agent is passed over.
+ * Lets in agents that all come at once, as after a restart: some run at once, the next ones wait in a line, and all others get 503 with the
+ * time of their turn, at the rate at which agents are served. An agent that comes then goes before newcomers, and one that comes too early
+ * gets the same time again.
  */
 export class Admission {
   readonly #nowMs: () => number;

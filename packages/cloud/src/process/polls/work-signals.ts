@@ -1,17 +1,15 @@
 // Long polls wake by NOTIFY. Triggers (`prisma/functions/work-signals.sql`) send it with the commit of every change of an agent's work or
-// token, so that no writer can forget it. A lost signal costs a wait, never correctness: a waiting poll checks its token, lease and incarnation every 10 s, and known work is read
-// again after 5 minutes at the latest.
-//
-// Commits that signal wait for each other, because Postgres holds one lock from the notification until the commit is durable: 16
-// connections made 400 to 780 of them a second, on two busy cores with a disk. Commits that signal nothing are not held up: 4,400 to 7,500
-// a second, with or without the others. So triggers signal only what changes an agent's work or its token, and never a heartbeat or a
-// report of known files.
+// token, so that no writer can forget it, and never with a heartbeat or a report of known files.
 
 import type { Logger } from "pino";
 import { ChannelListener } from "../../db/channel-listener.ts";
 
 const PROOF_INTERVAL_MS = 15_000;
-/** Every process has a connection whose name begins so. */
+/**
+ * Every process has a connection whose name begins so. Commits that signal wait for each other, because Postgres holds one lock from the
+ * notification until the commit is durable: 16 connections made 400 to 780 of them a second, on two busy cores with a disk, and 4,400 to
+ * 7,500 that signal nothing, with or without the others.
+ */
 export const WORK_SIGNALS = "downlink-work-signals";
 
 export interface SignalListener {
@@ -33,7 +31,8 @@ interface WorkSignalsOptions {
 
 /**
  * Listens in every process of the control plane for the signals that triggers of the database send with each commit. A lost signal costs a
- * wait, never correctness.
+ * wait, never correctness: a waiting poll checks its token, lease and incarnation every 10 s, and known work is read again after 5 minutes
+ * at the latest.
  */
 export function listenForWorkSignals({
   listener,
