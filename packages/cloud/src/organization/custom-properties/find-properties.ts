@@ -1,9 +1,3 @@
-// Custom properties belong to the organization; `hasAssociatedData` counts what the caller sees, and costs as much as the caller's own
-// projects are large, not all of them (500,000 events of another project: 15 ms). `readPropertyChanges` runs inside the transaction that
-// writes the changes and before it locks the resource: a deletion of the property waits for the key-share lock that it takes on the
-// definitions. Deleting a property of devices empties `properties` and the history in one transaction (5 s for 100,000 devices with
-// 1,000,000 intervals) and writes no events: 100,000 `device.updated` would each be a webhook call for one act of an admin.
-
 import { type PropertyChanges, PropertyKey, type PropertyResourceType } from "@downlink/protocol";
 import type { Transaction } from "../../db/transaction.ts";
 import { checkPropertyChanges, type PropertyDefinition } from "./property-values.ts";

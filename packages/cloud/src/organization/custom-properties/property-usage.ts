@@ -6,7 +6,10 @@ interface Scope {
   readonly projectIds: readonly string[];
 }
 
-/** Returns those of the custom properties of which some resource within the scope has a value, or some device had one. */
+/**
+ * Returns those of the custom properties of which some resource within the scope has a value, or some device had one. It costs as much as
+ * the projects of the scope are large, not all of them (500,000 events of another project: 15 ms).
+ */
 export async function findUsedProperties(db: Db, { orgId, projectIds }: Scope, ids: readonly string[]) {
   const rows =
     projectIds.length === 0 ? await findUsedAnywhere(db, orgId, ids) : await findUsedIn(db, projectIds, { orgId, ids });
@@ -23,12 +26,12 @@ interface Used {
 const SAMPLE_ROWS = 500;
 
 /**
- * For each property of devices one probe of an index stops at the first hit; an order by the index's last column leaves the planner no
- * choice. The index of keys of events and sessions collects all rows with a key before it returns the first, 45 ms for a key that 1,000,000
- * have; so it is not asked for keys that the sample shows. A plain EXISTS would make the planner scan the table if it guesses that a hit
- * comes soon, and read all of it if there is none; `MATERIALIZED` makes it plan for every row, of which only the first is fetched.
+ * For each property of devices one probe of an index stops at the first hit. The index of keys of events and sessions collects all rows
+ * with a key before it returns the first, 45 ms for a key that 1,000,000 have; so it is not asked for keys that the sample shows.
  */
 function findUsedAnywhere(db: Db, orgId: string, ids: readonly string[]): Promise<Used[]> {
+  // The order by the index's last column leaves the planner no choice. A plain EXISTS would make it scan the table if it guesses that a hit
+  // comes soon, and read all of it if there is none; MATERIALIZED makes it plan for every row, of which only the first is fetched.
   return db.$queryRaw<Used[]>`
     WITH event_keys AS MATERIALIZED (
       SELECT DISTINCT jsonb_object_keys(properties) AS key FROM (

@@ -1,7 +1,6 @@
-// A program without a browser shows a code, and a signed-in member types it and approves. An attacker may send a member the code of the
-// attacker's program, in a mail with a false reason to type it. The member should notice that: the page shows the program and its address,
-// and nothing is approved by a link alone. After the approval the program gets a text of ours for one use, bound to its code; no token of
-// an identity provider is taken in its place.
+// A program without a browser shows a code, and a signed-in member types it and approves. An attacker may mail a member the code of their
+// own program, with a false reason to type it. The member should notice that: the page shows the program and its address, and nothing is
+// approved by a link alone.
 
 import { randomInt } from "node:crypto";
 import type { AskIdToken, BearerToken, DecidedDeviceCode, DeviceCode, IdToken } from "@downlink/protocol";
@@ -45,7 +44,10 @@ function makeUserCode(): string {
   return Array.from({ length: CODE_LETTERS }, () => LETTERS[randomInt(LETTERS.length)]).join("");
 }
 
-/** Gives the program that holds the code its text for one use, once a member has approved. */
+/**
+ * Gives the program that holds the code its text for one use, bound to that code, once a member has approved. No token of an identity
+ * provider is taken in its place.
+ */
 export async function askIdToken(
   { db, clock }: Stranger,
   { deviceCode, clientId }: z.output<typeof AskIdToken>,

@@ -1,7 +1,5 @@
-// An account of a provider is an issuer and its `sub`, never an e-mail address, which changes hands. Only the first sign-in looks at the
-// address: the provider must have verified it, and it must be let in by an invitation, by an allowed domain, or by DOWNLINK_ADMIN_EMAIL while
-// the first organization has no member. Other accounts may have the address, because a password account never proved that it owns it; but no
-// two members of one organization.
+// An account of a provider is an issuer and its `sub`, never an e-mail address, which changes hands. Other accounts may have the address,
+// because a password account never proved that it owns it; but no two members of one organization.
 
 import { refuse } from "../../core/errors.ts";
 import type { AccountModel } from "../../db/generated/models.ts";
@@ -31,7 +29,11 @@ async function findAccount(tx: Transaction, { issuer, subject }: ProvenPerson): 
   return (await tx.accountIdentity.findUnique({ where, include: { account: true } }))?.account;
 }
 
-/** First sign-ins run one after another, so that of two at the same moment the second finds what the first made. */
+/**
+ * Only the first sign-in looks at the address: the provider must have verified it, and it must be let in by an invitation, an allowed
+ * domain, or DOWNLINK_ADMIN_EMAIL while the first organization has no member. First sign-ins run one after another, so that of two at the
+ * same moment the second finds what the first made.
+ */
 async function createAccount(ctx: Stranger, tx: Transaction, person: ProvenPerson): Promise<AccountModel> {
   const { issuer, subject, email, name = null } = person;
   if (email === undefined)
