@@ -1,6 +1,6 @@
 // The database reads an index alone, and packs what it read into one value for each device: to merge intervals there takes four times as
 // long, and a row for each recording twice. So a grid of 64 devices with 18,000 recordings in its window takes 11 ms in the database, and
-// one with 52,000 takes 32. Recordings of a day and less begin at most a day before the window; longer ones are in an index of their own.
+// one with 52,000 takes 32.
 
 import { type api, type CoverageGrid, type Input, LAST_TIME_NS, LEAST_GAP_NS } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";

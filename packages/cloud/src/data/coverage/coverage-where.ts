@@ -29,12 +29,13 @@ export async function coverageWhere(ctx: Ctx, query: Query): Promise<Sql> {
 }
 
 /**
- * The condition is a union of two ranges of two indexes, so that no query reads all that came before the window. A recording of at most a
- * day starts within the window or at most a day before it, which the indexes by start know. Only longer recordings are in the index of
- * spans, because writing every recording to that index would cost as much as writing to five others. The longer ones get no plain bounds,
- * or the planner would read all the earlier ones from an index by start. (A span cannot tell the last two nanoseconds of all time apart.)
+ * A union of two ranges of two indexes, so that no query reads all that came before the window. A recording of at most a day starts within
+ * the window or at most a day before it. Only longer ones are in the index of spans: to write every recording there would cost as much as
+ * writing to five other indexes.
  */
 function touchesWindow({ start, end }: Query): Sql {
+  // Without plain bounds, or the planner would read all earlier ones from an index by start. A span cannot tell the last two nanoseconds of
+  // all time apart.
   const isLong = Prisma.sql`r."durationNs" > ${Prisma.raw(String(LONG_NS))}`;
   const overlaps = Prisma.sql`downlink_span(r."startNs", r."endNs") && downlink_span(${start}::bigint, ${end}::bigint)`;
   const isNear = Prisma.sql`r."startNs" BETWEEN ${earliest(start - LONG_NS)} AND ${end} AND r."endNs" >= ${start}`;

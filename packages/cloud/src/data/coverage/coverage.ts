@@ -1,8 +1,6 @@
 // Only recordings with data in the window count, each one whole; of one whose messages lie in several spans, only the spans in the window.
-// Data outside of the window neither extend a range nor join two, because otherwise every window of a device that never pauses would
-// read its whole history. We use two window functions over one sort and not `range_agg`, because they also count the recordings: 23 ms for
-// the 6,000 recordings of a fleet's week, against 45 ms with `range_agg` and a count (17 ms without the count). Recordings longer than a day
-// are found by an index of spans and the others by their start, because the index of spans takes five times as long to write.
+// Data outside of the window neither extend a range nor join two, because otherwise every window of a device that never pauses would read
+// its whole history.
 
 import {
   type api,
@@ -56,6 +54,8 @@ async function listCoverage(ctx: Ctx, query: ListQuery): Promise<Complete<Covera
  */
 async function mergeRecordings(ctx: Ctx, query: ListQuery): Promise<Row[]> {
   const where = await coverageWhere(ctx, query);
+  // Not `range_agg`, because the windows also count the recordings: 23 ms for the 6,000 recordings of a fleet's week, against 45 ms with
+  // `range_agg` and a count (17 ms without the count).
   const inSpans = joinSpans(query);
   const toleranceNs = toNs(Math.max(query.tolerance, MIN_TOLERANCE_SECONDS));
   const [status, site] = query.includeEdgeRecordings

@@ -1,8 +1,6 @@
-// A version's pages walk the index of their order, where skipping a row of another version by its two numbers costs a twentieth of a
-// microsecond; if the version has few members among many others, they are read by [addedIn, removedIn] and sorted. First pages of 2000, of
-// any of 200 versions and in any order, take 30–80 ms of CPU with 1,000,000 episodes. The price is five indexes that a removal writes: 12
-// µs for each episode, 45 µs if the starts are scattered, so that a restore which changes all 1,000,000 takes up to a minute. Its limit is
-// ten minutes.
+// First pages of 2000, of any of 200 versions and in any order, take 30–80 ms of CPU with 1,000,000 episodes. The price is five indexes
+// that a removal writes: 12 µs for each episode, 45 µs if the starts are scattered, so that a restore which changes all 1,000,000 takes up
+// to a minute. Its limit is ten minutes.
 
 import type { Ctx } from "../../calls/context/context.ts";
 import { type CursorPage, type Place, pageOrder, selectBeyondCursor } from "../../calls/search/cursor-page.ts";

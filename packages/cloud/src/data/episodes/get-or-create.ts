@@ -1,7 +1,6 @@
-// An episode is identified by the hash of its range and sorted recordings. The unique index of that hash decides between callers, not
-// locks. A batch is stored in the order of identities, so that two batches wait for each other in one direction only. It holds shared locks
-// on its recordings, so that a transaction which imports or deletes one counts the new episodes too. An event without an imported recording
-// is 400, because its episode would be empty for ever. A given range need not touch the recordings.
+// The unique index of the identity decides between callers, not locks. A batch is stored in the order of identities, so that two batches
+// wait for each other in one direction only. It holds shared locks on its recordings, so that a transaction which imports or deletes one
+// counts the new episodes too. A given range need not touch the recordings.
 
 import { createHash } from "node:crypto";
 import type { api, Input, Output } from "@downlink/protocol";

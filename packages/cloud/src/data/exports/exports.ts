@@ -1,7 +1,6 @@
 // Export links carry their whole selection, compressed and signed: the stream behind them needs the store and the key, and of the database
-// only whether the API key or session that made the link is still there. They name each recording's object with its size and SHA-256, and its
-// verified index: bytes that differ from those of the import end the connection. For the latest messages they list the channels of each
-// earlier recording, so that none is opened in vain.
+// only whether the API key or session that made the link is still there. They name each recording's object with its size and SHA-256, and
+// its verified index: bytes that differ end the connection.
 
 import { api, type Input, type Output } from "@downlink/protocol";
 import { z } from "zod";

@@ -1,9 +1,6 @@
-// Exports plan by what the import has verified (`background/indexing/`, `indexRecording` of `@downlink/recordings`), never by what a file says about
-// itself. The import reads the stored bytes once: for their SHA-256, for the verdict, and for the verified index, an object beside the
-// data. The request's row names that object before its first byte is written, and then the recording's row does. It is removed with the
-// data, or when another attempt names a new one; the sweep removes indexes that no row names, because they can be made again. A recording
-// without an index (older, or lost) is exported by a temporary one, and creating the link queues the job that makes the durable one;
-// `downlink admin reindex` makes all of them.
+// Exports plan by what the import has verified (`background/indexing/`), never by what a file says about itself. The import reads the
+// stored bytes once: for their SHA-256, for the verdict, and for the verified index, an object beside the data
+// (`background/indexing/index-key.ts`).
 
 import { fetchAhead, INDEX_END_BYTES, type RandomAccessSource } from "@downlink/recordings";
 import { ApiError } from "../../core/errors.ts";
@@ -39,7 +36,10 @@ export class UnsoundDataError extends ApiError {
   }
 }
 
-/** Undefined where there is none: it may be in the making. */
+/**
+ * Opens the verified index; undefined where there is none (older, or lost). Then the export makes a temporary one, and creating the link
+ * has queued the job that makes the durable one; `downlink admin reindex` makes all of them.
+ */
 export async function openIndex(
   blobs: BlobStore,
   { recordingId, indexKey }: StoredSource,

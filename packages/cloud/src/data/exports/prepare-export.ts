@@ -89,8 +89,8 @@ function nameFile({ topics, outputFormat }: Body, { recordings, window }: Select
 }
 
 /**
- * For the latest messages: the channels of each recording before the window are known here, so that the export need not open each recording
- * to find them.
+ * For the latest messages: the channels of each recording before the window are known here, so that the export opens none in vain to find
+ * them.
  */
 async function withTopicSets(
   ctx: Ctx,

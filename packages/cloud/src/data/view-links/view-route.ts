@@ -1,9 +1,6 @@
-// View links do need the database, because it must be possible to end them: the row holds the selection, and the link names the row. The
-// link ends when the row is deleted. Triggers remove the row in the transaction that deletes, disables or weakens its key, whichever
-// statement does that; creating a link locks the key's row, so that none is created after that. A running stream checks every 2 s whether
-// the row still exists. A view link to recordings at a self-hosted site leads to an export link there, made at each visit: when the row is
-// deleted, a stream that has begun goes on to its end. Browsers may read view links only from the origins that `DOWNLINK_LINK_ORIGINS`
-// names. A key has 100 at most.
+// View links need the database, because it must be possible to end them: the row holds the selection, and the link names the row. Triggers
+// remove the row in the transaction that deletes, disables or weakens its key; creating a link locks the key's row, so that none is created
+// after that. A key has 100 links at most.
 
 import type { Hono } from "hono";
 import { sql } from "kysely";
@@ -39,7 +36,9 @@ export function signedView(
 }
 
 /**
- * Serves `GET link`: streams what the view link selects, as long as its row exists. Only pages of named origins may read it in a browser.
+ * Serves `GET link`: streams what the view link selects, as long as its row exists. Browsers may read it only from the origins that
+ * `DOWNLINK_LINK_ORIGINS` names. A link to recordings at a self-hosted site leads to an export link there, made at each visit: a stream
+ * that has begun there goes on to its end when the row is deleted.
  */
 export function viewRoute(app: Hono<Env>, deps: ViewDeps): void {
   app.get(`${VIEW_PATH}/:id`, async (c) => {
