@@ -1,7 +1,6 @@
-// A damaged object is written down with its recording as soon as it is seen: by the check, an export, the sweep, or a copy to another store.
-// From then on nothing is deleted on a device for the sake of the stored bytes, and no export is made of them. A job reads the object again
-// (`imports/ingest/read-stored.ts`): it takes the mark back, or the data is lost and the device is asked for the file. Where a permit was
-// given that may not be used yet, the device is asked at once, because only that makes its agent keep the file.
+// A damaged object is written down with its recording as soon as it is seen: by the check, an export, the sweep, or a copy to another
+// store. From then on no device deletes its copy because of the stored bytes, and no export is made of them. A job reads the object again
+// (`imports/ingest/read-stored.ts`).
 
 import type { JobQueue } from "../background/jobs/queue.ts";
 import { contextOf, type TransactionContext } from "../background/jobs/transaction-context.ts";
@@ -23,6 +22,10 @@ export function markDamaged(deps: MarkDeps, blobKey: string, damage: StoredDamag
   return withTransaction(deps.db, (tx) => mark(contextOf(tx, deps), blobKey, damage));
 }
 
+/**
+ * The job that reads the object again takes the mark back, or the data is lost and the device is asked for the file. Where a permit was
+ * given that may not be used yet, the device is asked at once, because only that makes its agent keep the file.
+ */
 async function mark(context: TransactionContext, blobKey: string, storedDamage: StoredDamage): Promise<void> {
   const { tx, jobs, nowNs: damagedSinceNs } = context;
   const found = await tx.recording.findUnique({ where: { blobKey }, select: { id: true } });

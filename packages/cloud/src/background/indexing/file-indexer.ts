@@ -1,14 +1,6 @@
 // A stored file is hashed, verified and salvaged in a worker thread, which knows bytes and no rows. The thread requests the bytes that it
 // reads from the process that started it, range by range. So it works with every store, holds no credential, and shows its progress by each
-// range. The ranges of an object in a bucket come from one streamed request.
-//
-// The file fails, not the worker: an error that a thread throws, its end, a full heap and its silence each end one attempt of one import.
-// `TooHeavy` is permanent at once, because the same file costs the same again. Failures that may be caused by our code or by the machine
-// (`IndexingFailed`, `ObjectMissing`) become permanent only after twelve attempts, about half an hour. All failed files are quarantined and
-// can be retried.
-//
-// A thread is used again unless it keeps more than 128 MB. If a thread that has read a file before runs out of memory, it is replaced, and
-// the file is read again before it is blamed.
+// range.
 
 import type { RandomAccessSource } from "@downlink/recordings";
 import { FairTurns } from "../../process/limits/fair-turns.ts";
@@ -95,7 +87,10 @@ function takeTurns({ threads }: IndexingLimits) {
   };
 }
 
-/** Threads are used again as long as they keep little of earlier files. */
+/**
+ * A thread is used again unless it keeps more than 128 MB of earlier files. If one that has read a file before runs out of memory, it is
+ * replaced, and the file is read again before it is blamed.
+ */
 function keepThreads(start: () => IndexingThread) {
   const idle: IndexingThread[] = [];
   const takeIdle = () => {

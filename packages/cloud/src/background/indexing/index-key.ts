@@ -1,7 +1,11 @@
 import { idFrom, newId } from "../../db/ids.ts";
 import type { TransactionContext } from "../jobs/transaction-context.ts";
 
-/** Makes the key of a verified index. A row names it before its first byte is written, and it is never used again. */
+/**
+ * Makes the key of a verified index, which is never used again. The request's row names it before its first byte is written, and then the
+ * recording's row does. The index is removed with the data, or when another attempt names a new one; the sweep removes indexes that no row
+ * names, because they can be made again.
+ */
 export function newIndexKey(orgId: string): string {
   return `${orgId}/${newId("idx")}`;
 }

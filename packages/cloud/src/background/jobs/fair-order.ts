@@ -1,14 +1,13 @@
-// Jobs of each kind begin by turns, organization by organization: if 10,000 imports of one organization wait, another organization's import
-// begins after as many of these as begin at once.
+// Jobs of each kind begin by turns: if 10,000 imports of one organization wait, another one's import begins after as many as begin at once.
+// We do not use pg-boss's `groupConcurrency`: it only bounds how many jobs of an owner run at once, which one worker cannot divide, and it
+// leaves workers idle if only one owner has jobs.
 
 import type { Db } from "pg-boss";
 
 /**
- * Jobs of a queue are taken by priority, and those of one priority in the order in which they came. Each owner's next job has the priority
- * below its last one, and never one above the jobs that are being worked on. So owners are served by turns, however many jobs each has; an
- * owner without jobs saves up no turns, and no owner passes a busy one twice (start-time fair queueing). We do not use pg-boss's
- * `groupConcurrency`: it only bounds how many jobs of an owner run at once, which one worker cannot divide, and it leaves workers idle if
- * only one owner has jobs.
+ * Jobs are taken by priority, then in the order in which they came. Each owner's next job has the priority below its last one, and never
+ * one above the jobs that are being worked on. So owners are served by turns; an owner without jobs saves up no turns, and no owner passes
+ * a busy one twice (start-time fair queueing).
  */
 export async function nextPriority(db: Db, name: string, owner: string): Promise<number> {
   const { rows } = await db.executeSql(NEXT_PRIORITY, [name, owner]);

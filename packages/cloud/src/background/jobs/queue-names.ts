@@ -1,7 +1,6 @@
-// While one version replaces another, processes of both take jobs from the queues that they know. A job that destroys something must not be
-// taken by an older process that would not look whether it may. So where a release changes what such a job has to obey, its number here is
-// raised: its jobs then go to a queue that no older process knows. Processes of both versions do the jobs that older processes have queued
-// or still queue.
+// While one version replaces another, processes of both take jobs. An older process must not take a job that destroys something without
+// looking whether it may. So where a release changes what such a job has to obey, its number here is raised: its jobs go to a queue that no
+// older process knows, and those of older processes are still done.
 
 import type { JobName } from "./queue.ts";
 

@@ -1,9 +1,6 @@
-// Copies on a device are recognized before they are sent if that is worth it. `open` asks for the whole SHA-256 only if an imported
-// recording of the same device has the same size, span and format and, where both are still known, the same head and tail, because a wrong
-// guess makes the robot read a file in vain. A claimed hash is compared only with that device's recordings, so that it reveals nothing
-// else. The rejected copy names the first recording (`duplicateOfId`), its bytes are removed, and a permit accepts the first one's hash for
-// it, unless the first belongs to another device. When the first one's data is deleted, its copies are at the edge again as if they had
-// never been requested.
+// Copies on a device are recognized before they are sent if that is worth it: a wrong guess makes the robot read a file in vain. The
+// rejected copy names the first recording (`duplicateOfId`), and a permit accepts the first one's hash for it, unless that is of another
+// device. When the first one's data is deleted, its copies are at the edge again.
 
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";

@@ -24,7 +24,11 @@ const LAST_ATTEMPT = 12;
 /** Data exceptions, and program limits such as the size of an index entry: the same rows would be refused again. */
 const REFUSED_ROWS = /^(22|54)/;
 
-/** Returns the permanent failure that an error means, or undefined if a later attempt may succeed. */
+/**
+ * Returns the permanent failure that an error means, or undefined if a later attempt may succeed. `TooHeavy` is permanent at once, because
+ * the same file costs the same again; failures that our code or the machine may cause (`IndexingFailed`, `ObjectMissing`) are so only after
+ * twelve attempts. All failed files are quarantined and can be retried.
+ */
 export function toIngestError(error: unknown, attempt: number): IngestError | undefined {
   if (error instanceof IngestError) return error;
   if (error instanceof SalvageRefusedError) return new IngestError(error.code, error.message);

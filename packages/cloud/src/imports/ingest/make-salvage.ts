@@ -85,6 +85,7 @@ async function requireFailed(tx: Transaction, id: string): Promise<void> {
   const [row] = await tx.$queryRaw<
     Pick<ImportRequestModel, "state">[]
   >`SELECT state FROM "ImportRequest" WHERE id = ${id} FOR SHARE`;
+  // A retry may make a whole recording of the same file.
   if (row?.state !== "error") throw new SourceRetriedError(id);
 }
 

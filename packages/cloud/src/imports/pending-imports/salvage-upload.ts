@@ -1,8 +1,6 @@
-// Salvages of stored files are import requests of their own, which name the damaged request, and not another state of it: that keeps its
-// file, its reason and its key, and may be retried. Each attempt writes an object of its own, and the first whole one is delivered as an
-// upload would be. It is delivered only while the damaged request is still in `error`, because a retry may make a whole recording of the
-// same file. One salvage is made for each request, until its recording is deleted. While it is being made it is listed only by its id,
-// because the lists' indexes hold requests with bytes.
+// A salvage of a stored file is an import request of its own, which names the damaged request, and not another state of it: that keeps its
+// file, its reason and its key, and may be retried. While the salvage is being made it is listed only by its id, because the lists' indexes
+// hold requests with bytes.
 
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
