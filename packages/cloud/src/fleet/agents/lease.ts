@@ -1,6 +1,6 @@
 // A restarted agent takes its lease over at once. It proves its right by the last lease, or by naming the process that holds it: an agent
-// notes the id of each of its processes before the first hello, and names the earlier ones. So if the answer with a lease was lost in a
-// crash or on the network, the agent does not have to wait for a minute.
+// notes the id of each of its processes before the first hello, and names the earlier ones. So an agent whose answer with a lease was lost
+// need not wait for a minute.
 
 import type { AgentCtx } from "../../calls/context/context.ts";
 import { ApiError, refuse } from "../../core/errors.ts";
@@ -66,10 +66,9 @@ interface Lease {
 }
 
 /**
- * Decides who holds the lease after a hello. The same process keeps it. A restart takes over at once if it presents the last lease or names
- * the holding process as one of its earlier ones. If another process holds a live lease, the hello is answered 409; an expired lease is
- * free. An agent that presents a later lease than the one known here held it before this database was set back, so the numbers go on above
- * it.
+ * Decides who holds the lease after a hello. The same process keeps it, and a restart takes over at once. If another process holds a live
+ * lease, the hello is answered 409; an expired lease is free. An agent that presents a later lease than the known one held it before this
+ * database was set back: the numbers go on above it.
  */
 export function takeLease(current: Lease | null, hello: Hello): Lease {
   const leaseExpiresAtNs = hello.nowNs + LEASE_NS;

@@ -1,8 +1,6 @@
-// A selector of one thing is looked up before a list is read (`selectDevice`, `selectRecording`, `selectSession`, `selectSite`). If it does
-// not exist the answer is 404, and a name of several projects is 400, instead of an empty list or a mixture: an empty list after a typing
-// error looks like lost data, and a file with recordings of two projects looks like one drive. `selectors.test.ts` walks every list. Only
-// import requests know names that do not exist any more or not yet: those of devices that were renamed or deleted, and keys of future
-// sessions.
+// A selector of one thing is looked up before a list is read. If it does not exist the answer is 404, and a name of several projects is
+// 400: an empty list after a typing error looks like lost data, and a file with recordings of two projects looks like one drive.
+// `selectors.test.ts` walks every list.
 
 import { type Kysely, sql } from "kysely";
 import type { Ctx } from "../../calls/context/context.ts";
@@ -50,7 +48,10 @@ export async function selectDevice(ctx: Ctx, selector: DeviceSelector): Promise<
   return (await lookUpDevice(ctx, selector)) ?? throwNotFound(`device "${selector.deviceId || selector.deviceName}"`);
 }
 
-/** Does what {@link selectDevice} does, but returns undefined also if no device has the id or the name. */
+/**
+ * Does what {@link selectDevice} does, but returns undefined also if no device has the id or the name: lists of import requests know the
+ * names of devices that were renamed or deleted.
+ */
 export async function lookUpDevice(ctx: Ctx, selector: DeviceSelector): Promise<DeviceModel | undefined> {
   const { deviceId, deviceName, projectId } = selector;
   const named = deviceId || deviceName;

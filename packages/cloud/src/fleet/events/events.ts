@@ -121,10 +121,9 @@ interface TypedEvent {
 }
 
 /**
- * An event conforms if it has every property that its type requires. It may have others, because it keeps its properties when its type
- * changes. This is checked when type or properties are sent, not at every change: a requirement that is added later keeps no caller from
- * moving an event. Throws a 400 that names each missing property, and a 404 for a type that does not exist. The type stays as it is until
- * the transaction ends. spec: Events/Create
+ * An event conforms if it has every property that its type requires; a 400 names each missing one, and an unknown type is a 404. This is
+ * checked when type or properties are sent, so that a requirement that is added later keeps no caller from moving an event. The type stays
+ * as it is until the transaction ends. spec: Events/Create
  */
 async function requireConformance(tx: Transaction, { orgId, eventTypeId, properties }: TypedEvent): Promise<void> {
   const [type] = await tx.$queryRaw<{ name: string }[]>`
@@ -135,6 +134,7 @@ async function requireConformance(tx: Transaction, { orgId, eventTypeId, propert
     select: { customProperty: { select: { key: true } } },
     orderBy: { position: "asc" },
   });
+  // Other properties are allowed, because an event keeps its properties when its type changes.
   const missing = required.map((use) => use.customProperty.key).filter((key) => !Object.hasOwn(properties, key));
   if (missing.length === 0) return;
   const message = `is required by the event type "${type.name}"`;
