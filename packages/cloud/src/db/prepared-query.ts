@@ -1,7 +1,6 @@
-// pg asks for the description of the columns at every run of a prepared statement, and builds the row's shape and its parsers from it again:
-// for a recording by its id, that is a sixth of the server's work. The columns of a statement that a connection has prepared never change
-// (Postgres refuses that: "cached plan must not change result type"), so this code asks for them once. A query class of one's own is what
-// pg calls a `Submittable`; pg-cursor is made in the same way.
+// At every run of a prepared statement pg asks for the description of the columns, and builds the row's shape and its parsers again: for a
+// recording by its id, a sixth of the server's work. This code asks once: the columns of a statement that a connection has prepared never
+// change (Postgres refuses that: "cached plan must not change result type").
 
 import pg from "pg";
 
@@ -43,7 +42,10 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknow
 /** The columns by connection and by the statement's name. */
 const described = new WeakMap<Connection, Map<string, Columns>>();
 
-/** One run of a prepared statement. pg calls its methods, and `callback` once. */
+/**
+ * One run of a prepared statement. pg calls its methods, and `callback` once; such a class is what pg calls a `Submittable`, as that of
+ * pg-cursor.
+ */
 export class PreparedQuery {
   readonly name: string;
   readonly text: string;

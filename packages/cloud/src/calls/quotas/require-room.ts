@@ -1,8 +1,4 @@
-// Stored bytes are those of the files of recordings that lie in our own store, of imports that are running or can be retried, of uploads that have begun, and of
-// extension packages; recordings are those with data. Both are checked before the first byte of a file, without a lock: files that begin at
-// the same moment may exceed the limit together, and an upload that has begun is finished. A file of unknown length is counted while it
-// arrives (`limitToRoom` in `calls/quotas/require-room.ts`), refused once it exceeds the room, and leaves nothing.
-//
+// Stored bytes and recordings are checked before the first byte of a file; a file of unknown length is counted while it arrives.
 // Simultaneous exports are counted in each process, with those that wait for their turn. Their limit is part of the link, because the
 // stream reads no database.
 
@@ -52,7 +48,7 @@ const selectQuotas = prepare((db, { orgId }: Parameters<{ orgId: string }>) =>
 
 /**
  * Refuses one more file that the organization has no room for. This is checked before its bytes arrive, and without a lock: files that
- * begin at the same moment may exceed the limit together.
+ * begin at the same moment may exceed the limit together, and an upload that has begun is finished.
  */
 export async function requireRoom(db: Reader, orgId: string, fileBytes: bigint): Promise<void> {
   await requireRoomWithin(db, await readQuotas(db, orgId), { orgId, fileBytes });
@@ -119,8 +115,9 @@ interface Receiver {
 }
 
 /**
- * Yields the pieces of a body of unknown length. Throws `QuotaReached` once they exceed the organization's room. The bytes that other calls
- * store meanwhile are checked every 64 MiB. If the organization has no limit at the beginning, nothing is checked.
+ * Yields the pieces of a body of unknown length. Throws `QuotaReached` once they exceed the organization's room, and then the caller leaves
+ * nothing of them. The bytes that other calls store meanwhile are checked every 64 MiB. If the organization has no limit at the beginning,
+ * nothing is checked.
  */
 export async function* limitToRoom(body: AsyncIterable<Uint8Array>, receiver: Receiver): AsyncGenerator<Uint8Array> {
   const { maxStoredBytes } = await readQuotas(receiver.db, receiver.orgId);

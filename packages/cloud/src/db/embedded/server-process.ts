@@ -7,11 +7,11 @@ import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { type Launcher, launch } from "./launcher.ts";
 
 /**
- * A shell runs between this process and Postgres. It reads a pipe from this process: each line is a signal for Postgres. The end of the
- * pipe means that this process has ended in whatever way, kill -9 included; then the shell tells Postgres to shut down fast, so that no
- * orphan keeps the data directory. $1 is removed after a clean end. The shell itself survives a signal that is sent to the whole process
- * group, and prints nothing at the end: when no process is left to read it, printing would kill the shell.
+ * A shell runs between this process and Postgres. It reads a pipe from this process: each line is a signal for Postgres. At the end of the
+ * pipe this process has ended in whatever way, kill -9 included; then the shell shuts Postgres down fast, so that no orphan keeps the data
+ * directory. $1 is removed after a clean end.
  */
+// A signal to the whole process group does not end it. It prints nothing at the end: when no process is left to read it, that would kill it.
 const GUARD = `
 trap '' INT TERM HUP
 leftovers=$1; shift

@@ -1,7 +1,6 @@
-// While objects move to another store, the two stores look like one to all other code. An object that is found in the own store is used
-// without a question. If an object is not found there, and before anything is written, listed or removed, the process first asks the
-// database where the objects are at this moment: so no process has to be notified, and one that stood still meanwhile does not act on what
-// it knew before. Without a move that is one short query, and the own store does everything.
+// While objects move to another store, the two stores look like one to all other code. Before it writes, lists or removes anything, and if
+// the own store lacks an object, a process asks the database where the objects are now. So no process has to be notified, and one that
+// stood still does not act on what it knew before.
 
 import { pagesOf } from "../../core/pages-of.ts";
 import { runSomeAtOnce } from "../../core/run-some-at-once.ts";
@@ -26,7 +25,7 @@ interface Joined {
   readonly findBoth: () => Promise<Both | undefined>;
 }
 
-/** `findBoth` asks the database; undefined: the own store has everything. */
+/** `findBoth` asks the database, by one short query; undefined: nothing moves, and the own store has everything. */
 export function joinStores(own: OpenedStore, findBoth: () => Promise<Both | undefined>): OpenedStore {
   const joined = { own, findBoth };
   return {

@@ -1,10 +1,6 @@
-// A whole object that no row ever named is kept unless `--include-unknown` is given. Rows exist before bytes, so it means that the database
-// is older than the store: it was restored from a backup, and the object may have been acknowledged. (A crash between an extension's
-// package and its row looks the same, and is rare.)
-//
-// Nothing that becomes wanted is removed: a page of the listing is judged in one statement, and each leftover once more under its upload's
-// lock, which is then `removed`; no delivery can use it from there. The object is removed after that commit, and its manifests after the
-// object.
+// A whole object that no row ever named is kept unless `--include-unknown` is given (`judge-object.ts`). Nothing that becomes wanted is
+// removed: a page of the listing is judged in one statement, and each leftover once more under its upload's lock; no delivery can use an
+// upload that is then `removed`. The object is removed after that commit, then its manifests.
 
 import { withTransaction } from "../../db/transaction.ts";
 import { requireRemovable } from "../../recovery/held-deployment.ts";

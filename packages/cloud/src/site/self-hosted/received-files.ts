@@ -1,15 +1,5 @@
-// A site notes in its own store what it has, each note once and durably:
-//
-// begun       before the first byte: an object may be there that was never acknowledged
-// received    the file of a request: the first whole one, and the only one that was acknowledged
-// unreported  the control plane does not know yet that it is there
-// completing  the parts of an agent's upload are about to become its file, which has the SHA-256 that the agent announced
-//
-// A request of an upload link has one file, and its notes bear the id of the request. An agent may be asked for a file again, so the notes
-// of an agent's upload bear the id of the upload.
-//
-// If a process is killed between two of these steps, the next start finds a `begun` or `completing` note, and completes the steps if the
-// object is whole. Otherwise the object was not acknowledged: it is removed, in a bucket that others may use once it was abandoned for long.
+// A site notes in its own store what it has, each note once and durably. A request of an upload link has one file, and its notes bear the
+// id of the request. An agent may be asked for a file again, so the notes of an agent's upload bear the id of the upload.
 
 import { z } from "zod";
 import { newId } from "../../db/ids.ts";
@@ -99,8 +89,9 @@ export async function findReceived(store: Pick<Store, "getNote">, name: string):
 }
 
 /**
- * Completes what a killed process left half done, and undoes what it did not get so far with. Nothing may be received meanwhile: in a store that
- * another process may use, too, nothing is undone (see {@link dropAbandoned}).
+ * Completes what a killed process left half done, where a `begun` or `completing` note names an object that is whole, and removes other
+ * objects, which were not acknowledged. Nothing may be received meanwhile: in a store that another process may use, too, nothing is removed
+ * (see {@link dropAbandoned}).
  */
 export async function recoverFiles(store: Store, { isShared = false } = {}): Promise<void> {
   for await (const note of store.listNotes("begun/")) {
@@ -191,18 +182,22 @@ function uploadOf(key: string): string {
   return key.split("/")[1]!;
 }
 
+/** Noted before the first byte: an object may be there that was never acknowledged. */
 function begunKey(key: string): string {
   return `begun/${uploadOf(key)}`;
 }
 
+/** The parts of an agent's upload are about to become its file, which has the SHA-256 that the agent announced. */
 function completingKey(key: string): string {
   return `completing/${uploadOf(key)}`;
 }
 
+/** The file of a request: the first whole one, and the only one that was acknowledged. */
 function receivedKey(name: string): string {
   return `received/${name}`;
 }
 
+/** The control plane does not know yet that the file is there. */
 function unreportedKey(name: string): string {
   return `unreported/${name}`;
 }
