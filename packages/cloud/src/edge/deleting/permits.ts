@@ -1,15 +1,6 @@
-// Permits to delete on a device (the rules alone are `edge/deleting/judge-deletion.ts`). The recordings are locked before
-// anything is looked at, so that of a permit and an import request at the same moment one is granted. The edge copy
-// counts as gone until the permit expires, not for ever: an agent that died in between still has the file. Data
-// deleted meanwhile takes its recording along; reported again, the file is a new one. A permit needs the cloud's own
-// hash and its current settings, never what the agent remembers. Nothing is permitted to an agent that has not
-// listed all it has under the cloud's current incarnation, so that a cloud that was restored from a backup first
-// learns what it has lost; nor to anybody while database and store are not known to belong together. Both are read
-// from the deployment's row each time (`recovery/held-deployment.ts`), never remembered by a process, and every answer
-// to an agent names the incarnation. An agent whose lease is above the one known here is permitted
-// nothing before it has listed all, either: this database was set back. `DOWNLINK_DELETE_SAFETY` keeps imported
-// files on the device until a backup holds the import. Stored bytes that were not read for long, or not since an object of the store was found
-// damaged, are read again by a job first (`imports/ingest/read-stored.ts`).
+// Permits to delete on a device; `edge/deleting/judge-deletion.ts` has the rules. A permit needs the cloud's own hash and its current settings,
+// never what the agent remembers. The edge copy counts as gone until the permit expires: an agent that died in between still has the file.
+// Data deleted meanwhile takes its recording along; reported again, the file is a new one.
 
 import { type api, edgeLimits, type Input, type Output, type PermitAnswer } from "@downlink/protocol";
 import type { AgentCtx } from "../../calls/context/context.ts";
@@ -36,7 +27,8 @@ export const PERMIT_NS = BigInt(edgeLimits.permitSeconds) * 1_000_000_000n;
 
 /**
  * Gives permits to delete files on the device. The recordings are locked before anything is checked, as in every import request and
- * deletion of data: of two transactions the second sees what the first did. spec: edge agent §4
+ * deletion of data: the second of two transactions sees what the first did. Stored bytes that were not read for long, or since damage was
+ * seen, are read by a job first (`imports/ingest/read-stored.ts`). spec: edge agent §4
  */
 export async function askPermits(ctx: AgentCtx, { items }: Input<Permits>): Promise<Complete<Output<Permits>>> {
   const unique = [...new Map(items.map((item) => [item.versionId, item])).values()];
@@ -152,7 +144,11 @@ function judge(
 
 const unknown: Refusal = { code: "Unknown", text: "the agent has not reported this version" };
 
-/** Returns why the agent gets no permit at all. */
+/**
+ * Returns why the agent gets no permit at all: it has not listed all it has under this incarnation, so that a restored cloud first learns
+ * what it has lost, or database and store may not belong together. Both are read from the deployment's row each time. An agent with a later
+ * lease than the known one lists all, too.
+ */
 function suspensionOf({ incarnation, danger }: HeldDeployment, agent: AgentModel): Refusal | undefined {
   if (danger !== undefined) return { code: "Suspended", text: danger };
   if (agent.listedIncarnation === incarnation) return undefined;

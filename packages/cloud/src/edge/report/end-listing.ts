@@ -21,8 +21,8 @@ interface Ending {
 
 /**
  * Removes the files that the listing does not name, if it arrived whole; returning false asks for it again and changes nothing. A swapped
- * card removes a hundred thousand files: they are removed in transactions of bounded size, and a repeat goes on where an interruption left
- * off.
+ * card removes a hundred thousand files: in transactions of bounded size, each under lease and number, so that a newer report ends the
+ * removal at once. A repeat goes on where an interruption left off.
  */
 export async function endListing(ctx: AgentCtx, ending: Ending): Promise<boolean> {
   const { sequence } = ending;

@@ -1,12 +1,6 @@
-// An agent mostly reports files that the cloud knows as they are: a repeat of a report whose answer was lost, or a new listing. Such a report
-// of a device's agent is one statement. It writes the agent's row only if nothing else would change but which listing has named the files last.
-// If anything else would change, it writes nothing, and `report.ts` stores the report in a transaction.
-//
-// The statement sees everything as of the moment at which it began. It waits for a transaction that holds the agent's row, and then requires
-// that the row is still the same one (`xmin`): so no report, hello or lease that came in between is overlooked. With the look-up of the caller
-// a report takes 2 statements, and took 10 through the ORM.
-//
-// An agent of an edge site is not served here, because each of its files has to be placed on a device first (`place-files.ts`).
+// An agent mostly reports files that the cloud knows as they are: a repeat of a report whose answer was lost, or a new listing. Such a
+// report of a device's agent is one statement; with the look-up of the caller that makes 2, where the ORM took 10. Each file of an edge
+// site has to be placed on a device first (`place-files.ts`).
 
 import type { api, EdgeItem, Input } from "@downlink/protocol";
 import { sql } from "kysely";
@@ -32,8 +26,9 @@ interface Known {
 }
 
 /**
- * Renews the lease, notes the report's number, and marks the files as named by the report's listing, if nothing else would change. Returns
- * undefined, and changes nothing, if something else would change or if the report is to be refused.
+ * Renews the lease, notes the report's number, and marks the files as named by the report's listing. Returns undefined, and changes
+ * nothing, if anything else would change or the report is to be refused; then `report.ts` stores it. No transaction that held the agent's
+ * row meanwhile is overlooked: the row must still be the same (`xmin`).
  */
 export async function reportKnown(ctx: AgentCtx, reported: Reported): Promise<Known | undefined> {
   const { caller, clock, db } = ctx;

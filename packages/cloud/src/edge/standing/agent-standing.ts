@@ -1,8 +1,6 @@
 // A hello takes two statements and no transaction: one reads everything that decides about it, and the other writes the agent's row if it
-// was not written since (`xmin`); otherwise the hello is decided once more. If the process that holds the lease says hello again, the first
-// statement writes the row at once, because then nothing is to be decided. A call for work by an agent at rest takes one statement, and
-// renews the lease only after a third of its time. With the look-up of the caller that makes 3, 2 and 2 statements; with a transaction and
-// the ORM it was 14 for a hello and 10 for work.
+// was not written since (`xmin`); otherwise the hello is decided once more. With the look-up of the caller that makes 3, and 2 for the
+// process that holds the lease; with a transaction and the ORM it was 14.
 
 import { sql } from "kysely";
 import type { AgentCtx } from "../../calls/context/context.ts";
@@ -79,9 +77,9 @@ interface Values extends Omit<Said, "lease" | "facts"> {
 }
 
 /**
- * For the process that holds the lease of the owner's agent, if it presents no later lease: what `takeLease` and `hello.ts` decide is then
- * that the lease is renewed. If the agent has no files, what it has listed may change, and that is decided there. The row is written as it
- * was read: what another transaction has changed meanwhile is not.
+ * For the process that holds the lease of the owner's agent, if it presents no later lease: `takeLease` and `hello.ts` then decide that the
+ * lease is renewed. If the agent has no files, what it has listed may change, and that is decided there. A row that another transaction has
+ * changed since it was read is not written.
  */
 const buildRenewal = (owner: "deviceId" | "siteId", at: Parameters<Values>) => sql`
   WITH seen AS MATERIALIZED (SELECT id, xmin AS version FROM "Agent" WHERE ${sql.ref(owner)} = ${at.ownerId}), kept AS (
