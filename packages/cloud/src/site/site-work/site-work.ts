@@ -1,7 +1,6 @@
-import { api } from "@downlink/protocol";
-import type { Handlers } from "../../calls/serve/handlers.ts";
 import { api, type Input, type Output } from "@downlink/protocol";
 import type { SiteCtx } from "../../calls/context/context.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { siteSelectionKey } from "../../data/exports/export-link.ts";
 import { openSelection } from "../../data/exports/open-stored.ts";
