@@ -40,44 +40,54 @@ const ASK_AGAIN_MS = 5000;
 let askedAgainMs = 0;
 
 /** Notes that the service answers again: whatever failed meanwhile is asked for again. */
-export function noteSuccess(): void {
+function noteSuccess(): void {
   if (awaySinceMs.value === undefined) return;
   awaySinceMs.value = undefined;
   if (Date.now() - askedAgainMs >= ASK_AGAIN_MS) askAgain();
+}
+
+/** Makes a call that is no query, and notes by its outcome whether the service answers. A call that was given up says nothing about it. */
+export async function noteOutcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<T> {
+  try {
+    const answer = await call;
+    noteSuccess();
+    return answer;
+  } catch (error) {
+    if (!signal?.aborted) noteFailure(error);
+    throw error;
+  }
+}
+
+/** A list on the page that holds its rows itself, because it is read in parts. */
+interface ListInSight {
+  /** Asks again for the rows: they are old. */
+  readonly again: () => void;
+  /** Asks again because something happened, and moves no row. Throws if a part is not answered. Absent if the list does not follow. */
+  readonly renew?: () => Promise<void>;
+}
+
+const lists = new Map<string, Set<ListInSight>>();
+
+/** Lets a list learn that its rows are old. Returns how to stop that. */
+export function watchList({ path }: Pick<Operation, "path">, list: ListInSight): () => void {
+  const all = lists.get(path) ?? new Set();
+  lists.set(path, all.add(list));
+  return () => void all.delete(list);
 }
 
 /** Asks again for everything that is looked at. */
 export function askAgain(): void {
   askedAgainMs = Date.now();
   void queries.refetchQueries({ type: "active" });
-  for (const again of [...watchers.values()].flatMap((all) => [...all])) again();
+  for (const list of [...lists.values()].flatMap((all) => [...all])) list.again();
 }
-
-const watchers = new Map<string, Set<() => void>>();
 
 /** Asks again for the data of these operations that is in sight. */
 export function invalidate(...operations: readonly Pick<Operation, "path">[]): void {
   for (const { path } of operations) {
     void queries.invalidateQueries({ queryKey: [path] });
-    for (const again of watchers.get(path) ?? []) again();
+    for (const list of lists.get(path) ?? []) list.again();
   }
-}
-
-/** Lists that are read in parts hold their data themselves, and learn by this that it is old. Returns how to stop that. */
-export function whenInvalidated({ path }: Pick<Operation, "path">, again: () => void): () => void {
-  const all = watchers.get(path) ?? new Set();
-  watchers.set(path, all.add(again));
-  return () => void all.delete(again);
-}
-
-const renewers = new Map<string, Set<() => Promise<void>>>();
-
-/**
- * Returns how many milliseconds to wait after so many failures in a row: as the service asks, else longer each time. Undefined: it would
- * fail again.
- */
-export function retryAfterMs(error: unknown, failures: number): number | undefined {
-  return isWorthRetrying(error) ? retryDelayMs(error, failures) : undefined;
 }
 
 /**
@@ -86,20 +96,19 @@ export function retryAfterMs(error: unknown, failures: number): number | undefin
  */
 export async function renewBelow(paths: readonly string[]): Promise<void> {
   const isBelow = (path: unknown) => paths.some((below) => String(path).startsWith(below));
-  const lists = [...renewers].filter(([path]) => isBelow(path)).flatMap(([, all]) => [...all]);
+  const inSight = [...lists].filter(([path]) => isBelow(path)).flatMap(([, all]) => [...all]);
   await Promise.all([
     queries.invalidateQueries({ predicate: ({ queryKey: [path] }) => isBelow(path) }, { throwOnError: true }),
-    ...lists.map((renew) => renew()),
+    ...inSight.map((list) => list.renew?.()),
   ]);
 }
 
 /**
- * Lists that are read in parts learn by this that something happened. `renew` throws if a part is not answered. Returns how to stop that.
+ * Returns how many milliseconds to wait after so many failures in a row: as the service asks, else longer each time. Undefined: it would
+ * fail again.
  */
-export function whenRenewed({ path }: Pick<Operation, "path">, renew: () => Promise<void>): () => void {
-  const all = renewers.get(path) ?? new Set();
-  renewers.set(path, all.add(renew));
-  return () => void all.delete(renew);
+export function retryAfterMs(error: unknown, failures: number): number | undefined {
+  return isWorthRetrying(error) ? retryDelayMs(error, failures) : undefined;
 }
 
 /** Forgets all data of the former user, because another one looks at the pages now. */

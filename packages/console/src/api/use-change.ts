@@ -2,40 +2,107 @@ import type { CallInput, Operation, Output } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { client } from "./client.ts";
 import { explainFailure, type Failure } from "./failure.ts";
-import { invalidate, noteFailure, noteSuccess } from "./queries.ts";
+import { plainCall } from "./plain-call.ts";
+import { invalidate, noteOutcome } from "./queries.ts";
 
-export interface Change<O extends Operation> {
-  /** Returns undefined if it failed; `failure` then says why. */
-  run(input: CallInput<O>): Promise<Output<O> | undefined>;
+interface Attempts {
   readonly isRunning: boolean;
   readonly failure: Failure | undefined;
   /** Forgets the failure, when what led to it is edited. */
   clear(): void;
 }
 
+export interface Change<O extends Operation> extends Attempts {
+  /** Returns undefined if it failed; `failure` then says why. */
+  run(input: CallInput<O>): Promise<Output<O> | undefined>;
+}
+
 /** Calls an operation that changes something; the answers of the `stale` operations are then asked for again. */
 export function useChange<O extends Operation>(operation: O, ...stale: readonly Operation[]): Change<O> {
+  const { attempt, ...attempts } = useAttempts();
+  const run = async (input: CallInput<O>) => {
+    const output = await attempt(() => noteOutcome(client.call(operation, input)));
+    invalidate(...stale);
+    return output;
+  };
+  return { ...attempts, run };
+}
+
+export interface Send extends Attempts {
+  /** Returns undefined if it failed; `failure` then says why. An answer without a body is an empty object. */
+  send(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<Record<string, unknown> | undefined>;
+}
+
+/** Calls routes that are no operations, before the user is signed in. A refusal does not open the sign-in dialog. */
+export function useSend(): Send {
+  const { attempt, ...attempts } = useAttempts();
+  return {
+    ...attempts,
+    send: (method, path, body) =>
+      attempt(async () => ((await plainCall(method, path, body)) ?? {}) as Record<string, unknown>),
+  };
+}
+
+function useAttempts() {
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<Failure | undefined>();
-  return {
-    isRunning,
-    failure,
-    clear: () => setFailure(undefined),
-    async run(input) {
-      setRunning(true);
-      setFailure(undefined);
-      try {
-        const output = await client.call(operation, input);
-        noteSuccess();
-        return output;
-      } catch (error) {
-        noteFailure(error);
-        setFailure(explainFailure(error));
-        return undefined;
-      } finally {
-        setRunning(false);
-        invalidate(...stale);
-      }
-    },
+  const attempt = async <T>(call: () => Promise<T>): Promise<T | undefined> => {
+    setRunning(true);
+    setFailure(undefined);
+    try {
+      return await call();
+    } catch (error) {
+      setFailure(explainFailure(error));
+      return undefined;
+    } finally {
+      setRunning(false);
+    }
   };
+  return { attempt, isRunning, failure, clear: () => setFailure(undefined) };
+}
+
+/** The calls that are under way at once: a browser allows six for a host, and the page needs some meanwhile. */
+const AT_ONCE = 3;
+
+interface Progress {
+  readonly done: number;
+  readonly of: number;
+}
+
+export interface ManyChanges<O extends Operation> {
+  /** Returns how many succeeded. */
+  run(inputs: readonly CallInput<O>[]): Promise<number>;
+  /** While it runs. */
+  readonly progress: Progress | undefined;
+  /** The last failure. */
+  readonly failure: Failure | undefined;
+}
+
+/** Calls an operation that changes one thing for many of them. One that fails does not keep the others from being tried. */
+export function useManyChanges<O extends Operation>(operation: O, ...stale: readonly Operation[]): ManyChanges<O> {
+  const [progress, setProgress] = useState<Progress | undefined>();
+  const [failure, setFailure] = useState<Failure | undefined>();
+  const run = async (inputs: readonly CallInput<O>[]) => {
+    setFailure(undefined);
+    setProgress({ done: 0, of: inputs.length });
+    const waiting = [...inputs];
+    let [done, succeeded] = [0, 0];
+    const work = async () => {
+      for (let input = waiting.shift(); input !== undefined; input = waiting.shift()) {
+        try {
+          await noteOutcome(client.call(operation, input));
+          succeeded += 1;
+        } catch (error) {
+          setFailure(explainFailure(error));
+        }
+        done += 1;
+        setProgress({ done, of: inputs.length });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    setProgress(undefined);
+    invalidate(...stale);
+    return succeeded;
+  };
+  return { run, progress, failure };
 }

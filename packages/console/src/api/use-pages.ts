@@ -2,10 +2,10 @@ import { type CallInput, NEXT_CURSOR_HEADER, type Operation, type Output } from 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./client.ts";
 import { explainFailure, type Failure } from "./failure.ts";
-import { noteFailure, noteSuccess, signIns, whenInvalidated } from "./queries.ts";
+import { noteOutcome, signIns, watchList } from "./queries.ts";
 import { queryKey } from "./query-key.ts";
 
-/** A list that is read onwards from a cursor, so that it stays exact while others add to it. */
+/** A list that is read onwards from a cursor, so that it stays exact while others add to it. `useRows` reads a list at any place of it. */
 export interface Pages<T> {
   readonly rows: readonly T[];
   /** Nothing has been answered yet. */
@@ -47,14 +47,12 @@ export function usePages<O extends Operation, T>(
     setLoading(true);
     try {
       const given = { ...(input as object), ...(from.cursor && { cursor: from.cursor }) } as CallInput<O>;
-      const { output, headers } = await client.callWithHeaders(operation, given);
-      noteSuccess();
+      const { output, headers } = await noteOutcome(client.callWithHeaders(operation, given));
       if (ours !== round.current) return;
       const cursor = (headers as Readonly<Record<string, string>>)[NEXT_CURSOR_HEADER];
       setRead({ rows: [...from.rows, ...rowsOf(output as Output<O>)], cursor, isNew: false });
       setFailure(undefined);
     } catch (error) {
-      noteFailure(error);
       if (ours === round.current) setFailure(explainFailure(error));
     } finally {
       if (ours === round.current) setLoading(false);
@@ -66,7 +64,7 @@ export function usePages<O extends Operation, T>(
   useEffect(() => {
     if (!isEnabled) return;
     again();
-    return whenInvalidated(operation, again);
+    return watchList(operation, { again });
   }, [path, text, isEnabled, signIns.value]);
   return { ...read, hasMore: read.cursor !== undefined, isLoading, failure, more: () => void load(read), again };
 }

@@ -3,7 +3,7 @@ import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { client } from "./client.ts";
 import { explainFailure, type Failure } from "./failure.ts";
 import { countRows, pagesOf } from "./pages-of.ts";
-import { invalidate, noteFailure, noteSuccess, queries, signIns, whenInvalidated, whenRenewed } from "./queries.ts";
+import { invalidate, noteOutcome, queries, signIns, watchList } from "./queries.ts";
 import { queryKey } from "./query-key.ts";
 import { countNew, takeOver } from "./take-over.ts";
 
@@ -41,7 +41,7 @@ type RowOf<O extends Operation> = Output<O> extends readonly (infer T)[] ? T : n
 export function useRows<O extends Operation>(
   operation: O,
   input: CallInput<O>,
-  { total, isEnabled = true }: { total: number | undefined; isEnabled?: boolean },
+  { total, isEnabled = true }: { total?: number | undefined; isEnabled?: boolean } = {},
 ): Rows<RowOf<O>> {
   const [{ first, last }, setLooked] = useState({ first: 0, last: PAGE_ROWS - 1 });
   const list = queryKey(operation.path, input)[1];
@@ -51,7 +51,7 @@ export function useRows<O extends Operation>(
   const before = answered.current?.list === list ? answered.current.count : 0;
   const most = Math.max(total ?? 0, before);
   const wanted = pagesOf({ first, last }, { rows: PAGE_ROWS, total: total === undefined ? undefined : most });
-  const { ask, failure, isLoading, moved } = usePages(operation, { inputOf, wanted, isEnabled, list });
+  const loaded = useWanted(operation, { inputOf, wanted, isEnabled, list });
   const pageAt = (page: number) =>
     queries.getQueryData(queryKey(operation.path, inputOf(page))) as readonly RowOf<O>[] | undefined;
   const seen = wanted.findLast((page) => pageAt(page) !== undefined);
@@ -65,16 +65,13 @@ export function useRows<O extends Operation>(
     at: (index) => pageAt(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS],
     count: isNew ? (total ?? 0) : answered.current!.count,
     isNew,
-    isLoading,
-    failure,
+    ...loaded,
     look: (from, to) =>
       setLooked((before) => (before.first === from && before.last === to ? before : { first: from, last: to })),
-    again: ask,
-    moved,
   };
 }
 
-interface Pages<O extends Operation> {
+interface Wanted<O extends Operation> {
   readonly inputOf: (page: number) => CallInput<O>;
   readonly wanted: readonly number[];
   readonly isEnabled: boolean;
@@ -82,9 +79,10 @@ interface Pages<O extends Operation> {
 }
 
 /** Asks for the wanted pages when they change, and again when their data is old. */
-function usePages<O extends Operation>(operation: O, { inputOf, wanted, isEnabled, list }: Pages<O>) {
+function useWanted<O extends Operation>(operation: O, { inputOf, wanted, isEnabled, list }: Wanted<O>) {
   const [, render] = useReducer((count: number) => count + 1, 0);
   const [failure, setFailure] = useState<Failure | undefined>();
+  const [moved, setMoved] = useState<{ readonly list: string; readonly newCount: number } | undefined>();
   const keys = wanted.map((page) => queryKey(operation.path, inputOf(page)));
   const load = async (page: number) => {
     const input = inputOf(page);
@@ -97,44 +95,35 @@ function usePages<O extends Operation>(operation: O, { inputOf, wanted, isEnable
     }
     render(undefined);
   };
-  const ask = () => void Promise.all(wanted.map(load));
+  const again = () => void Promise.all(wanted.map(load));
+  const renew = async () => {
+    const renewed = await renewPages(operation, wanted.map(inputOf));
+    if (renewed.isMoved) setMoved({ list, newCount: renewed.newCount });
+    else render(undefined);
+  };
   const identity = keys.map(([, text]) => text).join();
   useEffect(() => {
     if (!isEnabled) return;
-    ask();
-    return whenInvalidated(operation, ask);
+    again();
+    return watchList(operation, { again, renew });
   }, [operation.path, identity, isEnabled, signIns.value]);
-  const moved = useRenewed(operation, { inputOf, wanted, isEnabled, list });
-  const isLoading = keys.some((key) => queries.getQueryState(key)?.fetchStatus === "fetching");
-  return { ask, failure, isLoading, moved };
-}
-
-/** Asks again for the wanted pages when something happened, and gives their rows the new contents in their places. */
-function useRenewed<O extends Operation>(operation: O, pages: Pages<O>): Moved | undefined {
-  const { list, isEnabled } = pages;
-  const [moved, setMoved] = useState<{ readonly list: string; readonly newCount: number } | undefined>();
-  const [, render] = useReducer((count: number) => count + 1, 0);
-  const latest = useRef(pages);
-  latest.current = pages;
-  useEffect(() => {
-    if (!isEnabled) return;
-    const renew = async () => {
-      const { inputOf, wanted } = latest.current;
-      const all = await Promise.all(wanted.map((page) => renewPage(operation, inputOf(page))));
-      const renewed = all.filter((page) => page !== undefined);
-      const shown = renewed.flatMap((page) => page.shown);
-      const fresh = renewed.flatMap((page) => page.fresh);
-      if (renewed.some((page) => page.isMoved)) setMoved({ list, newCount: countNew(shown, fresh) });
-      else render(undefined);
-    };
-    return whenRenewed(operation, renew);
-  }, [operation.path, list, isEnabled]);
-  if (moved?.list !== list) return undefined;
   const show = () => {
     setMoved(undefined);
     invalidate(operation);
   };
-  return { newCount: moved.newCount, show };
+  const isLoading = keys.some((key) => queries.getQueryState(key)?.fetchStatus === "fetching");
+  return { again, failure, isLoading, moved: moved?.list === list ? { newCount: moved.newCount, show } : undefined };
+}
+
+/** Asks again for pages that are here, and gives their rows the new contents in their places. */
+async function renewPages<O extends Operation>(operation: O, inputs: readonly CallInput<O>[]) {
+  const all = await Promise.all(inputs.map((input) => renewPage(operation, input)));
+  const renewed = all.filter((page) => page !== undefined);
+  const newCount = countNew(
+    renewed.flatMap((page) => page.shown),
+    renewed.flatMap((page) => page.fresh),
+  );
+  return { isMoved: renewed.some((page) => page.isMoved), newCount };
 }
 
 /** A failed call leaves the shown rows as they are, and throws, so that it is repeated. */
@@ -142,14 +131,8 @@ async function renewPage<O extends Operation>(operation: O, input: CallInput<O>)
   const key = queryKey(operation.path, input);
   const shown = queries.getQueryData(key) as readonly object[] | undefined;
   if (!shown) return undefined;
-  try {
-    const fresh = (await client.call(operation, input)) as readonly object[];
-    noteSuccess();
-    const { rows, isMoved } = takeOver(shown, fresh);
-    if (queries.getQueryData(key) === shown) queries.setQueryData(key, rows);
-    return { shown, fresh, isMoved };
-  } catch (error) {
-    noteFailure(error);
-    throw error;
-  }
+  const fresh = (await noteOutcome(client.call(operation, input))) as readonly object[];
+  const { rows, isMoved } = takeOver(shown, fresh);
+  if (queries.getQueryData(key) === shown) queries.setQueryData(key, rows);
+  return { shown, fresh, isMoved };
 }

@@ -2,7 +2,7 @@ import { type CoverageGrid, coverage } from "@downlink/protocol";
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { client } from "../api/client.ts";
 import { explainFailure, type Failure } from "../api/failure.ts";
-import { noteFailure, noteSuccess } from "../api/queries.ts";
+import { noteOutcome } from "../api/queries.ts";
 import type { ChangingSource } from "../timeline/lane-state.ts";
 import type { Strip } from "../timeline/paint-row.ts";
 import { planStrips } from "../timeline/strips.ts";
@@ -93,14 +93,7 @@ export class GridSource implements ChangingSource {
       bins: TILE_BINS,
       deviceIds: this.#ids.slice(key.block * TILE_ROWS, (key.block + 1) * TILE_ROWS),
     };
-    try {
-      const grid = await client.call(coverage.grid, input, { signal: aborted });
-      noteSuccess();
-      return toTile(grid);
-    } catch (error) {
-      if (!aborted.aborted) noteFailure(error);
-      throw error;
-    }
+    return toTile(await noteOutcome(client.call(coverage.grid, input, { signal: aborted }), aborted));
   }
 }
 

@@ -1,10 +1,11 @@
-import { type Device, devices } from "@downlink/protocol";
+import { type Device, devices, NEXT_CURSOR_HEADER } from "@downlink/protocol";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { FOLLOWED_POLL_MS } from "../api/can-follow.ts";
+import { client } from "../api/client.ts";
 import { signIns } from "../api/queries.ts";
-import { useAll } from "../api/use-all.ts";
-import type { Query } from "../api/use-query.ts";
+import { queryKey } from "../api/query-key.ts";
+import { type Query, useFetched } from "../api/use-query.ts";
 import { formatExact } from "../time/format-time.ts";
 import { resolveRange, type TypedRange } from "../time/range.ts";
 import { type LaneState, showSpan, startLanes } from "../timeline/lane-state.ts";
@@ -14,14 +15,28 @@ import { GridSource } from "./grid-source.ts";
 import { type coverageParams, rangeOf, toDeviceFilter } from "./params.ts";
 import { closeSpan } from "./span.ts";
 
+const PAGE_ROWS = 500;
 const SETTLED_MS = 400;
 const POLL_MS = 60_000;
 /** The tiles that are asked for again each minute. */
 const REFRESHED = 4;
 const PIXELS = 1000;
 
+/** Asks for all devices, page after page, because the lanes need them as a whole. */
 export function useFleet(projectId: string, text: string): Query<readonly Device[]> {
-  return useAll(devices.list, { projectId, sortBy: "name", ...toDeviceFilter(text) }, { pollMs: FOLLOWED_POLL_MS });
+  const input = { projectId, sortBy: "name" as const, ...toDeviceFilter(text), limit: PAGE_ROWS };
+  const [path, key] = queryKey(devices.list.path, input);
+  const fetchAll = async ({ signal }: { signal: AbortSignal }) => {
+    const all: Device[] = [];
+    let cursor: string | undefined;
+    do {
+      const { output, headers } = await client.callWithHeaders(devices.list, { ...input, cursor }, { signal });
+      all.push(...output);
+      cursor = headers[NEXT_CURSOR_HEADER];
+    } while (cursor !== undefined);
+    return all;
+  };
+  return useFetched<readonly Device[]>([path, `all of ${key}`], fetchAll, { pollMs: FOLLOWED_POLL_MS });
 }
 
 /** Makes the source of the lanes' cells, which follows the devices and asks again for data that may have changed while it is shown. */

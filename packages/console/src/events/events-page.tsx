@@ -35,7 +35,7 @@ export function EventsPage() {
   const [openedMs] = useState(Date.now());
   const { sort, order, new: drawn } = params.values;
   const filter = toEventFilter(params.values, projectId, openedMs);
-  const rows = useRows(events.list, { ...filter, sortBy: sort, sortOrder: order }, { total: undefined });
+  const rows = useRows(events.list, { ...filter, sortBy: sort, sortOrder: order });
   const [isNew, setNew] = useState(drawn.length > 0);
   const mayCreate = may(me, "events.create");
   useShortcuts(mayCreate ? [{ keys: "e", does: "Mark an event", run: () => setNew(true) }] : []);

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Failure } from "../api/failure.ts";
 import { type Organization, plainCall } from "../api/plain-call.ts";
 import { forgetEverything } from "../api/queries.ts";
-import { useSend } from "../api/use-send.ts";
+import { useSend } from "../api/use-change.ts";
 import { Failed } from "../parts/failed.tsx";
 import { Field } from "../parts/field.tsx";
 import { SubmitButton } from "../parts/submit-button.tsx";

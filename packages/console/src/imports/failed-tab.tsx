@@ -1,6 +1,6 @@
 import { type PendingImport, pendingImports } from "@downlink/protocol";
 import { may, useMe } from "../api/me.ts";
-import { useMany } from "../api/use-many.ts";
+import { useManyChanges } from "../api/use-change.ts";
 import type { Query } from "../api/use-query.ts";
 import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -69,8 +69,8 @@ function devicesText(names: readonly string[]): string {
 
 function GroupActions({ group: { imports, salvageable, advice } }: { group: FailureGroup }) {
   const stale = [pendingImports.errors, pendingImports.list] as const;
-  const retry = useMany(pendingImports.retry, ...stale);
-  const salvage = useMany(pendingImports.salvage, ...stale);
+  const retry = useManyChanges(pendingImports.retry, ...stale);
+  const salvage = useManyChanges(pendingImports.salvage, ...stale);
   const running = retry.progress ?? salvage.progress;
   const failure = retry.failure ?? salvage.failure;
   const namesOf = (some: readonly PendingImport[]) => some.map(({ requestId }) => ({ requestId }));

@@ -5,7 +5,7 @@ import { type Changes, changes } from "@downlink/protocol";
 import { canFollow } from "../api/can-follow.ts";
 import { client } from "../api/client.ts";
 import { followChanges } from "../api/follow-changes.ts";
-import { noteFailure, noteSuccess, renewBelow, retryAfterMs } from "../api/queries.ts";
+import { noteOutcome, renewBelow, retryAfterMs } from "../api/queries.ts";
 import { gatherChanges } from "./gather.ts";
 
 const NAME = "downlink-changes";
@@ -64,16 +64,9 @@ export function startLive(): () => void {
   };
 }
 
-async function ask(since: string | undefined, signal: AbortSignal): Promise<Changes> {
-  try {
-    const input = since === undefined ? {} : { since, waitSeconds: WAIT_SECONDS };
-    const answer = await client.call(changes.list, input, { signal });
-    noteSuccess();
-    return answer;
-  } catch (error) {
-    if (!signal.aborted) noteFailure(error); // the end of the session, for one, ends this, too
-    throw error;
-  }
+function ask(since: string | undefined, signal: AbortSignal): Promise<Changes> {
+  const input = since === undefined ? {} : { since, waitSeconds: WAIT_SECONDS };
+  return noteOutcome(client.call(changes.list, input, { signal }), signal);
 }
 
 /** Resolves after so many milliseconds, or when the signal is aborted. */

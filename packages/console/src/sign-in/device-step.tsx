@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Failure } from "../api/failure.ts";
-import { type Send, useSend } from "../api/use-send.ts";
+import { type Send, useSend } from "../api/use-change.ts";
 import { SignInForm } from "../frame/sign-in-form.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";

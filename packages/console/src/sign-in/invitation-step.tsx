@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { z } from "zod";
 import { forgetEverything } from "../api/queries.ts";
-import { useSend } from "../api/use-send.ts";
+import { useSend } from "../api/use-change.ts";
 import { providerHref } from "../frame/sign-in-form.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Field } from "../parts/field.tsx";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { useSend } from "../api/use-send.ts";
+import { useSend } from "../api/use-change.ts";
 import { Failed } from "../parts/failed.tsx";
 import { SubmitButton } from "../parts/submit-button.tsx";
 import { useLinkSecret } from "./link-secret.ts";

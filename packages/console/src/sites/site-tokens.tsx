@@ -19,7 +19,7 @@ interface OfSite {
 
 /** Lists the tokens by which the machine of a site calls. */
 export function SiteTokenList({ site: { id: siteId }, me }: OfSite) {
-  const rows = useRows(siteTokens.list, { siteId }, { total: undefined });
+  const rows = useRows(siteTokens.list, { siteId });
   const create = useChange(siteTokens.create, siteTokens.list);
   const remove = useChange(siteTokens.delete, siteTokens.list);
   return (
@@ -39,7 +39,7 @@ export function SiteTokenList({ site: { id: siteId }, me }: OfSite) {
 
 /** Lists the tokens by which a bucket notifies of new objects. */
 export function InboxTokenList({ site: { id: siteId }, me }: OfSite) {
-  const rows = useRows(inboxTokens.list, { siteId }, { total: undefined });
+  const rows = useRows(inboxTokens.list, { siteId });
   const create = useChange(inboxTokens.create, inboxTokens.list);
   const remove = useChange(inboxTokens.delete, inboxTokens.list);
   return (

@@ -22,7 +22,7 @@ export function SitesPage() {
   const { route } = useLocation();
   const { values, problems, hrefWith } = useParams(params);
   const isEnabled = me !== undefined && mayCall(me, sites.list);
-  const rows = useRows(sites.list, {}, { total: undefined, isEnabled });
+  const rows = useRows(sites.list, {}, { isEnabled });
   const [isMaking, setMaking] = useState(false);
   if (me && !isEnabled) return <Empty title="You may not see the sites." />;
   return (

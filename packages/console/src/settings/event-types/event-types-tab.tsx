@@ -16,7 +16,7 @@ type Deed = { readonly is: "make" } | { readonly is: "edit" | "delete"; readonly
 export function EventTypesTab() {
   const { data: me } = useMe();
   const may = (verb: "list" | "create" | "update" | "delete") => me !== undefined && mayCall(me, eventTypes[verb]);
-  const rows = useRows(eventTypes.list, {}, { total: undefined, isEnabled: may("list") });
+  const rows = useRows(eventTypes.list, {}, { isEnabled: may("list") });
   const [deed, setDeed] = useState<Deed>();
   const onClose = () => setDeed(undefined);
   const items = (eventType: EventType): readonly MenuItem[] => [

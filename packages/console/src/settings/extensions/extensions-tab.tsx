@@ -16,7 +16,7 @@ import { PublishExtension } from "./publish-extension.tsx";
 export function ExtensionsTab() {
   const { data: me } = useMe();
   const isEnabled = me !== undefined && mayCall(me, extensions.list);
-  const rows = useRows(extensions.list, {}, { total: undefined, isEnabled });
+  const rows = useRows(extensions.list, {}, { isEnabled });
   const link = useChange(extensions.get);
   const [deleted, setDeleted] = useState<Extension | undefined>();
   const mayDelete = me !== undefined && mayCall(me, extensions.delete);

@@ -1,7 +1,7 @@
 import { extensions, MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import { useRef, useState } from "preact/hooks";
 import { invalidate } from "../../api/queries.ts";
-import { useSend } from "../../api/use-send.ts";
+import { useSend } from "../../api/use-change.ts";
 import { formatBytes } from "../../parts/bytes.ts";
 import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";

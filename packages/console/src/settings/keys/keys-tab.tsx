@@ -28,11 +28,7 @@ interface OfKey {
 
 export function KeysTab() {
   const { data: me } = useMe();
-  const rows = useRows(
-    apiKeys.list,
-    {},
-    { total: undefined, isEnabled: me !== undefined && mayCall(me, apiKeys.list) },
-  );
+  const rows = useRows(apiKeys.list, {}, { isEnabled: me !== undefined && mayCall(me, apiKeys.list) });
   const [deed, setDeed] = useState<Deed>();
   const enable = useChange(apiKeys.update, apiKeys.list);
   const onEnable = async ({ id, name }: ApiKey) =>

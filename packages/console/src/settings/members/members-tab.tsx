@@ -14,8 +14,8 @@ import { MemberList } from "./member-list.tsx";
 export function MembersTab() {
   const { data: me } = useMe();
   const isEnabled = me !== undefined && mayCall(me, members.list);
-  const people = useRows(members.list, {}, { total: undefined, isEnabled });
-  const invited = useRows(invitations.list, {}, { total: undefined, isEnabled });
+  const people = useRows(members.list, {}, { isEnabled });
+  const invited = useRows(invitations.list, {}, { isEnabled });
   const [deed, setDeed] = useState<Deed>();
   const change = useChange(members.update, members.list);
   const reset = useChange(members.resetPassword);

@@ -16,7 +16,7 @@ export function PropertiesTab() {
   const { data: me } = useMe();
   const may = (verb: "list" | "create" | "update" | "delete") =>
     me !== undefined && mayCall(me, customProperties[verb]);
-  const rows = useRows(customProperties.list, {}, { total: undefined, isEnabled: may("list") });
+  const rows = useRows(customProperties.list, {}, { isEnabled: may("list") });
   const [deed, setDeed] = useState<Deed>();
   const onClose = () => setDeed(undefined);
   const items = (property: CustomProperty): readonly MenuItem[] => [

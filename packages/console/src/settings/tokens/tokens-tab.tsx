@@ -26,7 +26,7 @@ type Deed =
 /** Lists the tokens of all devices: which agent could still call, and which token is unused. */
 export function TokensTab() {
   const { data: me } = useMe();
-  const rows = useRows(deviceTokens.list, {}, { total: undefined, isEnabled: may(me, "list") });
+  const rows = useRows(deviceTokens.list, {}, { isEnabled: may(me, "list") });
   const nameOf = useDeviceNames(me);
   const [deed, setDeed] = useState<Deed>();
   const enable = useChange(deviceTokens.update, deviceTokens.list);

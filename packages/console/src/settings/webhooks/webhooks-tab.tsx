@@ -16,7 +16,7 @@ export function WebhooksTab() {
   const { data: me } = useMe();
   const { route } = useLocation();
   const isEnabled = me !== undefined && mayCall(me, webhooks.list);
-  const rows = useRows(webhooks.list, {}, { total: undefined, isEnabled });
+  const rows = useRows(webhooks.list, {}, { isEnabled });
   const [deed, setDeed] = useState<Deed>();
   const action = me && mayCall(me, webhooks.create) && (
     <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
