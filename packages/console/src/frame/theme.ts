@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
+import { keep, readKept } from "../browser/kept.ts";
 
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
+export const THEME_NAMES: Readonly<Record<Theme, string>> = { system: "As the system", light: "Light", dark: "Dark" };
 
-const KEY = "downlink.theme";
-
-export const theme = signal<Theme>(read());
+export const theme = signal<Theme>(THEMES.find((known) => known === readKept("theme")) ?? "system");
 
 export function followTheme(): void {
   theme.subscribe((chosen) => {
@@ -16,17 +16,5 @@ export function followTheme(): void {
 
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
-  try {
-    localStorage.setItem(KEY, chosen);
-  } catch {
-    // The choice then holds until the page is closed.
-  }
-}
-
-function read(): Theme {
-  try {
-    return THEMES.find((known) => known === localStorage.getItem(KEY)) ?? "system";
-  } catch {
-    return "system";
-  }
+  keep("theme", chosen);
 }

@@ -7,9 +7,9 @@ import { forgetEverything, isSignedOut, noteFailure } from "../api/queries.ts";
 import { Menu } from "../parts/menu.tsx";
 import { toast } from "../parts/toast.tsx";
 import { zoneName } from "../time/format-time.ts";
-import { chooseZone, zone } from "../time/zone.ts";
+import { chooseZone, ZONES, zone } from "../time/zone.ts";
 import { pagePath } from "../url/project.ts";
-import { chooseTheme, THEMES, theme } from "./theme.ts";
+import { chooseTheme, THEME_NAMES, THEMES, theme } from "./theme.ts";
 
 interface TopBarProps {
   readonly me: Me | undefined;
@@ -72,14 +72,12 @@ function appearance() {
       onChoose: () => chooseTheme(chosen),
     };
   });
-  const zones = (["UTC", "browser"] as const).map((chosen) => {
+  const zones = ZONES.map((chosen) => {
     const name = chosen === "UTC" ? "Times in UTC" : `Times in ${zoneName("browser")}`;
     return { text: `${zone.value === chosen ? "● " : "○ "}${name}`, onChoose: () => chooseZone(chosen) };
   });
   return [...themes, ...zones];
 }
-
-const THEME_NAMES = { system: "As the system", light: "Light", dark: "Dark" } as const;
 
 interface AccountDoes {
   readonly onKeys: () => void;
@@ -89,7 +87,7 @@ interface AccountDoes {
 function account(me: Me | undefined, { onKeys, route }: AccountDoes) {
   return [
     { text: "Settings", onChoose: () => route("/settings") },
-    ...(me && mayCall(me, sites.list) ? [{ text: "Sites", onChoose: () => route("/sites") }] : []),
+    ...(mayCall(me, sites.list) ? [{ text: "Sites", onChoose: () => route("/sites") }] : []),
     { text: "Keyboard shortcuts (?)", onChoose: onKeys },
     { text: "Documentation", onChoose: () => location.assign("/guide/") },
     { text: "The interface for programs", onChoose: () => location.assign("/docs") },

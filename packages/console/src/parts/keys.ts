@@ -1,6 +1,5 @@
 import { useLayoutEffect } from "preact/hooks";
-
-const KEY = "downlink.keys";
+import { keep, readKept } from "../browser/kept.ts";
 
 export interface Shortcut {
   /** `i`, `Shift+T`, or two keys one after the other: `g c`. As `KeyboardEvent.key` names them. */
@@ -19,19 +18,11 @@ export function activeShortcuts(): readonly Shortcut[] {
 
 /** Returns whether single keys are on. They may be turned off, because speech input types them by mistake. WCAG 2.1.4 */
 export function areKeysOn(): boolean {
-  try {
-    return localStorage.getItem(KEY) !== "off";
-  } catch {
-    return true;
-  }
+  return readKept("keys") !== "off";
 }
 
 export function turnKeys(isOn: boolean): void {
-  try {
-    localStorage.setItem(KEY, isOn ? "on" : "off");
-  } catch {
-    // It then holds until the page is closed.
-  }
+  keep("keys", isOn ? "on" : "off");
 }
 
 /**

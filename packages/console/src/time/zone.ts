@@ -1,26 +1,14 @@
 import { signal } from "@preact/signals";
+import { keep, readKept } from "../browser/kept.ts";
 
+export const ZONES = ["UTC", "browser"] as const;
 /** In which zone times are shown and typed. */
-export type Zone = "UTC" | "browser";
-
-const KEY = "downlink.zone";
-
-function read(): Zone {
-  try {
-    return localStorage.getItem(KEY) === "browser" ? "browser" : "UTC";
-  } catch {
-    return "UTC"; // the browser keeps nothing, as some do in private windows
-  }
-}
+type Zone = (typeof ZONES)[number];
 
 /** One setting for the picker, the axis and the tables. */
-export const zone = signal<Zone>(read());
+export const zone = signal<Zone>(readKept("zone") === "browser" ? "browser" : "UTC");
 
 export function chooseZone(chosen: Zone): void {
   zone.value = chosen;
-  try {
-    localStorage.setItem(KEY, chosen);
-  } catch {
-    // The choice then holds until the page is closed.
-  }
+  keep("zone", chosen);
 }

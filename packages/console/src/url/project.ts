@@ -1,6 +1,5 @@
 import { useLocation } from "preact-iso";
-
-const KEY = "downlink.project";
+import { keep, readKept } from "../browser/kept.ts";
 
 /** Returns the project that the address names. Pages outside of `/p/` have none. */
 export function useProjectId(): string | undefined {
@@ -24,17 +23,9 @@ export function pagePath(projectId: string, ...segments: readonly string[]): str
 
 /** The project that was looked at last is the one that the bare address leads to. */
 export function rememberProject(id: string): void {
-  try {
-    localStorage.setItem(KEY, id);
-  } catch {
-    // A browser that keeps nothing leads to the first project.
-  }
+  keep("project", id);
 }
 
 export function rememberedProject(): string | undefined {
-  try {
-    return localStorage.getItem(KEY) ?? undefined;
-  } catch {
-    return undefined;
-  }
+  return readKept("project");
 }

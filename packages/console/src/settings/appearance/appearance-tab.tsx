@@ -1,12 +1,9 @@
 import { useState } from "preact/hooks";
-import { chooseTheme, THEMES, type Theme, theme } from "../../frame/theme.ts";
+import { chooseTheme, THEME_NAMES, THEMES, theme } from "../../frame/theme.ts";
 import { areKeysOn, turnKeys } from "../../parts/keys.ts";
 import { zoneName } from "../../time/format-time.ts";
-import { chooseZone, type Zone, zone } from "../../time/zone.ts";
+import { chooseZone, ZONES, zone } from "../../time/zone.ts";
 import { SettingsFrame } from "../settings-frame.tsx";
-
-const THEME_NAMES: Readonly<Record<Theme, string>> = { system: "As the system", light: "Light", dark: "Dark" };
-const ZONES: readonly Zone[] = ["UTC", "browser"];
 
 /** Edits the settings that this browser keeps for its user. */
 export function AppearanceTab() {
