@@ -66,7 +66,7 @@ interface NavProps {
 function MainNav({ pages, me, projectId }: NavProps) {
   const { path } = useLocation();
   if (projectId === undefined) return <nav class="main-nav" aria-label="Pages" />;
-  const shown = pages.filter(({ capability }) => me === undefined || capability === undefined || may(me, capability));
+  const shown = pages.filter(({ capability }) => me === undefined || may(me, capability));
   return (
     <nav class="main-nav" aria-label="Pages">
       {shown.map(({ segment, title, icon }) => {

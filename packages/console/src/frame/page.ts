@@ -1,12 +1,11 @@
 import type { Capability } from "@downlink/protocol";
 import type { AnyComponent } from "preact";
 
-/** A page: its address, its name, and the operation that a user must be allowed to call to see anything there. */
+/** A page: its address, its name, and what draws it. */
 export interface Page {
   readonly path: string;
   readonly title: string;
   readonly component: AnyComponent;
-  readonly capability?: Capability;
 }
 
 /** A page of a project that stands in the frame's list of pages. */
@@ -17,6 +16,8 @@ export interface MainPage extends Page {
   readonly key: string;
   /** The path of its icon, in a square of 24. */
   readonly icon: string;
+  /** The capability that a user needs to see anything there. */
+  readonly capability: Capability;
 }
 
 /** Returns whether an address is one of a page, whose path names segments that may be anything: `/sites/:id`. */
