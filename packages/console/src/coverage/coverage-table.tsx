@@ -1,5 +1,6 @@
 import type { Device } from "@downlink/protocol";
 import { useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import { formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import { columnsOf } from "../timeline/lane-canvas.ts";
@@ -54,13 +55,9 @@ export function CoverageTable({ projectId, devices, source, lanes }: TableProps)
         </tbody>
       </table>
       <p class="row">
-        <button type="button" class="small" disabled={page === 0} onClick={() => setPage(page - 1)}>
-          Previous
-        </button>
+        <Button text="Previous" class="small" disabled={page === 0} onClick={() => setPage(page - 1)} />
         Devices {first + 1}–{end} of {devices.length.toLocaleString("en-US")}
-        <button type="button" class="small" disabled={end >= devices.length} onClick={() => setPage(page + 1)}>
-          Next
-        </button>
+        <Button text="Next" class="small" disabled={end >= devices.length} onClick={() => setPage(page + 1)} />
       </p>
     </section>
   );

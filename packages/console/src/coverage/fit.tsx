@@ -1,5 +1,6 @@
 import { coverage, recordings } from "@downlink/protocol";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { formatExact, formatSecond } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
@@ -25,9 +26,7 @@ export function FitButton({ params: { set }, projectId }: FitProps) {
   const show = () => fit && set({ from: formatExact(fit.startNs), to: formatExact(fit.endNs) }, { isStep: true });
   return (
     <>
-      <button type="button" class="small" disabled={!fit} onClick={show}>
-        Fit
-      </button>
+      <Button text="Fit" class="small" disabled={!fit} onClick={show} />
       {isOdd && span.data?.all && (
         <WrongClock firstNs={span.data.all.start} untilNs={fit!.startNs} {...{ projectId }} />
       )}

@@ -4,6 +4,7 @@ import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { StatusBadge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { Menu } from "../parts/menu.tsx";
@@ -47,9 +48,7 @@ export function Inspector(props: InspectorProps) {
             Event
           </a>
         )}
-        <button type="button" class="small plain" aria-label="Close" onClick={onClose}>
-          ✕
-        </button>
+        <Button text="✕" class="small plain" aria-label="Close" onClick={onClose} />
       </header>
       {sums.failure && <Failed failure={sums.failure} again={sums.again} />}
       {sums.data && !sums.isOld && (

@@ -1,5 +1,6 @@
 import { coverage } from "@downlink/protocol";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { formatExact, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
@@ -15,9 +16,7 @@ export function NoDevices({ params: { values, set }, projectId }: { params: Para
   if (values.q !== "")
     return (
       <Empty title={`No device matches “${values.q}”.`}>
-        <button type="button" class="small" onClick={() => set({ q: "" })}>
-          ✕ show all devices
-        </button>
+        <Button text="✕ show all devices" class="small" onClick={() => set({ q: "" })} />
       </Empty>
     );
   return (
@@ -64,14 +63,12 @@ export function NothingInSight({ projectId, lanes, set }: SightProps) {
       {near.map(
         ([name, atNs]) =>
           atNs !== undefined && (
-            <button
+            <Button
               key={name}
-              type="button"
+              text={`${name}: ${formatSecond(atNs, zoneName(zone.value))}`}
               class="small primary"
               onClick={() => set({ from: formatExact(atNs - half), to: formatExact(atNs + half) }, { isStep: true })}
-            >
-              {name}: {formatSecond(atNs, zoneName(zone.value))}
-            </button>
+            />
           ),
       )}
     </p>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import { RangePicker } from "../parts/range-picker.tsx";
 import { ZOOM_STEP } from "../timeline/lane-keys.ts";
 import { zoomAbout } from "../timeline/view.ts";
@@ -24,26 +25,23 @@ export function Toolbar({ params, lanes, projectId }: ToolbarProps) {
       <DeviceSearch text={values.q} onChange={(q) => set({ q })} />
       <RangePicker range={rangeOf(values)} onChange={({ from, to }) => set({ from, to })} />
       <span class="row">
-        <button type="button" class="small" aria-label="Closer" onClick={() => zoom(1 / ZOOM_STEP)}>
-          +
-        </button>
-        <button type="button" class="small" aria-label="Farther" onClick={() => zoom(ZOOM_STEP)}>
-          −
-        </button>
+        <Button text="+" class="small" aria-label="Closer" onClick={() => zoom(1 / ZOOM_STEP)} />
+        <Button text="−" class="small" aria-label="Farther" onClick={() => zoom(ZOOM_STEP)} />
         <FitButton {...{ params, projectId }} />
       </span>
       <span class="row">
-        <button
-          type="button"
+        <Button
+          text="Dense"
           class="small"
           aria-pressed={values.row === "4"}
           onClick={() => set({ row: values.row === "4" ? "24" : "4" })}
-        >
-          Dense
-        </button>
-        <button type="button" class="small" aria-pressed={values.table} onClick={() => set({ table: !values.table })}>
-          As table
-        </button>
+        />
+        <Button
+          text="As table"
+          class="small"
+          aria-pressed={values.table}
+          onClick={() => set({ table: !values.table })}
+        />
       </span>
     </div>
   );

@@ -5,6 +5,7 @@ import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { usePages } from "../api/use-pages.ts";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -71,11 +72,7 @@ function Header({ dataset, projectId }: { dataset: Dataset; projectId: string })
         {dataset.description && <p class="muted">{dataset.description}</p>}
       </div>
       <span class="grow" />
-      {may(me, "datasets.delete") && (
-        <button type="button" class="danger" onClick={() => setOpen(true)}>
-          Delete
-        </button>
-      )}
+      {may(me, "datasets.delete") && <Button text="Delete" class="danger" onClick={() => setOpen(true)} />}
       {isOpen && (
         <Confirm
           title="Delete the dataset"

@@ -4,6 +4,7 @@ import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { usePages } from "../api/use-pages.ts";
+import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -32,11 +33,7 @@ export function DatasetsPage() {
         <h1>Datasets</h1>
         <a href={pagePath(projectId, "episodes")}>Episodes</a>
         <span class="grow" />
-        {may(me, "datasets.create") && (
-          <button type="button" class="primary" onClick={() => setNew(true)}>
-            New dataset
-          </button>
-        )}
+        {may(me, "datasets.create") && <Button text="New dataset" class="primary" onClick={() => setNew(true)} />}
       </header>
       <UrlProblems problems={problems} />
       <search>
@@ -100,9 +97,7 @@ function NewDataset({ projectId, onClose }: { projectId: string; onClose: () => 
         <TextField label="Description" value={description} onChange={setDescription} maxLength={500} lines={3} />
         {create.failure && <Failed failure={create.failure} />}
         <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button text="Cancel" onClick={onClose} />
           <button type="submit" class="primary" disabled={create.isRunning}>
             Create
           </button>

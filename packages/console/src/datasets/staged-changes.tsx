@@ -2,6 +2,7 @@ import { type DatasetVersion, datasets, datasetVersions } from "@downlink/protoc
 import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
+import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -41,12 +42,13 @@ export function StagedChanges({ id, editable, set }: StagedProps) {
       <span class="grow" />
       {may(me, "datasets.update") && (
         <>
-          <button type="button" class="small primary" disabled={commit.isRunning} onClick={() => void onCommit()}>
-            Commit version {editable.versionNumber}
-          </button>
-          <button type="button" class="small danger" onClick={() => setAsking(true)}>
-            Discard
-          </button>
+          <Button
+            text={`Commit version ${editable.versionNumber}`}
+            class="small primary"
+            disabled={commit.isRunning}
+            onClick={() => void onCommit()}
+          />
+          <Button text="Discard" class="small danger" onClick={() => setAsking(true)} />
         </>
       )}
       {commit.failure && <Failed failure={commit.failure} />}

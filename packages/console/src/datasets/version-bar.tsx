@@ -2,6 +2,7 @@ import { type DatasetVersion, datasets, datasetVersions } from "@downlink/protoc
 import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
+import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { toast } from "../parts/toast.tsx";
 import { editableOf, hasStagedChanges, nameVersion } from "./versions.ts";
@@ -75,9 +76,7 @@ function Restore({ id, version: { versionNumber }, editable, set }: RestoreProps
   };
   return (
     <>
-      <button type="button" class="small" onClick={() => setAsking(true)}>
-        Restore version {versionNumber}
-      </button>
+      <Button text={`Restore version ${versionNumber}`} class="small" onClick={() => setAsking(true)} />
       {isAsking && (
         <Confirm
           title={`Restore version ${versionNumber}`}

@@ -2,6 +2,7 @@ import { type DatasetEpisode, type DatasetVersion, datasets, datasetVersions } f
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { usePages } from "../api/use-pages.ts";
+import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { MoreRows } from "../parts/more-rows.tsx";
@@ -81,9 +82,12 @@ function RemoveBar({ id, ids, set, onDone }: RemoveProps) {
       <strong>{ids.length} selected</strong>
       <span class="grow" />
       {may(me, "datasets.update") && (
-        <button type="button" class="small danger" disabled={change.isRunning} onClick={() => void run()}>
-          Stage their removal
-        </button>
+        <Button
+          text="Stage their removal"
+          class="small danger"
+          disabled={change.isRunning}
+          onClick={() => void run()}
+        />
       )}
       {change.failure && <Failed failure={change.failure} />}
     </div>

@@ -3,6 +3,7 @@ import { deviceNamePattern } from "@downlink/protocol/device-name";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Field } from "../parts/field.tsx";
@@ -70,9 +71,7 @@ function NameForm({ projectId, onClose, onAdded }: NameProps) {
       </Field>
       {failure && <Failed failure={failure} />}
       <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button text="Cancel" onClick={onClose} />
         <button type="submit" class="primary" disabled={isWrong || create.isRunning || createToken.isRunning}>
           Make its token
         </button>
@@ -113,9 +112,7 @@ function Connect({ added: { device, token }, projectId, onClose }: ConnectProps)
         <label class="row">
           <input type="checkbox" checked={hasCopied} onChange={() => setCopied(!hasCopied)} />I have copied the token
         </label>
-        <button type="button" class="primary" disabled={!hasCopied && !agent} onClick={onClose}>
-          Done
-        </button>
+        <Button text="Done" class="primary" disabled={!hasCopied && !agent} onClick={onClose} />
       </div>
     </>
   );

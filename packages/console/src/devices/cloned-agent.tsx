@@ -2,6 +2,7 @@ import { type Device, devices } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
+import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -19,9 +20,7 @@ export function ClonedAgent({ device, projectId }: { device: Device; projectId: 
       </p>
       {may(me, "devices.update") && (
         <div>
-          <button type="button" onClick={() => setOpen(true)}>
-            Release the agent…
-          </button>
+          <Button text="Release the agent…" onClick={() => setOpen(true)} />
         </div>
       )}
       {isOpen && <ReleaseDialog {...{ device, projectId, onClose: () => setOpen(false) }} />}
@@ -61,17 +60,13 @@ function ReleaseDialog({ device, projectId, onClose }: ReleaseProps) {
       ))}
       {release.failure && <Failed failure={release.failure} />}
       <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Not yet
-        </button>
-        <button
-          type="button"
+        <Button text="Not yet" onClick={onClose} />
+        <Button
+          text="Release the agent"
           class="danger"
           disabled={checked.length < CHECKS.length || release.isRunning}
           onClick={() => void run()}
-        >
-          Release the agent
-        </button>
+        />
       </div>
     </Dialog>
   );

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -20,9 +21,7 @@ export function DeleteDevice({ device, projectId }: DeleteProps) {
       <h2>Delete the device</h2>
       <p class="muted">Only a device without recordings, files, sessions and events can be deleted.</p>
       <div>
-        <button type="button" class="danger" onClick={() => setOpen(true)}>
-          Delete {device.name}…
-        </button>
+        <Button text={`Delete ${device.name}…`} class="danger" onClick={() => setOpen(true)} />
       </div>
       {isOpen && <DeleteDialog {...{ device, projectId, onClose: () => setOpen(false) }} />}
     </section>

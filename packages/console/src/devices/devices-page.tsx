@@ -2,6 +2,7 @@ import { devices } from "@downlink/protocol";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -43,11 +44,7 @@ export function DevicesPage() {
             onChange={(q) => params.set({ q: q.trim() })}
           />
         </search>
-        {mayAdd && (
-          <button type="button" class="primary" onClick={() => showAdd(true)}>
-            Add a device
-          </button>
-        )}
+        {mayAdd && <Button text="Add a device" class="primary" onClick={() => showAdd(true)} />}
       </header>
       <UrlProblems problems={params.problems} />
       <List {...{ params, projectId, mayAdd }} />
@@ -87,7 +84,6 @@ function List({ params: { values, set }, projectId, mayAdd }: ListProps) {
           columns={columnsOf(projectId)}
           count={data?.length ?? 8}
           rowAt={(index) => data?.[index]}
-          idOf={({ id }) => id}
           onOpen={({ name }) => route(pagePath(projectId, "devices", name))}
           sort={{ by: sort, order }}
           onSort={onSort}
@@ -102,9 +98,7 @@ function NoDevices({ q, mayAdd, onEverything }: { q: string; mayAdd: boolean; on
     return <Empty title="There is no device yet.">{mayAdd && <p>Add one: it takes a name and two commands.</p>}</Empty>;
   return (
     <Empty title={`No device has “${q}” in its name.`}>
-      <button type="button" class="small" onClick={onEverything}>
-        ✕ name: {q}
-      </button>
+      <Button text={`✕ name: ${q}`} class="small" onClick={onEverything} />
     </Empty>
   );
 }

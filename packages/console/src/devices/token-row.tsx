@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Age } from "../parts/time.tsx";
@@ -53,15 +54,14 @@ function Actions({ token, deviceName }: RowProps) {
   return (
     <>
       {may(me, "deviceTokens.update") && (
-        <button type="button" class="small" disabled={update.isRunning} onClick={toggle}>
-          {token.enabled ? "Disable" : "Enable"}
-        </button>
+        <Button
+          text={token.enabled ? "Disable" : "Enable"}
+          class="small"
+          disabled={update.isRunning}
+          onClick={toggle}
+        />
       )}
-      {may(me, "deviceTokens.delete") && (
-        <button type="button" class="small danger" onClick={() => setOpen(true)}>
-          Revoke…
-        </button>
-      )}
+      {may(me, "deviceTokens.delete") && <Button text="Revoke…" class="small danger" onClick={() => setOpen(true)} />}
       {update.failure && <Failed failure={update.failure} />}
       {isOpen && <RevokeDialog {...{ token, deviceName, onClose: () => setOpen(false) }} />}
     </>

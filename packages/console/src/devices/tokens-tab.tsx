@@ -4,6 +4,7 @@ import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -24,9 +25,7 @@ export function TokensTab({ device }: { device: Device }) {
         <p class="muted">An agent with one of these tokens acts as {device.name}.</p>
         <span class="grow" />
         {may(me, "deviceTokens.create") && (
-          <button type="button" disabled={create.isRunning} onClick={() => void run()}>
-            Make a token
-          </button>
+          <Button text="Make a token" disabled={create.isRunning} onClick={() => void run()} />
         )}
       </div>
       {failure && <Failed failure={failure} again={again} />}
@@ -51,9 +50,7 @@ function NewToken({ token, onClose }: { token: DeviceToken; onClose: () => void 
       <Badge tone="good" sign="●" text={`Token …${token.hint ?? ""} is made.`} />
       <TokenOnce token={token} />
       <div class="dialog-actions">
-        <button type="button" class="primary" onClick={onClose}>
-          I have copied it
-        </button>
+        <Button text="I have copied it" class="primary" onClick={onClose} />
       </div>
     </Dialog>
   );

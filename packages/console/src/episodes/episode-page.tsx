@@ -5,6 +5,7 @@ import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -56,11 +57,7 @@ function Header({ episode: { id }, projectId }: { episode: Episode; projectId: s
       <h1>Episode</h1>
       <code class="muted">{id}</code>
       <span class="grow" />
-      {may(me, "episodes.delete") && (
-        <button type="button" class="danger" onClick={() => setAsking(true)}>
-          Delete
-        </button>
-      )}
+      {may(me, "episodes.delete") && <Button text="Delete" class="danger" onClick={() => setAsking(true)} />}
       {isAsking && (
         <Confirm
           title="Delete the episode"

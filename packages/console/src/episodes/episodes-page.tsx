@@ -5,6 +5,7 @@ import { useChange } from "../api/use-change.ts";
 import { usePages } from "../api/use-pages.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import "../parts/list-bars.css";
@@ -121,14 +122,12 @@ function AddBar({ projectId, ids, onDone }: AddProps) {
               </option>
             ))}
           </select>
-          <button
-            type="button"
+          <Button
+            text="Add to it"
             class="small primary"
             disabled={datasetId === "" || change.isRunning}
             onClick={() => void add()}
-          >
-            Add to it
-          </button>
+          />
         </>
       )}
       {change.failure && <Failed failure={change.failure} />}

@@ -1,6 +1,7 @@
 import { type Event, type EventType, events } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
+import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -45,9 +46,7 @@ export function EventDialog({ projectId, types, event, drawn = [], onClose }: Di
         <EventFieldset {...{ fields, problems, types, type, isNew: !event, onChange: setFields }} />
         {failure && <Failed failure={failure} />}
         <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button text="Cancel" onClick={onClose} />
           <button type="submit" class="primary" disabled={create.isRunning || update.isRunning}>
             {event ? "Save" : "Mark"}
           </button>

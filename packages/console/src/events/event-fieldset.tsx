@@ -1,4 +1,5 @@
 import type { EventType } from "@downlink/protocol";
+import { Button } from "../parts/button.tsx";
 import { Field } from "../parts/field.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { formatExact, zoneName } from "../time/format-time.ts";
@@ -92,9 +93,7 @@ function TimeField({ label, value, problem, onChange }: TimeFieldProps) {
             value={value}
             onInput={({ currentTarget }) => onChange(currentTarget.value)}
           />
-          <button type="button" class="small" onClick={now}>
-            now
-          </button>
+          <Button text="now" class="small" onClick={now} />
         </span>
       )}
     </Field>

@@ -5,6 +5,7 @@ import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { StatusBadge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -61,16 +62,8 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
     <header class="row">
       <h1>{types.find(({ id }) => id === event.eventTypeId)?.name ?? "Event"}</h1>
       <span class="grow" />
-      {mayEdit && (
-        <button type="button" onClick={() => setOpen("edit")}>
-          Change
-        </button>
-      )}
-      {may(me, "events.delete") && (
-        <button type="button" class="danger" onClick={() => setOpen("delete")}>
-          Delete
-        </button>
-      )}
+      {mayEdit && <Button text="Change" onClick={() => setOpen("edit")} />}
+      {may(me, "events.delete") && <Button text="Delete" class="danger" onClick={() => setOpen("delete")} />}
       {open === "edit" && <EventDialog {...{ projectId, types, event, onClose: () => setOpen(undefined) }} />}
       {open === "delete" && (
         <Confirm

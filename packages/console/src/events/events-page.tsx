@@ -6,6 +6,7 @@ import { queryKey } from "../api/query-key.ts";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
+import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
@@ -49,11 +50,7 @@ export function EventsPage() {
         <h1>Events</h1>
         <span class="grow" />
         <MovedNote moved={rows.moved} />
-        {mayCreate && (
-          <button type="button" class="primary" onClick={() => setNew(true)}>
-            Mark an event
-          </button>
-        )}
+        {mayCreate && <Button text="Mark an event" class="primary" onClick={() => setNew(true)} />}
       </header>
       <UrlProblems problems={params.problems} />
       <EventFilters {...{ params, types }} />
@@ -81,9 +78,7 @@ function NoEvents({ params: { values, set } }: { params: Params }) {
     );
   return (
     <Empty title="No event matches the filters.">
-      <button type="button" onClick={() => set({ from: "", to: "", device: "", type: "", q: "" })}>
-        Show all events
-      </button>
+      <Button text="Show all events" onClick={() => set({ from: "", to: "", device: "", type: "", q: "" })} />
     </Empty>
   );
 }
@@ -113,7 +108,6 @@ function List({ rows, filter, params: { values, set }, types, projectId }: ListP
         columns={eventColumns({ projectId, types, zone: zoneName(zone.value) })}
         count={rows.isNew ? 8 : rows.count}
         rowAt={rows.at}
-        idOf={({ id }) => id}
         onLook={rows.look}
         onOpen={({ id }) => route(pagePath(projectId, "events", id))}
         selection={selection}
@@ -145,14 +139,15 @@ function EpisodesOf({ ids, projectId, onDone }: EpisodesProps) {
   return (
     <div class="selection-bar row">
       <strong>{ids.length} selected</strong>
-      <button type="button" class="small plain" onClick={onDone}>
-        Select none
-      </button>
+      <Button text="Select none" class="small plain" onClick={onDone} />
       <span class="grow" />
       {may(me, "episodes.create") && (
-        <button type="button" class="small primary" disabled={make.isRunning} onClick={() => void run()}>
-          Make episodes from these events
-        </button>
+        <Button
+          text="Make episodes from these events"
+          class="small primary"
+          disabled={make.isRunning}
+          onClick={() => void run()}
+        />
       )}
       {make.failure && <Failed failure={make.failure} />}
     </div>

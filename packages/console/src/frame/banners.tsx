@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { askAgain, awaySinceMs } from "../api/queries.ts";
+import { Button } from "../parts/button.tsx";
 import { CrashNote } from "./crash.tsx";
 import { isOutdated } from "./new-version.ts";
 
@@ -15,9 +16,7 @@ export function Banners() {
       {isOutdated.value && (
         <div class="banner" role="status">
           <span>A new version is available.</span>
-          <button type="button" class="small" onClick={() => location.reload()}>
-            Reload
-          </button>
+          <Button text="Reload" class="small" onClick={() => location.reload()} />
         </div>
       )}
       <CrashNote />
@@ -41,9 +40,7 @@ function AwayNote({ sinceMs }: { sinceMs: number }) {
       <span>
         The control plane has not answered for {seconds} s. This page shows earlier data. Next try in {left} s.
       </span>
-      <button type="button" class="small" onClick={askAgain}>
-        Try now
-      </button>
+      <Button text="Try now" class="small" onClick={askAgain} />
     </div>
   );
 }

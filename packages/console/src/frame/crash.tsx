@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { Button } from "../parts/button.tsx";
 
 /** The error that a page threw while it was drawn: a fault of ours. */
 export const crash = signal<Error | undefined>(undefined);
@@ -14,9 +15,7 @@ export function CrashNote() {
   return (
     <div class="banner danger" role="alert">
       <span>This page failed: {value.message}. The other pages still work; a reload usually helps.</span>
-      <button type="button" class="small" onClick={() => location.reload()}>
-        Reload
-      </button>
+      <Button text="Reload" class="small" onClick={() => location.reload()} />
     </div>
   );
 }

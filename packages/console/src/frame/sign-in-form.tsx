@@ -5,6 +5,7 @@ import type { Failure } from "../api/failure.ts";
 import { type Organization, plainCall } from "../api/plain-call.ts";
 import { forgetEverything } from "../api/queries.ts";
 import { useSend } from "../api/use-change.ts";
+import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Field } from "../parts/field.tsx";
 import { SubmitButton } from "../parts/submit-button.tsx";
@@ -50,9 +51,11 @@ export function SignInForm({ onDone = () => undefined, next = location.pathname 
       ) : (
         <SubmitRow {...{ failure, isRunning }}>
           {ways?.passwords !== false && (
-            <button type="button" class="plain" onClick={() => setByKey(!byKey)}>
-              {byKey ? "With e-mail and password" : "With an API key"}
-            </button>
+            <Button
+              text={byKey ? "With e-mail and password" : "With an API key"}
+              class="plain"
+              onClick={() => setByKey(!byKey)}
+            />
           )}
         </SubmitRow>
       )}

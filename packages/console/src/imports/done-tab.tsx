@@ -29,7 +29,6 @@ export function DoneTab({ projectId, device }: { projectId: string; device: stri
             columns={columnsOf(projectId, zoneName(zone.value))}
             count={found.length}
             rowAt={(index) => found[index]}
-            idOf={({ id }) => id}
             onOpen={({ id }) => route(pagePath(projectId, "recordings", id))}
           />
         </>

@@ -2,6 +2,7 @@ import { type PendingImport, pendingImports } from "@downlink/protocol";
 import { may, useMe } from "../api/me.ts";
 import { useManyChanges } from "../api/use-change.ts";
 import type { Query } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -80,14 +81,20 @@ function GroupActions({ group: { imports, salvageable, advice } }: { group: Fail
   return (
     <div class="row">
       {advice.retry !== "useless" && imports.length > 1 && (
-        <button type="button" class="small" disabled={running !== undefined} onClick={() => void retryAll()}>
-          Retry all {formatCount(imports.length)}
-        </button>
+        <Button
+          text={`Retry all ${formatCount(imports.length)}`}
+          class="small"
+          disabled={running !== undefined}
+          onClick={() => void retryAll()}
+        />
       )}
       {salvageable.length > 1 && (
-        <button type="button" class="small" disabled={running !== undefined} onClick={() => void salvageAll()}>
-          Salvage all {formatCount(salvageable.length)}
-        </button>
+        <Button
+          text={`Salvage all ${formatCount(salvageable.length)}`}
+          class="small"
+          disabled={running !== undefined}
+          onClick={() => void salvageAll()}
+        />
       )}
       {running && (
         <span role="status">

@@ -2,6 +2,7 @@ import { type PendingImport, pendingImports } from "@downlink/protocol";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Age } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -50,15 +51,9 @@ function Actions({ one, advice }: Pick<RowProps, "one" | "advice">) {
   return (
     <>
       <span class="row import-actions">
-        {mayChange && (
-          <button type="button" class="small" disabled={retry.isRunning} onClick={() => void runRetry()}>
-            Retry
-          </button>
-        )}
+        {mayChange && <Button text="Retry" class="small" disabled={retry.isRunning} onClick={() => void runRetry()} />}
         {mayChange && advice.isSalvageable && isUpload(one) && (
-          <button type="button" class="small" disabled={salvage.isRunning} onClick={() => void runSalvage()}>
-            Salvage
-          </button>
+          <Button text="Salvage" class="small" disabled={salvage.isRunning} onClick={() => void runSalvage()} />
         )}
         {may(me, "data.stream") && (
           <a class="button small" href={`/v1/data/pending-imports/${encodeURIComponent(requestId)}/file`} download>

@@ -1,3 +1,4 @@
+import { Button } from "../parts/button.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { TypedFilter } from "../parts/typed-filter.tsx";
@@ -33,9 +34,7 @@ export function ImportsPage() {
             onChange={(name) => params.set({ device: name.trim(), reason: "" })}
           />
           {params.values.reason && (
-            <button type="button" class="small" onClick={() => params.set({ reason: "" })}>
-              ✕ {params.values.reason}
-            </button>
+            <Button text={`✕ ${params.values.reason}`} class="small" onClick={() => params.set({ reason: "" })} />
           )}
         </search>
       </header>

@@ -1,5 +1,6 @@
 import { importQueue, importRequests, type QueuedImport, recordings } from "@downlink/protocol";
 import { useChange } from "../api/use-change.ts";
+import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { Age } from "../parts/time.tsx";
@@ -84,15 +85,13 @@ function Actions({ entry, recordingId }: { entry: QueuedImport; recordingId: str
             </option>
           ))}
         </select>
-        <button
-          type="button"
+        <Button
+          text="Cancel"
           class="small"
           aria-label={`Cancel ${entry.path}`}
           disabled={cancel.isRunning}
           onClick={() => void stop()}
-        >
-          Cancel
-        </button>
+        />
       </span>
       {failure && <Failed failure={failure} />}
     </>

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { formatDuration } from "../time/format-time.ts";
@@ -86,9 +87,7 @@ function Group({ group, projectId, onReason }: GroupProps) {
       {waitsFor && (
         <WaitsFor reason={waitsFor}>
           {isDevice && <a href={pagePath(projectId, "devices", name)}>Look at {name}</a>}
-          <button type="button" class="small plain" onClick={() => onReason(waitsFor.code)}>
-            All that wait for this
-          </button>
+          <Button text="All that wait for this" class="small plain" onClick={() => onReason(waitsFor.code)} />
         </WaitsFor>
       )}
       <ul class="import-rows">
@@ -97,9 +96,11 @@ function Group({ group, projectId, onReason }: GroupProps) {
         ))}
       </ul>
       {shown.length < entries.length && (
-        <button type="button" class="small" onClick={() => setShowsAll(true)}>
-          Show {formatCount(entries.length - shown.length)} more
-        </button>
+        <Button
+          text={`Show ${formatCount(entries.length - shown.length)} more`}
+          class="small"
+          onClick={() => setShowsAll(true)}
+        />
       )}
     </section>
   );

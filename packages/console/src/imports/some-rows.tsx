@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 
 const FEW = 20;
@@ -18,9 +19,11 @@ export function SomeRows<T>({ rows, class: className, children }: SomeRowsProps<
     <>
       <ul class={className}>{shown.map(children)}</ul>
       {shown.length < rows.length && (
-        <button type="button" class="small" onClick={() => setShowsAll(true)}>
-          Show {formatCount(rows.length - shown.length)} more
-        </button>
+        <Button
+          text={`Show ${formatCount(rows.length - shown.length)} more`}
+          class="small"
+          onClick={() => setShowsAll(true)}
+        />
       )}
     </>
   );

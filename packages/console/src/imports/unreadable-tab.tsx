@@ -3,6 +3,7 @@ import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import type { Query } from "../api/use-query.ts";
 import { Advice } from "../parts/advice.tsx";
+import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -97,15 +98,13 @@ function Salvage({ file, projectId }: { file: EdgeFile; projectId: string }) {
           <a href={pagePath(projectId, "recordings", salvageRequest.recordingId)}>The salvaged recording</a>
         )}
         {canSalvage(file) && may(me, "data.upload") && (
-          <button
-            type="button"
+          <Button
+            text="Salvage"
             class="small"
             aria-label={`Salvage ${path}`}
             disabled={request.isRunning}
             onClick={() => void run()}
-          >
-            Salvage
-          </button>
+          />
         )}
       </span>
       {request.failure && <Failed failure={request.failure} />}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Failure } from "../api/failure.ts";
+import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Failed } from "./failed.tsx";
 import { Field } from "./field.tsx";
@@ -44,9 +45,7 @@ export function Confirm({ title, deed, children, typedName, failure, onConfirm, 
         )}
         {failure && <Failed failure={failure} />}
         <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button text="Cancel" onClick={onClose} />
           <button type="submit" class="danger" disabled={!isReady}>
             {deed}
           </button>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { Button } from "./button.tsx";
 import "./dialog.css";
 
 interface DialogProps {
@@ -31,11 +32,7 @@ export function Dialog({ title, children, onClose, isWide = false }: DialogProps
     <dialog ref={element} class={isWide ? "wide" : ""} aria-labelledby={titleId} onCancel={cancel}>
       <header>
         <h2 id={titleId}>{title}</h2>
-        {onClose && (
-          <button type="button" class="plain small" aria-label="Close" onClick={onClose}>
-            ✕
-          </button>
-        )}
+        {onClose && <Button text="✕" class="plain small" aria-label="Close" onClick={onClose} />}
       </header>
       <div class="dialog-body">{children}</div>
     </dialog>

@@ -1,4 +1,5 @@
 import type { Failure } from "../api/failure.ts";
+import { Button } from "./button.tsx";
 import { Copy } from "./copy.tsx";
 import "./failed.css";
 
@@ -33,11 +34,7 @@ export function Failed({ failure, again }: { failure: Failure; again?: (() => vo
       <p class="row muted">
         {code && <code>{code}</code>}
         {requestId && <Copy text={requestId} label={`request ${requestId.slice(0, 8)}…`} />}
-        {again && (
-          <button type="button" class="small" onClick={again}>
-            Try again
-          </button>
-        )}
+        {again && <Button text="Try again" class="small" onClick={again} />}
       </p>
     </div>
   );

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Failure } from "../api/failure.ts";
+import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Failed } from "./failed.tsx";
 import { SubmitButton } from "./submit-button.tsx";
@@ -30,9 +31,7 @@ export function FormDialog(props: FormProps) {
         {children}
         {failure && <Failed failure={failure} />}
         <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button text="Cancel" onClick={onClose} />
           <SubmitButton {...{ isRunning, failure, isDisabled }} text={deed} />
         </div>
       </form>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { nextItem } from "./menu-keys.ts";
 import "./menu.css";
 
@@ -7,7 +8,6 @@ export interface MenuItem {
   readonly text: string;
   readonly onChoose: () => void;
   readonly isDangerous?: boolean;
-  readonly isDisabled?: boolean;
 }
 
 interface MenuProps {
@@ -71,13 +71,9 @@ function Item({ item, close }: { item: MenuItem; close: () => void }) {
     item.onChoose();
   };
   const className = item.isDangerous ? "danger plain" : "plain";
-  return (
-    <button type="button" role="menuitem" disabled={item.isDisabled} class={className} onClick={choose}>
-      {item.text}
-    </button>
-  );
+  return <Button text={item.text} role="menuitem" class={className} onClick={choose} />;
 }
 
 function buttonsOf(list: HTMLElement | null): HTMLButtonElement[] {
-  return [...(list?.querySelectorAll<HTMLButtonElement>("button:not(:disabled)") ?? [])];
+  return [...(list?.querySelectorAll<HTMLButtonElement>("button") ?? [])];
 }

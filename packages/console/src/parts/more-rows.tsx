@@ -1,4 +1,5 @@
 import type { Pages } from "../api/use-pages.ts";
+import { Button } from "./button.tsx";
 import { Failed } from "./failed.tsx";
 import { ProgressLine } from "./progress-line.tsx";
 
@@ -11,9 +12,7 @@ export function MoreRows({ pages }: { pages: Pages<unknown> }) {
       {failure && <Failed failure={failure} again={again} />}
       {hasMore && (
         <p class="row">
-          <button type="button" disabled={isLoading} onClick={more}>
-            Show more
-          </button>
+          <Button text="Show more" disabled={isLoading} onClick={more} />
           <span class="muted">{rows.length} so far</span>
         </p>
       )}

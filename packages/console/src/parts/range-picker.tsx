@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { formatSecond, zoneName } from "../time/format-time.ts";
 import { isRelative } from "../time/parse-time.ts";
 import { readRange, resolveRange, shiftRange, type TypedRange, toAbsolute } from "../time/range.ts";
+import { Button } from "./button.tsx";
 import { useShortcuts } from "./keys.ts";
 import "./range-picker.css";
 import { zone } from "../time/zone.ts";
@@ -24,33 +25,25 @@ export function RangePicker({ range, onChange }: PickerProps) {
   const hasRelative = [range.from, range.to].some((text) => text !== "" && isRelative(text));
   return (
     <div class="range-picker row">
-      <button type="button" class="small" aria-label="Earlier, by the length of the range" onClick={() => shift(-1)}>
-        ◀
-      </button>
+      <Button text="◀" class="small" aria-label="Earlier, by the length of the range" onClick={() => shift(-1)} />
       <RangeFields {...{ range, onChange }} />
-      <button type="button" class="small" aria-label="Later, by the length of the range" onClick={() => shift(1)}>
-        ▶
-      </button>
+      <Button text="▶" class="small" aria-label="Later, by the length of the range" onClick={() => shift(1)} />
       {SPANS.map((span) => (
-        <button
+        <Button
           key={span}
-          type="button"
+          text={span}
           class="small"
           aria-pressed={range.from === `now-${span}` && range.to === ""}
           onClick={() => onChange({ from: `now-${span}`, to: "" })}
-        >
-          {span}
-        </button>
+        />
       ))}
       {hasRelative && (
-        <button
-          type="button"
+        <Button
+          text="make absolute"
           class="small plain"
           title="So that a link to this range shows the same tomorrow"
           onClick={() => onChange(toAbsolute(range, Date.now()))}
-        >
-          make absolute
-        </button>
+        />
       )}
     </div>
   );

@@ -9,7 +9,6 @@ interface ListProps<T> {
   readonly label: string;
   readonly rows: Rows<T>;
   readonly columns: readonly Column<T>[];
-  readonly idOf: (row: T) => string;
   readonly onOpen?: (row: T) => void;
   /** The text that is shown if there is none. */
   readonly none: string;
@@ -20,7 +19,8 @@ interface ListProps<T> {
 const FIRST_ROWS = 3;
 
 /** Shows a list in each of its states: on its way, failed, empty, or there. */
-export function ResourceList<T>({ label, rows, columns, idOf, onOpen, none, children }: ListProps<T>) {
+export function ResourceList<T extends { readonly id: string }>(props: ListProps<T>) {
+  const { label, rows, columns, onOpen, none, children } = props;
   return (
     <>
       <ProgressLine isOn={rows.isLoading} />
@@ -30,7 +30,7 @@ export function ResourceList<T>({ label, rows, columns, idOf, onOpen, none, chil
       ) : (
         !(rows.isNew && rows.failure) && (
           <Table
-            {...{ label, columns, idOf, onOpen }}
+            {...{ label, columns, onOpen }}
             count={rows.isNew ? FIRST_ROWS : rows.count}
             rowAt={rows.at}
             onLook={rows.look}

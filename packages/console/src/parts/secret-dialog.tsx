@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { Copy } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import { useLeaveGuard } from "./leave-guard.ts";
@@ -35,19 +36,13 @@ export function SecretDialog({ title, secret, children, onClose }: SecretProps) 
         <div class="failed stack" role="alert">
           <p>It was not copied yet. If you lose it, you have to make another one.</p>
           <div class="dialog-actions">
-            <button type="button" onClick={() => setAsked(false)}>
-              Stay
-            </button>
-            <button type="button" class="danger" onClick={onClose}>
-              Close without it
-            </button>
+            <Button text="Stay" onClick={() => setAsked(false)} />
+            <Button text="Close without it" class="danger" onClick={onClose} />
           </div>
         </div>
       ) : (
         <div class="dialog-actions">
-          <button type="button" class={isCopied ? "primary" : ""} onClick={close}>
-            Done
-          </button>
+          <Button text="Done" class={isCopied ? "primary" : ""} onClick={close} />
         </div>
       )}
     </Dialog>

@@ -19,13 +19,16 @@ export interface Column<T> {
   readonly sort?: string;
 }
 
-export interface TableProps<T> {
+interface Identified {
+  readonly id: string;
+}
+
+export interface TableProps<T extends Identified> {
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly count: number;
   /** Undefined while it is not here. */
   readonly rowAt: (index: number) => T | undefined;
-  readonly idOf: (row: T) => string;
   readonly onLook?: (first: number, last: number) => void;
   readonly onOpen?: ((row: T) => void) | undefined;
   readonly selection?: Selection;
@@ -38,7 +41,7 @@ const ROW_PX = 36;
 const NARROW_ROW_PX = 58;
 
 /** A list of any length, of which only the rows in sight are on the page. Arrows, j and k move, x selects, Enter opens. */
-export function Table<T>(props: TableProps<T>) {
+export function Table<T extends Identified>(props: TableProps<T>) {
   const { label, columns, count, rowAt, onLook, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const isNarrow = useNarrow();
@@ -85,7 +88,7 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-function handleKey<T>(
+function handleKey<T extends Identified>(
   event: KeyboardEvent,
   { props, active, move }: { props: TableProps<T>; active: number; move: (to: number) => void },
 ): void {
@@ -104,7 +107,7 @@ function handleKey<T>(
   if (event.key === "x") onToggle?.(row, { extends: false });
 }
 
-function Head<T>({ columns, selection, sort, onSort }: TableProps<T>) {
+function Head<T extends Identified>({ columns, selection, sort, onSort }: TableProps<T>) {
   return (
     <div role="rowgroup" class="table-head">
       <div role="row" aria-rowindex={1} tabIndex={-1}>
@@ -153,7 +156,7 @@ function SortButton({ name, isSorted, order, choose }: SortProps) {
   );
 }
 
-interface RowProps<T> extends TableProps<T> {
+interface RowProps<T extends Identified> extends TableProps<T> {
   readonly index: number;
   readonly startPx: number;
   readonly row: T | undefined;
@@ -161,8 +164,18 @@ interface RowProps<T> extends TableProps<T> {
   readonly setActive: (index: number) => void;
 }
 
-function Row<T>({ index, startPx, row, isActive, setActive, columns, idOf, selection, onToggle, onOpen }: RowProps<T>) {
-  const chosen = row !== undefined && selection !== undefined && isSelected(selection, idOf(row));
+function Row<T extends Identified>({
+  index,
+  startPx,
+  row,
+  isActive,
+  setActive,
+  columns,
+  selection,
+  onToggle,
+  onOpen,
+}: RowProps<T>) {
+  const chosen = row !== undefined && selection !== undefined && isSelected(selection, row.id);
   return (
     <div
       role="row"

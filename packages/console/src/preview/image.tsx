@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import type { LookProps } from "./look-props.ts";
 import { useAnswer } from "./use-answer.ts";
 
@@ -23,12 +24,8 @@ export function ImageLook({ session, topic: { topic, timesNs }, cursorNs, onCurs
         <canvas ref={canvas} class="image" role="img" aria-label={`Picture of ${topic}`} />
       )}
       <figcaption class="row">
-        <button type="button" class="small" disabled={at <= 0} onClick={() => go(at - 1)}>
-          ◀ Picture before
-        </button>
-        <button type="button" class="small" disabled={at >= timesNs.length - 1} onClick={() => go(at + 1)}>
-          Next picture ▶
-        </button>
+        <Button text="◀ Picture before" class="small" disabled={at <= 0} onClick={() => go(at - 1)} />
+        <Button text="Next picture ▶" class="small" disabled={at >= timesNs.length - 1} onClick={() => go(at + 1)} />
         <span class="muted">
           {Math.max(0, at) + 1} of {timesNs.length}
           {answer && ` · ${answer.bitmap.width} × ${answer.bitmap.height} · +${(answer.timeNs / 1e9).toFixed(3)} s`}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { Button } from "../parts/button.tsx";
 import "uplot/dist/uPlot.min.css";
 import { describePath, parsePath } from "./fields.ts";
 import { plotOptions } from "./plot-options.ts";
@@ -42,11 +43,7 @@ export function Plot({ session, lines, endNs, cursorNs, onCursor }: PlotProps) {
           </span>
         )}
         {problem && <span role="alert">{problem}</span>}
-        {zoom && (
-          <button type="button" class="small" onClick={() => setZoom(undefined)}>
-            Show all
-          </button>
-        )}
+        {zoom && <Button text="Show all" class="small" onClick={() => setZoom(undefined)} />}
       </figcaption>
     </figure>
   );

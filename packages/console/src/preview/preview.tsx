@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { formatDuration } from "../time/format-time.ts";
@@ -41,9 +42,7 @@ export function Preview({ choice, recording, linkTo, onChoose }: PreviewProps) {
       {problem && (
         <div class="failed row" role="alert">
           <p>{problem}</p>
-          <button type="button" class="small" onClick={() => setAgain(again + 1)}>
-            Try again
-          </button>
+          <Button text="Try again" class="small" onClick={() => setAgain(again + 1)} />
         </div>
       )}
       {opened && session && <Contents key={String(opened.originNs)} {...{ opened, session, choice, onChoose }} />}
@@ -62,12 +61,8 @@ function WindowBar({ choice, recording, slice: { opened, isLoading, bytes }, onC
   const isWhole = length >= whole;
   return (
     <div class="row window-bar">
-      <button type="button" class="small" aria-label="Earlier" onClick={() => onChoose(move(choice, recording, -1n))}>
-        ◀
-      </button>
-      <button type="button" class="small" aria-label="Later" onClick={() => onChoose(move(choice, recording, 1n))}>
-        ▶
-      </button>
+      <Button text="◀" class="small" aria-label="Earlier" onClick={() => onChoose(move(choice, recording, -1n))} />
+      <Button text="▶" class="small" aria-label="Later" onClick={() => onChoose(move(choice, recording, 1n))} />
       <p role="status">
         {formatDuration(length)} of {formatDuration(whole)}
         <span class="muted">
@@ -76,11 +71,7 @@ function WindowBar({ choice, recording, slice: { opened, isLoading, bytes }, onC
           {formatBytes(bytes)}
         </span>
       </p>
-      {!isWhole && (
-        <button type="button" class="small" onClick={() => onChoose(widen(choice, recording))}>
-          Widen
-        </button>
-      )}
+      {!isWhole && <Button text="Widen" class="small" onClick={() => onChoose(widen(choice, recording))} />}
       {opened && <Cut opened={opened} />}
     </div>
   );

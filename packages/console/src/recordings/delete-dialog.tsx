@@ -1,6 +1,7 @@
 import { type Recording, recordings } from "@downlink/protocol";
 import { useLocation } from "preact-iso";
 import { useChange } from "../api/use-change.ts";
+import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -37,12 +38,13 @@ export function DeleteDialog({ recording, onClose }: DeleteProps) {
         </p>
         {change.failure && <Failed failure={change.failure} />}
         <div class="row">
-          <button type="button" class="danger" disabled={change.isRunning} onClick={() => void run()}>
-            {isInDataset ? "Delete it anyway" : `Delete ${formatBytes(size)}`}
-          </button>
-          <button type="button" onClick={onClose}>
-            Keep it
-          </button>
+          <Button
+            text={isInDataset ? "Delete it anyway" : `Delete ${formatBytes(size)}`}
+            class="danger"
+            disabled={change.isRunning}
+            onClick={() => void run()}
+          />
+          <Button text="Keep it" onClick={onClose} />
         </div>
       </div>
     </Dialog>

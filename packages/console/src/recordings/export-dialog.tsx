@@ -9,6 +9,7 @@ import {
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -104,12 +105,8 @@ function TopicChoice({ names, chosen, onChange }: TopicsProps) {
     <fieldset class="export-topics">
       <legend>Topics</legend>
       <div class="row">
-        <button type="button" class="small" onClick={() => onChange(undefined)}>
-          All
-        </button>
-        <button type="button" class="small" onClick={() => onChange(new Set())}>
-          None
-        </button>
+        <Button text="All" class="small" onClick={() => onChange(undefined)} />
+        <Button text="None" class="small" onClick={() => onChange(new Set())} />
         {chosen?.size === 0 && <span class="muted">Choose a topic.</span>}
       </div>
       <div class="export-topic-list">
@@ -199,12 +196,8 @@ function Ways({ choice, recording }: { choice: ExportChoice; recording: Recordin
       {facts?.unknownTopics && <p class="banner">No message has the topics {facts.unknownTopics.join(", ")}.</p>}
       {ask.failure && <Failed failure={ask.failure} />}
       <div class="row">
-        <button type="button" class="primary" disabled={ask.isRunning} onClick={() => void download()}>
-          Download
-        </button>
-        <button type="button" disabled={ask.isRunning} onClick={() => void run()}>
-          Make a link
-        </button>
+        <Button text="Download" class="primary" disabled={ask.isRunning} onClick={() => void download()} />
+        <Button text="Make a link" disabled={ask.isRunning} onClick={() => void run()} />
         {facts && <Copy text={facts.link} label="Copy the link, which opens within 15 s" />}
       </div>
       <Command name="curl" text={curlText(choice, where)} />

@@ -1,5 +1,6 @@
 import { coverage } from "@downlink/protocol";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -29,9 +30,7 @@ export function NoRecordings({ params, projectId }: NoneProps) {
       {filters.some(({ name }) => name === "time") && <Nearest {...{ params, projectId }} />}
       <div class="row">
         {filters.map(({ name, text, without }) => (
-          <button key={name} type="button" class="small" onClick={() => params.set(without)}>
-            ✕ {name}: {text}
-          </button>
+          <Button key={name} text={`✕ ${name}: ${text}`} class="small" onClick={() => params.set(without)} />
         ))}
       </div>
     </Empty>

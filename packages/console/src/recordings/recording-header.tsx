@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { StatusBadge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
@@ -120,19 +121,11 @@ function Actions({ recording }: { recording: Recording }) {
         />
       )}
       {importStatus === "pending" && may(me, "data.upload") && (
-        <button type="button" disabled={cancel.isRunning} onClick={() => void stop()}>
-          Cancel the import
-        </button>
+        <Button text="Cancel the import" disabled={cancel.isRunning} onClick={() => void stop()} />
       )}
-      {mayExport && (
-        <button type="button" class="primary" onClick={() => setOpen("export")}>
-          Export…
-        </button>
-      )}
+      {mayExport && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}
       {(isHere || importStatus === "failed") && may(me, "recordings.delete") && (
-        <button type="button" class="danger" onClick={() => setOpen("delete")}>
-          Delete data…
-        </button>
+        <Button text="Delete data…" class="danger" onClick={() => setOpen("delete")} />
       )}
       {failure && <Failed failure={failure} />}
       {open === "export" && <ExportDialog recording={recording} onClose={() => setOpen(undefined)} />}

@@ -96,7 +96,6 @@ function List({ rows, params: { values, set }, filter, matches, projectId }: Lis
         columns={columnsOf(projectId, zoneName(zone.value))}
         count={rows.isNew ? 12 : rows.count}
         rowAt={rows.at}
-        idOf={({ id }) => id}
         onLook={rows.look}
         onOpen={({ id }) => route(pagePath(projectId, "recordings", id))}
         sort={{ by: values.sort, order: values.order }}

@@ -1,5 +1,6 @@
 import { importRequests, type RecordingFilter, recordings } from "@downlink/protocol";
 import { useChange } from "../api/use-change.ts";
+import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
@@ -41,14 +42,8 @@ export function SelectionBar({ selection, filter, matches, mayImport, onAll, onN
   return (
     <div class="selection-bar row">
       <strong>{selection.isAll ? `All ${matches}` : `${selection.ids.size} selected`}</strong>
-      {!selection.isAll && (
-        <button type="button" class="small" onClick={onAll}>
-          Select all {matches} that match
-        </button>
-      )}
-      <button type="button" class="small plain" onClick={onNone}>
-        Select none
-      </button>
+      {!selection.isAll && <Button text={`Select all ${matches} that match`} class="small" onClick={onAll} />}
+      <Button text="Select none" class="small plain" onClick={onNone} />
       <span class="grow" />
       {mayImport && (
         <Menu

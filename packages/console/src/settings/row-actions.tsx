@@ -1,9 +1,12 @@
 import { Menu, type MenuItem } from "../parts/menu.tsx";
 import type { Column } from "../parts/table.tsx";
 
+export type RowActions = readonly (MenuItem | false)[];
+
 interface ActionsOf<T> {
   readonly nameOf: (row: T) => string;
-  readonly items: (row: T) => readonly MenuItem[];
+  /** An action that the user may not do is false. */
+  readonly items: (row: T) => RowActions;
 }
 
 /** Returns the last column: the actions on a row. It is empty for users who may do nothing. */
@@ -13,7 +16,7 @@ export function actionsColumn<T>({ nameOf, items }: ActionsOf<T>): Column<T> {
     width: "60px",
     narrow: "end",
     cell: (row) => {
-      const shown = items(row);
+      const shown = items(row).filter((item) => item !== false);
       if (shown.length === 0) return null;
       return (
         <Menu label={`Actions of ${nameOf(row)}`} class="small plain" items={shown}>

@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import type { Failure } from "../api/failure.ts";
 import { type Send, useSend } from "../api/use-change.ts";
 import { SignInForm } from "../frame/sign-in-form.tsx";
+import { Button } from "../parts/button.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Field } from "../parts/field.tsx";
@@ -103,12 +104,8 @@ function Decide({ waiting, onDecided }: { waiting: Waiting; onDecided: (isApprov
       </p>
       {failure && <Failed failure={failure} />}
       <div class="row">
-        <button type="button" class="primary" disabled={isRunning} onClick={() => void decide(true)}>
-          Approve
-        </button>
-        <button type="button" class="danger" disabled={isRunning} onClick={() => void decide(false)}>
-          Deny
-        </button>
+        <Button text="Approve" class="primary" disabled={isRunning} onClick={() => void decide(true)} />
+        <Button text="Deny" class="danger" disabled={isRunning} onClick={() => void decide(false)} />
       </div>
     </SignInCard>
   );

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { forgetEverything } from "../api/queries.ts";
 import { useSend } from "../api/use-change.ts";
 import { providerHref } from "../frame/sign-in-form.tsx";
+import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Field } from "../parts/field.tsx";
 import { SubmitButton } from "../parts/submit-button.tsx";
@@ -67,11 +68,7 @@ function AcceptForm({ secret, seen: { proof, email } }: { secret: string; seen: 
       {failure && <Failed failure={failure} />}
       <div class="row">
         <SubmitButton {...{ isRunning, failure }} text="Join" />
-        {!isNew && (
-          <button type="button" onClick={() => setSeparate(true)}>
-            That account is not mine: make another
-          </button>
-        )}
+        {!isNew && <Button text="That account is not mine: make another" onClick={() => setSeparate(true)} />}
       </div>
     </form>
   );

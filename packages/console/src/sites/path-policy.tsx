@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { mayCall } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Age } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -94,23 +95,15 @@ function Buttons({ draft, revision, isChanged, isBehind, isRunning, onSave, onTa
   return (
     <>
       <div class="row">
-        <button type="button" disabled={draft.rules.length >= MAX_PATH_RULES} onClick={onAdd}>
-          Add a rule
-        </button>
+        <Button text="Add a rule" disabled={draft.rules.length >= MAX_PATH_RULES} onClick={onAdd} />
         <span class="grow" />
-        {isChanged && (
-          <button type="button" onClick={onTake}>
-            Discard my changes
-          </button>
-        )}
-        <button
-          type="button"
+        {isChanged && <Button text="Discard my changes" onClick={onTake} />}
+        <Button
+          text={`Save as revision ${revision + 1}`}
           class="primary"
           disabled={!isChanged || isBehind || isRunning}
           onClick={() => onSave(draft.from)}
-        >
-          Save as revision {revision + 1}
-        </button>
+        />
       </div>
       {isBehind && isChanged && (
         <div class="failed stack" role="alert">
@@ -119,12 +112,13 @@ function Buttons({ draft, revision, isChanged, isBehind, isRunning, onSave, onTa
             {draft.from}, are still above.
           </p>
           <div class="row">
-            <button type="button" class="danger" disabled={isRunning} onClick={() => onSave(revision)}>
-              Save mine over revision {revision}
-            </button>
-            <button type="button" onClick={onTake}>
-              Take revision {revision}
-            </button>
+            <Button
+              text={`Save mine over revision ${revision}`}
+              class="danger"
+              disabled={isRunning}
+              onClick={() => onSave(revision)}
+            />
+            <Button text={`Take revision ${revision}`} onClick={onTake} />
           </div>
         </div>
       )}

@@ -1,4 +1,5 @@
 import type { IngestPathRule } from "@downlink/protocol";
+import { Button } from "../parts/button.tsx";
 import { changeRule, moveRule, type RuleFields } from "./policy-draft.ts";
 
 interface ListProps {
@@ -81,27 +82,9 @@ interface ButtonProps {
 function RuleButtons({ number, isFirst, isLast, onMove, onRemove }: ButtonProps) {
   return (
     <span class="row">
-      <button
-        type="button"
-        class="small"
-        aria-label={`Rule ${number} up`}
-        disabled={isFirst}
-        onClick={() => onMove(-1)}
-      >
-        ↑
-      </button>
-      <button
-        type="button"
-        class="small"
-        aria-label={`Rule ${number} down`}
-        disabled={isLast}
-        onClick={() => onMove(1)}
-      >
-        ↓
-      </button>
-      <button type="button" class="small" aria-label={`Remove rule ${number}`} onClick={onRemove}>
-        ✕
-      </button>
+      <Button text="↑" class="small" aria-label={`Rule ${number} up`} disabled={isFirst} onClick={() => onMove(-1)} />
+      <Button text="↓" class="small" aria-label={`Rule ${number} down`} disabled={isLast} onClick={() => onMove(1)} />
+      <Button text="✕" class="small" aria-label={`Remove rule ${number}`} onClick={onRemove} />
     </span>
   );
 }

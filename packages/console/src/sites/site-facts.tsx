@@ -2,6 +2,7 @@ import { type Me, type Site, sites } from "@downlink/protocol";
 import type { ComponentChildren } from "preact";
 import { mayCall } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
+import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -90,9 +91,7 @@ function Cloned({ site: { id }, me }: { site: Site; me: Me }) {
       </p>
       {mayCall(me, sites.releaseAgent) && (
         <div class="row">
-          <button type="button" disabled={isRunning} onClick={() => void run({ id })}>
-            One is left: serve it again
-          </button>
+          <Button text="One is left: serve it again" disabled={isRunning} onClick={() => void run({ id })} />
         </div>
       )}
       {failure && <Failed failure={failure} />}

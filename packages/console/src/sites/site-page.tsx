@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { mayCall, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { DeleteSite } from "./delete-site.tsx";
@@ -19,7 +20,7 @@ const HEALTH_MS = 15_000;
 export function SitePage() {
   const id = useRoute().params.id!;
   const { data: me } = useMe();
-  const isEnabled = me !== undefined && mayCall(me, sites.list);
+  const isEnabled = mayCall(me, sites.list);
   const { data: site, failure, isLoading, again } = useQuery(sites.get, { id }, { isEnabled, pollMs: HEALTH_MS });
   return (
     <div class="sites">
@@ -55,16 +56,8 @@ function Actions({ site, me }: { site: Site; me: Me }) {
   const onClose = () => setDeed(undefined);
   return (
     <>
-      {mayCall(me, sites.update) && (
-        <button type="button" onClick={() => setDeed("edit")}>
-          Change…
-        </button>
-      )}
-      {mayCall(me, sites.delete) && (
-        <button type="button" class="danger" onClick={() => setDeed("delete")}>
-          Delete…
-        </button>
-      )}
+      {mayCall(me, sites.update) && <Button text="Change…" onClick={() => setDeed("edit")} />}
+      {mayCall(me, sites.delete) && <Button text="Delete…" class="danger" onClick={() => setDeed("delete")} />}
       {deed === "edit" && <EditSite {...{ site, me, onClose }} />}
       {deed === "delete" && <DeleteSite {...{ site, onClose, onDone: () => route("/sites") }} />}
     </>

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { mayCall } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
+import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { ResourceList } from "../parts/resource-list.tsx";
 import { SecretDialog } from "../parts/secret-dialog.tsx";
@@ -93,14 +94,10 @@ function TokenSection<T extends Token>(props: SectionProps<T>) {
       <header class="row">
         <h2>{title}</h2>
         <span class="grow" />
-        {mayCreate && (
-          <button type="button" onClick={() => setDeed({ is: "make" })}>
-            New token
-          </button>
-        )}
+        {mayCreate && <Button text="New token" onClick={() => setDeed({ is: "make" })} />}
       </header>
       {children}
-      <ResourceList label={title} rows={rows} columns={columns} idOf={({ id }) => id} none="There is no token." />
+      <ResourceList label={title} rows={rows} columns={columns} none="There is no token." />
       <TokenDialogs {...{ ...props, deed, setDeed }} />
     </section>
   );
@@ -147,14 +144,12 @@ function deleteColumn<T extends Token>(onDelete: (token: T) => void): Column<T> 
     width: "84px",
     narrow: "end",
     cell: (token) => (
-      <button
-        type="button"
+      <Button
+        text="Delete…"
         class="small danger"
         aria-label={`Delete the token …${token.hint ?? token.id}`}
         onClick={() => onDelete(token)}
-      >
-        Delete…
-      </button>
+      />
     ),
   };
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { mayCall, useMe } from "../api/me.ts";
 import { useRows } from "../api/use-rows.ts";
+import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { ResourceList } from "../parts/resource-list.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -21,7 +22,7 @@ export function SitesPage() {
   const { data: me } = useMe();
   const { route } = useLocation();
   const { values, problems, hrefWith } = useParams(params);
-  const isEnabled = me !== undefined && mayCall(me, sites.list);
+  const isEnabled = mayCall(me, sites.list);
   const rows = useRows(sites.list, {}, { isEnabled });
   const [isMaking, setMaking] = useState(false);
   if (me && !isEnabled) return <Empty title="You may not see the sites." />;
@@ -30,11 +31,7 @@ export function SitesPage() {
       <header class="row">
         <h1>Sites</h1>
         <span class="grow" />
-        {me && mayCall(me, sites.create) && (
-          <button type="button" class="primary" onClick={() => setMaking(true)}>
-            New site
-          </button>
-        )}
+        {mayCall(me, sites.create) && <Button text="New site" class="primary" onClick={() => setMaking(true)} />}
       </header>
       <UrlProblems problems={problems} />
       <Tabs
@@ -51,7 +48,6 @@ export function SitesPage() {
         label="Sites"
         rows={ofType(rows, values.type)}
         columns={siteColumns}
-        idOf={({ id }) => id}
         onOpen={({ id }) => route(`/sites/${encodeURIComponent(id)}`)}
         none={values.type === "" ? "There is no site." : `There is no site of this type.`}
       />

@@ -4,6 +4,7 @@ import { useMe } from "../../api/me.ts";
 import { isSignedOut } from "../../api/queries.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Failed } from "../../parts/failed.tsx";
 import { ProgressLine } from "../../parts/progress-line.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -21,9 +22,7 @@ export function AccountTab() {
   const { data, failure, isLoading, again } = useQuery(meContract.listSessions, {});
   const [deed, setDeed] = useState<Deed>();
   const action = data && data.length > 0 && (
-    <button type="button" class="danger" onClick={() => setDeed({ is: "all" })}>
-      End all sessions…
-    </button>
+    <Button text="End all sessions…" class="danger" onClick={() => setDeed({ is: "all" })} />
   );
   return (
     <SettingsFrame segment="account" action={action}>
@@ -35,7 +34,6 @@ export function AccountTab() {
           columns={columnsOf((session) => setDeed({ is: "one", session }))}
           count={data.length}
           rowAt={(index) => data[index]}
-          idOf={({ id }) => id}
         />
       )}
       {me?.kind === "member" && <ChangePassword />}

@@ -2,6 +2,7 @@ import { type AuditEntry, audit } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { mayCall, useMe } from "../../api/me.ts";
 import { usePages } from "../../api/use-pages.ts";
+import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { MoreRows } from "../../parts/more-rows.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -22,7 +23,7 @@ export function AuditTab() {
   const params = useParams(auditParams);
   const [openedMs] = useState(Date.now());
   const query = { ...toAuditQuery(params.values, openedMs), limit: PAGE_ROWS };
-  const isEnabled = me !== undefined && mayCall(me, audit.list);
+  const isEnabled = mayCall(me, audit.list);
   const pages = usePages(audit.list, query, { isEnabled, rowsOf: (entries) => entries });
   const { rows, isNew } = pages;
   const [shown, setShown] = useState<AuditEntry | undefined>();
@@ -37,7 +38,6 @@ export function AuditTab() {
           columns={columnsOf(zoneName(zone.value), setShown)}
           count={rows.length}
           rowAt={(index) => rows[index]}
-          idOf={({ id }) => id}
           onOpen={setShown}
         />
       )}
@@ -55,9 +55,7 @@ function columnsOf(zoneOf: string, onShow: (entry: AuditEntry) => void): readonl
       width: "minmax(160px, 1fr)",
       narrow: "title",
       cell: (entry) => (
-        <button type="button" class="plain small" tabIndex={-1} onClick={() => onShow(entry)}>
-          {entry.operation}
-        </button>
+        <Button text={entry.operation} class="plain small" tabIndex={-1} onClick={() => onShow(entry)} />
       ),
     },
     { name: "By", width: "minmax(120px, 1fr)", narrow: "sub-end", cell: ({ actor }) => actorText(actor) },

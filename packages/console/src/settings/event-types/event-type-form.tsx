@@ -52,7 +52,7 @@ export function EventTypeForm({ eventType, onClose }: FormProps) {
 /** Chooses the properties that are asked for when an event is marked, in the order in which they were chosen. */
 function PropertyUses({ uses, setUses }: { uses: Uses; setUses: (uses: Uses) => void }) {
   const { data: me } = useMe();
-  const isEnabled = me !== undefined && mayCall(me, customProperties.list);
+  const isEnabled = mayCall(me, customProperties.list);
   const { data, failure } = useQuery(customProperties.list, { resourceType: "event" }, { isEnabled });
   const toggle = (id: string) =>
     setUses(

@@ -2,11 +2,11 @@ import { type EventType, eventTypes } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useRows } from "../../api/use-rows.ts";
-import type { MenuItem } from "../../parts/menu.tsx";
+import { Button } from "../../parts/button.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import type { Column } from "../../parts/table.tsx";
 import { DeleteDialog } from "../delete-dialog.tsx";
-import { actionsColumn } from "../row-actions.tsx";
+import { actionsColumn, type RowActions } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import { EventTypeForm } from "./event-type-form.tsx";
 
@@ -15,30 +15,23 @@ type Deed = { readonly is: "make" } | { readonly is: "edit" | "delete"; readonly
 /** Lists the kinds of events, and what each is described by. */
 export function EventTypesTab() {
   const { data: me } = useMe();
-  const may = (verb: "list" | "create" | "update" | "delete") => me !== undefined && mayCall(me, eventTypes[verb]);
-  const rows = useRows(eventTypes.list, {}, { isEnabled: may("list") });
+  const rows = useRows(eventTypes.list, {}, { isEnabled: mayCall(me, eventTypes.list) });
   const [deed, setDeed] = useState<Deed>();
   const onClose = () => setDeed(undefined);
-  const items = (eventType: EventType): readonly MenuItem[] => [
-    ...(may("update") ? [{ text: "Change…", onChoose: () => setDeed({ is: "edit", eventType }) }] : []),
-    ...(may("delete")
-      ? [{ text: "Delete…", isDangerous: true, onChoose: () => setDeed({ is: "delete", eventType }) }]
-      : []),
+  const items = (eventType: EventType): RowActions => [
+    mayCall(me, eventTypes.update) && { text: "Change…", onChoose: () => setDeed({ is: "edit", eventType }) },
+    mayCall(me, eventTypes.delete) && {
+      text: "Delete…",
+      isDangerous: true,
+      onChoose: () => setDeed({ is: "delete", eventType }),
+    },
   ];
-  const action = may("create") && (
-    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
-      New event type
-    </button>
+  const action = mayCall(me, eventTypes.create) && (
+    <Button text="New event type" class="primary" onClick={() => setDeed({ is: "make" })} />
   );
   return (
     <SettingsFrame segment="event-types" action={action}>
-      <ResourceList
-        label="Event types"
-        rows={rows}
-        columns={columnsOf(items)}
-        idOf={({ id }) => id}
-        none="There is no event type."
-      >
+      <ResourceList label="Event types" rows={rows} columns={columnsOf(items)} none="There is no event type.">
         <p>A type gives events a name, a colour, and the properties to fill in when one is marked.</p>
       </ResourceList>
       {deed?.is === "make" && <EventTypeForm onClose={onClose} />}
@@ -60,7 +53,7 @@ export function EventTypesTab() {
   );
 }
 
-function columnsOf(items: (eventType: EventType) => readonly MenuItem[]): readonly Column<EventType>[] {
+function columnsOf(items: (eventType: EventType) => RowActions): readonly Column<EventType>[] {
   return [
     { name: "Name", width: "minmax(120px, 1fr)", narrow: "title", cell: ({ name }) => name },
     { name: "Colour", width: "100px", narrow: "sub-end", cell: ({ colorName }) => colorName ?? "—" },

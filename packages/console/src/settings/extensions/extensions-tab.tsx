@@ -4,41 +4,34 @@ import { may, mayCall, useMe } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
 import { useRows } from "../../api/use-rows.ts";
 import { Failed } from "../../parts/failed.tsx";
-import type { MenuItem } from "../../parts/menu.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import type { Column } from "../../parts/table.tsx";
 import { DeleteDialog } from "../delete-dialog.tsx";
-import { actionsColumn } from "../row-actions.tsx";
+import { actionsColumn, type RowActions } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import { PublishExtension } from "./publish-extension.tsx";
 
 /** Lists the packages that viewers of the organization load. */
 export function ExtensionsTab() {
   const { data: me } = useMe();
-  const isEnabled = me !== undefined && mayCall(me, extensions.list);
+  const isEnabled = mayCall(me, extensions.list);
   const rows = useRows(extensions.list, {}, { isEnabled });
   const link = useChange(extensions.get);
   const [deleted, setDeleted] = useState<Extension | undefined>();
-  const mayDelete = me !== undefined && mayCall(me, extensions.delete);
+  const mayDelete = mayCall(me, extensions.delete);
   const onDownload = async (id: string) => {
     const found = await link.run({ id });
     if (found) location.assign(found.foxe);
   };
-  const items = (extension: Extension): readonly MenuItem[] => [
+  const items = (extension: Extension): RowActions => [
     { text: "Download", onChoose: () => void onDownload(extension.id) },
-    ...(mayDelete ? [{ text: "Delete…", isDangerous: true, onChoose: () => setDeleted(extension) }] : []),
+    mayDelete && { text: "Delete…", isDangerous: true, onChoose: () => setDeleted(extension) },
   ];
   const action = may(me, "extensions.create") && !me?.isLimited && <PublishExtension />;
   return (
     <SettingsFrame segment="extensions" action={action}>
       {link.failure && <Failed failure={link.failure} />}
-      <ResourceList
-        label="Extensions"
-        rows={rows}
-        columns={columnsOf(items)}
-        idOf={({ id }) => id}
-        none="There is no extension."
-      />
+      <ResourceList label="Extensions" rows={rows} columns={columnsOf(items)} none="There is no extension." />
       {deleted && (
         <DeleteDialog
           operation={extensions.delete}
@@ -57,7 +50,7 @@ export function ExtensionsTab() {
   );
 }
 
-function columnsOf(items: (extension: Extension) => readonly MenuItem[]): readonly Column<Extension>[] {
+function columnsOf(items: (extension: Extension) => RowActions): readonly Column<Extension>[] {
   return [
     { name: "Name", width: "minmax(140px, 1fr)", narrow: "title", cell: ({ displayName }) => displayName },
     { name: "Publisher", width: "minmax(100px, 1fr)", narrow: "sub", cell: ({ publisher }) => publisher },

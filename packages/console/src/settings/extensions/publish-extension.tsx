@@ -2,6 +2,7 @@ import { extensions, MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import { useRef, useState } from "preact/hooks";
 import { invalidate } from "../../api/queries.ts";
 import { useSend } from "../../api/use-change.ts";
+import { Button } from "../../parts/button.tsx";
 import { formatBytes } from "../../parts/bytes.ts";
 import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
@@ -11,9 +12,7 @@ export function PublishExtension() {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" class="primary" onClick={() => setOpen(true)}>
-        Publish a version
-      </button>
+      <Button text="Publish a version" class="primary" onClick={() => setOpen(true)} />
       {isOpen && <PublishDialog onClose={() => setOpen(false)} />}
     </>
   );

@@ -1,4 +1,5 @@
 import { type Capability, EVERY_CAPABILITY } from "@downlink/protocol";
+import { Button } from "../../parts/button.tsx";
 import { capabilityGroups, PRESET_NAMES, PRESETS, type Preset, presetOf, VERBS } from "./capability-groups.ts";
 
 export type Granted = readonly (Capability | typeof EVERY_CAPABILITY)[];
@@ -20,15 +21,13 @@ export function CapabilityMatrix({ granted, mayGrant, onChange }: MatrixProps) {
       <legend>What it may do</legend>
       <div class="row">
         {PRESETS.filter((preset) => preset !== "full" || mayGrant(EVERY_CAPABILITY)).map((preset) => (
-          <button
+          <Button
             key={preset}
-            type="button"
+            text={PRESET_NAMES[preset]}
             class="small"
             aria-pressed={isSame(granted, preset === "full" ? [EVERY_CAPABILITY] : presetOf(preset).filter(mayGrant))}
             onClick={() => choose(preset)}
-          >
-            {PRESET_NAMES[preset]}
-          </button>
+          />
         ))}
       </div>
       {isFull ? <p>Everything, also what later versions add.</p> : <Cells {...{ granted, mayGrant, onChange }} />}

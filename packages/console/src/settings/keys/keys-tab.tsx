@@ -5,14 +5,14 @@ import { mayCall, useMe } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
 import { useRows } from "../../api/use-rows.ts";
 import { Badge } from "../../parts/badge.tsx";
-import type { MenuItem } from "../../parts/menu.tsx";
+import { Button } from "../../parts/button.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import type { Column } from "../../parts/table.tsx";
 import { toast } from "../../parts/toast.tsx";
 import { tokenColumns } from "../../parts/token-columns.tsx";
 import { DeleteDialog } from "../delete-dialog.tsx";
-import { actionsColumn } from "../row-actions.tsx";
+import { actionsColumn, type RowActions } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import "./keys.css";
 
@@ -28,15 +28,13 @@ interface OfKey {
 
 export function KeysTab() {
   const { data: me } = useMe();
-  const rows = useRows(apiKeys.list, {}, { isEnabled: me !== undefined && mayCall(me, apiKeys.list) });
+  const rows = useRows(apiKeys.list, {}, { isEnabled: mayCall(me, apiKeys.list) });
   const [deed, setDeed] = useState<Deed>();
   const enable = useChange(apiKeys.update, apiKeys.list);
   const onEnable = async ({ id, name }: ApiKey) =>
     (await enable.run({ id, enabled: true })) && toast(`${name} works again.`);
-  const action = me && mayCall(me, apiKeys.create) && (
-    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
-      New key
-    </button>
+  const action = mayCall(me, apiKeys.create) && (
+    <Button text="New key" class="primary" onClick={() => setDeed({ is: "make" })} />
   );
   return (
     <SettingsFrame segment="keys" action={action}>
@@ -44,7 +42,6 @@ export function KeysTab() {
         label="API keys"
         rows={rows}
         columns={columnsOf((apiKey) => itemsOf(apiKey, { me, setDeed, onEnable }))}
-        idOf={({ id }) => id}
         none="There is no API key."
       />
       {me && <KeyDialogs {...{ me, deed, setDeed }} />}
@@ -122,19 +119,23 @@ interface ItemsOf {
   readonly onEnable: (apiKey: ApiKey) => unknown;
 }
 
-function itemsOf(apiKey: ApiKey, { me, setDeed, onEnable }: ItemsOf): readonly MenuItem[] {
-  const mayChange = me !== undefined && mayCall(me, apiKeys.update);
-  const mayDelete = me !== undefined && mayCall(me, apiKeys.delete);
+function itemsOf(apiKey: ApiKey, { me, setDeed, onEnable }: ItemsOf): RowActions {
+  const mayChange = mayCall(me, apiKeys.update);
   const turn = apiKey.enabled
     ? { text: "Disable…", onChoose: () => setDeed({ is: "disable", apiKey }) }
     : { text: "Enable", onChoose: () => void onEnable(apiKey) };
   return [
-    ...(mayChange ? [{ text: "Change…", onChoose: () => setDeed({ is: "edit", apiKey }) }, turn] : []),
-    ...(mayDelete ? [{ text: "Delete…", isDangerous: true, onChoose: () => setDeed({ is: "delete", apiKey }) }] : []),
+    mayChange && { text: "Change…", onChoose: () => setDeed({ is: "edit", apiKey }) },
+    mayChange && turn,
+    mayCall(me, apiKeys.delete) && {
+      text: "Delete…",
+      isDangerous: true,
+      onChoose: () => setDeed({ is: "delete", apiKey }),
+    },
   ];
 }
 
-function columnsOf(items: (apiKey: ApiKey) => readonly MenuItem[]): readonly Column<ApiKey>[] {
+function columnsOf(items: (apiKey: ApiKey) => RowActions): readonly Column<ApiKey>[] {
   return [
     {
       name: "Name",

@@ -14,12 +14,11 @@ interface ListProps {
 
 /** Lists the invitations that are not accepted yet. */
 export function InvitationList({ me, rows, setDeed }: ListProps) {
-  const mayWithdraw = me !== undefined && mayCall(me, invitations.delete);
+  const mayWithdraw = mayCall(me, invitations.delete);
   return (
     <ResourceList
       label="Invitations"
       rows={rows}
-      idOf={({ id }) => id}
       none="Nobody is invited."
       columns={[
         { name: "E-mail", width: "minmax(160px, 2fr)", narrow: "title", cell: ({ email }) => email },
@@ -28,10 +27,13 @@ export function InvitationList({ me, rows, setDeed }: ListProps) {
         { name: "Expires", width: "120px", narrow: "sub-end", cell: ({ expiresAt }) => <Age timeNs={expiresAt} /> },
         actionsColumn<Invitation>({
           nameOf: ({ email }) => email,
-          items: (invitation) =>
-            mayWithdraw
-              ? [{ text: "Withdraw…", isDangerous: true, onChoose: () => setDeed({ is: "withdraw", invitation }) }]
-              : [],
+          items: (invitation) => [
+            mayWithdraw && {
+              text: "Withdraw…",
+              isDangerous: true,
+              onChoose: () => setDeed({ is: "withdraw", invitation }),
+            },
+          ],
         }),
       ]}
     />

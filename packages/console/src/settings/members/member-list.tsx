@@ -1,10 +1,9 @@
 import { type Me, type Member, type MemberRole, members } from "@downlink/protocol";
 import { mayCall } from "../../api/me.ts";
 import type { Rows } from "../../api/use-rows.ts";
-import type { MenuItem } from "../../parts/menu.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { Age } from "../../parts/time.tsx";
-import { actionsColumn } from "../row-actions.tsx";
+import { actionsColumn, type RowActions } from "../row-actions.tsx";
 import type { Deed } from "./member-deeds.ts";
 
 interface ListProps {
@@ -16,24 +15,18 @@ interface ListProps {
 }
 
 export function MemberList({ me, rows, setDeed, onRole, onReset }: ListProps) {
-  const mayChange = me !== undefined && mayCall(me, members.update);
-  const mayRemove = me !== undefined && mayCall(me, members.delete);
-  const items = (member: Member): readonly MenuItem[] => [
-    ...(mayChange
-      ? [
-          member.role === "admin"
-            ? { text: "Change to user", onChoose: () => onRole(member.id, "user") }
-            : { text: "Change to admin", onChoose: () => onRole(member.id, "admin") },
-          { text: "Link for a new password", onChoose: () => onReset(member) },
-        ]
-      : []),
-    ...(mayRemove ? [{ text: "Remove…", isDangerous: true, onChoose: () => setDeed({ is: "remove", member }) }] : []),
+  const mayChange = mayCall(me, members.update);
+  const mayRemove = mayCall(me, members.delete);
+  const turn = (role: MemberRole, { id }: Member) => ({ text: `Change to ${role}`, onChoose: () => onRole(id, role) });
+  const items = (member: Member): RowActions => [
+    mayChange && turn(member.role === "admin" ? "user" : "admin", member),
+    mayChange && { text: "Link for a new password", onChoose: () => onReset(member) },
+    mayRemove && { text: "Remove…", isDangerous: true, onChoose: () => setDeed({ is: "remove", member }) },
   ];
   return (
     <ResourceList
       label="Members"
       rows={rows}
-      idOf={({ id }) => id}
       none="There is no member yet: only API keys."
       columns={[
         {

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
 import { useRows } from "../../api/use-rows.ts";
+import { Button } from "../../parts/button.tsx";
 import { Failed } from "../../parts/failed.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import { InvitationList } from "./invitation-list.tsx";
@@ -13,7 +14,7 @@ import { MemberList } from "./member-list.tsx";
 /** Lists the people of the organization, and the invitations. */
 export function MembersTab() {
   const { data: me } = useMe();
-  const isEnabled = me !== undefined && mayCall(me, members.list);
+  const isEnabled = mayCall(me, members.list);
   const people = useRows(members.list, {}, { isEnabled });
   const invited = useRows(invitations.list, {}, { isEnabled });
   const [deed, setDeed] = useState<Deed>();
@@ -25,10 +26,8 @@ export function MembersTab() {
     if (made) setDeed({ is: "link", title: `A new password for ${email}`, link: made.link, expiresAt: made.expiresAt });
   };
   const failure = change.failure ?? reset.failure;
-  const action = me && mayCall(me, invitations.create) && (
-    <button type="button" class="primary" onClick={() => setDeed({ is: "invite" })}>
-      Invite somebody
-    </button>
+  const action = mayCall(me, invitations.create) && (
+    <Button text="Invite somebody" class="primary" onClick={() => setDeed({ is: "invite" })} />
   );
   return (
     <SettingsFrame segment="members" action={action}>

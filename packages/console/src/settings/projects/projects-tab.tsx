@@ -3,14 +3,14 @@ import { useState } from "preact/hooks";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Failed } from "../../parts/failed.tsx";
-import type { MenuItem } from "../../parts/menu.tsx";
 import { ProgressLine } from "../../parts/progress-line.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Age } from "../../parts/time.tsx";
 import { pagePath } from "../../url/project.ts";
-import { actionsColumn } from "../row-actions.tsx";
+import { actionsColumn, type RowActions } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import { ProjectForm } from "./project-form.tsx";
 import { ProjectPeople } from "./project-people.tsx";
@@ -20,19 +20,15 @@ type Deed = { readonly is: "make" } | { readonly is: "edit" | "people"; readonly
 /** Lists the projects with their names, and who sees them. */
 export function ProjectsTab() {
   const { data: me } = useMe();
-  const may = (operation: Parameters<typeof mayCall>[1]) => me !== undefined && mayCall(me, operation);
-  const { data, failure, isLoading, again } = useQuery(projects.list, {}, { isEnabled: may(projects.list) });
+  const { data, failure, isLoading, again } = useQuery(projects.list, {}, { isEnabled: mayCall(me, projects.list) });
   const [deed, setDeed] = useState<Deed>();
-  const items = (project: Project): readonly MenuItem[] => [
-    ...(may(projects.update) ? [{ text: "Change…", onChoose: () => setDeed({ is: "edit", project }) }] : []),
-    ...(may(projectMembers.put) && project.isInviteOnly
-      ? [{ text: "Who sees it…", onChoose: () => setDeed({ is: "people", project }) }]
-      : []),
+  const items = (project: Project): RowActions => [
+    mayCall(me, projects.update) && { text: "Change…", onChoose: () => setDeed({ is: "edit", project }) },
+    mayCall(me, projectMembers.put) &&
+      project.isInviteOnly && { text: "Who sees it…", onChoose: () => setDeed({ is: "people", project }) },
   ];
-  const action = may(projects.create) && (
-    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
-      New project
-    </button>
+  const action = mayCall(me, projects.create) && (
+    <Button text="New project" class="primary" onClick={() => setDeed({ is: "make" })} />
   );
   return (
     <SettingsFrame segment="projects" action={action}>
@@ -40,13 +36,7 @@ export function ProjectsTab() {
       {failure && <Failed {...{ failure, again }} />}
       {data?.length === 0 && <Empty title="There is no project that you may see." />}
       {data && data.length > 0 && (
-        <Table
-          label="Projects"
-          columns={columnsOf(items)}
-          count={data.length}
-          rowAt={(index) => data[index]}
-          idOf={({ id }) => id}
-        />
+        <Table label="Projects" columns={columnsOf(items)} count={data.length} rowAt={(index) => data[index]} />
       )}
       {deed?.is === "make" && <ProjectForm onClose={() => setDeed(undefined)} />}
       {deed?.is === "edit" && <ProjectForm project={deed.project} onClose={() => setDeed(undefined)} />}
@@ -55,7 +45,7 @@ export function ProjectsTab() {
   );
 }
 
-function columnsOf(items: (project: Project) => readonly MenuItem[]): readonly Column<Project>[] {
+function columnsOf(items: (project: Project) => RowActions): readonly Column<Project>[] {
   return [
     {
       name: "Name",

@@ -2,11 +2,11 @@ import { type CustomProperty, customProperties } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useRows } from "../../api/use-rows.ts";
-import type { MenuItem } from "../../parts/menu.tsx";
+import { Button } from "../../parts/button.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import type { Column } from "../../parts/table.tsx";
 import { DeleteDialog } from "../delete-dialog.tsx";
-import { actionsColumn } from "../row-actions.tsx";
+import { actionsColumn, type RowActions } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import { PropertyForm } from "./property-form.tsx";
 
@@ -14,21 +14,19 @@ type Deed = { readonly is: "make" } | { readonly is: "edit" | "delete"; readonly
 
 export function PropertiesTab() {
   const { data: me } = useMe();
-  const may = (verb: "list" | "create" | "update" | "delete") =>
-    me !== undefined && mayCall(me, customProperties[verb]);
-  const rows = useRows(customProperties.list, {}, { isEnabled: may("list") });
+  const rows = useRows(customProperties.list, {}, { isEnabled: mayCall(me, customProperties.list) });
   const [deed, setDeed] = useState<Deed>();
   const onClose = () => setDeed(undefined);
-  const items = (property: CustomProperty): readonly MenuItem[] => [
-    ...(may("update") ? [{ text: "Change…", onChoose: () => setDeed({ is: "edit", property }) }] : []),
-    ...(may("delete")
-      ? [{ text: "Delete…", isDangerous: true, onChoose: () => setDeed({ is: "delete", property }) }]
-      : []),
+  const items = (property: CustomProperty): RowActions => [
+    mayCall(me, customProperties.update) && { text: "Change…", onChoose: () => setDeed({ is: "edit", property }) },
+    mayCall(me, customProperties.delete) && {
+      text: "Delete…",
+      isDangerous: true,
+      onChoose: () => setDeed({ is: "delete", property }),
+    },
   ];
-  const action = may("create") && (
-    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
-      New property
-    </button>
+  const action = mayCall(me, customProperties.create) && (
+    <Button text="New property" class="primary" onClick={() => setDeed({ is: "make" })} />
   );
   return (
     <SettingsFrame segment="properties" action={action}>
@@ -36,7 +34,6 @@ export function PropertiesTab() {
         label="Custom properties"
         rows={rows}
         columns={columnsOf(items)}
-        idOf={({ id }) => id}
         none="There is no custom property."
       >
         <p>
@@ -73,7 +70,7 @@ function DeleteProperty({ property, onClose }: { property: CustomProperty; onClo
   );
 }
 
-function columnsOf(items: (property: CustomProperty) => readonly MenuItem[]): readonly Column<CustomProperty>[] {
+function columnsOf(items: (property: CustomProperty) => RowActions): readonly Column<CustomProperty>[] {
   return [
     { name: "Label", width: "minmax(120px, 1fr)", narrow: "title", cell: ({ label }) => label },
     { name: "Key", width: "minmax(100px, 1fr)", narrow: "sub", cell: ({ key }) => <code>{key}</code> },

@@ -5,7 +5,7 @@ import { useChange } from "../../api/use-change.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { useRows } from "../../api/use-rows.ts";
 import { Badge } from "../../parts/badge.tsx";
-import type { MenuItem } from "../../parts/menu.tsx";
+import { Button } from "../../parts/button.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import type { Column } from "../../parts/table.tsx";
@@ -13,7 +13,7 @@ import { toast } from "../../parts/toast.tsx";
 import { tokenColumns } from "../../parts/token-columns.tsx";
 import { pagePath } from "../../url/project.ts";
 import { DeleteDialog } from "../delete-dialog.tsx";
-import { actionsColumn } from "../row-actions.tsx";
+import { actionsColumn, type RowActions } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import { NewToken } from "./new-token.tsx";
 
@@ -26,32 +26,26 @@ type Deed =
 /** Lists the tokens of all devices: which agent could still call, and which token is unused. */
 export function TokensTab() {
   const { data: me } = useMe();
-  const rows = useRows(deviceTokens.list, {}, { isEnabled: may(me, "list") });
+  const rows = useRows(deviceTokens.list, {}, { isEnabled: mayCall(me, deviceTokens.list) });
   const nameOf = useDeviceNames(me);
   const [deed, setDeed] = useState<Deed>();
   const enable = useChange(deviceTokens.update, deviceTokens.list);
-  const itemsOf = (token: DeviceToken): readonly MenuItem[] => [
-    ...(may(me, "update") && token.enabled
-      ? [{ text: "Disable…", onChoose: () => setDeed({ is: "disable", token }) }]
-      : []),
-    ...(may(me, "update") && !token.enabled
-      ? [
-          {
-            text: "Enable",
-            onChoose: async () => {
-              if (await enable.run({ id: token.id, enabled: true })) toast("The token works again.");
-            },
-          },
-        ]
-      : []),
-    ...(may(me, "delete")
-      ? [{ text: "Delete…", isDangerous: true, onChoose: () => setDeed({ is: "delete", token }) }]
-      : []),
-  ];
-  const action = may(me, "create") && (
-    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
-      New token for enrolment
-    </button>
+  const onEnable = async (id: string) => (await enable.run({ id, enabled: true })) && toast("The token works again.");
+  const itemsOf = (token: DeviceToken): RowActions => {
+    const turn = token.enabled
+      ? { text: "Disable…", onChoose: () => setDeed({ is: "disable", token }) }
+      : { text: "Enable", onChoose: () => void onEnable(token.id) };
+    return [
+      mayCall(me, deviceTokens.update) && turn,
+      mayCall(me, deviceTokens.delete) && {
+        text: "Delete…",
+        isDangerous: true,
+        onChoose: () => setDeed({ is: "delete", token }),
+      },
+    ];
+  };
+  const action = mayCall(me, deviceTokens.create) && (
+    <Button text="New token for enrolment" class="primary" onClick={() => setDeed({ is: "make" })} />
   );
   return (
     <SettingsFrame segment="tokens" action={action}>
@@ -62,7 +56,6 @@ export function TokensTab() {
         label="Device tokens"
         rows={rows}
         columns={columnsOf({ nameOf, itemsOf })}
-        idOf={({ id }) => id}
         none="There is no device token."
       />
       {me && <TokenDialogs {...{ me, deed, setDeed, nameOf }} />}
@@ -70,13 +63,9 @@ export function TokensTab() {
   );
 }
 
-function may(me: Me | undefined, verb: "list" | "create" | "update" | "delete"): boolean {
-  return me !== undefined && mayCall(me, deviceTokens[verb]);
-}
-
 /** Asks for the names of the devices, where the user may see them. */
 function useDeviceNames(me: Me | undefined): (id: string | null) => string {
-  const { data } = useQuery(devices.list, {}, { isEnabled: me !== undefined && mayCall(me, devices.list) });
+  const { data } = useQuery(devices.list, {}, { isEnabled: mayCall(me, devices.list) });
   const names = new Map(data?.map(({ id, name }) => [id, name]));
   return (id) => (id === null ? "for enrolment" : (names.get(id) ?? id));
 }
@@ -122,7 +111,7 @@ function TokenDialogs({ me, deed, setDeed, nameOf }: DialogsProps) {
 
 interface Of {
   readonly nameOf: (id: string | null) => string;
-  readonly itemsOf: (token: DeviceToken) => readonly MenuItem[];
+  readonly itemsOf: (token: DeviceToken) => RowActions;
 }
 
 function columnsOf({ nameOf, itemsOf }: Of): readonly Column<DeviceToken>[] {

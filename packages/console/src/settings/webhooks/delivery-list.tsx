@@ -28,17 +28,10 @@ export function DeliveryList({ webhook: { id, enabled }, mayChange }: { webhook:
     pollMs: isMoving ? MOVING_MS : RESTING_MS,
   });
   const retry = useChange(webhooks.retryDelivery, webhooks.listDeliveries);
-  const items = ({ id: deliveryId }: WebhookDelivery) =>
-    mayChange && enabled
-      ? [
-          {
-            text: "Send again now",
-            onChoose: async () => {
-              if (await retry.run({ id, deliveryId })) toast("It is sent again.");
-            },
-          },
-        ]
-      : [];
+  const onRetry = async (deliveryId: string) => (await retry.run({ id, deliveryId })) && toast("It is sent again.");
+  const items = ({ id: deliveryId }: WebhookDelivery) => [
+    mayChange && enabled && { text: "Send again now", onChoose: () => void onRetry(deliveryId) },
+  ];
   return (
     <>
       <ProgressLine isOn={isLoading} />
@@ -54,7 +47,6 @@ export function DeliveryList({ webhook: { id, enabled }, mayChange }: { webhook:
           ]}
           count={data.length}
           rowAt={(index) => data[index]}
-          idOf={({ id: of }) => of}
         />
       )}
       {data?.length === SHOWN && <p class="muted">These are the latest {SHOWN}.</p>}

@@ -4,6 +4,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
 import { useQuery } from "../../api/use-query.ts";
+import { Button } from "../../parts/button.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Failed } from "../../parts/failed.tsx";
 import { Age } from "../../parts/time.tsx";
@@ -18,9 +19,9 @@ import { WebhookState } from "./webhook-state.tsx";
 export function WebhookPage() {
   const id = useRoute().params.id!;
   const { data: me } = useMe();
-  const isEnabled = me !== undefined && mayCall(me, webhooks.list);
+  const isEnabled = mayCall(me, webhooks.list);
   const { data: webhook, failure, again } = useQuery(webhooks.get, { id }, { isEnabled });
-  const mayChange = me !== undefined && mayCall(me, webhooks.update);
+  const mayChange = mayCall(me, webhooks.update);
   return (
     <SettingsFrame segment="webhooks" action={<a href="/settings/webhooks">All webhooks</a>}>
       {failure && <Failed {...{ failure, again }} />}
@@ -97,23 +98,17 @@ function Actions({ webhook, me, mayChange }: ActionsProps) {
       {mayChange && (
         <>
           {enabled && (
-            <button type="button" class="primary" disabled={ping.isRunning} onClick={() => void onPing()}>
-              Send a ping
-            </button>
+            <Button text="Send a ping" class="primary" disabled={ping.isRunning} onClick={() => void onPing()} />
           )}
-          <button type="button" disabled={turn.isRunning} onClick={() => void turn.run({ id, enabled: !enabled })}>
-            {enabled ? "Disable" : "Enable"}
-          </button>
-          <button type="button" onClick={() => setDeed("edit")}>
-            Change…
-          </button>
+          <Button
+            text={enabled ? "Disable" : "Enable"}
+            disabled={turn.isRunning}
+            onClick={() => void turn.run({ id, enabled: !enabled })}
+          />
+          <Button text="Change…" onClick={() => setDeed("edit")} />
         </>
       )}
-      {mayCall(me, webhooks.delete) && (
-        <button type="button" class="danger" onClick={() => setDeed("delete")}>
-          Delete…
-        </button>
-      )}
+      {mayCall(me, webhooks.delete) && <Button text="Delete…" class="danger" onClick={() => setDeed("delete")} />}
       {failure && <Failed failure={failure} />}
       {deed === "edit" && <WebhookForm {...{ me, webhook, onClose: () => setDeed(undefined) }} />}
       {deed === "delete" && (

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useRows } from "../../api/use-rows.ts";
+import { Button } from "../../parts/button.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import type { Column } from "../../parts/table.tsx";
@@ -15,13 +16,11 @@ type Deed = { readonly is: "make" } | { readonly is: "made"; readonly secret: st
 export function WebhooksTab() {
   const { data: me } = useMe();
   const { route } = useLocation();
-  const isEnabled = me !== undefined && mayCall(me, webhooks.list);
+  const isEnabled = mayCall(me, webhooks.list);
   const rows = useRows(webhooks.list, {}, { isEnabled });
   const [deed, setDeed] = useState<Deed>();
-  const action = me && mayCall(me, webhooks.create) && (
-    <button type="button" class="primary" onClick={() => setDeed({ is: "make" })}>
-      New webhook
-    </button>
+  const action = mayCall(me, webhooks.create) && (
+    <Button text="New webhook" class="primary" onClick={() => setDeed({ is: "make" })} />
   );
   return (
     <SettingsFrame segment="webhooks" action={action}>
@@ -29,7 +28,6 @@ export function WebhooksTab() {
         label="Webhooks"
         rows={rows}
         columns={COLUMNS}
-        idOf={({ id }) => id}
         onOpen={({ id }) => route(`/settings/webhooks/${encodeURIComponent(id)}`)}
         none="There is no webhook."
       >
