@@ -7,11 +7,10 @@ export function readKept(key: string): string | undefined {
   }
 }
 
-/** Keeps a choice in this browser. Where the browser keeps nothing, the choice holds until the page is closed. */
 export function keep(key: string, value: string): void {
   try {
     localStorage.setItem(`downlink.${key}`, value);
   } catch {
-    // as said above
+    // Where the browser keeps nothing, a choice holds until the page is closed.
   }
 }

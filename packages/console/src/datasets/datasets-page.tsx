@@ -93,7 +93,7 @@ function NewDataset({ projectId, onClose }: { projectId: string; onClose: () => 
   return (
     <Dialog title="New dataset" onClose={onClose}>
       <form class="stack" onSubmit={(event) => void save(event)}>
-        <TextField label="Name" value={name} onChange={setName} maxLength={100} isRequired />
+        <TextField label="Name" value={name} onChange={setName} maxLength={100} required />
         <TextField label="Description" value={description} onChange={setDescription} maxLength={500} lines={3} />
         {create.failure && <Failed failure={create.failure} />}
         <div class="dialog-actions">

@@ -6,7 +6,7 @@ import { useQuery } from "../api/use-query.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
-import { Field } from "../parts/field.tsx";
+import { TextField } from "../parts/text-field.tsx";
 import { pagePath } from "../url/project.ts";
 import { TokenOnce } from "./token-once.tsx";
 
@@ -52,23 +52,17 @@ function NameForm({ projectId, onClose, onAdded }: NameProps) {
   const failure = create.failure ?? createToken.failure;
   return (
     <form class="stack" onSubmit={(event) => void submit(event)}>
-      <Field
+      <TextField
         label="1. Name of the device"
         hint="The name that people use, such as rover-7. It can be changed later."
         problem={isWrong ? "A name has letters, digits and the characters _ . - only." : undefined}
-      >
-        {(attributes) => (
-          <input
-            {...attributes}
-            required
-            maxLength={100}
-            autoComplete="off"
-            value={name}
-            disabled={made !== undefined}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        )}
-      </Field>
+        value={name}
+        onChange={setName}
+        required
+        maxLength={100}
+        autoComplete="off"
+        disabled={made !== undefined}
+      />
       {failure && <Failed failure={failure} />}
       <div class="dialog-actions">
         <Button text="Cancel" onClick={onClose} />

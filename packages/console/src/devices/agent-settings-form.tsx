@@ -1,11 +1,11 @@
 import { type AgentSettings, agentSettings, type Device } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
-import { Failed } from "../parts/failed.tsx";
-import { Field } from "../parts/field.tsx";
+import { TextField } from "../parts/text-field.tsx";
 import { toast } from "../parts/toast.tsx";
 import { globProblem, type TypedSettings, toAgentSettings, toTyped } from "./agent-settings-text.ts";
 import { rateWeek } from "./rate-week.ts";
+import { SettingsForm } from "./settings-form.tsx";
 import { WeekOfRates } from "./week-of-rates.tsx";
 
 interface FormProps {
@@ -28,93 +28,57 @@ export function AgentSettingsForm({ device, projectId, stored, mayChange }: Form
     setTyped({ ...typed, ...changed });
     put.clear();
   };
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
+  const save = async () => {
     const saved = await put.run({ nameOrId: device.id, projectId, ...toAgentSettings(typed) });
     if (saved) toast("Saved. The agent applies it with its next call.");
   };
   const isWrong = problems.globs !== undefined || problems.rate !== undefined;
   return (
-    <form class="card stack" aria-label="Agent settings" onSubmit={(event) => void submit(event)}>
-      <h2>Uploads of the agent</h2>
-      <p class="muted">The device's own configuration takes precedence over these settings.</p>
-      <fieldset class="stack" disabled={!mayChange}>
-        <GlobsField {...{ typed, edit, problem: problems.globs }} />
-        <RateField {...{ typed, edit, problem: problems.rate }} />
-        {week && "days" in week && <WeekOfRates days={week.days} />}
-        <ConcurrencyField {...{ typed, edit }} />
-      </fieldset>
-      {put.failure && <Failed failure={put.failure} />}
-      {mayChange && (
-        <div class="row">
-          <button type="submit" class="primary" disabled={isWrong || put.isRunning}>
-            {put.isRunning ? "Saving…" : "Save"}
-          </button>
-        </div>
-      )}
-    </form>
+    <SettingsForm
+      label="Agent settings"
+      title="Uploads of the agent"
+      note="The device's own configuration takes precedence over these settings."
+      {...{ mayChange, isWrong, isRunning: put.isRunning, failure: put.failure, onSubmit: save }}
+    >
+      <TextField
+        label="Import without a request"
+        hint="One pattern per line, for paths below the storage root: 2026-*/**.mcap. A leading ! excludes what matches."
+        problem={problems.globs}
+        lines={3}
+        spellcheck={false}
+        value={typed.globs}
+        onChange={(globs) => edit({ globs })}
+      />
+      <TextField
+        label="Upload rate"
+        hint="2MB/s, off, unlimited, or by the device's clock: Mon-Fri 08:00-18:00 1MB/s; * 10MB/s. The first rule that matches applies. Empty: no limit."
+        problem={problems.rate && `Cannot be used: ${problems.rate}.`}
+        spellcheck={false}
+        autoComplete="off"
+        value={typed.uploadRate}
+        onChange={(uploadRate) => edit({ uploadRate })}
+      />
+      {week && "days" in week && <WeekOfRates days={week.days} />}
+      <ConcurrencyField {...{ typed, edit }} />
+    </SettingsForm>
   );
 }
 
 interface FieldProps {
   readonly typed: TypedSettings;
   readonly edit: (changed: Partial<TypedSettings>) => void;
-  readonly problem?: string | undefined;
-}
-
-function GlobsField({ typed, edit, problem }: FieldProps) {
-  return (
-    <Field
-      label="Import without a request"
-      hint="One pattern per line, for paths below the storage root: 2026-*/**.mcap. A leading ! excludes what matches."
-      problem={problem}
-    >
-      {(attributes) => (
-        <textarea
-          {...attributes}
-          rows={3}
-          spellcheck={false}
-          value={typed.globs}
-          onInput={({ currentTarget }) => edit({ globs: currentTarget.value })}
-        />
-      )}
-    </Field>
-  );
-}
-
-function RateField({ typed, edit, problem }: FieldProps) {
-  return (
-    <Field
-      label="Upload rate"
-      hint="2MB/s, off, unlimited, or by the device's clock: Mon-Fri 08:00-18:00 1MB/s; * 10MB/s. The first rule that matches applies. Empty: no limit."
-      problem={problem && `Cannot be used: ${problem}.`}
-    >
-      {(attributes) => (
-        <input
-          {...attributes}
-          spellcheck={false}
-          autoComplete="off"
-          value={typed.uploadRate}
-          onInput={({ currentTarget }) => edit({ uploadRate: currentTarget.value })}
-        />
-      )}
-    </Field>
-  );
 }
 
 function ConcurrencyField({ typed, edit }: FieldProps) {
   return (
-    <Field label="Files at once" hint="1 to 16. Empty: the agent's default.">
-      {(attributes) => (
-        <input
-          {...attributes}
-          type="number"
-          min={1}
-          max={16}
-          value={typed.concurrency}
-          onInput={({ currentTarget }) => edit({ concurrency: currentTarget.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label="Files at once"
+      hint="1 to 16. Empty: the agent's default."
+      type="number"
+      min={1}
+      max={16}
+      value={typed.concurrency}
+      onChange={(concurrency) => edit({ concurrency })}
+    />
   );
 }

@@ -3,11 +3,13 @@ import { deviceNamePattern } from "@downlink/protocol/device-name";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useChange } from "../api/use-change.ts";
-import { Failed } from "../parts/failed.tsx";
 import { Field } from "../parts/field.tsx";
+import { Select } from "../parts/select.tsx";
+import { TextField } from "../parts/text-field.tsx";
 import { toast } from "../parts/toast.tsx";
 import { pagePath } from "../url/project.ts";
 import { deletionText, type RetentionUnit, retentionSeconds, typedRetention } from "./retention.ts";
+import { SettingsForm } from "./settings-form.tsx";
 
 interface FormProps {
   readonly device: Device;
@@ -38,8 +40,7 @@ export function DeviceForm({ device, projectId, mayChange }: FormProps) {
     setTyped({ ...typed, ...changed });
     update.clear();
   };
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
+  const save = async () => {
     const { name, enabled, autoDeleteAfterImport } = typed;
     const changes = { name, enabled, autoDeleteAfterImport, retainRecordingsSeconds: seconds! };
     const saved = await update.run({ nameOrId: device.id, projectId, ...changes });
@@ -47,50 +48,34 @@ export function DeviceForm({ device, projectId, mayChange }: FormProps) {
     toast("Saved.");
     if (name !== device.name) route(`${pagePath(projectId, "devices", name)}?tab=settings`, true);
   };
-  const isWrong = seconds === undefined || !deviceNamePattern.test(typed.name);
+  const isNamed = deviceNamePattern.test(typed.name);
   return (
-    <form class="card stack" aria-label="Device settings" onSubmit={(event) => void submit(event)}>
-      <h2>The device</h2>
-      <fieldset class="stack" disabled={!mayChange}>
-        <NameField {...{ typed, edit }} />
-        <label class="row check">
-          <input type="checkbox" checked={typed.enabled} onChange={() => edit({ enabled: !typed.enabled })} />
-          Enabled: its files are uploaded when they are requested
-        </label>
-        <DeletingFields {...{ typed, edit, seconds }} />
-      </fieldset>
-      {update.failure && <Failed failure={update.failure} />}
-      {mayChange && (
-        <div class="row">
-          <button type="submit" class="primary" disabled={isWrong || update.isRunning}>
-            {update.isRunning ? "Saving…" : "Save"}
-          </button>
-        </div>
-      )}
-    </form>
+    <SettingsForm
+      label="Device settings"
+      title="The device"
+      {...{ mayChange, isRunning: update.isRunning, failure: update.failure, onSubmit: save }}
+      isWrong={seconds === undefined || !isNamed}
+    >
+      <TextField
+        label="Name"
+        problem={isNamed ? undefined : "A name has letters, digits and the characters _ . - only."}
+        maxLength={100}
+        autoComplete="off"
+        value={typed.name}
+        onChange={(name) => edit({ name })}
+      />
+      <label class="row check">
+        <input type="checkbox" checked={typed.enabled} onChange={() => edit({ enabled: !typed.enabled })} />
+        Enabled: its files are uploaded when they are requested
+      </label>
+      <DeletingFields {...{ typed, edit, seconds }} />
+    </SettingsForm>
   );
 }
 
 interface PartProps {
   readonly typed: Typed;
   readonly edit: (changed: Partial<Typed>) => void;
-}
-
-function NameField({ typed, edit }: PartProps) {
-  const isWrong = !deviceNamePattern.test(typed.name);
-  return (
-    <Field label="Name" problem={isWrong ? "A name has letters, digits and the characters _ . - only." : undefined}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          maxLength={100}
-          autoComplete="off"
-          value={typed.name}
-          onInput={({ currentTarget }) => edit({ name: currentTarget.value })}
-        />
-      )}
-    </Field>
-  );
 }
 
 function DeletingFields({ typed, edit, seconds }: PartProps & { seconds: number | undefined }) {
@@ -119,14 +104,15 @@ function DeletingFields({ typed, edit, seconds }: PartProps & { seconds: number 
               value={typed.retention}
               onInput={({ currentTarget }) => edit({ retention: currentTarget.value })}
             />
-            <select
+            <Select
               aria-label="Unit"
               value={typed.unit}
-              onChange={({ currentTarget }) => edit({ unit: currentTarget.value as RetentionUnit })}
-            >
-              <option value="hours">hours</option>
-              <option value="days">days</option>
-            </select>
+              choices={[
+                ["hours", "hours"],
+                ["days", "days"],
+              ]}
+              onChange={(unit) => edit({ unit })}
+            />
           </span>
         )}
       </Field>

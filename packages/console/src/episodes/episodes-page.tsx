@@ -10,6 +10,7 @@ import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import "../parts/list-bars.css";
 import { MoreRows } from "../parts/more-rows.tsx";
+import { namedChoices, Select } from "../parts/select.tsx";
 import { isSelected, nothing, type Selection, toggle } from "../parts/selection.ts";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -110,18 +111,12 @@ function AddBar({ projectId, ids, onDone }: AddProps) {
       <span class="grow" />
       {may(me, "datasets.update") && (
         <>
-          <select
+          <Select
             aria-label="Dataset"
             value={datasetId}
-            onChange={({ currentTarget }) => setDatasetId(currentTarget.value)}
-          >
-            <option value="">choose a dataset</option>
-            {all.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
+            choices={[["", "choose a dataset"], ...namedChoices(all)]}
+            onChange={setDatasetId}
+          />
           <Button
             text="Add to it"
             class="small primary"

@@ -1,6 +1,7 @@
 import type { EventType } from "@downlink/protocol";
 import { Button } from "../parts/button.tsx";
 import { Field } from "../parts/field.tsx";
+import { namedChoices, SelectField } from "../parts/select.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { formatExact, zoneName } from "../time/format-time.ts";
 import { TIME_HINT } from "../time/parse-time.ts";
@@ -37,22 +38,12 @@ export function EventFieldset({ fields, problems, types, type, isNew, onChange }
         problem={problems.end}
         onChange={(end) => set({ end })}
       />
-      <Field label="Type">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={fields.eventTypeId}
-            onChange={({ currentTarget }) => set({ eventTypeId: currentTarget.value })}
-          >
-            <option value="">none</option>
-            {types.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label="Type"
+        value={fields.eventTypeId}
+        choices={[["", "none"], ...namedChoices(types)]}
+        onChange={(eventTypeId) => set({ eventTypeId })}
+      />
       {type?.properties.map((property) => (
         <PropertyField
           key={property.key}

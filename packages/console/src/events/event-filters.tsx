@@ -1,5 +1,6 @@
 import type { EventType } from "@downlink/protocol";
 import { RangePicker } from "../parts/range-picker.tsx";
+import { namedChoices, Select } from "../parts/select.tsx";
 import { TypedFilter } from "../parts/typed-filter.tsx";
 import type { UrlParams } from "../url/use-params.ts";
 import type { eventParams } from "./event-params.ts";
@@ -16,18 +17,12 @@ export function EventFilters({ params: { values, set }, types }: FilterProps) {
       <div class="row">
         <TypedFilter label="Terms, such as reason:estop" value={values.q} onChange={(q) => set({ q })} isSearch />
         <TypedFilter label="Device" value={values.device} onChange={(device) => set({ device })} />
-        <select
+        <Select
           aria-label="Type"
           value={values.type}
-          onChange={({ currentTarget }) => set({ type: currentTarget.value })}
-        >
-          <option value="">all types</option>
-          {types.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
+          choices={[["", "all types"], ...namedChoices(types)]}
+          onChange={(type) => set({ type })}
+        />
       </div>
     </search>
   );

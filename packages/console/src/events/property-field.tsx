@@ -1,5 +1,6 @@
 import type { EventType } from "@downlink/protocol";
 import { Field } from "../parts/field.tsx";
+import { Select } from "../parts/select.tsx";
 
 interface PropertyProps {
   readonly property: EventType["properties"][number];
@@ -24,12 +25,12 @@ export function PropertyField({
       {(attributes) => {
         if (valueType === "enum" || valueType === "boolean")
           return (
-            <select {...attributes} value={value} onChange={change}>
-              <option value="">—</option>
-              {choices.map((choice) => (
-                <option key={choice}>{choice}</option>
-              ))}
-            </select>
+            <Select
+              {...attributes}
+              value={value}
+              choices={[["", "—"], ...choices.map((choice) => [choice, choice] as const)]}
+              onChange={onChange}
+            />
           );
         if (valueType === "multiline-string")
           return <textarea {...attributes} rows={3} value={value} onInput={change} />;

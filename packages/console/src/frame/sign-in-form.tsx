@@ -1,5 +1,4 @@
 import type { ErrorBody } from "@downlink/protocol";
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Failure } from "../api/failure.ts";
 import { type Organization, plainCall } from "../api/plain-call.ts";
@@ -7,8 +6,8 @@ import { forgetEverything } from "../api/queries.ts";
 import { useSend } from "../api/use-change.ts";
 import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
-import { Field } from "../parts/field.tsx";
-import { SubmitButton } from "../parts/submit-button.tsx";
+import { SubmitRow } from "../parts/submit-button.tsx";
+import { TextField } from "../parts/text-field.tsx";
 
 /** Which ways of signing in this service has. */
 interface Ways {
@@ -49,7 +48,7 @@ export function SignInForm({ onDone = () => undefined, next = location.pathname 
       {failure?.organizations ? (
         <OrganizationButtons {...{ organizations: failure.organizations, isRunning }} />
       ) : (
-        <SubmitRow {...{ failure, isRunning }}>
+        <SubmitRow {...{ failure, isRunning }} text={isRunning ? "Signing in…" : "Sign in"}>
           {ways?.passwords !== false && (
             <Button
               text={byKey ? "With e-mail and password" : "With an API key"}
@@ -60,24 +59,6 @@ export function SignInForm({ onDone = () => undefined, next = location.pathname 
         </SubmitRow>
       )}
     </form>
-  );
-}
-
-interface SubmitProps {
-  readonly failure: Failure | undefined;
-  readonly isRunning: boolean;
-  readonly children: ComponentChildren;
-}
-
-function SubmitRow({ failure, isRunning, children }: SubmitProps) {
-  return (
-    <>
-      {failure && <Failed failure={failure} />}
-      <div class="row">
-        <SubmitButton {...{ isRunning, failure }} text={isRunning ? "Signing in…" : "Sign in"} />
-        {children}
-      </div>
-    </>
   );
 }
 
@@ -133,23 +114,22 @@ export function providerHref(next: string, organization?: string): string {
 
 function KeyField() {
   return (
-    <Field label="API key" hint="It is exchanged for a session at once, and not stored anywhere else.">
-      {(attributes) => <input {...attributes} name="apiKey" type="password" autoComplete="off" required />}
-    </Field>
+    <TextField
+      label="API key"
+      hint="It is exchanged for a session at once, and not stored anywhere else."
+      name="apiKey"
+      type="password"
+      autoComplete="off"
+      required
+    />
   );
 }
 
 function PasswordFields() {
   return (
     <>
-      <Field label="E-mail">
-        {(attributes) => <input {...attributes} name="email" type="email" autoComplete="username" required />}
-      </Field>
-      <Field label="Password">
-        {(attributes) => (
-          <input {...attributes} name="password" type="password" autoComplete="current-password" required />
-        )}
-      </Field>
+      <TextField label="E-mail" name="email" type="email" autoComplete="username" required />
+      <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
     </>
   );
 }

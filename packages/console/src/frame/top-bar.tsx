@@ -5,6 +5,7 @@ import { mayCall } from "../api/me.ts";
 import { plainCall } from "../api/plain-call.ts";
 import { forgetEverything, isSignedOut, noteFailure } from "../api/queries.ts";
 import { Menu } from "../parts/menu.tsx";
+import { namedChoices, Select } from "../parts/select.tsx";
 import { toast } from "../parts/toast.tsx";
 import { zoneName } from "../time/format-time.ts";
 import { chooseZone, ZONES, zone } from "../time/zone.ts";
@@ -46,18 +47,13 @@ function ProjectChoice({ me, projectId }: Pick<TopBarProps, "me" | "projectId">)
   const segment = path.split("/")[3] ?? "";
   if (!me || me.projects.length === 0) return null;
   return (
-    <select
+    <Select
       class="project"
       aria-label="Project"
-      value={projectId}
-      onChange={({ currentTarget }) => route(pagePath(currentTarget.value, ...(segment ? [segment] : [])))}
-    >
-      {me.projects.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
+      value={projectId ?? ""}
+      choices={namedChoices(me.projects)}
+      onChange={(id) => route(pagePath(id, ...(segment ? [segment] : [])))}
+    />
   );
 }
 

@@ -3,6 +3,7 @@ import { useChange } from "../api/use-change.ts";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
+import { Select } from "../parts/select.tsx";
 import { Age } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { pagePath } from "../url/project.ts";
@@ -73,18 +74,13 @@ function Actions({ entry, recordingId }: { entry: QueuedImport; recordingId: str
   return (
     <>
       <span class="row import-actions">
-        <select
+        <Select
           aria-label={`Priority of ${entry.path}`}
           value={String(entry.priority)}
           disabled={update.isRunning}
-          onChange={({ currentTarget }) => void choose(Number(currentTarget.value))}
-        >
-          {priorityChoices(entry.priority).map(({ priority, name }) => (
-            <option key={priority} value={String(priority)}>
-              {name}
-            </option>
-          ))}
-        </select>
+          choices={priorityChoices(entry.priority).map(({ priority, name }) => [String(priority), name])}
+          onChange={(priority) => void choose(Number(priority))}
+        />
         <Button
           text="Cancel"
           class="small"

@@ -4,7 +4,7 @@ import type { Failure } from "../api/failure.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Failed } from "./failed.tsx";
-import { Field } from "./field.tsx";
+import { TextField } from "./text-field.tsx";
 
 interface ConfirmProps {
   readonly title: string;
@@ -32,16 +32,7 @@ export function Confirm({ title, deed, children, typedName, failure, onConfirm, 
       <form class="stack" onSubmit={confirm}>
         {children}
         {typedName !== undefined && (
-          <Field label={`Type ${typedName} to go on`}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                value={typed}
-                autoComplete="off"
-                onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextField label={`Type ${typedName} to go on`} value={typed} onChange={setTyped} autoComplete="off" />
         )}
         {failure && <Failed failure={failure} />}
         <div class="dialog-actions">

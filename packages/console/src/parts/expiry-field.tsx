@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
-import { Field } from "./field.tsx";
+import { SelectField } from "./select.tsx";
 
 const DAY_NS = 86_400_000_000_000n;
-const CHOICES = [
+const CHOICES: readonly (readonly [days: string, text: string])[] = [
   ["30", "in 30 days"],
   ["90", "in 90 days"],
   ["365", "in a year"],
   ["", "never"],
-] as const;
+];
 
 interface ExpiryProps {
   readonly initial?: string;
@@ -18,24 +18,16 @@ interface ExpiryProps {
 export function ExpiryField({ initial = "", onChange }: ExpiryProps) {
   const [days, setDays] = useState(initial);
   return (
-    <Field label="It expires" hint="From then on it is refused, as if it were disabled.">
-      {(attributes) => (
-        <select
-          {...attributes}
-          value={days}
-          onChange={({ currentTarget }) => {
-            setDays(currentTarget.value);
-            onChange(currentTarget.value);
-          }}
-        >
-          {CHOICES.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <SelectField
+      label="It expires"
+      hint="From then on it is refused, as if it were disabled."
+      value={days}
+      choices={CHOICES}
+      onChange={(chosen) => {
+        setDays(chosen);
+        onChange(chosen);
+      }}
+    />
   );
 }
 

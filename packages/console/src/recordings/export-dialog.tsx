@@ -14,7 +14,7 @@ import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
-import { Field } from "../parts/field.tsx";
+import { SelectField } from "../parts/select.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { formatExact } from "../time/format-time.ts";
 import { parseTime } from "../time/parse-time.ts";
@@ -137,40 +137,30 @@ function Times({ form, problems, change }: FormProps & { problems: Problems }) {
 
 const formatLabels: Readonly<Record<ExportFormat, string>> = { mcap: "MCAP", bag1: "ROS 1 bag" };
 
+const COMPRESSIONS = [
+  ["lz4", "lz4"],
+  ["zstd", "zstd"],
+  ["", "none"],
+] as const;
+
 function Format({ form: { format, compression }, isBag, change }: FormProps & { isBag: boolean }) {
   const offered = exportFormats.filter((each) => each !== "bag1" || isBag);
   const choose = (chosen: ExportFormat) =>
     change({ format: chosen, compression: chosen === "bag1" && compression === "zstd" ? "lz4" : compression });
   return (
     <div class="row">
-      <Field label="Format">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={format}
-            onChange={({ currentTarget: { value } }) => choose(value as ExportFormat)}
-          >
-            {offered.map((each) => (
-              <option key={each} value={each}>
-                {formatLabels[each]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label="Compression">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={compression}
-            onChange={({ currentTarget: { value } }) => change({ compression: value as Form["compression"] })}
-          >
-            <option value="lz4">lz4</option>
-            {format !== "bag1" && <option value="zstd">zstd</option>}
-            <option value="">none</option>
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label="Format"
+        value={format}
+        choices={offered.map((each) => [each, formatLabels[each]])}
+        onChange={choose}
+      />
+      <SelectField
+        label="Compression"
+        value={compression}
+        choices={COMPRESSIONS.filter(([value]) => format !== "bag1" || value !== "zstd")}
+        onChange={(chosen) => change({ compression: chosen })}
+      />
     </div>
   );
 }

@@ -6,8 +6,8 @@ import { SignInForm } from "../frame/sign-in-form.tsx";
 import { Button } from "../parts/button.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
-import { Field } from "../parts/field.tsx";
 import { SubmitButton } from "../parts/submit-button.tsx";
+import { TextField } from "../parts/text-field.tsx";
 import { SignInCard } from "./sign-in-card.tsx";
 
 interface Waiting {
@@ -56,11 +56,15 @@ function TypeCode({ code = "", look: { failure, isRunning }, onTyped }: TypeProp
   return (
     <SignInCard title="Let a program in">
       <form class="stack" onSubmit={submit}>
-        <Field label="The code that the program shows" hint="Such as BCDF-GHJK. Upper or lower case does not matter.">
-          {(attributes) => (
-            <input {...attributes} class="user-code" name="code" defaultValue={code} autoComplete="off" required />
-          )}
-        </Field>
+        <TextField
+          label="The code that the program shows"
+          hint="Such as BCDF-GHJK. Upper or lower case does not matter."
+          class="user-code"
+          name="code"
+          defaultValue={code}
+          autoComplete="off"
+          required
+        />
         {failure && <LookFailed failure={failure} />}
         <div class="row">
           <SubmitButton {...{ isRunning, failure }} text="Go on" />

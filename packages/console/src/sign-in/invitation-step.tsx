@@ -6,9 +6,8 @@ import { forgetEverything } from "../api/queries.ts";
 import { useSend } from "../api/use-change.ts";
 import { providerHref } from "../frame/sign-in-form.tsx";
 import { Button } from "../parts/button.tsx";
-import { Failed } from "../parts/failed.tsx";
-import { Field } from "../parts/field.tsx";
-import { SubmitButton } from "../parts/submit-button.tsx";
+import { SubmitRow } from "../parts/submit-button.tsx";
+import { TextField } from "../parts/text-field.tsx";
 import { useLinkSecret } from "./link-secret.ts";
 import { LinkTrouble } from "./link-trouble.tsx";
 import { NewPasswordFields, OwnPasswordField } from "./password-fields.tsx";
@@ -60,16 +59,18 @@ function AcceptForm({ secret, seen: { proof, email } }: { secret: string; seen: 
   return (
     <form class="stack" onSubmit={(event) => void accept(event)}>
       {isNew && (
-        <Field label="Your name" hint="As others see it. It may stay empty.">
-          {(attributes) => <input {...attributes} name="name" autoComplete="name" maxLength={200} />}
-        </Field>
+        <TextField
+          label="Your name"
+          hint="As others see it. It may stay empty."
+          name="name"
+          autoComplete="name"
+          maxLength={200}
+        />
       )}
       {isNew ? <NewPasswordFields email={email} /> : <OwnPasswordField />}
-      {failure && <Failed failure={failure} />}
-      <div class="row">
-        <SubmitButton {...{ isRunning, failure }} text="Join" />
+      <SubmitRow {...{ isRunning, failure }} text="Join">
         {!isNew && <Button text="That account is not mine: make another" onClick={() => setSeparate(true)} />}
-      </div>
+      </SubmitRow>
     </form>
   );
 }

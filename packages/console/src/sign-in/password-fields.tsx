@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { Field } from "../parts/field.tsx";
+import { TextField } from "../parts/text-field.tsx";
 
-export const LEAST_CHARACTERS = 12;
+const LEAST_CHARACTERS = 12;
 
 /** Takes a new password, typed twice. The form is not sent before both are the same. */
 export function NewPasswordFields({ email }: { email: string }) {
@@ -11,20 +12,17 @@ export function NewPasswordFields({ email }: { email: string }) {
   return (
     <>
       <input type="hidden" autoComplete="username" value={email} />
-      <Field label="New password" hint={`At least ${LEAST_CHARACTERS} characters. Several words in a row are good.`}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            minLength={LEAST_CHARACTERS}
-            required
-            value={first}
-            onInput={({ currentTarget }) => setFirst(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="New password"
+        hint={`At least ${LEAST_CHARACTERS} characters. Several words in a row are good.`}
+        name="password"
+        type="password"
+        autoComplete="new-password"
+        minLength={LEAST_CHARACTERS}
+        required
+        value={first}
+        onChange={setFirst}
+      />
       <Field label="Repeat the password" problem={problem}>
         {(attributes) => (
           <input
@@ -45,10 +43,13 @@ export function NewPasswordFields({ email }: { email: string }) {
 /** Takes the password of an account that exists. */
 export function OwnPasswordField() {
   return (
-    <Field label="Your password" hint="You have an account here already. An invitation does not change it.">
-      {(attributes) => (
-        <input {...attributes} name="password" type="password" autoComplete="current-password" required />
-      )}
-    </Field>
+    <TextField
+      label="Your password"
+      hint="You have an account here already. An invitation does not change it."
+      name="password"
+      type="password"
+      autoComplete="current-password"
+      required
+    />
   );
 }

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { useSend } from "../api/use-change.ts";
-import { Failed } from "../parts/failed.tsx";
-import { SubmitButton } from "../parts/submit-button.tsx";
+import { SubmitRow } from "../parts/submit-button.tsx";
 import { useLinkSecret } from "./link-secret.ts";
 import { LinkTrouble } from "./link-trouble.tsx";
 import { NewPasswordFields } from "./password-fields.tsx";
@@ -45,10 +44,7 @@ function ResetForm({ secret, email, onDone }: FormProps) {
         For <strong>{email}</strong>. All sessions of the account end.
       </p>
       <NewPasswordFields email={email} />
-      {failure && <Failed failure={failure} />}
-      <div class="row">
-        <SubmitButton {...{ isRunning, failure }} text="Set the password" />
-      </div>
+      <SubmitRow {...{ isRunning, failure }} text="Set the password" />
     </form>
   );
 }

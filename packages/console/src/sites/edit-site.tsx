@@ -1,7 +1,6 @@
 import { type Me, me as meContract, type Site, sites } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
-import { Field } from "../parts/field.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { ProjectChoices } from "../parts/project-choices.tsx";
 import { TextField } from "../parts/text-field.tsx";
@@ -38,7 +37,7 @@ export function EditSite({ site, me, onClose }: EditProps) {
       deed="Change the site"
       onSubmit={save}
     >
-      <TextField label="Name" value={name} onChange={setName} maxLength={100} isRequired />
+      <TextField label="Name" value={name} onChange={setName} maxLength={100} required />
       <OfType {...{ site, url, setUrl, keepDays, setKeepDays }} />
       {site.type !== "service-hosted" && (
         <ProjectChoices
@@ -65,26 +64,25 @@ interface OfTypeProps {
 function OfType({ site: { type }, url, setUrl, keepDays, setKeepDays }: OfTypeProps) {
   if (type === "self-hosted")
     return (
-      <Field label="Address" hint="Where people and robots reach it. Empty: the address that the site itself reports.">
-        {(attributes) => (
-          <input {...attributes} type="url" value={url} onInput={({ currentTarget }) => setUrl(currentTarget.value)} />
-        )}
-      </Field>
+      <TextField
+        label="Address"
+        hint="Where people and robots reach it. Empty: the address that the site itself reports."
+        type="url"
+        value={url}
+        onChange={setUrl}
+      />
     );
   if (type !== "edge") return null;
   return (
-    <Field label="Keeps imported files for so many days" hint="0 keeps them for ever.">
-      {(attributes) => (
-        <input
-          {...attributes}
-          type="number"
-          min="0"
-          step="any"
-          value={keepDays}
-          required
-          onInput={({ currentTarget }) => setKeepDays(currentTarget.value)}
-        />
-      )}
-    </Field>
+    <TextField
+      label="Keeps imported files for so many days"
+      hint="0 keeps them for ever."
+      type="number"
+      min="0"
+      step="any"
+      value={keepDays}
+      onChange={setKeepDays}
+      required
+    />
   );
 }

@@ -23,7 +23,7 @@ export function NewSite({ me, onMade, onClose }: NewProps) {
   };
   return (
     <FormDialog {...{ isRunning, failure, onClose }} title="New site" deed="Make the site" onSubmit={make}>
-      <TextField label="Name" value={name} onChange={setName} maxLength={100} isRequired />
+      <TextField label="Name" value={name} onChange={setName} maxLength={100} required />
       <fieldset>
         <legend>Type</legend>
         {(["edge", "self-hosted"] as const).map((one) => (

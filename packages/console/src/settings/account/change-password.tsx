@@ -1,9 +1,8 @@
 import { me } from "@downlink/protocol";
 import { useRef } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
-import { Failed } from "../../parts/failed.tsx";
-import { Field } from "../../parts/field.tsx";
-import { SubmitButton } from "../../parts/submit-button.tsx";
+import { SubmitRow } from "../../parts/submit-button.tsx";
+import { TextField } from "../../parts/text-field.tsx";
 import { toast } from "../../parts/toast.tsx";
 
 const LEAST_CHARACTERS = 12;
@@ -24,27 +23,17 @@ export function ChangePassword() {
     <section class="section password" aria-label="Password">
       <h2>Password</h2>
       <form class="stack" ref={form} onSubmit={(event) => void change(event)}>
-        <Field label="Current password">
-          {(attributes) => (
-            <input {...attributes} name="password" type="password" autoComplete="current-password" required />
-          )}
-        </Field>
-        <Field label="New password" hint={`At least ${LEAST_CHARACTERS} characters. All your other sessions end.`}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              name="newPassword"
-              type="password"
-              autoComplete="new-password"
-              minLength={LEAST_CHARACTERS}
-              required
-            />
-          )}
-        </Field>
-        {failure && <Failed failure={failure} />}
-        <div class="row">
-          <SubmitButton {...{ isRunning, failure }} text="Change the password" />
-        </div>
+        <TextField label="Current password" name="password" type="password" autoComplete="current-password" required />
+        <TextField
+          label="New password"
+          hint={`At least ${LEAST_CHARACTERS} characters. All your other sessions end.`}
+          name="newPassword"
+          type="password"
+          autoComplete="new-password"
+          minLength={LEAST_CHARACTERS}
+          required
+        />
+        <SubmitRow {...{ isRunning, failure }} text="Change the password" />
       </form>
     </section>
   );

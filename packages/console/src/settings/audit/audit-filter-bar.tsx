@@ -1,5 +1,6 @@
 import { auditedKinds } from "@downlink/protocol";
 import { RangePicker } from "../../parts/range-picker.tsx";
+import { Select } from "../../parts/select.tsx";
 import { TypedFilter } from "../../parts/typed-filter.tsx";
 import type { UrlParams } from "../../url/use-params.ts";
 import { ACTOR_KINDS, type auditParams } from "./audit-filters.ts";
@@ -42,17 +43,11 @@ interface ChoiceProps extends Params {
 
 function ChoiceFilter({ values, set, name, label, choices }: ChoiceProps) {
   return (
-    <select
+    <Select
       aria-label={label}
       value={values[name]}
-      onChange={({ currentTarget }) => set({ [name]: currentTarget.value } as Parameters<Params["set"]>[0])}
-    >
-      <option value="">{label}: any</option>
-      {choices.map((choice) => (
-        <option key={choice} value={choice}>
-          {choice}
-        </option>
-      ))}
-    </select>
+      choices={[["", `${label}: any`], ...choices.map((choice) => [choice, choice] as const)]}
+      onChange={(chosen) => set({ [name]: chosen } as Parameters<Params["set"]>[0])}
+    />
   );
 }

@@ -36,7 +36,7 @@ export function EventTypeForm({ eventType, onClose }: FormProps) {
       deed={eventType ? "Change the type" : "Make the type"}
       onSubmit={save}
     >
-      <TextField label="Name" value={name} onChange={setName} maxLength={32} isRequired />
+      <TextField label="Name" value={name} onChange={setName} maxLength={32} required />
       <TextField
         label="Colour"
         hint="The name of a colour, such as red. It may stay empty."

@@ -34,7 +34,7 @@ export function EditKey({ me, apiKey, onClose }: EditProps) {
       isDisabled={granted.length === 0}
       isWide
     >
-      <TextField label="Name" value={name} onChange={setName} maxLength={100} isRequired />
+      <TextField label="Name" value={name} onChange={setName} maxLength={100} required />
       <CapabilityMatrix {...{ granted, mayGrant, onChange: setGranted }} />
     </FormDialog>
   );

@@ -44,7 +44,7 @@ export function NewKey({ me, onMade, onClose }: NewProps) {
         value={name}
         onChange={setName}
         maxLength={100}
-        isRequired
+        required
       />
       <CapabilityMatrix {...{ granted, mayGrant, onChange: setGranted }} />
       <ProjectChoices

@@ -1,8 +1,8 @@
 import { type Invitation, invitations, type MemberRole } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
-import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { TextField } from "../../parts/text-field.tsx";
 
 const ROLES: Readonly<Record<MemberRole, string>> = {
   user: "User: everything about data, in the projects that they may see",
@@ -24,17 +24,14 @@ export function Invite({ onMade, onClose }: InviteProps) {
   };
   return (
     <FormDialog {...{ isRunning, failure, onClose }} title="Invite somebody" deed="Make the link" onSubmit={invite}>
-      <Field label="E-mail" hint="No e-mail is sent: you get a link to give to them.">
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="email"
-            value={email}
-            required
-            onInput={({ currentTarget }) => setEmail(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="E-mail"
+        hint="No e-mail is sent: you get a link to give to them."
+        type="email"
+        value={email}
+        onChange={setEmail}
+        required
+      />
       <fieldset>
         <legend>Role</legend>
         {(["user", "admin"] as const).map((one) => (

@@ -1,8 +1,8 @@
 import { me, type Project, projects } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
-import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { TextField } from "../../parts/text-field.tsx";
 
 interface FormProps {
   /** Absent for a new one. */
@@ -28,17 +28,14 @@ export function ProjectForm({ project, onClose }: FormProps) {
       deed={project ? "Change the project" : "Make the project"}
       onSubmit={save}
     >
-      <Field label="Name" hint={project && "Links to the project go on working: they hold its id."}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            value={name}
-            maxLength={100}
-            required
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name"
+        hint={project && "Links to the project go on working: they hold its id."}
+        value={name}
+        onChange={setName}
+        maxLength={100}
+        required
+      />
       <label class="choice">
         <input type="checkbox" checked={isInviteOnly} onChange={() => setInviteOnly(!isInviteOnly)} />
         Invite-only: besides the admins, only chosen members see it

@@ -1,8 +1,8 @@
 import { type CustomProperty, customProperties, PropertyResourceType, PropertyValueType } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
-import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { SelectField } from "../../parts/select.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 
 interface FormProps {
@@ -36,11 +36,19 @@ export function PropertyForm({ property, onClose }: FormProps) {
       deed={property ? "Change the property" : "Make the property"}
       onSubmit={save}
     >
-      <TextField label="Label" value={label} onChange={setLabel} maxLength={32} isRequired />
+      <TextField label="Label" value={label} onChange={setLabel} maxLength={32} required />
       {!property && (
         <Unchangeable {...{ typedKey: key, setKey, resourceType, setResourceType, valueType, setValueType }} />
       )}
-      {isEnum && <EnumValues {...{ values, setValues, isNew: property === undefined }} />}
+      {isEnum && (
+        <TextField
+          label="Values, one a line"
+          hint={property && "Values can be added and reordered, but not removed."}
+          lines={5}
+          value={values}
+          onChange={setValues}
+        />
+      )}
     </FormDialog>
   );
 }
@@ -58,46 +66,27 @@ interface OnceProps {
 function Unchangeable({ typedKey, setKey, resourceType, setResourceType, valueType, setValueType }: OnceProps) {
   return (
     <>
-      <Field label="Key" hint="Letters, digits, _ and -. Queries use it, so it cannot be changed later.">
-        {(attributes) => (
-          <input
-            {...attributes}
-            value={typedKey}
-            maxLength={32}
-            pattern="[A-Za-z0-9_\-]+"
-            required
-            onInput={({ currentTarget }) => setKey(currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label="It describes">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={resourceType}
-            onChange={({ currentTarget }) => setResourceType(PropertyResourceType.parse(currentTarget.value))}
-          >
-            {PropertyResourceType.options.map((one) => (
-              <option key={one} value={one}>{`${one}s`}</option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label="It holds">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={valueType}
-            onChange={({ currentTarget }) => setValueType(PropertyValueType.parse(currentTarget.value))}
-          >
-            {PropertyValueType.options.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <TextField
+        label="Key"
+        hint="Letters, digits, _ and -. Queries use it, so it cannot be changed later."
+        value={typedKey}
+        onChange={setKey}
+        maxLength={32}
+        pattern="[A-Za-z0-9_\-]+"
+        required
+      />
+      <SelectField
+        label="It describes"
+        value={resourceType}
+        choices={PropertyResourceType.options.map((one) => [one, `${one}s`])}
+        onChange={setResourceType}
+      />
+      <SelectField
+        label="It holds"
+        value={valueType}
+        choices={PropertyValueType.options.map((one) => [one, one])}
+        onChange={setValueType}
+      />
     </>
   );
 }
@@ -107,26 +96,4 @@ function linesOf(text: string): string[] {
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-}
-
-interface ValuesProps {
-  readonly values: string;
-  readonly setValues: (values: string) => void;
-  readonly isNew: boolean;
-}
-
-function EnumValues({ values, setValues, isNew }: ValuesProps) {
-  const hint = isNew ? undefined : "Values can be added and reordered, but not removed.";
-  return (
-    <Field label="Values, one a line" hint={hint}>
-      {(attributes) => (
-        <textarea
-          {...attributes}
-          rows={5}
-          value={values}
-          onInput={({ currentTarget }) => setValues(currentTarget.value)}
-        />
-      )}
-    </Field>
-  );
 }

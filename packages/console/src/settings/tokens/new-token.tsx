@@ -2,8 +2,8 @@ import { deviceTokens, type Me } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
 import { ExpiryField, expiryOf } from "../../parts/expiry-field.tsx";
-import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { namedChoices, SelectField } from "../../parts/select.tsx";
 
 interface NewProps {
   readonly me: Me;
@@ -29,17 +29,12 @@ export function NewToken({ me: { projects }, onMade, onClose }: NewProps) {
       onSubmit={make}
       isDisabled={projectId === ""}
     >
-      <Field label="Project of the new devices">
-        {(attributes) => (
-          <select {...attributes} value={projectId} onChange={({ currentTarget }) => setProjectId(currentTarget.value)}>
-            {projects.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label="Project of the new devices"
+        value={projectId}
+        choices={namedChoices(projects)}
+        onChange={setProjectId}
+      />
       <label class="choice">
         <input type="checkbox" checked={preapproved} onChange={() => setPreapproved(!preapproved)} />
         New devices may upload at once, without being enabled first

@@ -1,8 +1,8 @@
 import { type Me, type Webhook, type WebhookEventType, webhookEventTypes, webhooks } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
-import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { namedChoices, SelectField } from "../../parts/select.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 
 interface FormProps {
@@ -37,53 +37,25 @@ export function WebhookForm({ me, webhook, onMade, onClose }: FormProps) {
       isDisabled={eventTypes.length === 0}
       isWide
     >
-      <TextInputs {...{ name, setName, url, setUrl }} />
+      <TextField label="Name" value={name} onChange={setName} maxLength={100} required />
+      <TextField
+        label="Address"
+        hint="https, and reachable from the service. It gets a POST for each event."
+        type="url"
+        value={url}
+        onChange={setUrl}
+        required
+      />
       {!webhook && (
-        <Field label="Project">
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={projectId}
-              onChange={({ currentTarget }) => setProjectId(currentTarget.value)}
-            >
-              {!me.isLimited && <option value="">every project</option>}
-              {me.projects.map(({ id, name: text }) => (
-                <option key={id} value={id}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label="Project"
+          value={projectId}
+          choices={[...(me.isLimited ? [] : [["", "every project"] as const]), ...namedChoices(me.projects)]}
+          onChange={setProjectId}
+        />
       )}
       <EventTypeChoices {...{ eventTypes, setEventTypes }} />
     </FormDialog>
-  );
-}
-
-interface TextProps {
-  readonly name: string;
-  readonly setName: (name: string) => void;
-  readonly url: string;
-  readonly setUrl: (url: string) => void;
-}
-
-function TextInputs({ name, setName, url, setUrl }: TextProps) {
-  return (
-    <>
-      <TextField label="Name" value={name} onChange={setName} maxLength={100} isRequired />
-      <Field label="Address" hint="https, and reachable from the service. It gets a POST for each event.">
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="url"
-            value={url}
-            required
-            onInput={({ currentTarget }) => setUrl(currentTarget.value)}
-          />
-        )}
-      </Field>
-    </>
   );
 }
 
