@@ -2,13 +2,11 @@ import { type Dataset, datasets, datasetVersions } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
-import { useChange } from "../api/use-change.ts";
 import { usePages } from "../api/use-pages.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Button } from "../parts/button.tsx";
-import { Confirm } from "../parts/confirm.tsx";
+import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
-import { toast } from "../parts/toast.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { countParam, textParam } from "../url/params.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
@@ -59,12 +57,6 @@ function Header({ dataset, projectId }: { dataset: Dataset; projectId: string })
   const { data: me } = useMe();
   const { route } = useLocation();
   const [isOpen, setOpen] = useState(false);
-  const remove = useChange(datasets.delete, datasets.list);
-  const onDelete = async () => {
-    if (!(await remove.run({ id: dataset.id }))) return;
-    toast(`${dataset.name} was deleted.`);
-    route(pagePath(projectId, "datasets"));
-  };
   return (
     <header class="row">
       <div>
@@ -74,16 +66,19 @@ function Header({ dataset, projectId }: { dataset: Dataset; projectId: string })
       <span class="grow" />
       {may(me, "datasets.delete") && <Button text="Delete" class="danger" onClick={() => setOpen(true)} />}
       {isOpen && (
-        <Confirm
+        <DeleteDialog
+          operation={datasets.delete}
+          input={{ id: dataset.id }}
+          stale={[datasets.list]}
           title="Delete the dataset"
           deed="Delete with all its versions"
+          done={`${dataset.name} was deleted.`}
           typedName={dataset.name}
-          failure={remove.failure}
-          onConfirm={() => void onDelete()}
           onClose={() => setOpen(false)}
+          onDone={() => route(pagePath(projectId, "datasets"))}
         >
           <p>All versions of the dataset are deleted. Its episodes and their recordings stay.</p>
-        </Confirm>
+        </DeleteDialog>
       )}
     </header>
   );

@@ -6,9 +6,8 @@ import { useChange } from "../api/use-change.ts";
 import { usePages } from "../api/use-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
-import { Dialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Failed } from "../parts/failed.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
 import { MoreRows } from "../parts/more-rows.tsx";
 import { Age } from "../parts/time.tsx";
 import { TypedFilter } from "../parts/typed-filter.tsx";
@@ -84,25 +83,15 @@ function NewDataset({ projectId, onClose }: { projectId: string; onClose: () => 
   const { route } = useLocation();
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
-  const create = useChange(datasets.create, datasets.list);
-  const save = async (event: { preventDefault(): void }) => {
-    event.preventDefault();
-    const made = await create.run({ projectId, name, description: description || null });
+  const { run, isRunning, failure } = useChange(datasets.create, datasets.list);
+  const make = async () => {
+    const made = await run({ projectId, name, description: description || null });
     if (made) route(pagePath(projectId, "datasets", made.id));
   };
   return (
-    <Dialog title="New dataset" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void save(event)}>
-        <TextField label="Name" value={name} onChange={setName} maxLength={100} required />
-        <TextField label="Description" value={description} onChange={setDescription} maxLength={500} lines={3} />
-        {create.failure && <Failed failure={create.failure} />}
-        <div class="dialog-actions">
-          <Button text="Cancel" onClick={onClose} />
-          <button type="submit" class="primary" disabled={create.isRunning}>
-            Create
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog {...{ isRunning, failure, onClose }} title="New dataset" deed="Create" onSubmit={make}>
+      <TextField label="Name" value={name} onChange={setName} maxLength={100} required />
+      <TextField label="Description" value={description} onChange={setDescription} maxLength={500} lines={3} />
+    </FormDialog>
   );
 }

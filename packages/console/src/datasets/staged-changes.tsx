@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { Button } from "../parts/button.tsx";
-import { Confirm } from "../parts/confirm.tsx";
+import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { toast } from "../parts/toast.tsx";
 import { hasStagedChanges } from "./versions.ts";
@@ -20,17 +20,11 @@ export function StagedChanges({ id, editable, set }: StagedProps) {
   const [isAsking, setAsking] = useState(false);
   const stale = [datasets.get, datasetVersions.list, datasetVersions.listEpisodes, datasetVersions.compare] as const;
   const commit = useChange(datasetVersions.commit, ...stale);
-  const discard = useChange(datasetVersions.discard, ...stale);
   if (!editable || !hasStagedChanges(editable)) return null;
   const onCommit = async () => {
     const answer = await commit.run({ id });
     if (!answer) return;
     toast(`Version ${answer.committed.versionNumber} is committed.`);
-    set({ version: 0, compare: 0 });
-  };
-  const onDiscard = async () => {
-    if (!(await discard.run({ id }))) return;
-    setAsking(false);
     set({ version: 0, compare: 0 });
   };
   return (
@@ -53,18 +47,20 @@ export function StagedChanges({ id, editable, set }: StagedProps) {
       )}
       {commit.failure && <Failed failure={commit.failure} />}
       {isAsking && (
-        <Confirm
+        <DeleteDialog
+          operation={datasetVersions.discard}
+          input={{ id }}
+          stale={stale}
           title="Discard staged changes"
           deed="Discard"
-          failure={discard.failure}
-          onConfirm={() => void onDiscard()}
           onClose={() => setAsking(false)}
+          onDone={() => set({ version: 0, compare: 0 })}
         >
           <p>
             {editable.addedEpisodeCount} additions and {editable.removedEpisodeCount} removals are discarded. Committed
             versions stay.
           </p>
-        </Confirm>
+        </DeleteDialog>
       )}
     </div>
   );

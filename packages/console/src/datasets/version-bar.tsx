@@ -1,10 +1,8 @@
 import { type DatasetVersion, datasets, datasetVersions } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
-import { useChange } from "../api/use-change.ts";
 import { Button } from "../parts/button.tsx";
-import { Confirm } from "../parts/confirm.tsx";
-import { toast } from "../parts/toast.tsx";
+import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { editableOf, hasStagedChanges, nameVersion } from "./versions.ts";
 
 interface BarProps {
@@ -65,25 +63,20 @@ interface RestoreProps extends Pick<BarProps, "id" | "set"> {
 /** Stages the changes that restore a version. It says first that changes that are staged already would be lost. */
 function Restore({ id, version: { versionNumber }, editable, set }: RestoreProps) {
   const [isAsking, setAsking] = useState(false);
-  const restore = useChange(datasetVersions.restore, datasets.get, datasetVersions.list, datasetVersions.listEpisodes);
   const isStaged = hasStagedChanges(editable);
-  const run = async () => {
-    const answer = await restore.run({ id, versionNumber, force: isStaged });
-    if (!answer) return;
-    toast(`Staged: +${answer.added} −${answer.removed}. Commit makes it a version.`);
-    setAsking(false);
-    set({ version: editable?.versionNumber ?? 0, compare: 0 });
-  };
   return (
     <>
       <Button text={`Restore version ${versionNumber}`} class="small" onClick={() => setAsking(true)} />
       {isAsking && (
-        <Confirm
+        <DeleteDialog
+          operation={datasetVersions.restore}
+          input={{ id, versionNumber, force: isStaged }}
+          stale={[datasets.get, datasetVersions.list, datasetVersions.listEpisodes]}
           title={`Restore version ${versionNumber}`}
           deed={isStaged ? "Overwrite staged changes" : "Stage it"}
-          failure={restore.failure}
-          onConfirm={() => void run()}
+          done={({ added, removed }) => `Staged: +${added} −${removed}. Commit makes it a version.`}
           onClose={() => setAsking(false)}
+          onDone={() => set({ version: editable?.versionNumber ?? 0, compare: 0 })}
         >
           <p>The changes that bring back version {versionNumber} are staged. Nothing is committed yet.</p>
           {isStaged && editable && (
@@ -94,7 +87,7 @@ function Restore({ id, version: { versionNumber }, editable, set }: RestoreProps
               </strong>
             </p>
           )}
-        </Confirm>
+        </DeleteDialog>
       )}
     </>
   );

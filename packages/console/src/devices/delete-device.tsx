@@ -1,12 +1,10 @@
 import { type Device, devices, recordings } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
-import { Confirm } from "../parts/confirm.tsx";
-import { toast } from "../parts/toast.tsx";
+import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { pagePath } from "../url/project.ts";
 
 interface DeleteProps {
@@ -23,28 +21,25 @@ export function DeleteDevice({ device, projectId }: DeleteProps) {
       <div>
         <Button text={`Delete ${device.name}…`} class="danger" onClick={() => setOpen(true)} />
       </div>
-      {isOpen && <DeleteDialog {...{ device, projectId, onClose: () => setOpen(false) }} />}
+      {isOpen && <Asked {...{ device, projectId, onClose: () => setOpen(false) }} />}
     </section>
   );
 }
 
-function DeleteDialog({ device, projectId, onClose }: DeleteProps & { onClose: () => void }) {
+function Asked({ device, projectId, onClose }: DeleteProps & { onClose: () => void }) {
   const { route } = useLocation();
   const { data } = useQuery(recordings.summarize, { projectId, deviceId: device.id });
-  const remove = useChange(devices.delete, devices.list);
-  const run = async () => {
-    if (!(await remove.run({ nameOrId: device.id, projectId }))) return;
-    toast(`${device.name} is deleted.`);
-    route(pagePath(projectId, "devices"), true);
-  };
   return (
-    <Confirm
+    <DeleteDialog
+      operation={devices.delete}
+      input={{ nameOrId: device.id, projectId }}
+      stale={[devices.list]}
       title={`Delete ${device.name}?`}
       deed="Delete the device"
+      done={`${device.name} is deleted.`}
       typedName={device.name}
-      failure={remove.failure}
-      onConfirm={() => void run()}
       onClose={onClose}
+      onDone={() => route(pagePath(projectId, "devices"), true)}
     >
       <p>
         The device is deleted for good, with its tokens and its settings. Its agent is refused from then on.
@@ -52,6 +47,6 @@ function DeleteDialog({ device, projectId, onClose }: DeleteProps & { onClose: (
           data.count > 0 &&
           ` It still has ${formatCount(data.count)} recordings, ${formatBytes(data.bytes)}, and cannot be deleted while it has them.`}
       </p>
-    </Confirm>
+    </DeleteDialog>
   );
 }

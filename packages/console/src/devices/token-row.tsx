@@ -4,10 +4,9 @@ import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { Confirm } from "../parts/confirm.tsx";
+import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Age } from "../parts/time.tsx";
-import { toast } from "../parts/toast.tsx";
 
 interface RowProps {
   readonly token: DeviceToken;
@@ -69,24 +68,20 @@ function Actions({ token, deviceName }: RowProps) {
 }
 
 function RevokeDialog({ token, deviceName, onClose }: RowProps & { onClose: () => void }) {
-  const remove = useChange(deviceTokens.delete, deviceTokens.list);
-  const run = async () => {
-    if (!(await remove.run({ id: token.id }))) return;
-    toast("The token is revoked.");
-    onClose();
-  };
   return (
-    <Confirm
+    <DeleteDialog
+      operation={deviceTokens.delete}
+      input={{ id: token.id }}
+      stale={[deviceTokens.list]}
       title={`Revoke token ${token.hint ? `…${token.hint}` : token.id}?`}
       deed="Revoke the token"
-      failure={remove.failure}
-      onConfirm={() => void run()}
+      done="The token is revoked."
       onClose={onClose}
     >
       <p>
         An agent that uses it is refused from now on: it keeps its files and uploads nothing until it has another token
         of {deviceName}. This cannot be undone.
       </p>
-    </Confirm>
+    </DeleteDialog>
   );
 }

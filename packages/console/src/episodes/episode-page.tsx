@@ -2,15 +2,13 @@ import { type Episode, episodes } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
-import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { Confirm } from "../parts/confirm.tsx";
+import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Time } from "../parts/time.tsx";
-import { toast } from "../parts/toast.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
 
@@ -46,12 +44,6 @@ function Header({ episode: { id }, projectId }: { episode: Episode; projectId: s
   const { data: me } = useMe();
   const { route } = useLocation();
   const [isAsking, setAsking] = useState(false);
-  const remove = useChange(episodes.delete, episodes.list);
-  const onDelete = async () => {
-    if (!(await remove.run({ id }))) return;
-    toast("The episode was deleted.");
-    route(pagePath(projectId, "episodes"));
-  };
   return (
     <header class="row">
       <h1>Episode</h1>
@@ -59,15 +51,18 @@ function Header({ episode: { id }, projectId }: { episode: Episode; projectId: s
       <span class="grow" />
       {may(me, "episodes.delete") && <Button text="Delete" class="danger" onClick={() => setAsking(true)} />}
       {isAsking && (
-        <Confirm
+        <DeleteDialog
+          operation={episodes.delete}
+          input={{ id }}
+          stale={[episodes.list]}
           title="Delete the episode"
           deed="Delete"
-          failure={remove.failure}
-          onConfirm={() => void onDelete()}
+          done="The episode was deleted."
           onClose={() => setAsking(false)}
+          onDone={() => route(pagePath(projectId, "episodes"))}
         >
           <p>Its recordings stay. An episode in a version of a dataset cannot be deleted.</p>
-        </Confirm>
+        </DeleteDialog>
       )}
     </header>
   );

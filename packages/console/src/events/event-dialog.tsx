@@ -1,9 +1,7 @@
 import { type Event, type EventType, events } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { Failed } from "../parts/failed.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
 import { toast } from "../parts/toast.tsx";
 import { formatExact, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
@@ -27,9 +25,8 @@ export function EventDialog({ projectId, types, event, drawn = [], onClose }: Di
   const create = useChange(events.create, events.list);
   const update = useChange(events.update, events.list, events.get);
   const type = types.find(({ id }) => id === fields.eventTypeId);
-  const failure = create.failure ?? update.failure;
-  const save = async (submitted: Submitted) => {
-    submitted.preventDefault();
+  const { isRunning, failure } = event ? update : create;
+  const save = async () => {
     const read = readEvent(fields, { type, zone: zoneName(zone.value), nowMs: Date.now() });
     setProblems(read.problems);
     if (!read.event) return;
@@ -41,22 +38,15 @@ export function EventDialog({ projectId, types, event, drawn = [], onClose }: Di
     onClose();
   };
   return (
-    <Dialog title={event ? "Change the event" : "Mark an event"} onClose={onClose}>
-      <form class="stack" onSubmit={(submitted) => void save(submitted)}>
-        <EventFieldset {...{ fields, problems, types, type, isNew: !event, onChange: setFields }} />
-        {failure && <Failed failure={failure} />}
-        <div class="dialog-actions">
-          <Button text="Cancel" onClick={onClose} />
-          <button type="submit" class="primary" disabled={create.isRunning || update.isRunning}>
-            {event ? "Save" : "Mark"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={event ? "Change the event" : "Mark an event"}
+      deed={event ? "Save" : "Mark"}
+      {...{ isRunning, failure, onClose, onSubmit: save }}
+    >
+      <EventFieldset {...{ fields, problems, types, type, isNew: !event, onChange: setFields }} />
+    </FormDialog>
   );
 }
-
-type Submitted = { preventDefault(): void };
 
 /** Returns the changes of an event. It stays on its device; an empty text removes its type. */
 function changesOf({ start, end, metadata, properties, eventTypeId = "" }: ReadEvent) {

@@ -2,16 +2,14 @@ import { type Event, events, eventTypes, recordings } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
-import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { Confirm } from "../parts/confirm.tsx";
+import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
 import { Time } from "../parts/time.tsx";
-import { toast } from "../parts/toast.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
 import { EventDialog } from "./event-dialog.tsx";
@@ -50,14 +48,8 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
   const { data: types = [] } = useQuery(eventTypes.list, {});
   const { route } = useLocation();
   const [open, setOpen] = useState<"edit" | "delete" | undefined>();
-  const remove = useChange(events.delete, events.list);
   const mayEdit = may(me, "events.update");
   useShortcuts(mayEdit ? [{ keys: "e", does: "Change the event", run: () => setOpen("edit") }] : []);
-  const onDelete = async () => {
-    if (!(await remove.run({ id: event.id }))) return;
-    toast("The event was deleted.");
-    route(pagePath(projectId, "events"));
-  };
   return (
     <header class="row">
       <h1>{types.find(({ id }) => id === event.eventTypeId)?.name ?? "Event"}</h1>
@@ -66,15 +58,18 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
       {may(me, "events.delete") && <Button text="Delete" class="danger" onClick={() => setOpen("delete")} />}
       {open === "edit" && <EventDialog {...{ projectId, types, event, onClose: () => setOpen(undefined) }} />}
       {open === "delete" && (
-        <Confirm
+        <DeleteDialog
+          operation={events.delete}
+          input={{ id: event.id }}
+          stale={[events.list]}
           title="Delete the event"
           deed="Delete"
-          failure={remove.failure}
-          onConfirm={() => void onDelete()}
+          done="The event was deleted."
           onClose={() => setOpen(undefined)}
+          onDone={() => route(pagePath(projectId, "events"))}
         >
           <p>The event is deleted. Episodes that were made from it stay, and so do the recordings.</p>
-        </Confirm>
+        </DeleteDialog>
       )}
     </header>
   );

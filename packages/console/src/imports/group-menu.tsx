@@ -2,7 +2,7 @@ import { importQueue, importRequests, type QueuedImport, recordings } from "@dow
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
-import { Confirm } from "../parts/confirm.tsx";
+import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -47,26 +47,21 @@ interface CancelProps extends GroupMenuProps {
 }
 
 function CancelDialog({ entries, name, recordingIds, onClose }: CancelProps) {
-  const cancel = useChange(importRequests.cancel, importQueue.list, recordings.list, recordings.summarize);
   const count = formatCount(recordingIds.length);
   const bytes = formatBytes(entries.reduce((total, { size = 0 }) => total + size, 0));
-  const run = async () => {
-    const answer = await cancel.run({ recordingIds: [...recordingIds] });
-    if (!answer) return;
-    toast(`${formatCount(answer.cancelled)} cancelled.`);
-    onClose();
-  };
   return (
-    <Confirm
+    <DeleteDialog
+      operation={importRequests.cancel}
+      input={{ recordingIds: [...recordingIds] }}
+      stale={[importQueue.list, recordings.list, recordings.summarize]}
       title={`Cancel the imports of ${name}?`}
       deed={`Cancel ${count} imports`}
-      failure={cancel.failure}
-      onConfirm={() => void run()}
+      done={({ cancelled }) => `${formatCount(cancelled)} cancelled.`}
       onClose={onClose}
     >
       <p>
         {count} files, {bytes}, are no longer requested. They stay on the device and can be requested again.
       </p>
-    </Confirm>
+    </DeleteDialog>
   );
 }

@@ -1,17 +1,17 @@
-import { type InboxToken, inboxTokens, type Me, type Site, type SiteToken, siteTokens } from "@downlink/protocol";
+import { inboxTokens, type Me, type Site, type SiteToken, siteTokens } from "@downlink/protocol";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { mayCall } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
-import { type Rows, useRows } from "../api/use-rows.ts";
+import { useRows } from "../api/use-rows.ts";
 import { Button } from "../parts/button.tsx";
-import { Confirm } from "../parts/confirm.tsx";
+import { DeleteDialog } from "../parts/delete-dialog.tsx";
+import { ExpiryField, expiryOf } from "../parts/expiry-field.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
 import { ResourceList } from "../parts/resource-list.tsx";
 import { SecretDialog } from "../parts/secret-dialog.tsx";
 import type { Column } from "../parts/table.tsx";
-import { toast } from "../parts/toast.tsx";
-import { type TokenFacts, tokenColumns } from "../parts/token-columns.tsx";
-import { NewToken } from "./new-token.tsx";
+import { tokenColumns } from "../parts/token-columns.tsx";
 
 interface OfSite {
   readonly site: Site;
@@ -19,18 +19,12 @@ interface OfSite {
 }
 
 /** Lists the tokens by which the machine of a site calls. */
-export function SiteTokenList({ site: { id: siteId }, me }: OfSite) {
-  const rows = useRows(siteTokens.list, { siteId });
-  const create = useChange(siteTokens.create, siteTokens.list);
-  const remove = useChange(siteTokens.delete, siteTokens.list);
+export function SiteTokenList(props: OfSite) {
   return (
-    <TokenSection<SiteToken>
+    <TokenSection
+      {...props}
       title="Tokens"
-      {...{ rows, create, remove }}
-      mayCreate={mayCall(me, siteTokens.create)}
-      mayDelete={mayCall(me, siteTokens.delete)}
-      onCreate={(expiry) => create.run({ siteId, ...expiry })}
-      onDelete={(id) => remove.run({ id })}
+      operations={siteTokens}
       lost="The machine that uses it is refused from then on, until it has another one."
     >
       <p class="muted">The machine of the site calls with one of them.</p>
@@ -39,18 +33,12 @@ export function SiteTokenList({ site: { id: siteId }, me }: OfSite) {
 }
 
 /** Lists the tokens by which a bucket notifies of new objects. */
-export function InboxTokenList({ site: { id: siteId }, me }: OfSite) {
-  const rows = useRows(inboxTokens.list, { siteId });
-  const create = useChange(inboxTokens.create, inboxTokens.list);
-  const remove = useChange(inboxTokens.delete, inboxTokens.list);
+export function InboxTokenList(props: OfSite) {
   return (
-    <TokenSection<InboxToken>
+    <TokenSection
+      {...props}
       title="Tokens for notifications"
-      {...{ rows, create, remove }}
-      mayCreate={mayCall(me, inboxTokens.create)}
-      mayDelete={mayCall(me, inboxTokens.delete)}
-      onCreate={(expiry) => create.run({ siteId, ...expiry })}
-      onDelete={(id) => remove.run({ id })}
+      operations={inboxTokens}
       lost="The bucket's notifications with it are refused from then on. New objects are then found only when the bucket is listed."
     >
       <p class="muted">
@@ -61,58 +49,54 @@ export function InboxTokenList({ site: { id: siteId }, me }: OfSite) {
   );
 }
 
-type Deed<T> =
+type Deed =
   | { readonly is: "make" }
   | { readonly is: "made"; readonly secret: string }
-  | { readonly is: "delete"; readonly token: T }
+  | { readonly is: "delete"; readonly token: SiteToken }
   | undefined;
 
-interface SectionProps<T> {
+interface SectionProps extends OfSite {
   readonly title: string;
-  readonly rows: Rows<T>;
-  readonly create: Pick<ReturnType<typeof useChange>, "failure" | "isRunning">;
-  readonly remove: Pick<ReturnType<typeof useChange>, "failure">;
-  readonly mayCreate: boolean;
-  readonly mayDelete: boolean;
-  readonly onCreate: (expiry: { expiresAt?: bigint }) => Promise<{ token?: string | undefined } | undefined>;
-  readonly onDelete: (id: string) => Promise<unknown>;
+  readonly operations: typeof siteTokens | typeof inboxTokens;
   /** Says what happens when one is deleted. */
   readonly lost: string;
   readonly children: ComponentChildren;
 }
 
-type Token = TokenFacts & { readonly id: string };
-
-function TokenSection<T extends Token>(props: SectionProps<T>) {
-  const { title, rows, mayCreate, mayDelete, children } = props;
-  const [deed, setDeed] = useState<Deed<T>>();
-  const columns: readonly Column<T>[] = mayDelete
-    ? [...tokenColumns<T>(), deleteColumn((token) => setDeed({ is: "delete", token }))]
-    : tokenColumns<T>();
+/** The tokens of both kinds are listed, made and deleted alike. */
+function TokenSection({ title, site: { id: siteId }, me, operations: given, lost, children }: SectionProps) {
+  const operations = given as typeof siteTokens;
+  const rows = useRows(operations.list, { siteId });
+  const [deed, setDeed] = useState<Deed>();
+  const columns: readonly Column<SiteToken>[] = mayCall(me, operations.delete)
+    ? [...tokenColumns<SiteToken>(), deleteColumn((token) => setDeed({ is: "delete", token }))]
+    : tokenColumns<SiteToken>();
   return (
     <section class="section" aria-label={title}>
       <header class="row">
         <h2>{title}</h2>
         <span class="grow" />
-        {mayCreate && <Button text="New token" onClick={() => setDeed({ is: "make" })} />}
+        {mayCall(me, operations.create) && <Button text="New token" onClick={() => setDeed({ is: "make" })} />}
       </header>
       {children}
       <ResourceList label={title} rows={rows} columns={columns} none="There is no token." />
-      <TokenDialogs {...{ ...props, deed, setDeed }} />
+      <TokenDialogs {...{ operations, siteId, lost, deed, setDeed }} />
     </section>
   );
 }
 
-function TokenDialogs<T extends Token>(
-  props: SectionProps<T> & { readonly deed: Deed<T>; readonly setDeed: (deed: Deed<T>) => void },
-) {
-  const { deed, setDeed, create, remove, onCreate, onDelete, lost } = props;
+interface DialogsProps {
+  readonly operations: typeof siteTokens;
+  readonly siteId: string;
+  readonly lost: string;
+  readonly deed: Deed;
+  readonly setDeed: (deed: Deed) => void;
+}
+
+function TokenDialogs({ operations, siteId, lost, deed, setDeed }: DialogsProps) {
   const onClose = () => setDeed(undefined);
-  const make = async (expiry: { expiresAt?: bigint }) => {
-    const made = await onCreate(expiry);
-    if (made?.token) setDeed({ is: "made", secret: made.token });
-  };
-  if (deed?.is === "make") return <NewToken {...{ ...create, onClose }} onMake={(expiry) => void make(expiry)} />;
+  if (deed?.is === "make")
+    return <NewToken {...{ operations, siteId, onClose, onMade: (secret) => setDeed({ is: "made", secret }) }} />;
   if (deed?.is === "made")
     return (
       <SecretDialog title="The new token" secret={deed.secret} onClose={onClose}>
@@ -121,24 +105,41 @@ function TokenDialogs<T extends Token>(
     );
   if (deed?.is !== "delete") return null;
   const { id, hint } = deed.token;
-  const confirm = async () => {
-    if (!(await onDelete(id))) return;
-    toast("The token is deleted.");
-    onClose();
-  };
   return (
-    <Confirm
+    <DeleteDialog
+      operation={operations.delete}
+      input={{ id }}
+      stale={[operations.list]}
       title={`Delete the token${hint ? ` that ends with ${hint}` : ""}?`}
       deed="Delete the token"
-      {...{ failure: remove.failure, onClose }}
-      onConfirm={() => void confirm()}
+      done="The token is deleted."
+      onClose={onClose}
     >
       <p>{lost} This cannot be undone.</p>
-    </Confirm>
+    </DeleteDialog>
   );
 }
 
-function deleteColumn<T extends Token>(onDelete: (token: T) => void): Column<T> {
+interface NewProps extends Pick<DialogsProps, "operations" | "siteId"> {
+  readonly onMade: (secret: string) => void;
+  readonly onClose: () => void;
+}
+
+function NewToken({ operations, siteId, onMade, onClose }: NewProps) {
+  const { run, isRunning, failure } = useChange(operations.create, operations.list);
+  const [days, setDays] = useState("");
+  const make = async () => {
+    const made = await run({ siteId, ...expiryOf(days) });
+    if (made?.token) onMade(made.token);
+  };
+  return (
+    <FormDialog {...{ isRunning, failure, onClose }} title="New token" deed="Make the token" onSubmit={make}>
+      <ExpiryField onChange={setDays} />
+    </FormDialog>
+  );
+}
+
+function deleteColumn(onDelete: (token: SiteToken) => void): Column<SiteToken> {
   return {
     name: "Actions",
     width: "84px",

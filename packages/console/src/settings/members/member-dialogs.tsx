@@ -1,7 +1,7 @@
 import { invitations, type Me, members } from "@downlink/protocol";
+import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { Age } from "../../parts/time.tsx";
-import { DeleteDialog } from "../delete-dialog.tsx";
 import { Invite } from "./invite.tsx";
 import type { Deed } from "./member-deeds.ts";
 

@@ -1,8 +1,8 @@
-import type { CallInput, Operation } from "@downlink/protocol";
+import type { CallInput, Operation, Output } from "@downlink/protocol";
 import type { ComponentChildren } from "preact";
 import { useChange } from "../api/use-change.ts";
-import { Confirm } from "../parts/confirm.tsx";
-import { toast } from "../parts/toast.tsx";
+import { Confirm } from "./confirm.tsx";
+import { toast } from "./toast.tsx";
 
 interface DeleteProps<O extends Operation> {
   readonly operation: O;
@@ -11,7 +11,7 @@ interface DeleteProps<O extends Operation> {
   readonly title: string;
   readonly deed: string;
   /** The message once it is done. */
-  readonly done: string;
+  readonly done?: string | ((answer: Output<O>) => string);
   readonly typedName?: string;
   readonly children: ComponentChildren;
   readonly onClose: () => void;
@@ -23,8 +23,9 @@ export function DeleteDialog<O extends Operation>(props: DeleteProps<O>) {
   const { operation, input, stale, title, deed, done, typedName, children, onClose, onDone } = props;
   const { run, failure } = useChange(operation, ...stale);
   const go = async () => {
-    if ((await run(input)) === undefined) return;
-    toast(done);
+    const answer = await run(input);
+    if (answer === undefined) return;
+    if (done !== undefined) toast(typeof done === "string" ? done : done(answer));
     onClose();
     onDone?.();
   };
