@@ -17,7 +17,7 @@ interface NameProps {
 export function DeviceName({ projectId, devices, row, settled }: NameProps) {
   const first = Math.floor(row / TILE_ROWS) * TILE_ROWS;
   const ids = devices.slice(first, first + TILE_ROWS).map(({ id }) => id);
-  const { of, isOld } = useSums({ projectId, ids, span: settled, isEnabled: true });
+  const { of, isOld } = useSums({ projectId, ids, span: settled });
   const device = devices[row];
   if (!device) return null;
   const sums = of(device.id);

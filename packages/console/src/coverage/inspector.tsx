@@ -28,7 +28,7 @@ export function Inspector(props: InspectorProps) {
   const { projectId, inspected, onClose } = props;
   const { devices, span } = inspected;
   const [first] = devices;
-  const sums = useSums({ projectId, ids: devices.map(({ id }) => id), span, isEnabled: true });
+  const sums = useSums({ projectId, ids: devices.map(({ id }) => id), span });
   const parts = addUp(sums.data?.devices ?? []);
   const { data: me } = useMe();
   return (

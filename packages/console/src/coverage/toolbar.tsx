@@ -1,6 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { RangePicker } from "../parts/range-picker.tsx";
+import { TypedFilter } from "../parts/typed-filter.tsx";
 import { ZOOM_STEP } from "../timeline/lane-keys.ts";
 import { zoomAbout } from "../timeline/view.ts";
 import type { UrlParams } from "../url/use-params.ts";
@@ -22,7 +22,13 @@ export function Toolbar({ params, lanes, projectId }: ToolbarProps) {
   };
   return (
     <div class="coverage-bar row">
-      <DeviceSearch text={values.q} onChange={(q) => set({ q })} />
+      <TypedFilter
+        label="Devices: a part of the name, or properties.key:value"
+        placeholder="name or properties.key:value"
+        value={values.q}
+        onChange={(q) => set({ q })}
+        isSearch
+      />
       <RangePicker range={rangeOf(values)} onChange={({ from, to }) => set({ from, to })} />
       <span class="row">
         <Button text="+" class="small" aria-label="Closer" onClick={() => zoom(1 / ZOOM_STEP)} />
@@ -44,25 +50,5 @@ export function Toolbar({ params, lanes, projectId }: ToolbarProps) {
         />
       </span>
     </div>
-  );
-}
-
-/** Typed text takes effect once it is entered or the field is left. */
-function DeviceSearch({ text, onChange }: { text: string; onChange: (text: string) => void }) {
-  const [typed, setTyped] = useState(text);
-  useEffect(() => setTyped(text), [text]);
-  const commit = () => typed !== text && onChange(typed);
-  return (
-    <input
-      type="search"
-      aria-label="Devices: a part of the name, or properties.key:value"
-      placeholder="name or properties.key:value"
-      data-search
-      value={typed}
-      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-      onBlur={commit}
-      onSearch={commit}
-      onKeyDown={(event) => event.key === "Enter" && commit()}
-    />
   );
 }

@@ -8,7 +8,6 @@ interface Asked {
   readonly projectId: string;
   readonly ids: readonly string[];
   readonly span: Span;
-  readonly isEnabled: boolean;
 }
 
 /** Asks the service how much data of each device lies in a span: the picture may hide a gap that is shorter than a pixel. */
@@ -16,14 +15,9 @@ export function useSums({
   projectId,
   ids,
   span,
-  isEnabled,
 }: Asked): Query<CoverageGrid> & { of(id: string): DeviceSums | undefined } {
   const deviceIds = ids.slice(0, MAX_GRID_DEVICES);
-  const query = useQuery(
-    coverage.grid,
-    { projectId, deviceIds, ...binsOf(span) },
-    { isEnabled: isEnabled && ids.length > 0 },
-  );
+  const query = useQuery(coverage.grid, { projectId, deviceIds, ...binsOf(span) }, { isEnabled: ids.length > 0 });
   const byId = useMemo(() => new Map(query.data?.devices.map((sums) => [sums.id, sums])), [query.data]);
   return { ...query, of: (id) => byId.get(id) };
 }

@@ -1,5 +1,6 @@
 import type { AgentSettings } from "@downlink/protocol";
 import { checkGlob, checkGlobs } from "@downlink/protocol/globs";
+import { splitTrimmed } from "../parts/split-trimmed.ts";
 
 /** The settings of an agent as a user types them. */
 export interface TypedSettings {
@@ -15,7 +16,7 @@ export function toTyped({ autoImport = [], uploadRate = "", uploadConcurrency }:
 
 /** Empty fields are not set. */
 export function toAgentSettings({ globs, uploadRate, concurrency }: TypedSettings): AgentSettings {
-  const autoImport = linesOf(globs);
+  const autoImport = splitTrimmed(globs, "\n");
   return {
     ...(autoImport.length > 0 && { autoImport }),
     ...(uploadRate.trim() !== "" && { uploadRate: uploadRate.trim() }),
@@ -25,7 +26,7 @@ export function toAgentSettings({ globs, uploadRate, concurrency }: TypedSetting
 
 /** Says what is wrong with the first pattern that cannot be used. */
 export function globProblem(text: string): string | undefined {
-  const globs = linesOf(text);
+  const globs = splitTrimmed(text, "\n");
   for (const glob of globs) {
     const problem = problemOf(() => checkGlob(glob));
     if (problem) return `“${glob}” cannot be used: ${problem}.`;
@@ -42,11 +43,4 @@ function problemOf(check: () => unknown): string | undefined {
     if (error instanceof RangeError) return error.message;
     throw error;
   }
-}
-
-function linesOf(text: string): string[] {
-  return text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
 }

@@ -5,6 +5,7 @@ import { useChange } from "../api/use-change.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { toggleIn } from "../parts/selection.ts";
 import { toast } from "../parts/toast.tsx";
 
 /** Offers to release a device of which two agents have one state. Only a person can know which one is the copy. */
@@ -42,8 +43,7 @@ interface ReleaseProps {
 function ReleaseDialog({ device, projectId, onClose }: ReleaseProps) {
   const [checked, setChecked] = useState<readonly string[]>([]);
   const release = useChange(devices.releaseAgent, devices.get, devices.list);
-  const toggle = (text: string) =>
-    setChecked(checked.includes(text) ? checked.filter((other) => other !== text) : [...checked, text]);
+  const toggle = (text: string) => setChecked(toggleIn(checked, text));
   const run = async () => {
     if (!(await release.run({ nameOrId: device.id, projectId }))) return;
     toast(`The agent of ${device.name} is served again.`);

@@ -1,4 +1,5 @@
 import type { EventType, PropertyValue } from "@downlink/protocol";
+import { splitTrimmed } from "../parts/split-trimmed.ts";
 import { parseTime } from "../time/parse-time.ts";
 
 type TypedProperty = EventType["properties"][number];
@@ -85,10 +86,6 @@ function readProperty(text: string, { required, valueType, label }: TypedPropert
     return Number.isFinite(number) ? number : new Error(`“${text}” is not a number.`);
   }
   if (valueType === "boolean") return text === "true";
-  if (valueType === "multi-enum")
-    return text
-      .split(",")
-      .map((part) => part.trim())
-      .filter((part) => part !== "");
+  if (valueType === "multi-enum") return splitTrimmed(text, ",");
   return text;
 }

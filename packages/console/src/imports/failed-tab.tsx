@@ -57,7 +57,7 @@ function Group({ group, projectId }: { group: FailureGroup; projectId: string })
         {advice.next} {retryText(advice)}
       </p>
       {may(me, "data.upload") && <GroupActions group={group} />}
-      <SomeRows rows={imports} class="import-rows">
+      <SomeRows rows={imports} few={20}>
         {(one) => <FailureRow key={one.requestId} {...{ one, projectId, advice }} />}
       </SomeRows>
     </section>

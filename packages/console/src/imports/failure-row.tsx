@@ -6,9 +6,9 @@ import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Age } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
-import { pagePath } from "../url/project.ts";
 import type { Advice } from "./failure-advice.ts";
 import { isUpload } from "./group-failures.ts";
+import { ImportPath, Sender } from "./import-cells.tsx";
 
 interface RowProps {
   readonly one: PendingImport;
@@ -20,12 +20,8 @@ export function FailureRow({ one, projectId, advice }: RowProps) {
   const { filename, recordingId, deviceName, error, updatedAt, quarantinedAt } = one;
   return (
     <li>
-      <span class="cut import-path" title={filename}>
-        {recordingId ? <a href={pagePath(projectId, "recordings", recordingId)}>{filename}</a> : filename}
-      </span>
-      <span class="cut">
-        {deviceName ? <a href={pagePath(projectId, "devices", deviceName)}>{deviceName}</a> : "an upload"}
-      </span>
+      <ImportPath path={filename} {...{ recordingId, projectId }} />
+      <Sender {...{ deviceName, projectId }} />
       <span class="muted">
         <Age timeNs={updatedAt} />
       </span>

@@ -3,8 +3,8 @@ import type { Query } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Age } from "../parts/time.tsx";
-import { pagePath } from "../url/project.ts";
 import { Answer } from "./answer.tsx";
+import { ImportPath, Sender } from "./import-cells.tsx";
 
 interface ProcessingProps {
   readonly processing: Query<PendingImport[]>;
@@ -30,13 +30,9 @@ function Row({ one, projectId }: { one: PendingImport; projectId: string }) {
   const { filename, recordingId, deviceName, pipelineStage, attempts, nextAttemptAt, error, createdAt } = one;
   return (
     <li>
-      <span class="cut import-path" title={filename}>
-        {recordingId ? <a href={pagePath(projectId, "recordings", recordingId)}>{filename}</a> : filename}
-      </span>
+      <ImportPath path={filename} {...{ recordingId, projectId }} />
       <Badge tone="moving" sign="◕" text={pipelineStage} />
-      <span class="cut">
-        {deviceName ? <a href={pagePath(projectId, "devices", deviceName)}>{deviceName}</a> : "an upload"}
-      </span>
+      <Sender {...{ deviceName, projectId }} />
       <span class="muted">
         <Age timeNs={createdAt} />
       </span>

@@ -6,8 +6,8 @@ import { Failed } from "../parts/failed.tsx";
 import { Select } from "../parts/select.tsx";
 import { Age } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
-import { pagePath } from "../url/project.ts";
 import { shareReceived } from "./group-queue.ts";
+import { ImportPath } from "./import-cells.tsx";
 import { priorityChoices } from "./priority.ts";
 import { requesterText } from "./requester.ts";
 import { WaitsFor } from "./waits-for.tsx";
@@ -24,9 +24,7 @@ export function QueueRow({ entry, projectId, mayChange, saysWhy }: RowProps) {
   const { recordingId, path, size, requestedAt, requestedBy, isRepair, waitsFor } = entry;
   return (
     <li>
-      <span class="cut import-path" title={path}>
-        {recordingId ? <a href={pagePath(projectId, "recordings", recordingId)}>{path}</a> : path}
-      </span>
+      <ImportPath {...{ path, recordingId, projectId }} />
       <Received entry={entry} />
       <span class="number">{size === undefined ? "—" : formatBytes(size)}</span>
       <span class="muted cut">

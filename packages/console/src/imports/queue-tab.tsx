@@ -1,5 +1,4 @@
 import { type QueuedImport, recordings } from "@downlink/protocol";
-import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -13,6 +12,7 @@ import { GroupMenu } from "./group-menu.tsx";
 import { groupQueue, type QueueGroup, withReason } from "./group-queue.ts";
 import { SHOWN } from "./queries.ts";
 import { QueueRow } from "./queue-row.tsx";
+import { SomeRows } from "./some-rows.tsx";
 import { WaitsFor } from "./waits-for.tsx";
 
 interface QueueProps {
@@ -68,13 +68,9 @@ interface GroupProps {
   readonly onReason: (code: string) => void;
 }
 
-const FEW = 50;
-
 function Group({ group, projectId, onReason }: GroupProps) {
   const { data: me } = useMe();
-  const [showsAll, setShowsAll] = useState(false);
   const { entries, name, isDevice, waitsFor } = group;
-  const shown = showsAll ? entries : entries.slice(0, FEW);
   const mayChange = may(me, "data.upload");
   return (
     <section class="card import-group" aria-label={name}>
@@ -90,18 +86,11 @@ function Group({ group, projectId, onReason }: GroupProps) {
           <Button text="All that wait for this" class="small plain" onClick={() => onReason(waitsFor.code)} />
         </WaitsFor>
       )}
-      <ul class="import-rows">
-        {shown.map((entry) => (
+      <SomeRows rows={entries} few={50}>
+        {(entry) => (
           <QueueRow key={entry.requestId} {...{ entry, projectId, mayChange, saysWhy: waitsFor === undefined }} />
-        ))}
-      </ul>
-      {shown.length < entries.length && (
-        <Button
-          text={`Show ${formatCount(entries.length - shown.length)} more`}
-          class="small"
-          onClick={() => setShowsAll(true)}
-        />
-      )}
+        )}
+      </SomeRows>
     </section>
   );
 }

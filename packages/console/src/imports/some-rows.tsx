@@ -3,21 +3,20 @@ import { useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 
-const FEW = 20;
-
 interface SomeRowsProps<T> {
   readonly rows: readonly T[];
-  readonly class: string;
+  /** How many are shown at first. */
+  readonly few: number;
   readonly children: (row: T) => ComponentChildren;
 }
 
 /** Shows the first rows of a group, and the others when they are asked for: a group of hundreds would hide the next group. */
-export function SomeRows<T>({ rows, class: className, children }: SomeRowsProps<T>) {
+export function SomeRows<T>({ rows, few, children }: SomeRowsProps<T>) {
   const [showsAll, setShowsAll] = useState(false);
-  const shown = showsAll ? rows : rows.slice(0, FEW);
+  const shown = showsAll ? rows : rows.slice(0, few);
   return (
     <>
-      <ul class={className}>{shown.map(children)}</ul>
+      <ul class="import-rows">{shown.map(children)}</ul>
       {shown.length < rows.length && (
         <Button
           text={`Show ${formatCount(rows.length - shown.length)} more`}

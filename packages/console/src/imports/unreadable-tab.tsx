@@ -51,7 +51,7 @@ function Group({ group: { code, title, next, files }, projectId }: { group: Unre
         <code>{code}</code>
       </header>
       <Advice text={next} />
-      <SomeRows rows={files} class="import-rows">
+      <SomeRows rows={files} few={20}>
         {(file) => <Row key={file.id} {...{ file, projectId }} />}
       </SomeRows>
     </section>

@@ -1,7 +1,11 @@
 import type { CallInput, Operation, Output } from "@downlink/protocol";
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
-import { Confirm } from "./confirm.tsx";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Failed } from "./failed.tsx";
+import { TextField } from "./text-field.tsx";
 import { toast } from "./toast.tsx";
 
 interface DeleteProps<O extends Operation> {
@@ -9,32 +13,47 @@ interface DeleteProps<O extends Operation> {
   readonly input: CallInput<O>;
   readonly stale: readonly Operation[];
   readonly title: string;
+  /** The verb on the button. */
   readonly deed: string;
   /** The message once it is done. */
   readonly done?: string | ((answer: Output<O>) => string);
-  readonly typedName?: string;
+  /** A name that has to be typed first, for what cannot be undone. */
+  readonly typedName?: string | undefined;
+  /** Says what is deleted, and what stays. */
   readonly children: ComponentChildren;
   readonly onClose: () => void;
   readonly onDone?: () => void;
 }
 
-/** Asks before an operation that takes something away, and says in place why it was refused. */
+/** Asks before an operation that takes something away, and says in place why it was refused. The button names the deed. */
 export function DeleteDialog<O extends Operation>(props: DeleteProps<O>) {
   const { operation, input, stale, title, deed, done, typedName, children, onClose, onDone } = props;
   const { run, failure } = useChange(operation, ...stale);
-  const go = async () => {
-    const answer = await run(input);
+  const [typed, setTyped] = useState("");
+  const isReady = typedName === undefined || typed === typedName;
+  const go = async (event: { preventDefault(): void }) => {
+    event.preventDefault();
+    const answer = isReady ? await run(input) : undefined;
     if (answer === undefined) return;
     if (done !== undefined) toast(typeof done === "string" ? done : done(answer));
     onClose();
     onDone?.();
   };
   return (
-    <Confirm
-      {...{ title, deed, failure, onClose, ...(typedName !== undefined && { typedName }) }}
-      onConfirm={() => void go()}
-    >
-      {children}
-    </Confirm>
+    <Dialog title={title} onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void go(event)}>
+        {children}
+        {typedName !== undefined && (
+          <TextField label={`Type ${typedName} to go on`} value={typed} onChange={setTyped} autoComplete="off" />
+        )}
+        {failure && <Failed failure={failure} />}
+        <div class="dialog-actions">
+          <Button text="Cancel" onClick={onClose} />
+          <button type="submit" class="danger" disabled={!isReady}>
+            {deed}
+          </button>
+        </div>
+      </form>
+    </Dialog>
   );
 }

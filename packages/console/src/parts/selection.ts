@@ -19,6 +19,11 @@ export function toggle({ ids, isAll }: Selection, id: string): Selection {
   return { ids: next, isAll: false };
 }
 
+/** Adds a choice to some, or takes it away. */
+export function toggleIn<T>(chosen: readonly T[], one: NoInfer<T>): readonly T[] {
+  return chosen.includes(one) ? chosen.filter((other) => other !== one) : [...chosen, one];
+}
+
 /** Selects some rows more. */
 export function extend({ ids }: Selection, added: readonly string[]): Selection {
   return { ids: new Set([...ids, ...added]), isAll: false };

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { Button } from "../parts/button.tsx";
 import "uplot/dist/uPlot.min.css";
+import { watchLook } from "../browser/watch-look.ts";
 import { describePath, parsePath } from "./fields.ts";
 import { plotOptions } from "./plot-options.ts";
 import type { Plot as Drawn, Line } from "./requests.ts";
@@ -78,7 +79,7 @@ interface ChartProps {
 
 function Chart({ drawn, lines, widthPx, span, cursorNs, onCursor, onZoom }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
-  const theme = useThemeCount();
+  const look = useLookCount();
   const moment = useRef(cursorNs);
   const chart = useRef<uPlot | null>(null);
   moment.current = cursorNs;
@@ -90,26 +91,16 @@ function Chart({ drawn, lines, widthPx, span, cursorNs, onCursor, onZoom }: Char
     const data = [drawn.timesNs.map((timeNs) => timeNs / 1e9), ...drawn.points];
     chart.current = new uPlot(options, data as uPlot.AlignedData, element.current!);
     return () => chart.current?.destroy();
-  }, [drawn, widthPx, theme]);
+  }, [drawn, widthPx, look]);
   useEffect(() => chart.current?.redraw(false), [cursorNs]);
   const label = `${lines.length} lines over ${((span.endNs - span.startNs) / 1e9).toPrecision(3)} s`;
   return <div ref={element} role="img" aria-label={label} />;
 }
 
 /** Counts the changes of the colours, with which a canvas has to be drawn again. */
-function useThemeCount(): number {
+function useLookCount(): number {
   const [count, setCount] = useState(0);
-  useEffect(() => {
-    const change = () => setCount((before) => before + 1);
-    const media = matchMedia("(prefers-color-scheme: dark)");
-    const observer = new MutationObserver(change);
-    media.addEventListener("change", change);
-    observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    return () => {
-      media.removeEventListener("change", change);
-      observer.disconnect();
-    };
-  }, []);
+  useEffect(() => watchLook(() => setCount((before) => before + 1)), []);
   return count;
 }
 

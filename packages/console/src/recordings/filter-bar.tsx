@@ -1,6 +1,7 @@
 import { ImportStatus } from "@downlink/protocol";
 import { statusText } from "../parts/badge.tsx";
 import { RangePicker } from "../parts/range-picker.tsx";
+import { toggleIn } from "../parts/selection.ts";
 import { TypedFilter } from "../parts/typed-filter.tsx";
 import type { UrlParams } from "../url/use-params.ts";
 import type { listParams } from "./filters.ts";
@@ -9,10 +10,7 @@ type Params = UrlParams<typeof listParams>;
 
 /** Edits the filters of the list. Each stands in the address. */
 export function FilterBar({ values, set }: Pick<Params, "values" | "set">) {
-  const toggleStatus = (status: ImportStatus) => {
-    const isOn = values.status.includes(status);
-    set({ status: isOn ? values.status.filter((other) => other !== status) : [...values.status, status] });
-  };
+  const toggleStatus = (status: ImportStatus) => set({ status: toggleIn(values.status, status) });
   return (
     <search class="stack filter-bar">
       <RangePicker range={values} onChange={set} />

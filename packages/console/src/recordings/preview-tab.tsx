@@ -4,6 +4,7 @@ import { useQuery } from "../api/use-query.ts";
 import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { toggleIn } from "../parts/selection.ts";
 import { Preview, type PreviewChoice } from "../preview/preview.tsx";
 import { firstWindow } from "../preview/preview-window.ts";
 import type { PreviewWindow } from "../preview/use-slice.ts";
@@ -83,8 +84,7 @@ interface PickerProps {
 
 function TopicPicker({ topics, chosen, onChange }: PickerProps) {
   const names = [...new Map(topics.map((topic) => [topic.topic, topic])).values()];
-  const toggle = (name: string) =>
-    onChange(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
+  const toggle = (name: string) => onChange(toggleIn(chosen, name));
   return (
     <fieldset class="topic-picker">
       <legend>Topics</legend>

@@ -1,8 +1,8 @@
 import { type Me, me as meContract, type Site, sites } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
+import { ProjectChoices } from "../parts/choices.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
-import { ProjectChoices } from "../parts/project-choices.tsx";
 import { TextField } from "../parts/text-field.tsx";
 
 const DAY_SECONDS = 86_400;
@@ -41,7 +41,6 @@ export function EditSite({ site, me, onClose }: EditProps) {
       <OfType {...{ site, url, setUrl, keepDays, setKeepDays }} />
       {site.type !== "service-hosted" && (
         <ProjectChoices
-          legend="Projects"
           ofNone="None chosen: every project, also later ones."
           projects={me.projects}
           chosen={projectIds}

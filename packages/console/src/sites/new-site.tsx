@@ -1,8 +1,8 @@
 import { type Me, sites } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
+import { ProjectChoices } from "../parts/choices.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
-import { ProjectChoices } from "../parts/project-choices.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { SITE_TYPES } from "./site-types.ts";
 
@@ -37,7 +37,6 @@ export function NewSite({ me, onMade, onClose }: NewProps) {
         <p class="muted">A bucket of yours is set up at the command line of the service.</p>
       </fieldset>
       <ProjectChoices
-        legend="Projects"
         ofNone="None chosen: every project, also later ones."
         projects={me.projects}
         chosen={projectIds}

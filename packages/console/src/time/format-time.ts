@@ -55,6 +55,13 @@ export function partsOf(timeMs: number, zone: ZoneName): Parts {
   return { ...(found as unknown as Parts), year: String(found.year).padStart(4, "0") };
 }
 
+/** Returns how far the zone's clock is ahead of UTC. */
+export function offsetMs(timeMs: number, zone: ZoneName): number {
+  if (zone === "UTC") return 0;
+  const { year, month, day, hour, minute, second } = partsOf(timeMs, zone);
+  return Date.UTC(+year, +month - 1, +day, +hour, +minute, +second) - Math.floor(timeMs / 1000) * 1000;
+}
+
 const UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [86_400, "d"],
   [3600, "h"],

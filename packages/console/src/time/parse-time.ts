@@ -1,5 +1,5 @@
 import { parseTimestamp } from "@downlink/protocol";
-import { partsOf, type ZoneName } from "./format-time.ts";
+import { offsetMs, type ZoneName } from "./format-time.ts";
 
 const NS_PER_MS = 1_000_000n;
 const UNIT_NS: Readonly<Record<string, bigint>> = {
@@ -81,14 +81,9 @@ function parseLocal(text: string, zone: ZoneName): bigint | undefined {
  * that it has twice in autumn, the offset of before the change is taken.
  */
 function offsetNs(shownMs: number, zone: ZoneName): bigint {
-  const before = offsetAt(shownMs - 86_400_000, zone);
-  const after = offsetAt(shownMs + 86_400_000, zone);
-  const isBefore = before === after || offsetAt(shownMs - before, zone) === before;
-  const offsetMs = isBefore || offsetAt(shownMs - after, zone) !== after ? before : after;
-  return BigInt(offsetMs) * NS_PER_MS;
-}
-
-function offsetAt(timeMs: number, zone: ZoneName): number {
-  const { year, month, day, hour, minute, second } = partsOf(timeMs, zone);
-  return Date.UTC(+year, +month - 1, +day, +hour, +minute, +second) - Math.floor(timeMs / 1000) * 1000;
+  const before = offsetMs(shownMs - 86_400_000, zone);
+  const after = offsetMs(shownMs + 86_400_000, zone);
+  const isBefore = before === after || offsetMs(shownMs - before, zone) === before;
+  const aheadMs = isBefore || offsetMs(shownMs - after, zone) !== after ? before : after;
+  return BigInt(aheadMs) * NS_PER_MS;
 }

@@ -1,4 +1,4 @@
-import { partsOf, type ZoneName } from "./format-time.ts";
+import { offsetMs, partsOf, type ZoneName } from "./format-time.ts";
 
 export interface Tick {
   readonly ms: number;
@@ -84,11 +84,4 @@ function monthTicks({ fromMs, toMs, zone, most }: Axis): Tick[] {
 function monthStart(count: number, zone: ZoneName): number {
   const utcMs = Date.UTC(Math.floor(count / 12), count % 12, 1);
   return utcMs - offsetMs(utcMs, zone);
-}
-
-/** Returns how far the zone's clock is ahead of UTC. */
-function offsetMs(ms: number, zone: ZoneName): number {
-  if (zone === "UTC") return 0;
-  const { year, month, day, hour, minute, second } = partsOf(ms, zone);
-  return Date.UTC(+year, +month - 1, +day, +hour, +minute, +second) - Math.floor(ms / SECOND) * SECOND;
 }

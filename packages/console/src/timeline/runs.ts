@@ -1,4 +1,4 @@
-import { type State, stateOf } from "./paint-row.ts";
+import { bits, type State, stateOf } from "./paint-row.ts";
 
 /** Columns beside each other that look the same. */
 export interface Run {
@@ -8,22 +8,20 @@ export interface Run {
   readonly toPx: number;
 }
 
-const EVENT = 16;
-
 export function runsOf(columns: Uint8Array): Run[] {
   const runs: Run[] = [];
   let fromPx = 0;
   for (let px = 1; px <= columns.length; px++) {
     if (px < columns.length && looksLike(columns[px]!, columns[fromPx]!)) continue;
     const cell = columns[fromPx]!;
-    runs.push({ state: stateOf(cell), hasEvent: (cell & EVENT) !== 0, fromPx, toPx: px });
+    runs.push({ state: stateOf(cell), hasEvent: (cell & bits.event) !== 0, fromPx, toPx: px });
     fromPx = px;
   }
   return runs;
 }
 
 function looksLike(one: number, other: number): boolean {
-  return stateOf(one) === stateOf(other) && (one & EVENT) === (other & EVENT);
+  return stateOf(one) === stateOf(other) && (one & bits.event) === (other & bits.event);
 }
 
 /** Returns the next column, in a direction, at which something begins or ends; the last one if there is none. */

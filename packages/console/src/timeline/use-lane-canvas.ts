@@ -1,9 +1,9 @@
 import { effect, type Signal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
+import { watchLook } from "../browser/watch-look.ts";
 import { LaneCanvas } from "./lane-canvas.ts";
 import type { ChangingSource, LaneState } from "./lane-state.ts";
-import { watchLook } from "./palette.ts";
 import { isWithin, type RowRange, rowsInSight, withOverscan } from "./rows-in-sight.ts";
 
 interface Options {

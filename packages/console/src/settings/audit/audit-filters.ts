@@ -1,5 +1,5 @@
 import { type AuditedKind, auditedKinds } from "@downlink/protocol";
-import { resolveRange } from "../../time/range.ts";
+import { boundsOf } from "../../time/range.ts";
 import { choiceParam, textParam, timeParam, type Values } from "../../url/params.ts";
 
 export const ACTOR_KINDS = ["apiKey", "member", "agent", "site", "commandLine", "service"] as const;
@@ -18,11 +18,9 @@ export type AuditValues = Values<typeof auditParams>;
 
 /** Returns the query for the filters of the page: the newest first. */
 export function toAuditQuery({ kind, by, operation, resource, actor, ...range }: AuditValues, nowMs: number) {
-  const { startNs, endNs } = resolveRange(range, nowMs);
   return {
     sortOrder: "desc" as const,
-    ...(startNs !== undefined && { start: startNs }),
-    ...(endNs !== undefined && { end: endNs }),
+    ...boundsOf(range, nowMs),
     ...(operation && { operation }),
     ...(kind && { resourceKind: kind }),
     ...(resource && { resourceId: resource }),

@@ -1,5 +1,6 @@
 import { type Capability, EVERY_CAPABILITY } from "@downlink/protocol";
 import { Button } from "../../parts/button.tsx";
+import { toggleIn } from "../../parts/selection.ts";
 import { capabilityGroups, PRESET_NAMES, PRESETS, type Preset, presetOf, VERBS } from "./capability-groups.ts";
 
 export type Granted = readonly (Capability | typeof EVERY_CAPABILITY)[];
@@ -36,8 +37,7 @@ export function CapabilityMatrix({ granted, mayGrant, onChange }: MatrixProps) {
 }
 
 function Cells({ granted, mayGrant, onChange }: MatrixProps) {
-  const toggle = (capability: Capability) =>
-    onChange(granted.includes(capability) ? granted.filter((one) => one !== capability) : [...granted, capability]);
+  const toggle = (capability: Capability) => onChange(toggleIn(granted, capability));
   return (
     <section class="matrix" aria-label="Capabilities">
       <table>

@@ -2,9 +2,9 @@ import { apiKeys, type Capability, EVERY_CAPABILITY, type Me } from "@downlink/p
 import { useState } from "preact/hooks";
 import { may } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
+import { ProjectChoices } from "../../parts/choices.tsx";
 import { ExpiryField, expiryOf } from "../../parts/expiry-field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { ProjectChoices } from "../../parts/project-choices.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { presetOf } from "./capability-groups.ts";
 import { CapabilityMatrix, type Granted } from "./capability-matrix.tsx";
@@ -48,7 +48,6 @@ export function NewKey({ me, onMade, onClose }: NewProps) {
       />
       <CapabilityMatrix {...{ granted, mayGrant, onChange: setGranted }} />
       <ProjectChoices
-        legend="Projects"
         ofNone={
           me.isLimited ? "Choose at least one: you see no others." : "None chosen: every project, also later ones."
         }

@@ -2,6 +2,7 @@ import { members, type Project, projectMembers, projects } from "@downlink/proto
 import { useState } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
 import { useQuery } from "../../api/use-query.ts";
+import { Choices } from "../../parts/choices.tsx";
 import { Failed } from "../../parts/failed.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { ProgressLine } from "../../parts/progress-line.tsx";
@@ -18,11 +19,10 @@ export function ProjectPeople({ project: { id, name }, onClose }: PeopleProps) {
   const [changed, setChanged] = useState<readonly string[] | undefined>();
   const memberIds = changed ?? chosen.data?.memberIds ?? [];
   const { run, isRunning, failure } = useChange(projectMembers.put, projectMembers.get, projects.list);
-  const toggle = (one: string) =>
-    setChanged(memberIds.includes(one) ? memberIds.filter((other) => other !== one) : [...memberIds, one]);
   const save = async () => {
     if (await run({ id, memberIds: [...memberIds] })) onClose();
   };
+  const others = everybody.data?.filter(({ role }) => role !== "admin") ?? [];
   const asked = everybody.failure ?? chosen.failure;
   return (
     <FormDialog
@@ -34,19 +34,12 @@ export function ProjectPeople({ project: { id, name }, onClose }: PeopleProps) {
     >
       <ProgressLine isOn={everybody.isLoading || chosen.isLoading} />
       {asked && <Failed failure={asked} again={everybody.failure ? everybody.again : chosen.again} />}
-      <fieldset>
-        <legend>Besides the admins</legend>
-        <div class="choices">
-          {everybody.data
-            ?.filter(({ role }) => role !== "admin")
-            .map(({ id: one, email }) => (
-              <label key={one} class="choice">
-                <input type="checkbox" checked={memberIds.includes(one)} onChange={() => toggle(one)} />
-                {email}
-              </label>
-            ))}
-        </div>
-      </fieldset>
+      <Choices
+        legend="Besides the admins"
+        choices={others.map(({ id: one, email }) => [one, email])}
+        chosen={memberIds}
+        onChange={setChanged}
+      />
       <p class="muted">A member who is removed no longer sees the project, and links that they made to its data end.</p>
     </FormDialog>
   );

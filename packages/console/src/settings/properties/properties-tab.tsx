@@ -58,7 +58,7 @@ function DeleteProperty({ property, onClose }: { property: CustomProperty; onClo
       title={`Delete ${label}?`}
       deed={takesValues ? "Delete the property and all its values" : "Delete the property"}
       done={`${label} is deleted.`}
-      {...(takesValues && { typedName: key })}
+      typedName={takesValues ? key : undefined}
       onClose={onClose}
     >
       <p>

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { SelectField } from "../../parts/select.tsx";
+import { splitTrimmed } from "../../parts/split-trimmed.ts";
 import { TextField } from "../../parts/text-field.tsx";
 
 interface FormProps {
@@ -23,7 +24,7 @@ export function PropertyForm({ property, onClose }: FormProps) {
   const { isRunning, failure } = property ? update : create;
   const isEnum = valueType === "enum" || valueType === "multi-enum";
   const save = async () => {
-    const enumValues = isEnum ? { enumValues: linesOf(values) } : {};
+    const enumValues = isEnum ? { enumValues: splitTrimmed(values, "\n") } : {};
     const done = property
       ? await update.run({ id: property.id, label, ...enumValues })
       : await create.run({ key, label, resourceType, valueType, ...enumValues });
@@ -89,11 +90,4 @@ function Unchangeable({ typedKey, setKey, resourceType, setResourceType, valueTy
       />
     </>
   );
-}
-
-function linesOf(text: string): string[] {
-  return text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
 }

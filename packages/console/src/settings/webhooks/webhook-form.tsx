@@ -1,6 +1,7 @@
 import { type Me, type Webhook, type WebhookEventType, webhookEventTypes, webhooks } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
+import { Choices } from "../../parts/choices.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { namedChoices, SelectField } from "../../parts/select.tsx";
 import { TextField } from "../../parts/text-field.tsx";
@@ -30,10 +31,9 @@ export function WebhookForm({ me, webhook, onMade, onClose }: FormProps) {
   };
   return (
     <FormDialog
-      {...{ isRunning, failure, onClose }}
+      {...{ isRunning, failure, onClose, onSubmit: save }}
       title={webhook ? `Change ${webhook.name}` : "New webhook"}
       deed={webhook ? "Change the webhook" : "Make the webhook"}
-      onSubmit={save}
       isDisabled={eventTypes.length === 0}
       isWide
     >
@@ -54,31 +54,13 @@ export function WebhookForm({ me, webhook, onMade, onClose }: FormProps) {
           onChange={setProjectId}
         />
       )}
-      <EventTypeChoices {...{ eventTypes, setEventTypes }} />
+      <Choices
+        legend="What it receives"
+        choices={webhookEventTypes.map((type) => [type, type])}
+        chosen={eventTypes}
+        onChange={setEventTypes}
+        note="A ping, which is sent on request, is always received."
+      />
     </FormDialog>
-  );
-}
-
-interface ChoicesProps {
-  readonly eventTypes: readonly WebhookEventType[];
-  readonly setEventTypes: (eventTypes: readonly WebhookEventType[]) => void;
-}
-
-function EventTypeChoices({ eventTypes, setEventTypes }: ChoicesProps) {
-  const toggle = (type: WebhookEventType) =>
-    setEventTypes(eventTypes.includes(type) ? eventTypes.filter((one) => one !== type) : [...eventTypes, type]);
-  return (
-    <fieldset>
-      <legend>What it receives</legend>
-      <div class="choices">
-        {webhookEventTypes.map((type) => (
-          <label key={type} class="choice">
-            <input type="checkbox" checked={eventTypes.includes(type)} onChange={() => toggle(type)} />
-            {type}
-          </label>
-        ))}
-      </div>
-      <p class="muted">A ping, which is sent on request, is always received.</p>
-    </fieldset>
   );
 }
