@@ -145,6 +145,7 @@ export { PendingImport, PendingImportStatus, pendingImports, Requester } from ".
 export { Project, ProjectName, projects } from "./resources/projects.ts";
 export {
   ImportStatus,
+  MAX_SELECTED_DEVICES,
   MAX_SUMMARIZED,
   MAX_SUMMARIZED_DEVICES,
   Recording,

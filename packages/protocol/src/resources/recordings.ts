@@ -2,7 +2,7 @@ import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
 import { CursorHeaders, cursorOrOffset } from "../shapes/cursor.ts";
 import { ORDERED_CHARACTERS, page, sorting } from "../shapes/list.ts";
-import { QueryBoolean, queryArray, withAliases } from "../shapes/query.ts";
+import { QueryBoolean, QueryTexts, queryArray, withAliases } from "../shapes/query.ts";
 import { queryText } from "../shapes/query-text.ts";
 import { byDeviceOrNone, bySessionOrNone, inProject } from "../shapes/selectors.ts";
 import {
@@ -97,9 +97,26 @@ export const recordingSelectors = {
   ...inProject,
 };
 
+/** The most devices among which recordings are selected at once; of more, the address of a call would be too long for proxies. */
+export const MAX_SELECTED_DEVICES = 200;
+const isFew = (ids: readonly string[]) => ids.length <= MAX_SELECTED_DEVICES;
+const TOO_MANY_DEVICES = `must name at most ${MAX_SELECTED_DEVICES}`;
+const ofDevices = "Recordings of any of these devices; ids that the caller cannot see select nothing";
+
+/** The fields of {@link recordingSelectors} that have several values, as a query has them. */
+const querySelectors = {
+  ...recordingSelectors,
+  deviceIds: QueryTexts.refine(isFew, TOO_MANY_DEVICES).optional().meta({ description: ofDevices }),
+  importStatus: queryArray(importStatuses).optional(),
+};
+
 /** The same fields in a body. An unknown name is refused, because without that field more would be selected than was meant. */
 export const RecordingFilter = z
-  .strictObject({ ...recordingSelectors, importStatus: z.array(ImportStatus).optional() })
+  .strictObject({
+    ...recordingSelectors,
+    deviceIds: z.array(Id).refine(isFew, TOO_MANY_DEVICES).optional().meta({ description: ofDevices }),
+    importStatus: z.array(ImportStatus).optional(),
+  })
   .meta({ id: "RecordingFilter" });
 export type RecordingFilter = z.infer<typeof RecordingFilter>;
 
@@ -184,8 +201,7 @@ export const recordings = {
     access: apiKey("recordings.list", "projects"),
     summary: "List recordings",
     query: z.object({
-      ...recordingSelectors,
-      importStatus: queryArray(importStatuses).optional(),
+      ...querySelectors,
       ...order,
       sortBy: order.sortBy.meta({
         description: `The default is \`createdAt\`. Recordings without the value come last either way, and equal ones are in the order of their ids. The first ${ORDERED_CHARACTERS} characters of a path count`,
@@ -202,7 +218,7 @@ export const recordings = {
     isExpensive: true,
     summary: "Count recordings, their bytes and their seconds, by import status and by device",
     description: "A recording whose key is `summary` is got by its id.",
-    query: z.object({ ...recordingSelectors, importStatus: queryArray(importStatuses).optional() }),
+    query: z.object(querySelectors),
     response: RecordingSummary,
   }),
   get: operation({

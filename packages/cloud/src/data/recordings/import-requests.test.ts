@@ -170,5 +170,7 @@ test("a filter selects what the list with the same filter shows, of the caller's
   assert.deepEqual(await statusesOf(ids), ["none", "none", "none", "none", "pending"]);
   assert.equal((await requestImports({ filter: { ...filter, deviceId: agent.deviceId } })).queued, 0);
   assert.equal((await requestImports({ filter: { deviceName: "filtered", start: 0n } })).queued, 4);
+  assert.equal((await cancel({ filter: { deviceIds: [agent.deviceId, "dev_unknown"] } })).cancelled, 5);
+  assert.equal((await requestImports({ filter: { deviceIds: ["dev_unknown"] } })).queued, 0);
   await assert.rejects(cancel({ filter: { deviceId: agent.deviceId } }, limited), refusedWith(404, /device/));
 });

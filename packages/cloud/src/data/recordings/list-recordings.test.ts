@@ -108,6 +108,28 @@ test("`deviceId` (empty string selects recordings with no device), `deviceName` 
   assert.equal((await send("deviceId=dev_unknown")).status, 404);
 });
 
+test("`deviceIds` selects the recordings of several devices, in every order; ids of no device of the caller select nothing", async () => {
+  const [b, a] = devices;
+  const some = [a!.id, "dev_unknown", b!.id];
+  const isTheirs = ({ deviceId }: StoredRecording) => deviceId === a!.id || deviceId === b!.id;
+  assert.deepEqual(ids((await send(`deviceIds=${some.join(",")}`)).body), idsWhere(isTheirs));
+  assert.deepEqual(
+    ids(await list({ deviceIds: [b!.id] })),
+    idsWhere(({ deviceId }) => deviceId === b!.id),
+  );
+  for (const sortBy of ["start", "end", "path", "deviceName", "importedAt"] as const)
+    assert.deepEqual(
+      ids(await list({ deviceIds: some, sortBy, sortOrder: "desc", start: 0n })),
+      ids(
+        (await list({ sortBy, sortOrder: "desc", start: 0n })).filter(({ device }) => some.includes(device?.id ?? "")),
+      ),
+      sortBy,
+    );
+  assert.deepEqual(await other.call(api.recordings.list, { deviceIds: some }), []);
+  const tooMany = Array.from({ length: 201 }, (_, i) => `dev_${i}`);
+  assert.match((await send(`deviceIds=${tooMany.join(",")}`)).body.error, /deviceIds must name at most 200/);
+});
+
 test("`sessionId` (empty string selects recordings with no session) and `sessionKey` select by session", async () => {
   const ofFirst = idsWhere(({ sessionId }) => sessionId === sessions[0]!.id);
   assert.deepEqual(ids((await send(`sessionId=${sessions[0]!.id}`)).body), ofFirst);

@@ -31,6 +31,7 @@ export async function recordingFilters(
   const { path, pathMatches, topic } = query;
   return [
     ...filterByDevice(query, device),
+    ...filterByDevices(query),
     ...(await filterBySession(ctx, query)),
     ...filterByStatus(query),
     ...(await filterBySites(ctx, query)),
@@ -51,6 +52,10 @@ async function filterByProjects(ctx: Ctx, { projectId }: ListQuery): Promise<Rec
 function filterByDevice({ deviceId }: ListQuery, device: { readonly id: string } | undefined): RecordingFilter[] {
   if (device) return [{ where: Prisma.sql`r."deviceId" = ${device.id}`, orderedBy: ["createdAt", "start"] }];
   return deviceId === "" ? [{ where: Prisma.sql`r."deviceId" IS NULL`, orderedBy: ["createdAt"] }] : [];
+}
+
+function filterByDevices({ deviceIds }: ListQuery): RecordingFilter[] {
+  return deviceIds === undefined ? [] : [{ where: Prisma.sql`r."deviceId" = ANY(${[...deviceIds]})` }];
 }
 
 /** "sessionId (empty string selects recordings with no session)". spec: Recordings/List */
