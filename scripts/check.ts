@@ -28,6 +28,7 @@ const GATES: Gate[] = [
   { name: "OpenAPI", command: [process.execPath, "scripts/check-openapi.ts"] },
   { name: "paths in documents", command: [process.execPath, "scripts/check-docs.ts"] },
   { name: "queries", command: [process.execPath, "scripts/check-queries.ts"] },
+  { name: "styles", command: [process.execPath, "scripts/check-styles.ts"] },
   { name: "words", command: [process.execPath, "scripts/check-words.ts"] },
 ];
 

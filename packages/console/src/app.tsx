@@ -1,14 +1,15 @@
-import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
+import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { reportCrash } from "./frame/crash.tsx";
 import { Frame } from "./frame/frame.tsx";
 import { Home } from "./frame/home.tsx";
+import { lazyPart } from "./frame/lazy-part.ts";
 import { NotThere } from "./frame/not-there.tsx";
 import { mainPages, otherPages } from "./routes.ts";
 
 /** The other pages of the service, and files, are no pages of ours: the browser opens them by itself. */
 const OURS = /^\/(?!docs|guide|v1|data-plane|download|install\.sh|endpoints|metrics|livez|readyz|assets)/;
 
-const SignInPage = lazy(() => import("./sign-in/sign-in-page.tsx").then((page) => page.SignInPage));
+const SignInPage = lazyPart(() => import("./sign-in/sign-in-page.tsx").then((page) => page.SignInPage));
 
 export function App() {
   return (

@@ -2,12 +2,12 @@ import "./jitless.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import { render } from "preact";
+import { askAgain } from "./api/queries.ts";
 import { App } from "./app.tsx";
-import { watchForNewVersion } from "./frame/new-version.ts";
 import { followTheme } from "./frame/theme.ts";
 import { listenToKeys } from "./parts/keys.ts";
 
 followTheme();
 listenToKeys();
-watchForNewVersion();
+addEventListener("online", askAgain);
 render(<App />, document.getElementById("app")!);

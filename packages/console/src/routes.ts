@@ -1,5 +1,5 @@
 import type { AnyComponent } from "preact";
-import { lazy } from "preact-iso";
+import { lazyPart } from "./frame/lazy-part.ts";
 import type { MainPage, Page } from "./frame/page.ts";
 
 const inProject = (rest: string) => `/p/:projectId/${rest}`;
@@ -11,7 +11,7 @@ const pagesOfProject: readonly Omit<MainPage, "path">[] = [
     key: "c",
     icon: "M3 5h10v4H3zM16 5h5v4h-5zM3 11h5v4H3zM10 11h11v4H10zM3 17h14v4H3z",
     capability: "data.coverage.list",
-    component: lazy(() => import("./coverage/coverage-page.tsx").then((part) => part.CoveragePage)),
+    component: lazyPart(() => import("./coverage/coverage-page.tsx").then((part) => part.CoveragePage)),
   },
   {
     segment: "recordings",
@@ -19,7 +19,7 @@ const pagesOfProject: readonly Omit<MainPage, "path">[] = [
     key: "r",
     icon: "M4 5h16v4H4zM4 11h16v4H4zM4 17h10v3H4z",
     capability: "recordings.list",
-    component: lazy(() => import("./recordings/recordings-page.tsx").then((part) => part.RecordingsPage)),
+    component: lazyPart(() => import("./recordings/recordings-page.tsx").then((part) => part.RecordingsPage)),
   },
   {
     segment: "imports",
@@ -27,7 +27,7 @@ const pagesOfProject: readonly Omit<MainPage, "path">[] = [
     key: "i",
     icon: "M11 3h2v8h4l-5 6-5-6h4zM4 19h16v2H4z",
     capability: "data.imports.pending.list",
-    component: lazy(() => import("./imports/imports-page.tsx").then((part) => part.ImportsPage)),
+    component: lazyPart(() => import("./imports/imports-page.tsx").then((part) => part.ImportsPage)),
   },
   {
     segment: "devices",
@@ -35,7 +35,7 @@ const pagesOfProject: readonly Omit<MainPage, "path">[] = [
     key: "d",
     icon: "M5 8h14v9H5zM8 3h2v5H8zM14 3h2v5h-2zM7 17h3v4H7zM14 17h3v4h-3z",
     capability: "devices.list",
-    component: lazy(() => import("./devices/devices-page.tsx").then((part) => part.DevicesPage)),
+    component: lazyPart(() => import("./devices/devices-page.tsx").then((part) => part.DevicesPage)),
   },
   {
     segment: "events",
@@ -43,7 +43,7 @@ const pagesOfProject: readonly Omit<MainPage, "path">[] = [
     key: "e",
     icon: "M5 3h2v18H5zM9 4h10l-3 4 3 4H9z",
     capability: "events.list",
-    component: lazy(() => import("./events/events-page.tsx").then((part) => part.EventsPage)),
+    component: lazyPart(() => import("./events/events-page.tsx").then((part) => part.EventsPage)),
   },
   {
     segment: "datasets",
@@ -51,7 +51,7 @@ const pagesOfProject: readonly Omit<MainPage, "path">[] = [
     key: "s",
     icon: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
     capability: "datasets.list",
-    component: lazy(() => import("./datasets/datasets-page.tsx").then((part) => part.DatasetsPage)),
+    component: lazyPart(() => import("./datasets/datasets-page.tsx").then((part) => part.DatasetsPage)),
   },
 ];
 
@@ -115,5 +115,5 @@ export const otherPages: readonly Page[] = [
 ];
 
 function page(path: string, title: string, load: () => Promise<AnyComponent>): Page {
-  return { path, title, component: lazy(load) };
+  return { path, title, component: lazyPart(load) };
 }

@@ -2,11 +2,20 @@ import { ApiCallError, NetworkError } from "@downlink/client";
 import { type Organization, SeveralOrganizations } from "./plain-call.ts";
 
 /**
- * `away`: no answer, or not one of ours · `signedOut`: the user has to sign in · `forbidden`: the user may not · `busy`: the service asks
+ * `away`: no answer, or not one of ours · `signedOut`: the user has to sign in · `refused`: a sign-in was not accepted · `forbidden`: the user may not · `busy`: the service asks
  * to wait · `conflict`: the present state does not allow it · `missing`: there is no such thing · `invalid`: the input is not valid ·
  * `other`.
  */
-export type FailureKind = "away" | "signedOut" | "forbidden" | "busy" | "conflict" | "missing" | "invalid" | "other";
+export type FailureKind =
+  | "away"
+  | "signedOut"
+  | "refused"
+  | "forbidden"
+  | "busy"
+  | "conflict"
+  | "missing"
+  | "invalid"
+  | "other";
 
 export interface Failure {
   readonly kind: FailureKind;

@@ -32,7 +32,11 @@ queries.mount();
 export function noteFailure(error: unknown): void {
   const { kind } = explainFailure(error);
   if (kind === "signedOut") isSignedOut.value = true;
-  if (kind === "away") awaySinceMs.value ??= Date.now();
+  if (kind === "away") noteAway();
+}
+
+export function noteAway(): void {
+  awaySinceMs.value ??= Date.now();
 }
 
 /** If something else answers some calls and the service the others, each success would ask for everything again. */

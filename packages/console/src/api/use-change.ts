@@ -35,9 +35,11 @@ export interface Send extends Attempts {
 
 /** Calls routes that are no operations, before the user is signed in. A refusal does not open the sign-in dialog. */
 export function useSend(): Send {
-  const { attempt, ...attempts } = useAttempts();
+  const { attempt, failure, ...attempts } = useAttempts();
   return {
     ...attempts,
+    // A wrong password is no session that ended.
+    failure: failure?.kind === "signedOut" ? { ...failure, kind: "refused" } : failure,
     send: (method, path, body) =>
       attempt(async () => ((await plainCall(method, path, body)) ?? {}) as Record<string, unknown>),
   };

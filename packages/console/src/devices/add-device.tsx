@@ -8,7 +8,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { pagePath } from "../url/project.ts";
-import { TokenOnce } from "./token-once.tsx";
+import { TokenDialog } from "./token-once.tsx";
 
 interface Added {
   readonly device: Device;
@@ -18,13 +18,10 @@ interface Added {
 /** Adds a device in three steps: a name, a token with the commands for the robot, and the first contact. */
 export function AddDevice({ projectId, onClose }: { projectId: string; onClose: () => void }) {
   const [added, setAdded] = useState<Added | undefined>();
+  if (added) return <Connect {...{ added, projectId, onClose }} />;
   return (
     <Dialog title="Add a device" isWide onClose={onClose}>
-      {added ? (
-        <Connect {...{ added, projectId, onClose }} />
-      ) : (
-        <NameForm {...{ projectId, onClose, onAdded: setAdded }} />
-      )}
+      <NameForm {...{ projectId, onClose, onAdded: setAdded }} />
     </Dialog>
   );
 }
@@ -83,13 +80,15 @@ interface ConnectProps {
 }
 
 function Connect({ added: { device, token }, projectId, onClose }: ConnectProps) {
-  const [hasCopied, setCopied] = useState(false);
   const { data } = useQuery(devices.get, { nameOrId: device.id, projectId }, { pollMs: POLL_MS });
   const agent = data?.agent;
   return (
-    <>
-      <h3>2. Bring the token to {device.name}</h3>
-      <TokenOnce token={token} />
+    <TokenDialog
+      title="Add a device"
+      {...{ token, onClose }}
+      isUsed={agent !== undefined && agent !== null}
+      head={<h3>2. Bring the token to {device.name}</h3>}
+    >
       <h3>3. First contact</h3>
       <p role="status" class={agent ? "hello here" : "hello"}>
         {agent ? (
@@ -102,12 +101,6 @@ function Connect({ added: { device, token }, projectId, onClose }: ConnectProps)
           `◌ Waiting for the agent of ${device.name}…`
         )}
       </p>
-      <div class="dialog-actions">
-        <label class="row">
-          <input type="checkbox" checked={hasCopied} onChange={() => setCopied(!hasCopied)} />I have copied the token
-        </label>
-        <Button text="Done" class="primary" disabled={!hasCopied && !agent} onClick={onClose} />
-      </div>
-    </>
+    </TokenDialog>
   );
 }

@@ -1,7 +1,8 @@
 import { type Device, devices, type Me } from "@downlink/protocol";
-import { lazy, useRoute } from "preact-iso";
+import { useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
+import { lazyPart } from "../frame/lazy-part.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
@@ -17,8 +18,8 @@ import { deviceParams } from "./list-params.ts";
 import { OverviewTab } from "./overview-tab.tsx";
 import { StandingBadge } from "./standing-badge.tsx";
 
-const SettingsTab = lazy(() => import("./settings-tab.tsx").then((part) => part.SettingsTab));
-const TokensTab = lazy(() => import("./tokens-tab.tsx").then((part) => part.TokensTab));
+const SettingsTab = lazyPart(() => import("./settings-tab.tsx").then((part) => part.SettingsTab));
+const TokensTab = lazyPart(() => import("./tokens-tab.tsx").then((part) => part.TokensTab));
 
 const POLL_MS = 10_000;
 

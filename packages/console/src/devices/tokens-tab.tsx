@@ -5,11 +5,10 @@ import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
-import { TokenOnce } from "./token-once.tsx";
+import { TokenDialog } from "./token-once.tsx";
 import { TokenRow } from "./token-row.tsx";
 
 export function TokensTab({ device }: { device: Device }) {
@@ -38,20 +37,14 @@ export function TokensTab({ device }: { device: Device }) {
           ))}
         </ul>
       )}
-      {made && <NewToken {...{ token: made, onClose: () => setMade(undefined) }} />}
+      {made && (
+        <TokenDialog
+          title="A new token"
+          token={made}
+          head={<Badge tone="good" sign="●" text={`Token …${made.hint ?? ""} is made.`} />}
+          onClose={() => setMade(undefined)}
+        />
+      )}
     </div>
-  );
-}
-
-/** The dialog closes only when the user says that the token was copied, because it cannot be shown again. */
-function NewToken({ token, onClose }: { token: DeviceToken; onClose: () => void }) {
-  return (
-    <Dialog title="A new token" isWide>
-      <Badge tone="good" sign="●" text={`Token …${token.hint ?? ""} is made.`} />
-      <TokenOnce token={token} />
-      <div class="dialog-actions">
-        <Button text="I have copied it" class="primary" onClick={onClose} />
-      </div>
-    </Dialog>
   );
 }

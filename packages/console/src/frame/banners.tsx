@@ -2,20 +2,25 @@ import { useEffect, useState } from "preact/hooks";
 import { askAgain, awaySinceMs } from "../api/queries.ts";
 import { Button } from "../parts/button.tsx";
 import { CrashNote } from "./crash.tsx";
-import { isOutdated } from "./new-version.ts";
+import { missingPart } from "./lazy-part.ts";
 
 const SECOND_MS = 1000;
 /** How often a service that is away is asked whether it is back. */
 const RETRY_SECONDS = 8;
+
+const MISSING = {
+  replaced: "A new version of these pages is here.",
+  broken: "A part of this page could not be loaded.",
+} as const;
 
 /** Says what holds for all pages: that the service is away, that there is a newer version, that a page failed. */
 export function Banners() {
   return (
     <>
       {awaySinceMs.value !== undefined && <AwayNote sinceMs={awaySinceMs.value} />}
-      {isOutdated.value && (
+      {missingPart.value && (
         <div class="banner" role="status">
-          <span>A new version is available.</span>
+          <span>{MISSING[missingPart.value]}</span>
           <Button text="Reload" class="small" onClick={() => location.reload()} />
         </div>
       )}

@@ -35,7 +35,10 @@ export function Frame({ pages, others, children }: FrameProps) {
   const isSignedIn = me !== undefined && !isSignedOut.value;
   useEffect(() => (isSignedIn ? startLive() : undefined), [isSignedIn, signIns.value]);
   useTitle([...pages, ...others]);
+  const isStranger = me === undefined && isSignedOut.value;
+  useSignInPage(isStranger);
   useFrameKeys(pages, projectId, () => setShowsKeys(true));
+  if (isStranger) return null;
   return (
     <div class="frame">
       <a class="skip" href="#page">
@@ -83,6 +86,14 @@ function MainNav({ pages, me, projectId }: NavProps) {
       })}
     </nav>
   );
+}
+
+/** Leads a user without a session to the page that signs in, and from there back. */
+function useSignInPage(isStranger: boolean): void {
+  const { url, route } = useLocation();
+  useEffect(() => {
+    if (isStranger) route(url === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(url)}`, true);
+  }, [isStranger]);
 }
 
 function useTitle(pages: readonly Page[]): void {

@@ -13,6 +13,8 @@ import { TextField } from "../parts/text-field.tsx";
 interface Ways {
   readonly passwords: boolean;
   readonly oidc: boolean;
+  /** Any person has an account; otherwise only an API key signs in. */
+  readonly accounts: boolean;
   readonly failure?: ErrorBody;
 }
 
@@ -26,9 +28,9 @@ interface FormProps {
 /** Signs in by e-mail and password, at a provider, or with an API key, as the service allows. */
 export function SignInForm({ onDone = () => undefined, next = location.pathname + location.search }: FormProps) {
   const ways = useWays();
-  const [byKey, setByKey] = useState(false);
+  const [chosen, setChosen] = useState<"key" | "password" | undefined>();
   const { send, isRunning, failure } = useSend();
-  const usesKey = byKey || ways?.passwords === false;
+  const usesKey = ways?.passwords === false || (chosen ?? (ways?.accounts === false ? "key" : "password")) === "key";
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -51,9 +53,9 @@ export function SignInForm({ onDone = () => undefined, next = location.pathname 
         <SubmitRow {...{ failure, isRunning }} text={isRunning ? "Signing in…" : "Sign in"}>
           {ways?.passwords !== false && (
             <Button
-              text={byKey ? "With e-mail and password" : "With an API key"}
+              text={usesKey ? "With e-mail and password" : "With an API key"}
               class="plain"
-              onClick={() => setByKey(!byKey)}
+              onClick={() => setChosen(usesKey ? "password" : "key")}
             />
           )}
         </SubmitRow>
@@ -139,7 +141,7 @@ function useWays(): Ways | undefined {
   useEffect(() => {
     plainCall("GET", "/v1/session").then(
       (answer) => setWays(answer as Ways),
-      () => setWays({ passwords: true, oidc: false }), // the form says what is wrong once it is used
+      () => setWays({ passwords: true, oidc: false, accounts: true }), // the form says what is wrong once it is used
     );
   }, []);
   return ways;

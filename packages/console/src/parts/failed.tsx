@@ -6,6 +6,7 @@ import "./failed.css";
 const TITLES: Readonly<Record<Failure["kind"], string>> = {
   away: "Not reachable",
   signedOut: "Signed out",
+  refused: "Not accepted",
   forbidden: "Not allowed",
   busy: "Too busy",
   conflict: "Not possible now",
@@ -18,7 +19,7 @@ const TITLES: Readonly<Record<Failure["kind"], string>> = {
 export function Failed({ failure, again }: { failure: Failure; again?: (() => void) | undefined }) {
   const { kind, text, code, requestId, details } = failure;
   return (
-    <div class="failed" role="alert">
+    <div class="failure" role="alert">
       <p>
         <strong>{TITLES[kind]}.</strong> {text}
       </p>

@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { Copy } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
-import { useLeaveGuard } from "./leave-guard.ts";
 import "./secret-dialog.css";
+import { useSecretGuard } from "./secret-guard.tsx";
 
 interface SecretProps {
   readonly title: string;
@@ -17,9 +17,7 @@ interface SecretProps {
 /** Shows a secret, which cannot be seen again. A user who leaves before it was copied is asked first. */
 export function SecretDialog({ title, secret, children, onClose }: SecretProps) {
   const [isCopied, setCopied] = useState(false);
-  const [isAsked, setAsked] = useState(false);
-  useLeaveGuard(!isCopied, () => setAsked(true));
-  const close = () => (isCopied ? onClose() : setAsked(true));
+  const { close, question } = useSecretGuard(isCopied, onClose);
   return (
     <Dialog title={title} onClose={close}>
       {children}
@@ -32,15 +30,7 @@ export function SecretDialog({ title, secret, children, onClose }: SecretProps) 
       <div class="row">
         <Copy text={secret} label="Copy" onCopied={() => setCopied(true)} />
       </div>
-      {isAsked && !isCopied ? (
-        <div class="failed stack" role="alert">
-          <p>It was not copied yet. If you lose it, you have to make another one.</p>
-          <div class="dialog-actions">
-            <Button text="Stay" onClick={() => setAsked(false)} />
-            <Button text="Close without it" class="danger" onClick={onClose} />
-          </div>
-        </div>
-      ) : (
+      {question ?? (
         <div class="dialog-actions">
           <Button text="Done" class={isCopied ? "primary" : ""} onClick={close} />
         </div>

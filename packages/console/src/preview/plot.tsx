@@ -57,7 +57,7 @@ function gapsText({ gaps }: Drawn): string {
 
 function Legend({ lines }: { lines: readonly Line[] }) {
   return (
-    <ul class="row legend">
+    <ul class="row plot-legend">
       {lines.map(({ topic, field }, index) => (
         <li key={`${topic} ${field}`} class={`series series-${index + 1}`}>
           {topic} <span class="mono">{describePath(parsePath(field))}</span>

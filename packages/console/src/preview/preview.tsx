@@ -40,7 +40,7 @@ export function Preview({ choice, recording, linkTo, onChoose }: PreviewProps) {
       <WindowBar {...{ choice, recording, slice, onChoose }} />
       <ProgressLine isOn={slice.isLoading} />
       {problem && (
-        <div class="failed row" role="alert">
+        <div class="failure row" role="alert">
           <p>{problem}</p>
           <Button text="Try again" class="small" onClick={() => setAgain(again + 1)} />
         </div>

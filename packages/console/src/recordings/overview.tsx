@@ -2,6 +2,7 @@ import { type Recording, type RecordingTopic, recordings } from "@downlink/proto
 import { useQuery } from "../api/use-query.ts";
 import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { formatDuration } from "../time/format-time.ts";
@@ -118,33 +119,16 @@ function Activity({ bins }: { bins: string }) {
 
 function Metadata({ recording: { metadata, sessionKey, sessionId, key } }: { recording: Recording }) {
   const session = sessionKey ?? sessionId;
+  const known = [...(key ? [["Key", key] as const] : []), ...(session ? [["Session", session] as const] : [])];
   return (
     <div class="stack">
-      {(key || session) && (
-        <dl class="facts">
-          {key && <Fact name="Key" text={key} />}
-          {session && <Fact name="Session" text={session} />}
-        </dl>
-      )}
+      {known.length > 0 && <Facts facts={known} />}
       {metadata.map(({ name, metadata: entries }, index) => (
         <section key={`${name} ${index}`} class="card" aria-label={`Metadata ${name}`}>
           <h2>{name || "Metadata"}</h2>
-          <dl class="facts">
-            {Object.entries(entries).map(([entry, text]) => (
-              <Fact key={entry} name={entry} text={String(text)} />
-            ))}
-          </dl>
+          <Facts facts={Object.entries(entries).map(([entry, text]) => [entry, String(text)])} />
         </section>
       ))}
-    </div>
-  );
-}
-
-function Fact({ name, text }: { name: string; text: string }) {
-  return (
-    <div>
-      <dt class="muted">{name}</dt>
-      <dd>{text}</dd>
     </div>
   );
 }

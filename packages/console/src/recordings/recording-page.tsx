@@ -1,6 +1,7 @@
 import { importQueue, type Recording, recordings } from "@downlink/protocol";
-import { lazy, useLocation, useRoute } from "preact-iso";
+import { useLocation, useRoute } from "preact-iso";
 import { useQuery } from "../api/use-query.ts";
+import { lazyPart } from "../frame/lazy-part.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
 import { ProgressLine } from "../parts/progress-line.tsx";
@@ -17,7 +18,7 @@ import { RecordingHeader } from "./recording-header.tsx";
 import { recordingParams, TABS } from "./recording-params.ts";
 
 /** The code that reads and draws messages is as large as the rest of the page, and is loaded when it is needed. */
-const PreviewTab = lazy(() => import("./preview-tab.tsx").then((part) => part.PreviewTab));
+const PreviewTab = lazyPart(() => import("./preview-tab.tsx").then((part) => part.PreviewTab));
 
 /** While something happens to a recording, and while nothing does. */
 const POLL_MS = { moving: 3000, resting: 30_000 };

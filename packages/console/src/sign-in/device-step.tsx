@@ -31,7 +31,7 @@ export function DeviceStep() {
   useEffect(() => void ask(), [code]);
   if (decision !== undefined) return <Decided isApproved={decision} />;
   if (waiting) return <Decide {...{ waiting, onDecided: setDecision }} />;
-  if (look.failure?.kind === "signedOut")
+  if (look.failure?.kind === "refused")
     return (
       <SignInCard title="Sign in to let a program in">
         <SignInForm onDone={() => void ask()} />
@@ -77,7 +77,7 @@ function TypeCode({ code = "", look: { failure, isRunning }, onTyped }: TypeProp
 function LookFailed({ failure }: { failure: Failure }) {
   if (failure.code !== "WrongCredentialKind") return <Failed failure={failure} />;
   return (
-    <div class="failed" role="alert">
+    <div class="failure" role="alert">
       <p>
         You are signed in with an API key. Only a member can let a program in:{" "}
         <a href={`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`}>sign in as a member</a>.

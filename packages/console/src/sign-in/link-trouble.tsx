@@ -18,9 +18,9 @@ export function LinkTrouble({ secret, failure, remedy, again }: TroubleProps) {
         again.
       </p>
     );
-  if (failure?.kind === "signedOut")
+  if (failure?.kind === "refused")
     return (
-      <div class="failed" role="alert">
+      <div class="failure" role="alert">
         <p>
           <strong>This link no longer works.</strong> It was used or withdrawn, a newer one was made, or it is too old.{" "}
           {remedy}

@@ -106,7 +106,7 @@ function Buttons({ draft, revision, isChanged, isBehind, isRunning, onSave, onTa
         />
       </div>
       {isBehind && isChanged && (
-        <div class="failed stack" role="alert">
+        <div class="failure stack" role="alert">
           <p>
             <strong>Somebody else saved revision {revision} meanwhile.</strong> Your rules, begun from revision{" "}
             {draft.from}, are still above.

@@ -19,7 +19,7 @@ export function SiteFacts({ site, me }: { site: Site; me: Me }) {
     <>
       {site.agent?.cloned && <Cloned {...{ site, me }} />}
       {site.agent?.status?.problems.map(({ code, text, title, fix }) => (
-        <div key={code} class="failed" role="status">
+        <div key={code} class="failure" role="status">
           <p>
             <strong>{title ?? code}.</strong> {text} {fix}
           </p>
@@ -84,7 +84,7 @@ function agentFacts({ type, agent }: Site): readonly Fact[] {
 function Cloned({ site: { id }, me }: { site: Site; me: Me }) {
   const { run, isRunning, failure } = useChange(sites.releaseAgent, sites.get, sites.list);
   return (
-    <div class="failed stack" role="alert">
+    <div class="failure stack" role="alert">
       <p>
         <strong>Two agents work with copies of one state.</strong> Neither is served, so that nothing is overwritten.
         Stop one of them, delete its state, and go on.

@@ -62,6 +62,13 @@ test("a device is added with the mouse, and its commands are copied", { skip }, 
   await dialog.getByText("Waiting for the agent of rover-8…").waitFor();
   await dialog.getByRole("button", { name: "Copy the commands" }).click();
   assert.match(await page.evaluate<string>("navigator.clipboard.readText()"), /enroll/);
+  await page.keyboard.press("Escape");
+  await dialog.getByText("It was not copied yet.").waitFor(); // the commands have no token in them
+  await dialog.getByRole("button", { name: "Stay" }).click();
+  await dialog.getByRole("button", { name: "Copy the token" }).click();
+  assert.match(await page.evaluate<string>("navigator.clipboard.readText()"), /^dl_dt_/);
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await dialog.waitFor({ state: "detached" });
   const found = await scenario.cloud().admin.call(devices.list, {});
   assert.ok(found.some(({ name }) => name === "rover-8"));
   assert.deepEqual(complaints, []);
@@ -121,7 +128,7 @@ test("a token is shown once, and an agent whose token is revoked is refused and 
   const text = (await made.locator("[data-secret]").textContent())!;
   await page.keyboard.press("Escape");
   assert.ok(await made.isVisible(), "a secret that was not copied must not vanish by a key");
-  await made.getByRole("button", { name: "I have copied it" }).click();
+  await made.getByRole("button", { name: "Close without it" }).click();
   const tokens = page.getByRole("listitem").filter({ has: page.getByRole("button", { name: "Revoke…" }) });
   const hint = `…${text.slice(-4)}`;
   await tokens.filter({ hasText: hint }).getByText("never used").waitFor();

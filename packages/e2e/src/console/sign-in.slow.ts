@@ -92,7 +92,10 @@ test("a wrong password is said to be wrong, and after many the page waits as lon
     const answered = page.waitForResponse((response) => response.url().endsWith("/v1/session"));
     await page.getByRole("button", { name: "Sign in" }).click();
     status = (await answered).status();
-    await page.getByRole("alert").waitFor();
+    await page
+      .getByRole("alert")
+      .getByText(status === 429 ? "Too busy." : "Not accepted.")
+      .waitFor();
   }
   await wait.waitFor();
   assert.equal(await wait.isDisabled(), true);

@@ -82,6 +82,36 @@ async function breakAndHeal(page: Page, { home }: ConsoleScenario, { fault, path
   await page.getByText(fault.says).first().waitFor({ state: "detached" });
 }
 
+test("a page that was never open opens by itself once the connection is back", { skip }, async (t) => {
+  const console = await startConsole(t, { files: { "run-1.mcap": 1 } });
+  const { page, context, complaints } = await console.open("/recordings");
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  await context.setOffline(true);
+  await page.getByRole("link", { name: "Events" }).click();
+  await page.getByRole("alert").getByText("The control plane has not answered for").waitFor();
+  assert.equal(await page.getByText("A new version").count(), 0);
+  await context.setOffline(false);
+  await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+  assert.match(page.url(), /\/events$/);
+  assert.deepEqual(complaints, []);
+});
+
+test("a part that is gone for a new version says so, and one that is gone for no reason says that", {
+  skip,
+}, async (t) => {
+  const console = await startConsole(t, { files: { "run-1.mcap": 1 } });
+  const { page } = await console.open("/recordings");
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  await page.route(/\/assets\/(events|datasets)-page/, (route) => route.fulfill({ status: 404, body: "" }));
+  await page.getByRole("link", { name: "Events" }).click();
+  const banner = page.getByRole("status");
+  await banner.filter({ hasText: "A part of this page could not be loaded." }).waitFor();
+  await page.route("**/", (route) => route.fulfill({ body: "<script type=module src=/assets/index-new.js></script>" }));
+  await page.getByRole("link", { name: "Datasets" }).click();
+  await banner.filter({ hasText: "A new version of these pages is here." }).waitFor();
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+});
+
 test("a session that ends in the middle of typing loses nothing of what was typed", { skip }, async (t) => {
   const console = await startConsole(t, { files: { "run-1.mcap": 1 } });
   const { page, context } = await console.open("/events");
@@ -93,7 +123,6 @@ test("a session that ends in the middle of typing loses nothing of what was type
   await context.clearCookies();
   await dialog.getByRole("button", { name: "Mark", exact: true }).click();
   const signIn = page.getByRole("dialog", { name: "Sign in" });
-  await signIn.getByRole("button", { name: "With an API key" }).click();
   await signIn.getByLabel("API key").fill(console.cloud().adminKey);
   await page.keyboard.press("Enter");
   await signIn.waitFor({ state: "detached" });

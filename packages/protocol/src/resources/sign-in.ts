@@ -97,6 +97,7 @@ export const FinishAtProvider = z.object({
 export const SignInWays = z.object({
   passwords: z.boolean(),
   oidc: z.boolean(),
+  accounts: z.boolean().meta({ description: "Whether any person has an account; otherwise only an API key signs in" }),
   signedIn: z.boolean().meta({ description: "Whether the cookie of a session came with the call, and has not ended" }),
   failure: ErrorBody.optional().meta({
     description: "Why the last sign-in at the provider failed in this browser; shown once, within five minutes",

@@ -362,7 +362,7 @@ test("a browser whose sign-in failed is led to the page for it, which learns why
   assert.ok(!led.setCookies.some((cookie) => cookie.includes("dl_ses_")));
   assert.ok(led.setCookies.some((cookie) => /^downlink_sign_in=;/.test(cookie)));
   const { failure, ...ways } = await waysOf(browser);
-  assert.deepEqual(ways, { passwords: false, oidc: true, signedIn: false });
+  assert.deepEqual(ways, { passwords: false, oidc: true, accounts: true, signedIn: false });
   assert.equal((failure as { code: string }).code, "SignInRefused");
   assert.equal((await waysOf(browser)).failure, undefined);
   const bad = await browser.visit(`${cloud.url}/v1/session/oidc?next=//evil.example`, page);

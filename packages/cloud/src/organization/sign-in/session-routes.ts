@@ -30,7 +30,8 @@ import { acceptInvitation, lookAtInvitation, signIn } from "./sign-in.ts";
 export function sessionRoutesOf(app: Hono<Env>, deps: Deps): void {
   app.get(sessionRoutes.ways.path, async (c) => {
     const { takesPasswords: passwords, provider } = deps.signIns;
-    const ways = { passwords, oidc: provider !== undefined, signedIn: await isSignedIn(c, deps) };
+    const accounts = (await deps.db.prisma.account.findFirst({ select: { id: true } })) !== null;
+    const ways = { passwords, oidc: provider !== undefined, accounts, signedIn: await isSignedIn(c, deps) };
     const failure = takeFailure(c, deps);
     c.header("Cache-Control", "no-store");
     return c.json({ ...ways, ...(failure && { failure }) } satisfies z.input<typeof SignInWays>);

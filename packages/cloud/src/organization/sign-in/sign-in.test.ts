@@ -29,6 +29,18 @@ async function newMember(role: "admin" | "user" = "user") {
   return { browser, email, id };
 }
 
+const askForWays = async (browser: Browser) =>
+  (await browser.ask({ path: "/v1/session", headers: { origin: "absent" } })).json;
+
+test("before the first person has an account, a page learns that only an API key signs in", async () => {
+  assert.deepEqual(await askForWays(new Browser(cloud)), {
+    passwords: true,
+    oidc: false,
+    accounts: false,
+    signedIn: false,
+  });
+});
+
 test("an invitation makes a member, whose session is an opaque cookie that no script reads", async () => {
   const { browser, email } = await newMember();
   const me = (await browser.ask({ path: "/v1/me" })).json;
@@ -43,9 +55,9 @@ test("an invitation makes a member, whose session is an opaque cookie that no sc
 
 test("a page learns before the sign-in which ways are on, and after it that there is a session, until that ends", async () => {
   const browser = new Browser(cloud);
-  const ask = async () => (await browser.ask({ path: "/v1/session", headers: { origin: "absent" } })).json;
-  assert.deepEqual(await ask(), { passwords: true, oidc: false, signedIn: false });
+  const ask = () => askForWays(browser);
   const { email } = await newMember();
+  assert.deepEqual(await ask(), { passwords: true, oidc: false, accounts: true, signedIn: false });
   await browser.signIn({ email, password: PASSWORD });
   assert.equal((await ask()).signedIn, true);
   const { cookie } = browser;

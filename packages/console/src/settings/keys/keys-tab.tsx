@@ -1,9 +1,9 @@
 import { type ApiKey, apiKeys, EVERY_CAPABILITY, type Me } from "@downlink/protocol";
 import { useState } from "preact/hooks";
-import { lazy } from "preact-iso";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
 import { useRows } from "../../api/use-rows.ts";
+import { lazyPart } from "../../frame/lazy-part.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
@@ -17,8 +17,8 @@ import { SettingsFrame } from "../settings-frame.tsx";
 import "./keys.css";
 
 /** The dialogs are loaded when they are opened. */
-const EditKey = lazy(() => import("./edit-key.tsx").then((part) => part.EditKey));
-const NewKey = lazy(() => import("./new-key.tsx").then((part) => part.NewKey));
+const EditKey = lazyPart(() => import("./edit-key.tsx").then((part) => part.EditKey));
+const NewKey = lazyPart(() => import("./new-key.tsx").then((part) => part.NewKey));
 
 type Deed = { readonly is: "make" } | { readonly is: "made"; readonly secret: string } | OfKey | undefined;
 interface OfKey {

@@ -52,7 +52,7 @@ function State({
   return (
     <>
       {disabledReason && (
-        <div class="failed" role="status">
+        <div class="failure" role="status">
           <p>
             <strong>The service disabled it.</strong> {disabledReason} Events in the meantime are never sent. Enable it
             once the receiver works again.
@@ -60,7 +60,7 @@ function State({
         </div>
       )}
       {failingSince !== undefined && (
-        <div class="failed" role="status">
+        <div class="failure" role="status">
           <p>
             <strong>Every attempt has failed</strong> since <Age timeNs={failingSince} />. After five days it is
             disabled.

@@ -1,0 +1,50 @@
+import { signal } from "@preact/signals";
+import { lazy } from "preact-iso";
+import { awaySinceMs, noteAway } from "../api/queries.ts";
+
+/** Why a part of the pages is missing: the service has another version of them by now, or has this one and not the part. */
+export const missingPart = signal<"replaced" | "broken" | undefined>(undefined);
+
+/** A part of the pages that is loaded when it is first shown. */
+export function lazyPart<T>(load: () => Promise<T>) {
+  return lazy(() => loadPart(load));
+}
+
+/**
+ * Loads a part of the pages. Without an answer of the service it waits for one and then loads the page again, at the address to which the
+ * user went: the part alone could not be asked for twice, because browsers remember that a script was not loaded. In all other cases a
+ * banner says what is wrong. It never rejects, because the page before stays until the part is here.
+ */
+async function loadPart<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    console.warn(error);
+    const page = await readPage();
+    if (page === undefined) reloadOnceBack();
+    else missingPart.value = page.includes(scriptPath()) ? "broken" : "replaced";
+    return new Promise(() => {});
+  }
+}
+
+async function readPage(): Promise<string | undefined> {
+  try {
+    const answer = await fetch("/", { cache: "no-store" });
+    return answer.ok ? await answer.text() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Calls of the page in sight learn that the service answers again. */
+function reloadOnceBack(): void {
+  noteAway();
+  awaySinceMs.subscribe((sinceMs) => {
+    if (sinceMs === undefined) location.reload();
+  });
+}
+
+/** Returns the path of the script of this version of the pages: its name has a hash of all that it loads. */
+function scriptPath(): string {
+  return new URL(document.querySelector<HTMLScriptElement>("script[type=module]")!.src).pathname;
+}
