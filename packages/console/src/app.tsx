@@ -1,10 +1,13 @@
+import { lazyPart } from "./frame/lazy-part.ts";
+import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
+import { useMe } from "./api/me.ts";
 import { reportCrash } from "./frame/crash.tsx";
 import { Frame } from "./frame/frame.tsx";
-import { Home } from "./frame/home.tsx";
-import { lazyPart } from "./frame/lazy-part.ts";
-import { NotThere } from "./frame/not-there.tsx";
+import { Empty } from "./parts/empty.tsx";
+import { Failed } from "./parts/failed.tsx";
 import { mainPages, otherPages } from "./routes.ts";
+import { pagePath, rememberedProject } from "./url/project.ts";
 
 /** The other pages of the service, and files, are no pages of ours: the browser opens them by itself. */
 const OURS = /^\/(?!docs|guide|v1|data-plane|download|install\.sh|endpoints|metrics|livez|readyz|assets)/;
@@ -46,6 +49,26 @@ function Pages() {
   );
 }
 
+/** Leads from the bare address to a page of the project that was looked at last, or else of the first. */
 function FirstPage() {
-  return <Home segment={mainPages[0]!.segment} />;
+  const { route } = useLocation();
+  const { data: me, failure, again } = useMe();
+  const remembered = rememberedProject();
+  const project = me?.projects.find(({ id }) => id === remembered) ?? me?.projects[0];
+  useEffect(() => {
+    if (project) route(pagePath(project.id, mainPages[0]!.segment), true);
+  }, [project?.id]);
+  if (failure && failure.kind !== "signedOut") return <Failed {...{ failure, again }} />;
+  if (me && !project) return <Empty title="There is no project that you may see." />;
+  return null;
+}
+
+function NotThere() {
+  return (
+    <Empty title="There is no such page.">
+      <p>
+        The address may belong to another version. <a href="/">To the start page</a>
+      </p>
+    </Empty>
+  );
 }

@@ -18,7 +18,6 @@ import { DeviceName } from "./device-name.tsx";
 import type { GridSource } from "./grid-source.ts";
 import { addressOf, type Inspected, inspectedSpan } from "./inspected.ts";
 import { Inspector } from "./inspector.tsx";
-import { Legend } from "./legend.tsx";
 import { NoDevices, NothingInSight } from "./nothing.tsx";
 import { coverageParams } from "./params.ts";
 import { Toolbar } from "./toolbar.tsx";
@@ -43,6 +42,29 @@ export function CoveragePage() {
       <Loading {...{ fleet, source }} />
       <Content {...{ projectId, params, fleet, source, lanes }} />
     </div>
+  );
+}
+
+const KEYS = [
+  ["imported", "imported"],
+  ["on-its-way", "on its way"],
+  ["edge-only", "on the device only"],
+  ["failed", "failed"],
+  ["event", "event"],
+  ["unasked", "not loaded yet"],
+  ["nothing", "no data"],
+] as const;
+
+/** Explains the lanes: each state has a shape of its own. */
+function Legend() {
+  return (
+    <ul class="legend muted" aria-label="What the lanes show">
+      {KEYS.map(([sign, text]) => (
+        <li key={sign}>
+          <i class={`sign sign-${sign}`} aria-hidden="true" /> {text}
+        </li>
+      ))}
+    </ul>
   );
 }
 

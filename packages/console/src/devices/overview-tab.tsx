@@ -1,7 +1,9 @@
 import { type AgentPoint, type Device, devices, recordings } from "@downlink/protocol";
 import type { ComponentChildren } from "preact";
 import { useQuery } from "../api/use-query.ts";
+import { Advice } from "../parts/advice.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { Copy } from "../parts/copy.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Age, Time, ZoneName } from "../parts/time.tsx";
 import { pagePath } from "../url/project.ts";
@@ -9,7 +11,6 @@ import { ClonedAgent } from "./cloned-agent.tsx";
 import { countFiles } from "./device-facts.ts";
 import { DiskCard } from "./disk-card.tsx";
 import { skewText } from "./health.ts";
-import { Problems } from "./problems.tsx";
 import { RateCard } from "./rate-card.tsx";
 
 interface TabProps {
@@ -31,6 +32,42 @@ export function OverviewTab({ device, projectId }: TabProps) {
         <AgentCard device={device} />
       </div>
     </div>
+  );
+}
+
+type Problem = NonNullable<NonNullable<Device["agent"]>["status"]>["problems"][number];
+
+/** Lists the agent's problems, each with its meaning and what to do. */
+function Problems({ device: { agent } }: { device: Device }) {
+  const problems = agent?.status?.problems ?? [];
+  if (problems.length === 0) return null;
+  return (
+    <section class="stack" aria-label="Problems">
+      <h2>{problems.length === 1 ? "One problem" : `${problems.length} problems`}</h2>
+      {!agent!.online && <p class="muted">As the agent reported at its last contact.</p>}
+      {problems.map((problem) => (
+        <One key={problem.code} problem={problem} />
+      ))}
+      <p class="row muted">
+        To check everything around the agent, run on the device: <Copy text="agent doctor" />
+      </p>
+    </section>
+  );
+}
+
+function One({ problem: { code, title, text, fix, since } }: { problem: Problem }) {
+  return (
+    <article class="problem">
+      <header class="row">
+        <h3>{title ?? code}</h3>
+        <code>{code}</code>
+        <span class="muted">
+          since <Age timeNs={since} />
+        </span>
+      </header>
+      <p>{text}</p>
+      {fix !== undefined && <Advice text={fix} />}
+    </article>
   );
 }
 

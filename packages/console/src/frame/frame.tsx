@@ -5,14 +5,14 @@ import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { isSignedOut, signIns } from "../api/queries.ts";
 import { startLive } from "../live/live.ts";
-import { type Shortcut, useShortcuts } from "../parts/keys.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { activeShortcuts, areKeysOn, type Shortcut, turnKeys, useShortcuts } from "../parts/keys.ts";
 import { Toast } from "../parts/toast.tsx";
 import { pagePath, rememberedProject, rememberProject, useProjectId } from "../url/project.ts";
 import { Banners } from "./banners.tsx";
 import "./frame.css";
-import { KeysDialog } from "./keys-dialog.tsx";
 import { isPageOf, type MainPage, type Page } from "./page.ts";
-import { SignInDialog } from "./sign-in-dialog.tsx";
+import { SignInForm } from "./sign-in-form.tsx";
 import { TopBar } from "./top-bar.tsx";
 
 interface FrameProps {
@@ -118,4 +118,39 @@ function useFrameKeys(pages: readonly MainPage[], projectId: string | undefined,
     { keys: "/", does: "Search on this page", run: toSearch },
     { keys: "?", does: "This list", run: showKeys },
   ]);
+}
+
+/** Lists the keys of the page that is open, and turns them off for those whom they disturb. */
+function KeysDialog({ onClose }: { onClose: () => void }) {
+  const [isOn, setOn] = useState(areKeysOn());
+  const turn = () => {
+    turnKeys(!isOn);
+    setOn(!isOn);
+  };
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <dl class="keys">
+        {activeShortcuts().map(({ keys, does }) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <label class="row">
+        <input type="checkbox" checked={isOn} onChange={turn} /> Use single-key shortcuts
+      </label>
+    </Dialog>
+  );
+}
+
+/** Asks to sign in where the session ended while a page was open: the page stays below, with all that was typed. */
+function SignInDialog() {
+  return (
+    <Dialog title="Sign in">
+      <SignInForm />
+    </Dialog>
+  );
 }

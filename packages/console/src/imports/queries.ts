@@ -9,7 +9,6 @@ import {
 import { useEffect, useState } from "preact/hooks";
 import { type Query, useQuery } from "../api/use-query.ts";
 import type { ImportsTab } from "./imports-params.ts";
-import { isMoving } from "./is-moving.ts";
 
 /** So many of each are shown; the counts beside the tabs go no further. */
 export const SHOWN = 200;
@@ -46,4 +45,12 @@ export function useImports(projectId: string, { tab, device }: { tab: ImportsTab
 export function countText({ data }: Query<readonly unknown[]>): string | undefined {
   if (data === undefined) return undefined;
   return data.length < SHOWN ? String(data.length) : `${SHOWN}+`;
+}
+
+const SOON: ReadonlySet<string> = new Set(["BehindOthers", "AgentToStart"]);
+
+/** Returns whether anything is on its way or about to be, so that it is worth asking every few seconds. */
+function isMoving(queue: readonly QueuedImport[], processing: readonly unknown[]): boolean {
+  if (processing.length > 0) return true;
+  return queue.some(({ state, waitsFor }) => state === "uploading" || (waitsFor && SOON.has(waitsFor.code)));
 }

@@ -9,7 +9,6 @@ import { toast } from "../parts/toast.tsx";
 import { shareReceived } from "./group-queue.ts";
 import { ImportPath } from "./import-cells.tsx";
 import { priorityChoices } from "./priority.ts";
-import { requesterText } from "./requester.ts";
 import { WaitsFor } from "./waits-for.tsx";
 
 interface RowProps {
@@ -38,6 +37,16 @@ export function QueueRow({ entry, projectId, mayChange, saysWhy }: RowProps) {
       )}
     </li>
   );
+}
+
+/** Names the requester of an import, as far as known. A repair replaces data that was damaged in the store. */
+function requesterText(requester: QueuedImport["requestedBy"], isRepair = false): string {
+  if (!requester) return isRepair ? "repair" : "requested";
+  const { kind, name, id } = requester;
+  if (kind === "autoImport") return "auto-import";
+  if (kind === "device") return "on the device";
+  if (kind === "site") return "at the site";
+  return `by ${name ?? id}`;
 }
 
 function Received({ entry }: { entry: QueuedImport }) {

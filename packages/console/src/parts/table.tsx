@@ -5,7 +5,6 @@ import { isSelected, type Selection } from "./selection.ts";
 import "./list-bars.css";
 import "./table.css";
 import { rowAfter } from "./table-keys.ts";
-import { useNarrow } from "./use-narrow.ts";
 
 export interface Column<T> {
   readonly name: string;
@@ -37,16 +36,12 @@ export interface TableProps<T extends Identified> {
   readonly onSort?: (by: string) => void;
 }
 
-const ROW_PX = 36;
-const NARROW_ROW_PX = 58;
-
 /** A list of any length, of which only the rows in sight are on the page. Arrows, j and k move, x selects, Enter opens. */
 export function Table<T extends Identified>(props: TableProps<T>) {
   const { label, columns, count, rowAt, onLook, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const isNarrow = useNarrow();
   const [active, setActive] = useState(0);
-  const { heightPx, items, scrollTo } = useRowWindow(scroller, { count, rowPx: isNarrow ? NARROW_ROW_PX : ROW_PX });
+  const { isNarrow, heightPx, items, scrollTo } = useRowWindow(scroller, count);
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => onLook?.(first, last), [first, last]);
   const widths = [...(selection ? ["36px"] : []), ...columns.map(({ width }) => width)].join(" ");

@@ -2,8 +2,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { ProgressLine } from "../parts/progress-line.tsx";
-import { formatDuration } from "../time/format-time.ts";
-import { Cursor } from "./cursor.tsx";
+import { formatDuration, formatExact } from "../time/format-time.ts";
 import { LineChoice } from "./line-choice.tsx";
 import { parseLine } from "./lines.ts";
 import { Plot } from "./plot.tsx";
@@ -109,5 +108,35 @@ function Contents({ opened, session, choice: { lines }, onChoose }: ContentsProp
         <TopicLook key={topic.topic} {...{ session, topic, cursorNs, onCursor: setCursorNs }} />
       ))}
     </>
+  );
+}
+
+interface CursorProps {
+  readonly opened: OpenedSlice;
+  readonly cursorNs: number;
+  readonly onChange: (cursorNs: number) => void;
+}
+
+const STEPS = 1000;
+
+/** Chooses the moment that pictures, tracks and trees show. */
+function Cursor({ opened: { originNs, endNs }, cursorNs, onChange }: CursorProps) {
+  const atNs = originNs + BigInt(Math.round(cursorNs));
+  return (
+    <div class="row cursor">
+      <input
+        type="range"
+        aria-label="Moment"
+        aria-valuetext={`${(cursorNs / 1e9).toFixed(3)} s`}
+        min={0}
+        max={Math.max(endNs, 1)}
+        step={Math.max(1, Math.floor(endNs / STEPS))}
+        value={cursorNs}
+        onInput={({ currentTarget }) => onChange(Number(currentTarget.value))}
+      />
+      <output class="mono nowrap" title={formatExact(atNs)}>
+        +{(cursorNs / 1e9).toFixed(3)} s
+      </output>
+    </div>
   );
 }

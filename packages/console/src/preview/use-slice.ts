@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { OpenedSlice } from "./requests.ts";
-import { openSession, type PreviewSession } from "./session.ts";
-import { startWorker } from "./start-worker.ts";
+import { openSession, type PreviewSession, type PreviewWorker } from "./session.ts";
+import workerUrl from "./worker.ts?worker&url";
 
 /** Which part of a recording is looked at. */
 export interface PreviewWindow {
@@ -65,4 +65,26 @@ function whyForeign(link: string): string | undefined {
   const { origin } = new URL(link);
   if (origin === location.origin) return undefined;
   return `The service makes its links for ${origin}, and this page is ${location.origin}: open the page there, or set DOWNLINK_PUBLIC_URL.`;
+}
+
+/** Starts the worker of this build, and no other: the policy of the page requires that code vouches for the address. */
+function startWorker(): PreviewWorker {
+  return new Worker(trust(workerUrl), { type: "module", name: "preview" });
+}
+
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
+}
+
+let policy: ReturnType<TrustedTypes["createPolicy"]> | undefined;
+
+function trust(url: string): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  policy ??= trustedTypes?.createPolicy("downlink-worker", { createScriptURL: ownUrl });
+  return policy ? policy.createScriptURL(url) : ownUrl(url);
+}
+
+function ownUrl(url: string): string {
+  if (new URL(url, location.href).origin !== location.origin) throw new TypeError(`not a worker of this page: ${url}`);
+  return url;
 }

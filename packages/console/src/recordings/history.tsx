@@ -1,6 +1,5 @@
 import type { QueuedImport, Recording } from "@downlink/protocol";
 import { Age, Time, ZoneName } from "../parts/time.tsx";
-import { historyOf } from "./recording-history.ts";
 
 /** Shows the history of a recording, as far as the service knows it, for the review of an incident. */
 export function History({ recording, queued }: { recording: Recording; queued: QueuedImport | undefined }) {
@@ -19,4 +18,28 @@ export function History({ recording, queued }: { recording: Recording; queued: Q
       ))}
     </ol>
   );
+}
+
+interface Moment {
+  readonly atNs: bigint;
+  readonly text: string;
+}
+
+/** Returns the moments that are known of a recording, in their order. */
+function historyOf(recording: Recording, queued: QueuedImport | undefined): Moment[] {
+  const { start, end, createdAt, importedAt, device, failure, importStatus } = recording;
+  const moments: Moment[] = [
+    { atNs: start, text: "First message, by the clock of the recorder" },
+    { atNs: end, text: "Last message, by the clock of the recorder" },
+    { atNs: createdAt, text: device ? `Reported by or for ${device.name}` : "Known here" },
+  ];
+  if (queued) {
+    const by = queued.requestedBy ? ` by ${queued.requestedBy.name ?? queued.requestedBy.kind}` : "";
+    moments.push({ atNs: queued.requestedAt, text: `Import requested${by}, with priority ${queued.priority}` });
+  }
+  if (importedAt !== undefined) {
+    const text = importStatus === "failed" && failure ? `Import failed: ${failure.text}` : "Imported";
+    moments.push({ atNs: importedAt, text });
+  }
+  return moments.sort((a, b) => Number(a.atNs - b.atNs));
 }

@@ -1,15 +1,23 @@
-import { importQueue, type Recording, recordings } from "@downlink/protocol";
-import { useLocation, useRoute } from "preact-iso";
-import { useQuery } from "../api/use-query.ts";
 import { lazyPart } from "../frame/lazy-part.ts";
+import {
+  attachments as contracts,
+  importQueue,
+  type Recording,
+  type RecordingAttachment,
+  recordings,
+} from "@downlink/protocol";
+import { useLocation, useRoute } from "preact-iso";
+import { type Query, useQuery } from "../api/use-query.ts";
+import { formatBytes } from "../parts/bytes.ts";
+import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { Tabs } from "../parts/tabs.tsx";
+import { Time } from "../parts/time.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { pagePath, useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
-import { Attachments, useAttachments } from "./attachments.tsx";
 import { History } from "./history.tsx";
 import { useNeighbours } from "./neighbours.ts";
 import { Overview } from "./overview.tsx";
@@ -86,4 +94,36 @@ function useNeighbourKeys(recording: Recording): void {
     { keys: "[", does: "To the previous recording of the same device", run: () => go(before) },
     { keys: "]", does: "To the next recording of the same device", run: () => go(after) },
   ]);
+}
+
+function useAttachments({ id, importStatus }: Recording): Query<RecordingAttachment[]> {
+  return useQuery(contracts.list, { recordingId: id, limit: 1000 }, { isEnabled: importStatus === "complete" });
+}
+
+interface AttachmentsProps {
+  readonly recording: Recording;
+  readonly attachments: Query<RecordingAttachment[]>;
+}
+
+function Attachments({ recording, attachments: { data, failure, again } }: AttachmentsProps) {
+  if (failure) return <Failed failure={failure} again={again} />;
+  if (recording.importStatus !== "complete") return <Empty title="Its attachments are known once it is imported." />;
+  if (!data) return null;
+  if (data.length === 0) return <Empty title="It has no attachments." />;
+  return (
+    <ul class="stack">
+      {data.map(({ id, name, mediaType, size, logTime }) => (
+        <li key={id} class="card row">
+          <strong class="attachment-name">{name}</strong>
+          <span class="muted">{mediaType}</span>
+          <span class="muted">{formatBytes(size)}</span>
+          <Time timeNs={logTime} />
+          <span class="grow" />
+          <a class="button small" href={`/v1/recording-attachments/${encodeURIComponent(id)}/download`}>
+            Download
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
 }

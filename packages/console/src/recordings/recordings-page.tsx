@@ -1,17 +1,20 @@
-import { type Recording, type RecordingFilter, recordings } from "@downlink/protocol";
+import { ImportStatus, type Recording, type RecordingFilter, recordings } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { queryKey } from "../api/query-key.ts";
 import { useQuery } from "../api/use-query.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
+import { statusText } from "../parts/badge.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
 import { MovedNote } from "../parts/moved-note.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
-import { everything, extend, isEmpty, nothing, toggle } from "../parts/selection.ts";
+import { RangePicker } from "../parts/range-picker.tsx";
+import { everything, extend, isEmpty, nothing, toggle, toggleIn } from "../parts/selection.ts";
 import { Table } from "../parts/table.tsx";
+import { TypedFilter } from "../parts/typed-filter.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { useSelection } from "../parts/use-selection.ts";
 import { zoneName } from "../time/format-time.ts";
@@ -19,7 +22,6 @@ import { zone } from "../time/zone.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
 import { columnsOf } from "./columns.tsx";
-import { FilterBar } from "./filter-bar.tsx";
 import { listParams, SORTS, toFilter } from "./filters.ts";
 import { NoRecordings } from "./no-recordings.tsx";
 import "./recordings.css";
@@ -57,6 +59,33 @@ export function RecordingsPage() {
         <List {...{ rows, params, filter, matches, projectId }} />
       )}
     </div>
+  );
+}
+
+type Params = UrlParams<typeof listParams>;
+
+/** Edits the filters of the list. Each stands in the address. */
+function FilterBar({ values, set }: Pick<Params, "values" | "set">) {
+  const toggleStatus = (status: ImportStatus) => set({ status: toggleIn(values.status, status) });
+  return (
+    <search class="stack filter-bar">
+      <RangePicker range={values} onChange={set} />
+      <div class="row">
+        <TypedFilter label="Path contains" value={values.path} onChange={(path) => set({ path })} isSearch />
+        <TypedFilter label="Device" value={values.device} onChange={(device) => set({ device })} />
+        <TypedFilter label="Topic" value={values.topic} onChange={(topic) => set({ topic })} />
+        <TypedFilter label="Metadata, as key:value" value={values.meta} onChange={(meta) => set({ meta })} />
+        <fieldset class="row statuses">
+          <legend class="unseen">Status</legend>
+          {ImportStatus.options.map((status) => (
+            <label key={status} class="row">
+              <input type="checkbox" checked={values.status.includes(status)} onChange={() => toggleStatus(status)} />
+              {statusText(status)}
+            </label>
+          ))}
+        </fieldset>
+      </div>
+    </search>
   );
 }
 

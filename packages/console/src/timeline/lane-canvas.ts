@@ -1,5 +1,14 @@
-import { bits, fillColumns, LINES, PATTERN_PX, type Paint, paintRow, type Strip } from "./paint-row.ts";
-import { readPaint } from "./palette.ts";
+import {
+  bits,
+  fillColumns,
+  LINES,
+  mixPaint,
+  PATTERN_PX,
+  type Paint,
+  type Palette,
+  paintRow,
+  type Strip,
+} from "./paint-row.ts";
 import type { RowRange } from "./rows-in-sight.ts";
 import type { Window } from "./tiles.ts";
 import type { View } from "./view.ts";
@@ -57,6 +66,31 @@ export class LaneCanvas {
     this.#image = this.#context.createImageData(widthPx, heightPx);
     return this.#image;
   }
+}
+
+const TOKENS: Readonly<Record<keyof Palette, string>> = {
+  page: "--surface",
+  lane: "--sunken",
+  hatch: "--line",
+  imported: "--imported",
+  onItsWay: "--moving",
+  edgeOnly: "--edge",
+  failed: "--failed",
+  event: "--event",
+};
+
+/** Reads the colours of the theme as the page shows them. */
+function readPaint(inside: HTMLElement): Paint {
+  const probe = document.createElement("i");
+  inside.append(probe);
+  const read = (token: string) => {
+    probe.style.color = `var(${token})`;
+    const [red = 0, green = 0, blue = 0] = (getComputedStyle(probe).color.match(/[\d.]+/g) ?? []).map(Number);
+    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  };
+  const palette = Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [name, read(token)]));
+  probe.remove();
+  return mixPaint(palette as unknown as Palette);
 }
 
 /** Returns the known contents of one row, column by column. */

@@ -1,8 +1,6 @@
-import { decodeJson } from "./json.ts";
 import { decodeProtobuf } from "./protobuf.ts";
-import { decodeRos1 } from "./ros1.ts";
-import { decodeRos2 } from "./ros2.ts";
-import { type Decode, DecodeError } from "./value.ts";
+import { decodeRos1, decodeRos2 } from "./ros.ts";
+import { type Decode, DecodeError, type Value } from "./value.ts";
 
 export interface Encoded {
   readonly messageEncoding: string;
@@ -26,4 +24,19 @@ export function makeDecode({ messageEncoding, schemaEncoding, schemaName, schema
     default:
       throw new DecodeError(`Messages in ${messageEncoding || "no known encoding"} are not shown.`);
   }
+}
+
+/** Two characters of JSON can take fifty bytes of memory. */
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
+
+function decodeJson(): Decode {
+  return (data) => {
+    if (data.byteLength > MAX_JSON_BYTES)
+      throw new DecodeError(`The message has more than ${MAX_JSON_BYTES} bytes of JSON.`);
+    try {
+      return JSON.parse(new TextDecoder().decode(data)) as Value;
+    } catch (cause) {
+      throw new DecodeError("The message is not JSON.", { cause });
+    }
+  };
 }

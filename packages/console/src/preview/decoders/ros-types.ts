@@ -1,5 +1,4 @@
 import { parse } from "@foxglove/rosmsg";
-import { definitionText } from "./schema-texts.ts";
 import { DecodeError, MAX_DEPTH } from "./value.ts";
 
 /** A type of ROS, resolved: its fields in the order of their bytes, without constants. */
@@ -31,6 +30,18 @@ interface Resolving {
   readonly resolved: Map<Definition, RosStruct>;
   /** The types around this one. */
   readonly open: readonly Definition[];
+}
+
+/** The longest that a definition may be. The largest of those that ROS installs are below 50 kB, with all that they name. */
+const MAX_DEFINITION_BYTES = 512 * 1024;
+
+function definitionText(bytes: Uint8Array): string {
+  if (bytes.byteLength > MAX_DEFINITION_BYTES) {
+    throw new DecodeError(
+      `The schema has ${bytes.byteLength} bytes, more than the ${MAX_DEFINITION_BYTES} that are read.`,
+    );
+  }
+  return new TextDecoder().decode(bytes);
 }
 
 function parseText(text: string, isRos2: boolean): Definition[] {

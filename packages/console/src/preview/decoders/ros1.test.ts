@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeRos1 } from "./ros1.ts";
+import { decodeRos1 } from "./ros.ts";
 
 test("a message of every type of ROS 1 is read, without alignment", () => {
   const names = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"];

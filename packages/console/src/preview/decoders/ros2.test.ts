@@ -4,7 +4,7 @@ import { characterAt, LAST_CHARACTER, propertyRuns } from "@downlink/recordings/
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader, MessageWriter } from "@foxglove/rosmsg2-serialization";
 import fc from "fast-check";
-import { decodeRos2 } from "./ros2.ts";
+import { decodeRos2 } from "./ros.ts";
 
 const SCHEMA = `int8 K=4
 bool a

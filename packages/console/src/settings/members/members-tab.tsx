@@ -1,12 +1,14 @@
-import { invitations, type Member, type MemberRole, members } from "@downlink/protocol";
+import { type Invitation, invitations, type Me, type Member, type MemberRole, members } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
-import { useRows } from "../../api/use-rows.ts";
+import { type Rows, useRows } from "../../api/use-rows.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failed } from "../../parts/failed.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
+import { Age } from "../../parts/time.tsx";
+import { actionsColumn } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
-import { InvitationList } from "./invitation-list.tsx";
 import type { Deed } from "./member-deeds.ts";
 import { MemberDialogs } from "./member-dialogs.tsx";
 import { MemberList } from "./member-list.tsx";
@@ -41,5 +43,39 @@ export function MembersTab() {
       )}
       <MemberDialogs {...{ me, deed, setDeed }} />
     </SettingsFrame>
+  );
+}
+
+interface ListProps {
+  readonly me: Me | undefined;
+  readonly rows: Rows<Invitation>;
+  readonly setDeed: (deed: Deed) => void;
+}
+
+/** Lists the invitations that are not accepted yet. */
+function InvitationList({ me, rows, setDeed }: ListProps) {
+  const mayWithdraw = mayCall(me, invitations.delete);
+  return (
+    <ResourceList
+      label="Invitations"
+      rows={rows}
+      none="Nobody is invited."
+      columns={[
+        { name: "E-mail", width: "minmax(160px, 2fr)", narrow: "title", cell: ({ email }) => email },
+        { name: "Role", width: "80px", narrow: "sub", cell: ({ role }) => role },
+        { name: "Invited", width: "120px", cell: ({ createdAt }) => <Age timeNs={createdAt} /> },
+        { name: "Expires", width: "120px", narrow: "sub-end", cell: ({ expiresAt }) => <Age timeNs={expiresAt} /> },
+        actionsColumn<Invitation>({
+          nameOf: ({ email }) => email,
+          items: (invitation) => [
+            mayWithdraw && {
+              text: "Withdraw…",
+              isDangerous: true,
+              onChoose: () => setDeed({ is: "withdraw", invitation }),
+            },
+          ],
+        }),
+      ]}
+    />
   );
 }
