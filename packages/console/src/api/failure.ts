@@ -36,11 +36,12 @@ export function explainFailure(error: unknown): Failure {
     const known = { kind: kindOf(status, code), text: sentence(message), code, requestId, retryAfterMs, details };
     return error instanceof SeveralOrganizations ? { ...known, organizations: error.organizations } : known;
   }
-  if (error instanceof NetworkError) return { ...NOTHING, kind: "away", text: "The control plane cannot be reached." };
-  return { ...NOTHING, kind: "other", text: sentence(error instanceof Error ? error.message : String(error)) };
+  if (error instanceof NetworkError) return { ...NO_FACTS, kind: "away", text: "The control plane cannot be reached." };
+  return { ...NO_FACTS, kind: "other", text: sentence(error instanceof Error ? error.message : String(error)) };
 }
 
-const NOTHING = { code: undefined, requestId: undefined, retryAfterMs: undefined, details: [] } as const;
+/** The facts of a failure that the service did not answer. */
+export const NO_FACTS = { code: undefined, requestId: undefined, retryAfterMs: undefined, details: [] } as const;
 const KINDS: Readonly<Record<number, FailureKind>> = {
   400: "invalid",
   401: "signedOut",

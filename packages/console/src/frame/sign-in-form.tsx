@@ -1,6 +1,6 @@
 import type { ErrorBody } from "@downlink/protocol";
 import { useEffect, useState } from "preact/hooks";
-import type { Failure } from "../api/failure.ts";
+import { NO_FACTS } from "../api/failure.ts";
 import { type Organization, plainCall } from "../api/plain-call.ts";
 import { forgetEverything } from "../api/queries.ts";
 import { useSend } from "../api/use-change.ts";
@@ -98,15 +98,8 @@ function ProviderFailed({ failed, next }: { failed: NonNullable<Ways["failure"]>
         ))}
       </div>
     );
-  const failure: Failure = {
-    kind: "forbidden",
-    text: `The sign-in at your organization's provider failed: ${error}.`,
-    code,
-    requestId: undefined,
-    retryAfterMs: undefined,
-    details: [],
-  };
-  return <Failed failure={failure} />;
+  const text = `The sign-in at your organization's provider failed: ${error}.`;
+  return <Failed failure={{ ...NO_FACTS, kind: "forbidden", text, code }} />;
 }
 
 export function providerHref(next: string, organization?: string): string {

@@ -8,9 +8,9 @@ export type FieldPath = readonly string[];
 const MAX_ELEMENTS = 16;
 
 /** Returns the fields of a message that can be drawn as a line, in their order, at most as many as anybody would look through. */
-export function listFields(message: Value, maxFields: number = previewLimits.fields): FieldPath[] {
+export function listFields(message: Value): FieldPath[] {
   const found: FieldPath[] = [];
-  collect(message, [], { found, maxFields });
+  collect(message, [], found);
   return found;
 }
 
@@ -35,21 +35,15 @@ export function describePath(path: FieldPath): string {
   return path.map((name, index) => (/^\d+$/.test(name) ? `[${name}]` : `${index === 0 ? "" : "."}${name}`)).join("");
 }
 
-interface Collecting {
-  readonly found: FieldPath[];
-  readonly maxFields: number;
-}
-
-function collect(value: Value | undefined, path: FieldPath, collecting: Collecting): void {
-  const { found, maxFields } = collecting;
-  if (found.length >= maxFields || path.length > MAX_DEPTH) return;
+function collect(value: Value | undefined, path: FieldPath, found: FieldPath[]): void {
+  if (found.length >= previewLimits.fields || path.length > MAX_DEPTH) return;
   if (toNumber(value) !== undefined) {
     if (path.length > 0) found.push(path);
     return;
   }
   for (const name of namesIn(value)) {
-    if (found.length >= maxFields) return;
-    collect(partOf(value, name), [...path, name], collecting);
+    if (found.length >= previewLimits.fields) return;
+    collect(partOf(value, name), [...path, name], found);
   }
 }
 

@@ -28,7 +28,7 @@ export interface ReadSliceOptions {
   readonly maxBytes?: number;
   readonly maxMessages?: number;
   /** Is called after each piece, to show that it goes on. */
-  readonly onProgress?: (bytes: number, messageCount: number) => void;
+  readonly onProgress?: (bytes: number) => void;
 }
 
 /** Reads an export without compression. Data after the limits is not read: the stream is cancelled. */
@@ -44,7 +44,7 @@ export async function readSlice(stream: ReadableStream<Uint8Array>, options: Rea
       if (done) return collected.finish(bytes, reader.done() ? "complete" : "damage");
       bytes += value.byteLength;
       const isSound = readRecords(reader, value, (record) => collected.add(record) < maxMessages);
-      onProgress?.(bytes, collected.count());
+      onProgress?.(bytes);
       if (!isSound) return collected.finish(bytes, "damage");
       if (bytes >= maxBytes || collected.count() >= maxMessages) return collected.finish(bytes, "limit");
     }

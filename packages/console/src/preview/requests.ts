@@ -78,7 +78,7 @@ export type ToWorker =
 
 /** From the worker to the page. `alive` says only that it goes on. */
 export type FromWorker =
-  | { readonly type: "alive"; readonly bytes: number; readonly messageCount: number }
+  | { readonly type: "alive"; readonly bytes: number }
   | { readonly type: "opened"; readonly opened: OpenedSlice }
   | { readonly type: "answer"; readonly id: number; readonly answer: unknown }
   | { readonly type: "refused"; readonly id: number; readonly problem: string }

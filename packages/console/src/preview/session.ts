@@ -17,7 +17,7 @@ export interface PreviewSession {
 }
 
 export interface SessionOptions {
-  readonly onProgress?: (bytes: number, messageCount: number) => void;
+  readonly onProgress?: (bytes: number) => void;
   readonly silenceMs?: number;
 }
 
@@ -59,7 +59,7 @@ export function openSession(worker: PreviewWorker, link: string, options: Sessio
     if (one) act(one);
   };
   worker.onmessage = ({ data }) => {
-    if (data.type === "alive" && waiting.has(OPENING)) options.onProgress?.(data.bytes, data.messageCount);
+    if (data.type === "alive" && waiting.has(OPENING)) options.onProgress?.(data.bytes);
     if (data.type === "failed") end(data.problem);
     if (data.type === "opened") settle(OPENING, ({ resolve }) => resolve(data.opened));
     if (data.type === "answer") settle(data.id, ({ resolve }) => resolve(data.answer));

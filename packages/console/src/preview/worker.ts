@@ -9,7 +9,7 @@ import type { FromWorker, ToWorker } from "./requests.ts";
 const ALIVE_EVERY_MS = 250;
 
 let look: Look | undefined;
-let progress = { bytes: 0, messageCount: 0 };
+let readBytes = 0;
 let reportedAt = 0;
 
 addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
@@ -27,8 +27,8 @@ async function open(link: string): Promise<void> {
     report({ type: "failed", problem: `The export answered ${response.status}.` });
     return;
   }
-  const onProgress = (bytes: number, messageCount: number) => {
-    progress = { bytes, messageCount };
+  const onProgress = (bytes: number) => {
+    readBytes = bytes;
     reportAlive();
   };
   look = lookInto(await readSlice(response.body, { onProgress }), reportAlive);
@@ -82,7 +82,7 @@ function reportAlive(): void {
     report({ type: "failed", problem: "The preview takes more memory than a page should." });
     close();
   }
-  report({ type: "alive", ...progress });
+  report({ type: "alive", bytes: readBytes });
 }
 
 function report(message: FromWorker, transfer: Transferable[] = []): void {

@@ -16,6 +16,7 @@ import { DeleteDialog } from "./delete-dialog.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
 import { useNeighbours } from "./neighbours.ts";
 import { describeDamage, describeState } from "./recording-state.ts";
+import { importItems } from "./selection-bar.tsx";
 
 interface HeaderProps {
   readonly recording: Recording;
@@ -88,12 +89,6 @@ function Neighbours({ recording }: { recording: Recording }) {
   );
 }
 
-const PRIORITIES = [
-  { text: "Import, normal priority", priority: 0 },
-  { text: "Import first", priority: 100 },
-  { text: "Import last", priority: -100 },
-] as const;
-
 function Actions({ recording }: { recording: Recording }) {
   const { data: me } = useMe();
   const [open, setOpen] = useState<"export" | "delete" | undefined>();
@@ -113,13 +108,7 @@ function Actions({ recording }: { recording: Recording }) {
   const failure = request.failure ?? cancel.failure;
   return (
     <>
-      {mayImport && (
-        <Menu
-          label="Import"
-          class="primary"
-          items={PRIORITIES.map(({ text, priority }) => ({ text, onChoose: () => void run(priority) }))}
-        />
-      )}
+      {mayImport && <Menu label="Import" class="primary" items={importItems((priority) => void run(priority))} />}
       {importStatus === "pending" && may(me, "data.upload") && (
         <Button text="Cancel the import" disabled={cancel.isRunning} onClick={() => void stop()} />
       )}

@@ -4,7 +4,7 @@ import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
-import { Menu } from "../parts/menu.tsx";
+import { Menu, type MenuItem } from "../parts/menu.tsx";
 import type { Selection } from "../parts/selection.ts";
 import { toast } from "../parts/toast.tsx";
 
@@ -13,6 +13,11 @@ const PRIORITIES = [
   { name: "Import first", priority: 100 },
   { name: "Import last", priority: -100 },
 ] as const;
+
+/** Returns the ways to import, for a menu. */
+export function importItems(run: (priority: number) => void): readonly MenuItem[] {
+  return PRIORITIES.map(({ name, priority }) => ({ text: name, onChoose: () => run(priority) }));
+}
 
 interface BarProps {
   readonly selection: Selection;
@@ -50,7 +55,7 @@ export function SelectionBar({ selection, filter, matches, mayImport, onAll, onN
           label={request.isRunning ? "Asking…" : "Import"}
           class="small primary"
           items={[
-            ...PRIORITIES.map(({ name, priority }) => ({ text: name, onChoose: () => void run(priority) })),
+            ...importItems((priority) => void run(priority)),
             { text: "Cancel requested imports", onChoose: () => void stop() },
           ]}
         />
