@@ -1,9 +1,9 @@
-import { lazyPart } from "./frame/lazy-part.ts";
 import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { useMe } from "./api/me.ts";
 import { reportCrash } from "./frame/crash.tsx";
 import { Frame } from "./frame/frame.tsx";
+import { lazyPart } from "./frame/lazy-part.ts";
 import { Empty } from "./parts/empty.tsx";
 import { Failed } from "./parts/failed.tsx";
 import { mainPages, otherPages } from "./routes.ts";

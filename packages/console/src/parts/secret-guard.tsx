@@ -1,7 +1,6 @@
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
-import { useLeaveGuard } from "./leave-guard.ts";
 
 interface SecretGuard {
   /** Closes the dialog, or asks first. Escape, Back and every button call it. */
@@ -27,4 +26,28 @@ export function useSecretGuard(isSafe: boolean, onClose: () => void): SecretGuar
     close: () => (isSafe ? onClose() : setAsked(true)),
     question: isAsked && !isSafe ? question : undefined,
   };
+}
+
+/**
+ * Guards a page while it is on: the browser asks before the page is closed or loaded again, and Back stays on the page. An entry of the
+ * same address is put before it, so that Back only takes that away, and `onBack` is called.
+ */
+function useLeaveGuard(isOn: boolean, onBack: () => void): void {
+  useEffect(() => {
+    if (!isOn) return;
+    const put = () => history.pushState(history.state, "", location.href);
+    const unload = (event: BeforeUnloadEvent) => event.preventDefault();
+    const back = () => {
+      put();
+      onBack();
+    };
+    put();
+    addEventListener("beforeunload", unload);
+    addEventListener("popstate", back);
+    return () => {
+      removeEventListener("beforeunload", unload);
+      removeEventListener("popstate", back);
+      history.back();
+    };
+  }, [isOn]);
 }

@@ -1,4 +1,3 @@
-import { lazyPart } from "../frame/lazy-part.ts";
 import {
   attachments as contracts,
   importQueue,
@@ -8,6 +7,7 @@ import {
 } from "@downlink/protocol";
 import { useLocation, useRoute } from "preact-iso";
 import { type Query, useQuery } from "../api/use-query.ts";
+import { lazyPart } from "../frame/lazy-part.ts";
 import { formatBytes } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
