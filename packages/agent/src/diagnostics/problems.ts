@@ -34,7 +34,7 @@ export const problemTexts = {
   FileSetAside: {
     title: "A file was set aside because the agent was killed while it examined the file",
     cause:
-      "The agent was killed more than once while it examined this file: the file needs more memory than there is, or somebody killed the agent. All other files are examined; this one is tried again once a day, and when it changes.",
+      "The agent was killed more than once while it examined this file: the file needs more memory than there is, or a person killed the agent. All other files are examined; this one is tried again once a day, and when it changes.",
     fix: `Check it on another machine (${checkTools}). Moving it out of the storage root ends the problem.`,
   },
   WatchLimit: {
