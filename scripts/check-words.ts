@@ -1,5 +1,6 @@
-// Checks that sources and documents do without the words that only their authors used, because a reader who learnt English at school stops
-// at them. Words that the field does not have, and that remain, are explained in `packages/cloud/glossary.md`.
+// Checks that sources and documents do without the words that only their authors used, and that the sentences of comments and documents
+// name their subject and the actor, because a reader who learnt English at school stops where they do not. Words that the field does not
+// have, and that remain, are explained in `packages/cloud/glossary.md`.
 import { globSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
@@ -36,7 +37,7 @@ const ALLOWED = [
   "FROM wishes",
 ];
 
-/** How a sentence of a comment does not begin: it has a subject, and names the actor. */
+/** How a sentence of a comment or of a document does not begin: it has a subject, and names the actor. */
 const SENTENCES: readonly { readonly words: RegExp; readonly instead: string }[] = [
   { words: /^Of /, instead: "a subject: the largest…, the size of…" },
   { words: /^Who(ever)? |\bwhoever\b/, instead: "a client that…, any caller that…" },
@@ -62,6 +63,30 @@ const ALLOWED_COMMENTS = [
   'const globs = ["**/*.bag. Of two. */"];',
 ];
 
+/** What the sentences of a document are read without: blocks of code, headings, and the head row of a table. */
+const UNREAD = /^([ \t]*)(```|~~~)[\s\S]*?^\1\2.*$|^#+ .*$|^[ \t]*\|.*\n(?=[ \t]*\|[ :|-]+\|[ \t]*$)/gm;
+/** The last section of CONTRIBUTING.md has still to be rewritten. */
+const RECIPES = /^## Recipes\n[\s\S]*/m;
+/** A row of a table, or a line and those below it up to an empty one, a list item or a row. */
+const BLOCK = /^[ \t]*\|.*|^[ \t]*[^\s|].*(?:\n(?![ \t]*(?:[-*+] |\d+\. |\|))[ \t]*\S.*)*/gm;
+const PLANTED_PROSE = [
+  "It waits.\nWhat was deleted stays\ndeleted.",
+  "- One.\n- Who asks waits.",
+  "1. Without it nobody can\n   read them.",
+  "| Name |\n|---|\n| `a` | Of two the first |",
+  "**Two.** Of them the first.",
+  "> Whoever asks waits.",
+];
+const ALLOWED_PROSE = [
+  "What does it cost?",
+  "Says what it holds, and who asked.",
+  "## What it needs",
+  "| What | Who may |\n|---|:---|\n| a | b |",
+  "```sh\n# Who asks waits.\n```",
+  "The user is `nobody`.",
+  "See [What a file is](what-a-file-is.md).",
+];
+
 /** Functions of the control plane are verbs. */
 const VERBLESS =
   /^\s*(?:export )?(?:async )?function\*? ((?:of|in|by|or|until|why|what|where|who|which|without|while|at|beyond|over|only|once|outside|every|some|again)(?=[A-Z<(])\w*)/;
@@ -80,6 +105,8 @@ const problems = [
   ...ALLOWED_COMMENTS.filter((text) => findSentences(text).length > 0).map(
     (text) => `plain English and refused: ${text}`,
   ),
+  ...PLANTED_PROSE.filter((text) => findInProse(text).length === 0).map((text) => `planted and not found: ${text}`),
+  ...ALLOWED_PROSE.filter((text) => findInProse(text).length > 0).map((text) => `plain English and refused: ${text}`),
 ];
 console.log(problems.length === 0 ? `${paths.length} files are in the field's words` : problems.join("\n"));
 process.exitCode = problems.length === 0 ? 0 : 1;
@@ -91,8 +118,12 @@ function findInFile(path: string): string[] {
     const found = name === undefined ? findWord(line) : `${name} is no verb`;
     return found === undefined ? [] : [`${path}:${index + 1}: ${found}: ${line.trim()}`];
   });
-  const sentences = PLAIN_PACKAGES.test(path) && /\.tsx?$/.test(path) ? findSentences(text) : [];
-  return [...words, ...sentences.map((sentence) => `${path}:${sentence}`)];
+  return [...words, ...findSentencesIn(path, text).map((sentence) => `${path}:${sentence}`)];
+}
+
+function findSentencesIn(path: string, text: string): string[] {
+  if (path.endsWith(".md")) return findInProse(path === "CONTRIBUTING.md" ? text.replace(RECIPES, "") : text);
+  return PLAIN_PACKAGES.test(path) && /\.tsx?$/.test(path) ? findSentences(text) : [];
 }
 
 /** Returns the sentences of comments and of the OpenAPI document that do without a subject or an actor, with their lines. */
@@ -101,16 +132,35 @@ function findSentences(source: string): string[] {
     ({ 0: comment, 1: quoted, 2: shown = quoted, index }) => {
       const line = source.slice(0, index).split("\n").length;
       const text = shown ?? comment.replace(/^\s*(\/\*\*?|\*\/|\*|\/\/|[;{}),\]] \/\/)/gm, "").replace("*/", "");
-      const sentences = text
-        .replace(/\s+/g, " ")
-        .trim()
-        .split(/(?<=[.:?!;]) (?=[A-Z])/);
-      return sentences.flatMap((sentence) => {
-        const found = SENTENCES.find(({ words }) => words.test(sentence));
-        return found ? [`${line}: write ${found.instead}: ${sentence}`] : [];
-      });
+      return refuseSentences(text, line);
     },
   );
+}
+
+/** Returns such sentences of a Markdown document, with the lines at which their paragraphs, list items and rows of tables begin. */
+function findInProse(document: string): string[] {
+  const prose = document
+    .replace(UNREAD, (block) => block.replace(/.+/g, ""))
+    .replace(/`(?:[^`\n]|\n(?!\s*\n))+`/g, (code) => `code${code.replace(/[^\n]+/g, "")}`)
+    .replace(/\*\*|__/g, "");
+  return [...prose.matchAll(BLOCK)].flatMap(({ 0: block, index }) => {
+    const line = prose.slice(0, index).split("\n").length;
+    const text = block.replace(/^[ \t]*(?:>[ \t]*)?(?:[-*+] |\d+\. )?/gm, "");
+    const cells = text.startsWith("|") ? text.split("|") : [text];
+    return cells.flatMap((cell) => refuseSentences(cell, line));
+  });
+}
+
+/** Returns a complaint for each sentence of the text that has no subject or no actor. */
+function refuseSentences(text: string, line: number): string[] {
+  const sentences = text
+    .replace(/\s+/g, " ")
+    .trim()
+    .split(/(?<=[.:?!;]) (?=[A-Z])/);
+  return sentences.flatMap((sentence) => {
+    const found = SENTENCES.find(({ words }) => words.test(sentence));
+    return found ? [`${line}: write ${found.instead}: ${sentence}`] : [];
+  });
 }
 
 /** Returns what the line says in dialect, and what to write instead; undefined if there is nothing. */
