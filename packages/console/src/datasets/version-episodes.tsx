@@ -6,10 +6,9 @@ import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { MoreRows } from "../parts/more-rows.tsx";
-import { nothing, toggle } from "../parts/selection.ts";
+import { nothing, toggle, useSelection } from "../parts/selection.ts";
 import { toast } from "../parts/toast.tsx";
 import { TypedFilter } from "../parts/typed-filter.tsx";
-import { useSelection } from "../parts/use-selection.ts";
 import { EpisodeTable } from "./episode-table.tsx";
 
 const PAGE = 100;

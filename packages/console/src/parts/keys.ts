@@ -5,7 +5,7 @@ export interface Shortcut {
   /** `i`, `Shift+T`, or two keys one after the other: `g c`. As `KeyboardEvent.key` names them. */
   readonly keys: string;
   readonly does: string;
-  readonly run: (event: KeyboardEvent) => void;
+  readonly run: () => void;
 }
 
 const active = new Set<readonly Shortcut[]>();
@@ -46,7 +46,7 @@ export function listenToKeys(): void {
     if (!found) return;
     event.preventDefault();
     first = "";
-    found.run(event);
+    found.run();
   });
 }
 

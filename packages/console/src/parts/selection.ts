@@ -1,3 +1,5 @@
+import { useState } from "preact/hooks";
+
 /** The selection in a list: some rows by their ids, or everything that the filter of the page matches. */
 export interface Selection {
   readonly ids: ReadonlySet<string>;
@@ -31,4 +33,14 @@ export function extend({ ids }: Selection, added: readonly string[]): Selection 
 
 export function isEmpty({ ids, isAll }: Selection): boolean {
   return !isAll && ids.size === 0;
+}
+
+/**
+ * Returns the selection among the rows that `of` names, such as a filter. It ends with another filter, so that no user acts on rows out of
+ * sight.
+ */
+export function useSelection(of: string): readonly [Selection, (selection: Selection) => void] {
+  const [chosen, setChosen] = useState({ of, selection: nothing });
+  const selection = chosen.of === of ? chosen.selection : nothing;
+  return [selection, (selected) => setChosen({ of, selection: selected })];
 }

@@ -11,10 +11,10 @@ export function Time({ timeNs }: { timeNs: bigint }) {
 }
 
 /** Shows how long ago something was, with the moment itself where a pointer rests. */
-export function Age({ timeNs, nowMs = Date.now() }: { timeNs: bigint; nowMs?: number }) {
+export function Age({ timeNs }: { timeNs: bigint }) {
   return (
     <time dateTime={formatExact(timeNs)} title={new Date(toMs(timeNs)).toISOString()}>
-      {formatAge(timeNs, nowMs)}
+      {formatAge(timeNs, Date.now())}
     </time>
   );
 }

@@ -8,18 +8,16 @@ import { providerHref } from "../frame/sign-in-form.tsx";
 import { Button } from "../parts/button.tsx";
 import { SubmitRow } from "../parts/submit-button.tsx";
 import { TextField } from "../parts/text-field.tsx";
-import { useLinkSecret } from "./link-secret.ts";
 import { LinkTrouble } from "./link-trouble.tsx";
 import { NewPasswordFields, OwnPasswordField } from "./password-fields.tsx";
 import { SignInCard } from "./sign-in-card.tsx";
-import { useLook } from "./use-look.ts";
+import { useLink } from "./use-link.ts";
 
 type Seen = Pick<z.output<typeof SeenInvitation>, "email" | "organization" | "role" | "proof">;
 
 /** Accepts an invitation, for the person who was given its link. */
 export function InvitationStep() {
-  const secret = useLinkSecret();
-  const { seen, failure, again } = useLook<Seen>("/v1/session/invitation/look", secret);
+  const { secret, seen, failure, again } = useLink<Seen>("/v1/session/invitation/look");
   if (!seen || secret === undefined)
     return (
       <SignInCard title="Invitation">

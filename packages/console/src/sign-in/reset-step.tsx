@@ -1,16 +1,14 @@
 import { useState } from "preact/hooks";
 import { useSend } from "../api/use-change.ts";
 import { SubmitRow } from "../parts/submit-button.tsx";
-import { useLinkSecret } from "./link-secret.ts";
 import { LinkTrouble } from "./link-trouble.tsx";
 import { NewPasswordFields } from "./password-fields.tsx";
 import { SignInCard } from "./sign-in-card.tsx";
-import { useLook } from "./use-look.ts";
+import { useLink } from "./use-link.ts";
 
 /** Sets a new password, for the person who was given a link for it. */
 export function ResetStep() {
-  const secret = useLinkSecret();
-  const { seen, failure, again } = useLook<{ readonly email: string }>("/v1/session/reset/look", secret);
+  const { secret, seen, failure, again } = useLink<{ readonly email: string }>("/v1/session/reset/look");
   const [ended, setEnded] = useState<number | undefined>();
   if (ended !== undefined) return <Done ended={ended} />;
   return (

@@ -32,7 +32,7 @@ export function pressKey(key: Key, lane: Lane): boolean {
       toEdge(lane, action.direction);
       return true;
     case "end":
-      moveTo(lane, action.direction > 0 ? 1 : 0);
+      place(state, state.cursor.value.row, msAt(state.view.value, action.direction > 0 ? 1 : 0));
       return true;
     case "zoom": {
       const share = shareOf(state.view.value, state.cursor.value.ms);
@@ -52,7 +52,7 @@ export function pressKey(key: Key, lane: Lane): boolean {
 function moveCursor({ state, count, widthPx }: Lane, { rows, bins }: { rows: number; bins: number }): void {
   const { row, ms } = state.cursor.value;
   const pixelMs = state.view.value.spanMs / widthPx;
-  place({ state }, Math.min(Math.max(0, row + rows), Math.max(0, count - 1)), ms + bins * pixelMs);
+  place(state, Math.min(Math.max(0, row + rows), Math.max(0, count - 1)), ms + bins * pixelMs);
 }
 
 /** Moves to where data in the row begins or ends; from the edge of the screen, on to the part beside it. */
@@ -61,14 +61,10 @@ function toEdge({ state, source, widthPx }: Lane, direction: 1 | -1): void {
   const view = state.view.value;
   const columns = columnsOf(row, { view, widthPx }, source);
   const at = Math.min(widthPx - 1, Math.max(0, Math.floor(shareOf(view, ms) * widthPx + 1e-6)));
-  place({ state }, row, msAt(view, (nextEdge(columns, at, direction) + 0.5) / widthPx));
+  place(state, row, msAt(view, (nextEdge(columns, at, direction) + 0.5) / widthPx));
 }
 
-function moveTo({ state }: Lane, share: number): void {
-  place({ state }, state.cursor.value.row, msAt(state.view.value, share));
-}
-
-function place({ state }: Pick<Lane, "state">, row: number, ms: number): void {
+function place(state: LaneState, row: number, ms: number): void {
   state.cursor.value = { row, ms };
   state.view.value = reveal(state.view.value, ms);
 }

@@ -1,9 +1,16 @@
-import { invitations, type Me, members } from "@downlink/protocol";
+import { type Invitation, invitations, type Me, type Member, members } from "@downlink/protocol";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { Age } from "../../parts/time.tsx";
 import { Invite } from "./invite.tsx";
-import type { Deed } from "./member-deeds.ts";
+
+/** An action on the page of the members, whose dialog is open. */
+export type Deed =
+  | { readonly is: "invite" }
+  | { readonly is: "link"; readonly title: string; readonly link: string; readonly expiresAt: bigint }
+  | { readonly is: "withdraw"; readonly invitation: Invitation }
+  | { readonly is: "remove"; readonly member: Member }
+  | undefined;
 
 interface DialogsProps {
   readonly me: Me | undefined;

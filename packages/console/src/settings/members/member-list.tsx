@@ -4,7 +4,7 @@ import type { Rows } from "../../api/use-rows.ts";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { Age } from "../../parts/time.tsx";
 import { actionsColumn, type RowActions } from "../row-actions.tsx";
-import type { Deed } from "./member-deeds.ts";
+import type { Deed } from "./member-dialogs.tsx";
 
 interface ListProps {
   readonly me: Me | undefined;

@@ -9,8 +9,7 @@ import { ResourceList } from "../../parts/resource-list.tsx";
 import { Age } from "../../parts/time.tsx";
 import { actionsColumn } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
-import type { Deed } from "./member-deeds.ts";
-import { MemberDialogs } from "./member-dialogs.tsx";
+import { type Deed, MemberDialogs } from "./member-dialogs.tsx";
 import { MemberList } from "./member-list.tsx";
 
 /** Lists the people of the organization, and the invitations. */
