@@ -8,7 +8,9 @@ import { UrlProblems } from "../parts/url-problems.tsx";
 import { zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import type { Act } from "../timeline/lane-actions.ts";
+import type { LaneState } from "../timeline/lane-state.ts";
 import { Lanes } from "../timeline/lanes.tsx";
+import { fromNs } from "../timeline/view.ts";
 import { useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
 import { Attention } from "./attention.tsx";
@@ -16,7 +18,7 @@ import "./coverage.css";
 import { CoverageTable } from "./coverage-table.tsx";
 import { DeviceName } from "./device-name.tsx";
 import type { GridSource } from "./grid-source.ts";
-import { addressOf, type Inspected, inspectedSpan } from "./inspected.ts";
+import { addressOf, type Inspected, inspectedSpan, readSelection, writeSelection } from "./inspected.ts";
 import { Inspector } from "./inspector.tsx";
 import { NoDevices, NothingInSight } from "./nothing.tsx";
 import { coverageParams } from "./params.ts";
@@ -106,14 +108,21 @@ function Content(props: ContentProps) {
 
 function FleetLanes({ projectId, params, source, lanes, devices }: ContentProps & { devices: readonly Device[] }) {
   const { route } = useLocation();
-  const [inspected, setInspected] = useState<Inspected | undefined>();
   const { state, nowMs, settled } = lanes;
+  const [inspected, setInspected] = useState(() => comeBack(params.values.sel, devices, state));
+  const clear = () => {
+    setInspected(undefined);
+    params.set({ sel: [] });
+  };
   const onAct = (act: Act) => {
+    if (act === "clear") return clear();
     const now = inspectedSpan({ devices, source, state });
     if (!now) return;
     setInspected({ ...now, asks: act === "import" });
-    if (act === "open") route(addressOf(projectId, "recordings", now));
-    if (act === "event") route(addressOf(projectId, "events", now));
+    params.set({ sel: writeSelection(now) });
+    const page = { open: "recordings", event: "events" } as const;
+    const address = act === "open" || act === "event" ? addressOf(projectId, page[act], now) : undefined;
+    if (address) route(address);
   };
   return (
     <>
@@ -130,10 +139,21 @@ function FleetLanes({ projectId, params, source, lanes, devices }: ContentProps 
         <Inspector
           key={`${inspected.devices[0]!.id} ${inspected.span.startNs} ${inspected.span.endNs}`}
           {...{ projectId, inspected }}
-          onClose={() => setInspected(undefined)}
+          onClose={clear}
           onImported={() => source.refresh()}
         />
       )}
     </>
   );
+}
+
+/** Draws and inspects the selection of the address again, as after Back. */
+function comeBack(sel: readonly string[], devices: readonly Device[], state: LaneState): Inspected | undefined {
+  const found = sel.length > 0 ? readSelection(sel, devices) : undefined;
+  if (!found) return undefined;
+  const firstRow = devices.indexOf(found.devices[0]!);
+  const [fromMs, toMs] = [found.span.startNs, found.span.endNs].map((ns) => fromNs(state.view.value, ns));
+  state.selection.value = { firstRow, lastRow: firstRow + found.devices.length - 1, fromMs: fromMs!, toMs: toMs! };
+  state.cursor.value = { row: firstRow, ms: (fromMs! + toMs!) / 2 };
+  return { ...found, asks: false };
 }

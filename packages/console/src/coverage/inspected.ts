@@ -1,5 +1,6 @@
-import { type Device, MAX_GRID_DEVICES } from "@downlink/protocol";
+import { type Device, MAX_SELECTED_DEVICES } from "@downlink/protocol";
 import { formatExact } from "../time/format-time.ts";
+import { parseTime } from "../time/parse-time.ts";
 import { columnsOf, type LaneSource } from "../timeline/lane-canvas.ts";
 import type { LaneState } from "../timeline/lane-state.ts";
 import { rangeAround } from "../timeline/range-around.ts";
@@ -22,17 +23,14 @@ interface Looked {
 
 const PIXELS = 1000;
 
-/**
- * Returns the selection, of no more rows than one call sums up, or else the range at the cursor: as far as there is data without a visible
- * gap.
- */
+/** Returns the selection, or else the range at the cursor: as far as there is data without a visible gap. */
 export function inspectedSpan({ devices, source, state }: Looked): Omit<Inspected, "asks"> | undefined {
   const { view, selection, cursor } = state;
   const pixelMs = view.value.spanMs / PIXELS;
   if (selection.value) {
     const { firstRow, lastRow, fromMs, toMs } = selection.value;
     const span = { startNs: snapped(view.value, fromMs, pixelMs), endNs: snapped(view.value, toMs, pixelMs) };
-    return { devices: devices.slice(firstRow, Math.min(lastRow + 1, firstRow + MAX_GRID_DEVICES)), span };
+    return { devices: devices.slice(firstRow, lastRow + 1), span };
   }
   const device = devices[cursor.value.row];
   if (!device) return undefined;
@@ -47,15 +45,41 @@ function snapped(view: View, ms: number, pixelMs: number): bigint {
   return snapNs(toNs(view, ms), pixelMs);
 }
 
-/** Returns the address of a page that lists what is inspected, or that makes an event of it. */
+/**
+ * Returns the address of a page that lists what is inspected, or that makes an event of it on each device; undefined for more devices than
+ * an address may name.
+ */
 export function addressOf(
   projectId: string,
   page: "recordings" | "events",
   { devices, span }: Omit<Inspected, "asks">,
-): string {
+): string | undefined {
+  if (devices.length > MAX_SELECTED_DEVICES) return undefined;
   const [from, to] = [formatExact(span.startNs), formatExact(span.endNs)];
   const search = new URLSearchParams({ from, to });
   if (devices.length === 1) search.set("device", devices[0]!.name);
-  if (page === "events") search.set("new", [devices[0]!.name, from, to].join(","));
+  else if (page === "recordings") search.set("devices", devices.map(({ id }) => id).join(","));
+  if (page === "events") search.set("new", [from, to, ...devices.map(({ name }) => name)].join(","));
   return `${pagePath(projectId, page)}?${search}`;
+}
+
+/** Returns the selection as it stands in the address: the names of its first and last device, and its ends. */
+export function writeSelection({ devices, span }: Omit<Inspected, "asks">): string[] {
+  return [devices[0]!.name, devices.at(-1)!.name, formatExact(span.startNs), formatExact(span.endNs)];
+}
+
+/** Returns the inspected devices and their span that an address names; undefined if it names none that are here. */
+export function readSelection(
+  [first, last, start, end]: readonly string[],
+  devices: readonly Device[],
+): Omit<Inspected, "asks"> | undefined {
+  const [firstRow, lastRow] = [first, last].map((name) => devices.findIndex((device) => device.name === name));
+  const [startNs, endNs] = [start, end].map(readTime);
+  if (firstRow! < 0 || lastRow! < firstRow! || startNs === undefined || endNs === undefined) return undefined;
+  return { devices: devices.slice(firstRow, lastRow! + 1), span: { startNs, endNs } };
+}
+
+function readTime(text = ""): bigint | undefined {
+  const read = parseTime(text, { zone: "UTC", nowMs: 0 });
+  return "problem" in read ? undefined : read.timeNs;
 }

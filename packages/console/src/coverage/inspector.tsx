@@ -1,4 +1,4 @@
-import { importRequests, recordings } from "@downlink/protocol";
+import { type Device, importRequests, MAX_SELECTED_DEVICES, recordings } from "@downlink/protocol";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
@@ -7,13 +7,14 @@ import { StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
+import { nameDeed, useLargeDeed } from "../parts/large-deed.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { toast } from "../parts/toast.tsx";
 import { formatDuration, formatExact, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import { pagePath } from "../url/project.ts";
 import { addressOf, type Inspected } from "./inspected.ts";
-import { addUp } from "./sum-up.ts";
+import { addUp, type DeviceSums, packDevices, wantedOf } from "./sum-up.ts";
 import { useSums } from "./use-sums.ts";
 
 interface InspectorProps {
@@ -29,7 +30,7 @@ export function Inspector(props: InspectorProps) {
   const { devices, span } = inspected;
   const [first] = devices;
   const sums = useSums({ projectId, ids: devices.map(({ id }) => id), span });
-  const parts = addUp(sums.data?.devices ?? []);
+  const parts = addUp(sums.data ?? []);
   const { data: me } = useMe();
   return (
     <section class="inspector" aria-label="At the cursor">
@@ -37,17 +38,9 @@ export function Inspector(props: InspectorProps) {
         <strong>{devices.length === 1 ? first!.name : `${formatCount(devices.length)} devices`}</strong>
         <SpanText {...span} />
         <span class="grow" />
-        {may(me, "data.upload") && (
-          <ImportMenu {...props} wanted={parts.reduce((sum, { wanted }) => sum + wanted, 0)} />
-        )}
-        <a class="button small" href={addressOf(projectId, "recordings", inspected)}>
-          Open
-        </a>
-        {may(me, "events.create") && (
-          <a class="button small" href={addressOf(projectId, "events", inspected)}>
-            Event
-          </a>
-        )}
+        {may(me, "data.upload") && sums.data && !sums.isOld && <ImportMenu {...props} sums={sums.data} />}
+        <ToPage text="Open" href={addressOf(projectId, "recordings", inspected)} />
+        {may(me, "events.create") && <ToPage text="Event" href={addressOf(projectId, "events", inspected)} />}
         <Button text="✕" class="small plain" aria-label="Close" onClick={onClose} />
       </header>
       {sums.failure && <Failed failure={sums.failure} again={sums.again} />}
@@ -61,6 +54,18 @@ export function Inspector(props: InspectorProps) {
       )}
       {devices.length === 1 && parts.length > 0 && <Some {...{ projectId, inspected }} />}
     </section>
+  );
+}
+
+function ToPage({ text, href }: { text: string; href: string | undefined }) {
+  if (href === undefined)
+    return (
+      <Button {...{ text }} class="small" disabled title={`Select at most ${MAX_SELECTED_DEVICES} devices for this`} />
+    );
+  return (
+    <a class="button small" href={href}>
+      {text}
+    </a>
   );
 }
 
@@ -110,37 +115,75 @@ const PRIORITIES = [
   ["last", -100],
 ] as const;
 
-/** Asks for all that is not here yet: a call for each device, because a filter names one. */
-function ImportMenu({ projectId, inspected, wanted, onImported }: InspectorProps & { wanted: number }) {
+/** Asks for all that is not here yet. */
+function ImportMenu({ projectId, inspected, sums, onImported }: InspectorProps & { sums: readonly DeviceSums[] }) {
   const request = useChange(importRequests.create, recordings.list, recordings.summarize);
   const [isRunning, setRunning] = useState(false);
   const place = useRef<HTMLSpanElement>(null);
-  const { devices, span, asks } = inspected;
+  const { span, asks } = inspected;
+  const wanted = wantedOf(sums);
+  const silent = silentAmong(inspected.devices, sums);
+  const deed = useLargeDeed("Import", wanted, <Follows silent={silent} />);
   useEffect(() => {
-    if (asks && wanted > 0) place.current?.querySelector("button")?.focus();
-  }, [asks, wanted]);
+    if (asks && wanted.count > 0) place.current?.querySelector("button")?.focus();
+  }, [asks, wanted.count]);
   const run = async (priority: number) => {
     setRunning(true);
     let queued = 0;
-    for (const { id } of devices) {
-      const filter = { projectId, deviceId: id, start: span.startNs, end: span.endNs };
+    for (const deviceIds of packDevices(sums)) {
+      const filter = { projectId, deviceIds, start: span.startNs, end: span.endNs };
       const answer = await request.run({ filter: { ...filter, importStatus: ["none", "failed"] }, priority });
       if (!answer) break;
       queued += answer.queued;
     }
     setRunning(false);
-    if (queued > 0) toast(`${formatCount(queued)} requested.`);
+    const waits = silent.length === 0 ? "" : ` ${describeSilent(silent)}`;
+    if (queued > 0)
+      toast(`${formatCount(queued)} requested.${waits}`, {
+        text: "See the queue",
+        href: pagePath(projectId, "imports"),
+      });
     onImported();
   };
-  if (wanted === 0) return null;
+  if (wanted.count === 0) return null;
   return (
     <span ref={place}>
       <Menu
-        label={isRunning ? "Asking…" : `Import ${formatCount(wanted)}`}
+        label={isRunning ? "Asking…" : nameDeed("Import", wanted)}
         class="small primary"
-        items={PRIORITIES.map(([name, priority]) => ({ text: `Import, ${name}`, onChoose: () => void run(priority) }))}
+        items={PRIORITIES.map(([name, priority]) => ({
+          text: `Import, ${name}`,
+          onChoose: () => deed.begin(() => void run(priority)),
+        }))}
       />
+      {deed.question}
       {request.failure && <Failed failure={request.failure} />}
     </span>
+  );
+}
+
+/** Returns those of the devices that have recordings to send, and whose agent does not answer. */
+function silentAmong(devices: readonly Device[], sums: readonly DeviceSums[]): readonly Device[] {
+  const waiting = new Set(sums.filter((each) => wantedOf([each]).count > 0).map(({ id }) => id));
+  return devices.filter(({ id, agent }) => waiting.has(id) && !agent?.online);
+}
+
+const NAMED = 3;
+
+function describeSilent(silent: readonly Device[]): string {
+  const names = silent.slice(0, NAMED).map(({ name }) => name);
+  const more =
+    silent.length > NAMED ? `${names.join(", ")} and ${formatCount(silent.length - NAMED)} more` : names.join(", ");
+  return silent.length === 1
+    ? `${more} is silent: it sends once it is back.`
+    : `${more} are silent: they send once they are back.`;
+}
+
+function Follows({ silent }: { silent: readonly Device[] }) {
+  return (
+    <>
+      <p>The devices send these recordings over their own links, each in its turn.</p>
+      {silent.length > 0 && <p>{describeSilent(silent)}</p>}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { choiceParam, flagParam, textParam, timeParam, type Values } from "../url/params.ts";
+import { choiceParam, flagParam, listParam, textParam, timeParam, type Values } from "../url/params.ts";
 
 /** The parameters in the address of the coverage. */
 export const coverageParams = {
@@ -7,6 +7,8 @@ export const coverageParams = {
   q: textParam,
   row: choiceParam(["24", "4"], "24"),
   table: flagParam,
+  /** The selection: its first and last device, and its ends. */
+  sel: listParam,
 };
 export type CoverageValues = Values<typeof coverageParams>;
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { bulkLimits, MAX_SELECTED_DEVICES } from "@downlink/protocol";
 import fc from "fast-check";
-import { binsOf, formatShare } from "./sum-up.ts";
+import { binsOf, type DeviceSums, formatShare, packDevices, wantedOf } from "./sum-up.ts";
 
 test("a span is covered by as few bins as a number allows, to less than a nanosecond a bin too much", () => {
   fc.assert(
@@ -20,3 +21,34 @@ test("a little is not nothing, and almost all is not all", () => {
     ["0 %", "< 1 %", "1 %", "50 %", "> 99 %", "100 %"],
   );
 });
+
+test("calls for imports name all devices that have anything to import, each once, and match no more than a call may", () => {
+  const wanted = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 4000 }), fc.constant(bulkLimits.matches + 1));
+  fc.assert(
+    fc.property(fc.array(wanted, { maxLength: 500 }), (counts) => {
+      const given = counts.map((recordings, at) => sumsWith(`dev_${at}`, recordings));
+      const calls = packDevices(given);
+      const countOf = (ids: readonly string[]) => wantedOf(given.filter(({ id }) => ids.includes(id))).count;
+      assert.deepEqual(
+        calls.flat(),
+        given.filter((sums) => wantedOf([sums]).count > 0).map(({ id }) => id),
+      );
+      // A device that has more than a call may match is alone: the service refuses its call with a sentence.
+      assert.ok(calls.every((ids) => ids.length === 1 || countOf(ids) <= bulkLimits.matches));
+      assert.ok(calls.every(({ length }) => length <= MAX_SELECTED_DEVICES));
+    }),
+  );
+});
+
+function sumsWith(id: string, recordings: number): DeviceSums {
+  const none = { recordings: 0, bytes: 0n };
+  const failed = Math.floor(recordings / 2);
+  return {
+    id,
+    coveredSeconds: 0,
+    failed: { ...none, recordings: failed },
+    edgeOnly: { ...none, recordings: recordings - failed },
+    onItsWay: { ...none, recordings: 7 },
+    imported: { ...none, recordings: 7 },
+  } as unknown as DeviceSums;
+}

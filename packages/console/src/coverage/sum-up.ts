@@ -1,4 +1,4 @@
-import type { CoverageGrid } from "@downlink/protocol";
+import { bulkLimits, type CoverageGrid, MAX_SELECTED_DEVICES } from "@downlink/protocol";
 import type { Span } from "../timeline/view.ts";
 
 export type DeviceSums = CoverageGrid["devices"][number];
@@ -20,15 +20,43 @@ const STATES = [
   ["imported", "imported"],
 ] as const;
 
+/** The states of recordings whose data is not here, and is not on its way. */
+const WANTED = ["failed", "edgeOnly"] as const;
+
 /** Returns the sums of several devices, by state, of those states that there are. */
-export function addUp(
-  given: readonly DeviceSums[],
-): { text: string; recordings: number; bytes: number; wanted: number }[] {
-  return STATES.map(([state, text]) => {
-    const recordings = given.reduce((sum, device) => sum + device[state].recordings, 0);
-    const bytes = given.reduce((sum, device) => sum + Number(device[state].bytes), 0);
-    return { text, recordings, bytes, wanted: state === "failed" || state === "edgeOnly" ? recordings : 0 };
-  }).filter(({ recordings }) => recordings > 0);
+export function addUp(given: readonly DeviceSums[]): { text: string; recordings: number; bytes: number }[] {
+  return STATES.map(([state, text]) => ({ text, ...sumOf(given, [state]) })).filter(({ recordings }) => recordings > 0);
+}
+
+function sumOf(given: readonly DeviceSums[], states: readonly (typeof STATES)[number][0][]) {
+  const all = given.flatMap((device) => states.map((state) => device[state]));
+  return {
+    recordings: all.reduce((sum, { recordings }) => sum + recordings, 0),
+    bytes: all.reduce((sum, { bytes }) => sum + Number(bytes), 0),
+  };
+}
+
+/** Returns how many recordings could be imported, and their bytes. */
+export function wantedOf(given: readonly DeviceSums[]): { count: number; bytes: number } {
+  const { recordings, bytes } = sumOf(given, WANTED);
+  return { count: recordings, bytes };
+}
+
+/** Splits devices for calls that request imports, so that no call names more devices, or matches more recordings, than one may. */
+export function packDevices(given: readonly DeviceSums[]): string[][] {
+  const calls: string[][] = [];
+  let room = 0;
+  for (const sums of given) {
+    const { count } = wantedOf([sums]);
+    if (count === 0) continue;
+    if (count > room || calls.at(-1)!.length === MAX_SELECTED_DEVICES) {
+      calls.push([]);
+      room = bulkLimits.matches;
+    }
+    calls.at(-1)!.push(sums.id);
+    room -= count;
+  }
+  return calls;
 }
 
 /** Formats a share as `71 %`; a small share is never 0 %, and an incomplete one never 100 %. */

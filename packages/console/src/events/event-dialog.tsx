@@ -13,7 +13,7 @@ interface DialogProps {
   readonly types: readonly EventType[];
   /** An event that exists; absent for a new one. */
   readonly event?: Event;
-  /** Device, start and end of a new one that was drawn on a time line. */
+  /** Start, end and device of a new one that was drawn on a time line; further devices each get one, too. */
   readonly drawn?: readonly string[];
   readonly onClose: () => void;
 }
@@ -24,18 +24,29 @@ export function EventDialog({ projectId, types, event, drawn = [], onClose }: Di
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const create = useChange(events.create, events.list);
   const update = useChange(events.update, events.list, events.get);
+  const [devices, setDevices] = useState(drawn.slice(2)); // those that have none yet
   const type = types.find(({ id }) => id === fields.eventTypeId);
   const { isRunning, failure } = event ? update : create;
   const save = async () => {
     const read = readEvent(fields, { type, zone: zoneName(zone.value), nowMs: Date.now() });
     setProblems(read.problems);
     if (!read.event) return;
-    const saved = event
-      ? await update.run({ id: event.id, ...changesOf(read.event) })
-      : await create.run({ projectId, ...read.event });
-    if (!saved) return;
-    toast(event ? "The event was changed." : "The event was marked.");
+    const isSaved = event
+      ? (await update.run({ id: event.id, ...changesOf(read.event) })) !== undefined
+      : await mark(read.event, devices.length > 1 ? devices : [read.event.deviceName]);
+    if (!isSaved) return;
+    const done = devices.length > 1 ? `${devices.length} events were marked.` : "The event was marked.";
+    toast(event ? "The event was changed." : done);
     onClose();
+  };
+  const mark = async (read: ReadEvent, names: readonly string[]) => {
+    for (const [at, deviceName] of names.entries()) {
+      if (await create.run({ projectId, ...read, deviceName })) continue;
+      setDevices(names.slice(at)); // another try marks no event twice
+      setFields({ ...fields, deviceName });
+      return false;
+    }
+    return true;
   };
   return (
     <FormDialog
@@ -43,7 +54,7 @@ export function EventDialog({ projectId, types, event, drawn = [], onClose }: Di
       deed={event ? "Save" : "Mark"}
       {...{ isRunning, failure, onClose, onSubmit: save }}
     >
-      <EventFieldset {...{ fields, problems, types, type, isNew: !event, onChange: setFields }} />
+      <EventFieldset {...{ fields, problems, types, type, devices, isNew: !event, onChange: setFields }} />
     </FormDialog>
   );
 }
@@ -64,6 +75,6 @@ function fieldsOf({ device, start, end, eventTypeId = "", metadata, properties =
   };
 }
 
-function emptyFields([deviceName = "", start = "", end = ""]: readonly string[]): EventFields {
+function emptyFields([start = "", end = "", deviceName = ""]: readonly string[]): EventFields {
   return { deviceName, start, end, eventTypeId: "", metadata: "", properties: {} };
 }

@@ -14,16 +14,23 @@ interface FieldsetProps {
   readonly problems: Readonly<Record<string, string>>;
   readonly types: readonly EventType[];
   readonly type: EventType | undefined;
+  /** More than one: the event is marked on each of these. */
+  readonly devices: readonly string[];
   readonly isNew: boolean;
   readonly onChange: (fields: EventFields) => void;
 }
 
 /** Edits an event. Its type says which properties it has. */
-export function EventFieldset({ fields, problems, types, type, isNew, onChange }: FieldsetProps) {
+export function EventFieldset({ fields, problems, types, type, devices, isNew, onChange }: FieldsetProps) {
   const set = (changed: Partial<EventFields>) => onChange({ ...fields, ...changed });
   return (
     <>
-      {isNew && (
+      {isNew && devices.length > 1 && (
+        <p>
+          An event on each of {devices.length} devices: <span class="muted">{devices.join(", ")}</span>
+        </p>
+      )}
+      {isNew && devices.length <= 1 && (
         <TextField
           label="Device"
           problem={problems.deviceName}

@@ -12,7 +12,7 @@ export const eventParams = {
   q: textParam,
   sort: choiceParam(EVENT_SORTS, "start"),
   order: choiceParam(["asc", "desc"], "desc"),
-  /** A new event is drawn from here: `device`, start and end, separated by commas. */
+  /** New events are drawn from here: start, end and the names of their devices, one event for each. */
   new: listParam,
 };
 export type EventValues = Values<typeof eventParams>;

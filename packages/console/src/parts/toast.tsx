@@ -4,11 +4,18 @@ import "./toast.css";
 
 const SHOWN_MS = 6000;
 
-const shown = signal<{ readonly text: string; readonly at: number } | undefined>(undefined);
+interface Link {
+  readonly text: string;
+  readonly href: string;
+}
 
-/** Says at the edge of the page for some seconds that something was done. Failures are shown where they happen. */
-export function toast(text: string): void {
-  shown.value = { text, at: Date.now() };
+const shown = signal<{ readonly text: string; readonly link: Link | undefined; readonly at: number } | undefined>(
+  undefined,
+);
+
+/** Says at the edge of the page for some seconds that something was done, and where it goes on. Failures are shown where they happen. */
+export function toast(text: string, link?: Link): void {
+  shown.value = { text, link, at: Date.now() };
 }
 
 export function Toast() {
@@ -22,7 +29,11 @@ export function Toast() {
   }, [value]);
   return (
     <div class="toast" role="status">
-      {value && <p>{value.text}</p>}
+      {value && (
+        <p>
+          {value.text} {value.link && <a href={value.link.href}>{value.link.text}</a>}
+        </p>
+      )}
     </div>
   );
 }

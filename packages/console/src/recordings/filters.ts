@@ -1,6 +1,6 @@
 import { ImportStatus, type RecordingFilter } from "@downlink/protocol";
 import { boundsOf } from "../time/range.ts";
-import { choiceParam, choicesParam, textParam, timeParam, type Values } from "../url/params.ts";
+import { choiceParam, choicesParam, listParam, textParam, timeParam, type Values } from "../url/params.ts";
 
 export const SORTS = ["start", "duration", "path", "deviceName", "createdAt"] as const;
 
@@ -9,6 +9,8 @@ export const listParams = {
   from: timeParam,
   to: timeParam,
   device: textParam,
+  /** Ids. */
+  devices: listParam,
   status: choicesParam(ImportStatus.options),
   topic: textParam,
   meta: textParam,
@@ -25,6 +27,7 @@ export function toFilter(values: ListValues, projectId: string, nowMs: number): 
     projectId,
     ...boundsOf(values, nowMs),
     ...(values.device && { deviceName: values.device }),
+    ...(values.devices.length > 0 && { deviceIds: [...values.devices] }),
     ...(values.status.length > 0 && { importStatus: [...values.status] }),
     ...(values.topic && { topic: values.topic }),
     ...(values.meta && { metadataQuery: values.meta }),
@@ -49,6 +52,9 @@ export function activeFilters(
       ? [{ name: "time", text: `${values.from || "…"} – ${values.to || "now"}`, without: { from: "", to: "" } }]
       : []),
     ...texts.flatMap(([key, name]) => (values[key] ? [{ name, text: values[key], without: { [key]: "" } }] : [])),
+    ...(values.devices.length > 0
+      ? [{ name: "devices", text: `${values.devices.length} devices`, without: { devices: [] } }]
+      : []),
     ...(values.status.length > 0 ? [{ name: "status", text: values.status.join(", "), without: { status: [] } }] : []),
   ];
 }

@@ -6,6 +6,7 @@ import { queryKey } from "../api/query-key.ts";
 import { useQuery } from "../api/use-query.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
 import { statusText } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
@@ -72,6 +73,9 @@ function FilterBar({ values, set }: Pick<Params, "values" | "set">) {
       <div class="row">
         <TypedFilter label="Path contains" value={values.path} onChange={(path) => set({ path })} isSearch />
         <TypedFilter label="Device" value={values.device} onChange={(device) => set({ device })} />
+        {values.devices.length > 0 && (
+          <Button text={`✕ ${formatCount(values.devices.length)} devices`} onClick={() => set({ devices: [] })} />
+        )}
         <TypedFilter label="Topic" value={values.topic} onChange={(topic) => set({ topic })} />
         <TypedFilter label="Metadata, as key:value" value={values.meta} onChange={(meta) => set({ meta })} />
         <fieldset class="row statuses">

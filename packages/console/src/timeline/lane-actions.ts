@@ -4,8 +4,8 @@ import type { LaneState } from "./lane-state.ts";
 import { nextEdge } from "./runs.ts";
 import { msAt, reveal, shareOf, zoomAbout } from "./view.ts";
 
-/** The actions on the selection, or on what is at the cursor. */
-export type Act = "inspect" | "open" | "import" | "event";
+/** The actions on the selection, or on what is at the cursor; `clear` ends both. */
+export type Act = "inspect" | "open" | "import" | "event" | "clear";
 
 export interface Lane {
   readonly state: LaneState;
@@ -40,8 +40,8 @@ export function pressKey(key: Key, lane: Lane): boolean {
       return true;
     }
     case "clear":
-      if (state.selection.value === undefined) return false;
       state.selection.value = undefined;
+      onAct("clear");
       return true;
     default:
       onAct(action!.kind as Act);

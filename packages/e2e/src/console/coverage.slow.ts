@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { api } from "@downlink/protocol";
 import type { Page } from "playwright-core";
 import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
@@ -31,7 +32,7 @@ test("what is on a robot alone is seen in its lane, asked for there, and seen to
   const inspector = page.getByRole("region", { name: "At the cursor" });
   await inspector.getByText(/1 on the device only/).waitFor();
   await inspector.getByRole("link", { name: "run-1.mcap" }).waitFor();
-  await inspector.getByRole("button", { name: "Import 1" }).click();
+  await inspector.getByRole("button", { name: /^Import 1 \(/ }).click();
   await page.getByRole("menuitem", { name: "Import, first" }).click();
   await page.getByText("1 requested.").waitFor();
   await page.reload();
@@ -125,6 +126,76 @@ test("dragging pans, Ctrl with the wheel zooms at the pointer, Shift selects, an
   await page.keyboard.up("Shift");
   await page.locator(".lane-selection").waitFor();
   await page.keyboard.press("Escape");
+  assert.deepEqual(complaints, []);
+});
+
+const COUNT = 71;
+
+/** Opens the coverage of the robot and of 70 devices without data, and selects all of them. */
+async function selectAll(t: Parameters<typeof startConsole>[0]) {
+  const { open, cloud } = await startConsole(t, { files });
+  const { admin } = cloud();
+  for (let number = 1; number < COUNT; number++) await admin.call(api.devices.create, { name: `z-${number}` });
+  const { page, complaints } = await open(`/coverage?${RANGE}&row=4`);
+  await page.getByRole("region", { name: `Coverage of ${COUNT} devices` }).waitFor();
+  const [first, last] = [await placeAt(page, 0.05), await placeAt(page, 0.9)];
+  await page.keyboard.down("Shift");
+  await page.mouse.move(first.x, first.y - 12);
+  await page.mouse.down();
+  await page.mouse.move(last.x, last.y - 12 + 4 * (COUNT - 1), { steps: 5 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const inspector = page.getByRole("region", { name: "At the cursor" });
+  await inspector.getByText(`${COUNT} devices`).waitFor();
+  await inspector.getByText(/^3 on the device only/).waitFor();
+  return { admin, page, complaints, inspector };
+}
+
+test("an import of much is named with its size and asked about first, and the selection outlives a reload", {
+  skip,
+}, async (t) => {
+  const { page, complaints, inspector } = await selectAll(t);
+  await page.route("**/v1/data/coverage-grid**", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({
+      response: answer,
+      body: (await answer.text()).replace(/"bytes":\d+/g, '"bytes":200000000000'),
+    });
+  });
+  await page.reload(); // the address has the selection
+  await inspector.getByRole("button", { name: "Import 3 (400 GB)" }).click();
+  await page.getByRole("menuitem", { name: "Import, first" }).click();
+  const question = page.getByRole("dialog", { name: "Import 3 (400 GB)?" });
+  await question.getByText("over their own links").waitFor();
+  assert.deepEqual(await findBarriers(page), []);
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await page.unroute("**/v1/data/coverage-grid**");
+  assert.deepEqual(complaints, []);
+});
+
+test("a selection is whole, however many devices it has: opened, there again after Back, imported and marked", {
+  skip,
+}, async (t) => {
+  const { admin, page, complaints, inspector } = await selectAll(t);
+  await inspector.getByRole("link", { name: "Open" }).click();
+  await page.getByRole("button", { name: `✕ ${COUNT} devices` }).waitFor();
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: /\.mcap$/ }).count(), 3);
+  await page.goBack();
+  await inspector.getByText(`${COUNT} devices`).waitFor();
+  await page.locator(".lane-selection").waitFor();
+  await inspector.getByRole("button", { name: /^Import 3 \(/ }).click();
+  await page.getByRole("menuitem", { name: "Import, first" }).click();
+  await page.getByText("3 requested.").waitFor();
+  await page.getByRole("link", { name: "See the queue" }).waitFor();
+
+  await inspector.getByRole("link", { name: "Event" }).click();
+  const dialog = page.getByRole("dialog", { name: "Mark an event" });
+  await dialog.getByText(`An event on each of ${COUNT} devices`).waitFor();
+  await dialog.getByRole("button", { name: "Mark", exact: true }).click();
+  await page.getByText(`${COUNT} events were marked.`).waitFor();
+  const marked = await admin.call(api.events.list, { limit: 2000 });
+  assert.equal(new Set(marked.map(({ deviceId }) => deviceId)).size, COUNT);
   assert.deepEqual(complaints, []);
 });
 
