@@ -1,4 +1,5 @@
 import type { CallInput, Operation, Output } from "@downlink/protocol";
+import { type QueryKey, QueryObserver } from "@tanstack/query-core";
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { client } from "./client.ts";
 import { explainFailure, type Failure } from "./failure.ts";
@@ -104,8 +105,13 @@ function useWanted<O extends Operation>(operation: O, { inputOf, wanted, isEnabl
   const identity = keys.map(([, text]) => text).join();
   useEffect(() => {
     if (!isEnabled) return;
+    const release = holdQueries(keys);
+    const unwatch = watchList(operation, { again, renew });
     again();
-    return watchList(operation, { again, renew });
+    return () => {
+      unwatch();
+      release();
+    };
   }, [operation.path, identity, isEnabled, signIns.value]);
   const show = () => {
     setMoved(undefined);
@@ -113,6 +119,14 @@ function useWanted<O extends Operation>(operation: O, { inputOf, wanted, isEnabl
   };
   const isLoading = keys.some((key) => queries.getQueryState(key)?.fetchStatus === "fetching");
   return { again, failure, isLoading, moved: moved?.list === list ? { newCount: moved.newCount, show } : undefined };
+}
+
+/** Keeps answers for as long as a list shows them: without an observer they are forgotten after five minutes. */
+function holdQueries(keys: readonly QueryKey[]): () => void {
+  const held = keys.map((queryKey) => new QueryObserver(queries, { queryKey, enabled: false }).subscribe(() => {}));
+  return () => {
+    for (const release of held) release();
+  };
 }
 
 /** Asks again for pages that are here, and gives their rows the new contents in their places. */
