@@ -3,12 +3,12 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { client } from "../api/client.ts";
 import { explainFailure, type Failure } from "../api/failure.ts";
 import { noteOutcome } from "../api/queries.ts";
+import { fromBase64 } from "../parts/from-base64.ts";
 import type { ChangingSource } from "../timeline/lane-state.ts";
 import type { Strip } from "../timeline/paint-row.ts";
 import { planStrips } from "../timeline/strips.ts";
 import { TileStore } from "../timeline/tile-store.ts";
 import { startNsOf, TILE_BINS, TILE_ROWS, type TileKey, tilesFor, type Window } from "../timeline/tiles.ts";
-import { decodeCells } from "./decode-cells.ts";
 
 /** The cells of one tile, by the id of their device. */
 type Tile = ReadonlyMap<string, Uint8Array>;
@@ -98,5 +98,5 @@ export class GridSource implements ChangingSource {
 }
 
 function toTile({ devices }: CoverageGrid): Tile {
-  return new Map(devices.map(({ id, cells }) => [id, decodeCells(cells)]));
+  return new Map(devices.map(({ id, cells }) => [id, fromBase64(cells)]));
 }

@@ -1,4 +1,5 @@
 import { bulkLimits, type CoverageGrid, MAX_SELECTED_DEVICES } from "@downlink/protocol";
+import { STATE_WORDS } from "../timeline/state-words.ts";
 import type { Span } from "../timeline/view.ts";
 
 export type DeviceSums = CoverageGrid["devices"][number];
@@ -13,22 +14,18 @@ export function binsOf({ startNs, endNs }: Span): { start: bigint; binNs: number
   return { start: startNs, binNs: Number((lengthNs + bins - 1n) / bins), bins: Number(bins) };
 }
 
-const STATES = [
-  ["failed", "failed"],
-  ["onItsWay", "on its way"],
-  ["edgeOnly", "on the device only"],
-  ["imported", "imported"],
-] as const;
+const STATES = ["failed", "onItsWay", "edgeOnly", "imported"] as const;
 
 /** The states of recordings whose data is not here, and is not on its way. */
 const WANTED = ["failed", "edgeOnly"] as const;
 
 /** Returns the sums of several devices, by state, of those states that there are. */
 export function addUp(given: readonly DeviceSums[]): { text: string; recordings: number; bytes: number }[] {
-  return STATES.map(([state, text]) => ({ text, ...sumOf(given, [state]) })).filter(({ recordings }) => recordings > 0);
+  const all = STATES.map((state) => ({ text: STATE_WORDS[state], ...sumOf(given, [state]) }));
+  return all.filter(({ recordings }) => recordings > 0);
 }
 
-function sumOf(given: readonly DeviceSums[], states: readonly (typeof STATES)[number][0][]) {
+function sumOf(given: readonly DeviceSums[], states: readonly (typeof STATES)[number][]) {
   const all = given.flatMap((device) => states.map((state) => device[state]));
   return {
     recordings: all.reduce((sum, { recordings }) => sum + recordings, 0),

@@ -75,12 +75,10 @@ function appearance() {
   return [...themes, ...zones];
 }
 
-interface AccountDoes {
-  readonly onKeys: () => void;
-  readonly route: (path: string) => void;
-}
-
-function account(me: Me | undefined, { onKeys, route }: AccountDoes) {
+function account(
+  me: Me | undefined,
+  { onKeys, route }: Pick<TopBarProps, "onKeys"> & Pick<ReturnType<typeof useLocation>, "route">,
+) {
   return [
     { text: "Settings", onChoose: () => route("/settings") },
     ...(mayCall(me, sites.list) ? [{ text: "Sites", onChoose: () => route("/sites") }] : []),

@@ -8,9 +8,8 @@ import { type UrlParams, useParams } from "../url/use-params.ts";
 import { DoneTab } from "./done-tab.tsx";
 import { FailedTab } from "./failed-tab.tsx";
 import "./imports.css";
-import { importsParams } from "./imports-params.ts";
 import { ProcessingTab } from "./processing-tab.tsx";
-import { countText, type Imports, useImports } from "./queries.ts";
+import { countText, type Imports, importsParams, useImports } from "./queries.ts";
 import { QueueTab } from "./queue-tab.tsx";
 import { UnreadableTab } from "./unreadable-tab.tsx";
 

@@ -8,7 +8,17 @@ import {
 } from "@downlink/protocol";
 import { useEffect, useState } from "preact/hooks";
 import { type Query, useQuery } from "../api/use-query.ts";
-import type { ImportsTab } from "./imports-params.ts";
+import { choiceParam, textParam } from "../url/params.ts";
+
+const TABS = ["queue", "processing", "failed", "unreadable", "done"] as const;
+type ImportsTab = (typeof TABS)[number];
+
+/** The parameters in the address of the page of imports. `reason` is the code of what an import waits for, or why it failed. */
+export const importsParams = {
+  tab: choiceParam(TABS, "queue"),
+  device: textParam,
+  reason: textParam,
+};
 
 /** So many of each are shown; the counts beside the tabs go no further. */
 export const SHOWN = 200;

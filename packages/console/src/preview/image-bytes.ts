@@ -1,3 +1,4 @@
+import { fromBase64 } from "../parts/from-base64.ts";
 import { DecodeError, isNumberArray, partOf, type Value } from "./decoders/value.ts";
 import { previewLimits } from "./limits.ts";
 
@@ -25,16 +26,16 @@ export function findImage(message: Value): EncodedImage {
 }
 
 function bytesOf(data: Value | undefined): Uint8Array {
-  if (typeof data === "string") return fromBase64(data);
+  if (typeof data === "string") return readBase64(data);
   if (data instanceof Uint8Array) return data;
   if (isNumberArray(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   if (Array.isArray(data)) return Uint8Array.from(data as number[]);
   throw new DecodeError("The message has no bytes of a picture.");
 }
 
-function fromBase64(text: string): Uint8Array {
+function readBase64(text: string): Uint8Array {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return fromBase64(text);
   } catch (cause) {
     throw new DecodeError("The picture is not in base 64.", { cause });
   }

@@ -15,6 +15,8 @@ import { InboxTokenList, SiteTokenList } from "./site-tokens.tsx";
 import "./sites.css";
 
 const HEALTH_MS = 15_000;
+/** The machines of such sites call with tokens. */
+const TYPES_WITH_TOKENS: ReadonlySet<SiteType> = new Set(["edge", "self-hosted"]);
 
 /** Shows one site: its state, its purpose, its tokens, and the rules for the files in a bucket. */
 export function SitePage() {
@@ -37,17 +39,13 @@ export function SitePage() {
       {site && me && (
         <>
           <SiteFacts {...{ site, me }} />
-          {hasTokens(site) && mayCall(me, siteTokens.list) && <SiteTokenList {...{ site, me }} />}
+          {TYPES_WITH_TOKENS.has(site.type) && mayCall(me, siteTokens.list) && <SiteTokenList {...{ site, me }} />}
           {site.type === "byob" && mayCall(me, inboxTokens.list) && <InboxTokenList {...{ site, me }} />}
           {site.type === "byob" && <PathPolicy {...{ site, me }} />}
         </>
       )}
     </div>
   );
-}
-
-function hasTokens({ type }: Site): boolean {
-  return type === "edge" || type === "self-hosted";
 }
 
 function Actions({ site, me }: { site: Site; me: Me }) {

@@ -1,42 +1,49 @@
-import { type Capability, EVERY_CAPABILITY } from "@downlink/protocol";
+import { type Capability, EVERY_CAPABILITY, type Me } from "@downlink/protocol";
+import { may } from "../../api/me.ts";
 import { Button } from "../../parts/button.tsx";
 import { toggleIn } from "../../parts/selection.ts";
 import { capabilityGroups, PRESET_NAMES, PRESETS, type Preset, presetOf, VERBS } from "./capability-groups.ts";
 
 export type Granted = readonly (Capability | typeof EVERY_CAPABILITY)[];
 
+/** Returns a usual set, without what the user does not hold and can therefore not give. */
+export function grantedBy(preset: Preset, me: Me): Granted {
+  return preset === "full" ? [EVERY_CAPABILITY] : presetOf(preset).filter((one) => may(me, one));
+}
+
 interface MatrixProps {
+  readonly me: Me;
   readonly granted: Granted;
-  /** Whether the user holds the capability, and can therefore give it. */
-  readonly mayGrant: (capability: Capability | typeof EVERY_CAPABILITY) => boolean;
   readonly onChange: (granted: Granted) => void;
 }
 
 /** Chooses what a key may do: one of the usual sets, or each thing by itself. */
-export function CapabilityMatrix({ granted, mayGrant, onChange }: MatrixProps) {
-  const isFull = granted.includes(EVERY_CAPABILITY);
-  const choose = (preset: Preset) =>
-    onChange(preset === "full" ? [EVERY_CAPABILITY] : presetOf(preset).filter(mayGrant));
+export function CapabilityMatrix({ me, granted, onChange }: MatrixProps) {
+  const offered = PRESETS.filter((preset) => preset !== "full" || me.capabilities.includes(EVERY_CAPABILITY));
   return (
     <fieldset class="stack">
       <legend>What it may do</legend>
       <div class="row">
-        {PRESETS.filter((preset) => preset !== "full" || mayGrant(EVERY_CAPABILITY)).map((preset) => (
+        {offered.map((preset) => (
           <Button
             key={preset}
             text={PRESET_NAMES[preset]}
             class="small"
-            aria-pressed={isSame(granted, preset === "full" ? [EVERY_CAPABILITY] : presetOf(preset).filter(mayGrant))}
-            onClick={() => choose(preset)}
+            aria-pressed={isSame(granted, grantedBy(preset, me))}
+            onClick={() => onChange(grantedBy(preset, me))}
           />
         ))}
       </div>
-      {isFull ? <p>Everything, also what later versions add.</p> : <Cells {...{ granted, mayGrant, onChange }} />}
+      {granted.includes(EVERY_CAPABILITY) ? (
+        <p>Everything, also what later versions add.</p>
+      ) : (
+        <Cells {...{ me, granted, onChange }} />
+      )}
     </fieldset>
   );
 }
 
-function Cells({ granted, mayGrant, onChange }: MatrixProps) {
+function Cells({ me, granted, onChange }: MatrixProps) {
   const toggle = (capability: Capability) => onChange(toggleIn(granted, capability));
   return (
     <section class="matrix" aria-label="Capabilities">
@@ -58,7 +65,7 @@ function Cells({ granted, mayGrant, onChange }: MatrixProps) {
               {VERBS.map((verb) => (
                 <td key={verb}>
                   {byVerb[verb] && (
-                    <Cell {...{ capability: byVerb[verb], granted, toggle }} isDisabled={!mayGrant(byVerb[verb])} />
+                    <Cell {...{ capability: byVerb[verb], granted, toggle }} isDisabled={!may(me, byVerb[verb])} />
                   )}
                 </td>
               ))}

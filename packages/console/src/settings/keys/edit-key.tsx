@@ -1,6 +1,5 @@
-import { type ApiKey, apiKeys, type Capability, EVERY_CAPABILITY, type Me } from "@downlink/protocol";
+import { type ApiKey, apiKeys, type Me } from "@downlink/protocol";
 import { useState } from "preact/hooks";
-import { may } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { TextField } from "../../parts/text-field.tsx";
@@ -18,8 +17,6 @@ export function EditKey({ me, apiKey, onClose }: EditProps) {
   const [name, setName] = useState(apiKey.name);
   const [granted, setGranted] = useState<Granted>(apiKey.capabilities as Granted);
   const { run, isRunning, failure } = useChange(apiKeys.update, apiKeys.list);
-  const mayGrant = (one: Capability | typeof EVERY_CAPABILITY) =>
-    one === EVERY_CAPABILITY ? me.capabilities.includes(one) : may(me, one);
   const change = async () => {
     if (!(await run({ id: apiKey.id, name, capabilities: [...granted] }))) return;
     toast("The key is changed.");
@@ -35,7 +32,7 @@ export function EditKey({ me, apiKey, onClose }: EditProps) {
       isWide
     >
       <TextField label="Name" value={name} onChange={setName} maxLength={100} required />
-      <CapabilityMatrix {...{ granted, mayGrant, onChange: setGranted }} />
+      <CapabilityMatrix {...{ me, granted, onChange: setGranted }} />
     </FormDialog>
   );
 }

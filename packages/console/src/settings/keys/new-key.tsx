@@ -1,13 +1,11 @@
-import { apiKeys, type Capability, EVERY_CAPABILITY, type Me } from "@downlink/protocol";
+import { apiKeys, type Me } from "@downlink/protocol";
 import { useState } from "preact/hooks";
-import { may } from "../../api/me.ts";
 import { useChange } from "../../api/use-change.ts";
 import { ProjectChoices } from "../../parts/choices.tsx";
 import { ExpiryField, expiryOf } from "../../parts/expiry-field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { TextField } from "../../parts/text-field.tsx";
-import { presetOf } from "./capability-groups.ts";
-import { CapabilityMatrix, type Granted } from "./capability-matrix.tsx";
+import { CapabilityMatrix, type Granted, grantedBy } from "./capability-matrix.tsx";
 
 interface NewProps {
   readonly me: Me;
@@ -17,10 +15,8 @@ interface NewProps {
 
 /** Makes a key. Users can give it only capabilities that they hold. */
 export function NewKey({ me, onMade, onClose }: NewProps) {
-  const mayGrant = (one: Capability | typeof EVERY_CAPABILITY) =>
-    one === EVERY_CAPABILITY ? me.capabilities.includes(one) : may(me, one);
   const [name, setName] = useState("");
-  const [granted, setGranted] = useState<Granted>(presetOf("read").filter(mayGrant));
+  const [granted, setGranted] = useState<Granted>(grantedBy("read", me));
   const [projectIds, setProjectIds] = useState<readonly string[]>([]);
   const [days, setDays] = useState("");
   const { run, isRunning, failure } = useChange(apiKeys.create, apiKeys.list);
@@ -46,7 +42,7 @@ export function NewKey({ me, onMade, onClose }: NewProps) {
         maxLength={100}
         required
       />
-      <CapabilityMatrix {...{ granted, mayGrant, onChange: setGranted }} />
+      <CapabilityMatrix {...{ me, granted, onChange: setGranted }} />
       <ProjectChoices
         ofNone={
           me.isLimited ? "Choose at least one: you see no others." : "None chosen: every project, also later ones."
