@@ -3,7 +3,7 @@ import { pagePath } from "../url/project.ts";
 interface PathProps {
   readonly path: string;
   /** The recording of the file, once there is one. */
-  readonly recordingId: string | undefined;
+  readonly recordingId?: string | undefined;
   readonly projectId: string;
 }
 

@@ -13,6 +13,7 @@ import { formatDuration } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
 import { Answer } from "./answer.tsx";
 import { canSalvage, groupUnreadable, type UnreadableGroup } from "./group-unreadable.ts";
+import { ImportPath } from "./import-cells.tsx";
 import { SHOWN } from "./queries.ts";
 import { SomeRows } from "./some-rows.tsx";
 
@@ -62,9 +63,7 @@ function Row({ file, projectId }: { file: EdgeFile; projectId: string }) {
   const { path, device, size, modifiedAt, reason, salvage } = file;
   return (
     <li>
-      <span class="cut import-path" title={path}>
-        {path}
-      </span>
+      <ImportPath {...{ path, projectId }} />
       <span class="cut">{device ? <a href={pagePath(projectId, "devices", device.name)}>{device.name}</a> : "—"}</span>
       <span class="number">{formatBytes(size)}</span>
       <span class="muted">

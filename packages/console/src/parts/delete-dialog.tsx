@@ -2,9 +2,7 @@ import type { CallInput, Operation, Output } from "@downlink/protocol";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
-import { Button } from "./button.tsx";
-import { Dialog } from "./dialog.tsx";
-import { Failed } from "./failed.tsx";
+import { FormDialog } from "./form-dialog.tsx";
 import { TextField } from "./text-field.tsx";
 import { toast } from "./toast.tsx";
 
@@ -28,32 +26,25 @@ interface DeleteProps<O extends Operation> {
 /** Asks before an operation that takes something away, and says in place why it was refused. The button names the deed. */
 export function DeleteDialog<O extends Operation>(props: DeleteProps<O>) {
   const { operation, input, stale, title, deed, done, typedName, children, onClose, onDone } = props;
-  const { run, failure } = useChange(operation, ...stale);
+  const { run, isRunning, failure } = useChange(operation, ...stale);
   const [typed, setTyped] = useState("");
-  const isReady = typedName === undefined || typed === typedName;
-  const go = async (event: { preventDefault(): void }) => {
-    event.preventDefault();
-    const answer = isReady ? await run(input) : undefined;
+  const go = async () => {
+    const answer = await run(input);
     if (answer === undefined) return;
     if (done !== undefined) toast(typeof done === "string" ? done : done(answer));
     onClose();
     onDone?.();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void go(event)}>
-        {children}
-        {typedName !== undefined && (
-          <TextField label={`Type ${typedName} to go on`} value={typed} onChange={setTyped} autoComplete="off" />
-        )}
-        {failure && <Failed failure={failure} />}
-        <div class="dialog-actions">
-          <Button text="Cancel" onClick={onClose} />
-          <button type="submit" class="danger" disabled={!isReady}>
-            {deed}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      {...{ title, deed, isRunning, failure, onClose, onSubmit: go }}
+      isDisabled={typedName !== undefined && typed !== typedName}
+      isDangerous
+    >
+      {children}
+      {typedName !== undefined && (
+        <TextField label={`Type ${typedName} to go on`} value={typed} onChange={setTyped} autoComplete="off" />
+      )}
+    </FormDialog>
   );
 }

@@ -1,17 +1,13 @@
 import type { ComponentChildren } from "preact";
-import type { Failure } from "../api/failure.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Failed } from "./failed.tsx";
-import { SubmitButton } from "./submit-button.tsx";
+import { SubmitButton, type SubmitProps } from "./submit-button.tsx";
 
-interface FormProps {
+interface FormProps extends Omit<SubmitProps, "text"> {
   readonly title: string;
   /** The verb on the button. */
   readonly deed: string;
-  readonly isRunning: boolean;
-  readonly failure: Failure | undefined;
-  readonly isDisabled?: boolean;
   readonly isWide?: boolean;
   readonly onSubmit: () => unknown;
   readonly onClose: () => void;
@@ -19,8 +15,7 @@ interface FormProps {
 }
 
 /** A form over the page. It stays as it was typed until it was accepted, and says in place why it was not. */
-export function FormDialog(props: FormProps) {
-  const { title, deed, isRunning, failure, isDisabled = false, isWide = false, onSubmit, onClose, children } = props;
+export function FormDialog({ title, deed, isWide = false, onSubmit, onClose, children, ...button }: FormProps) {
   const submit = (event: { preventDefault(): void }) => {
     event.preventDefault();
     onSubmit();
@@ -29,10 +24,10 @@ export function FormDialog(props: FormProps) {
     <Dialog {...{ title, onClose, isWide }}>
       <form class="stack" onSubmit={submit}>
         {children}
-        {failure && <Failed failure={failure} />}
+        {button.failure && <Failed failure={button.failure} />}
         <div class="dialog-actions">
           <Button text="Cancel" onClick={onClose} />
-          <SubmitButton {...{ isRunning, failure, isDisabled }} text={deed} />
+          <SubmitButton {...button} text={deed} />
         </div>
       </form>
     </Dialog>

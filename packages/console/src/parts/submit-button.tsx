@@ -5,19 +5,21 @@ import { Failed } from "./failed.tsx";
 
 const SECOND_MS = 1000;
 
-interface SubmitProps {
+export interface SubmitProps {
   readonly text: string;
   readonly isRunning: boolean;
   /** The failure of the last try. The button waits as long as the service asks. */
   readonly failure: Failure | undefined;
   readonly isDisabled?: boolean;
+  /** Whether the form takes something away. */
+  readonly isDangerous?: boolean;
 }
 
 /** The button that sends a form: not twice at once, and not before the wait that the service asks for is over. */
-export function SubmitButton({ text, isRunning, failure, isDisabled = false }: SubmitProps) {
+export function SubmitButton({ text, isRunning, failure, isDisabled = false, isDangerous = false }: SubmitProps) {
   const left = useWait(failure);
   return (
-    <button type="submit" class="primary" disabled={isRunning || isDisabled || left > 0}>
+    <button type="submit" class={isDangerous ? "danger" : "primary"} disabled={isRunning || isDisabled || left > 0}>
       {left > 0 ? `Wait ${left} s` : text}
     </button>
   );

@@ -62,10 +62,8 @@ export function RecordingsPage() {
   );
 }
 
-type Params = UrlParams<typeof listParams>;
-
 /** Edits the filters of the list. Each stands in the address. */
-function FilterBar({ values, set }: Pick<Params, "values" | "set">) {
+function FilterBar({ values, set }: Pick<ListProps["params"], "values" | "set">) {
   const toggleStatus = (status: ImportStatus) => set({ status: toggleIn(values.status, status) });
   return (
     <search class="stack filter-bar">

@@ -44,11 +44,8 @@ export function WebhookPage() {
   );
 }
 
-function State({
-  webhook: { url, eventTypes, projectId, failingSince, disabledReason, createdAt },
-}: {
-  webhook: Webhook;
-}) {
+function State({ webhook }: { webhook: Webhook }) {
+  const { url, eventTypes, projectId, failingSince, disabledReason, createdAt } = webhook;
   return (
     <>
       {disabledReason && (
