@@ -1,5 +1,8 @@
-import { formatTimestamp } from "@downlink/protocol";
+import { type Device, type Event, formatTimestamp, type Recording } from "@downlink/protocol";
 import type { Int8 } from "./statement.ts";
+
+/** An answer that names each field of the contract, so that a new field does not compile until the reference reads it too. */
+type Answer<T> = { readonly [K in keyof T]-?: unknown };
 
 export function time(ns: Int8): string {
   return formatTimestamp(BigInt(ns));
@@ -30,7 +33,7 @@ export const DEVICE_COLUMNS = `d.id, d.name, d."projectId", d."orgId", d."retain
   a."leaseExpiresAtNs", a."lastSeenAtNs", a."agentVersion", a.facts, a."clonedAtNs", a.status`;
 export const DEVICE_TABLES = `"Device" d LEFT JOIN "Agent" a ON a."deviceId" = d.id`;
 
-export function toDevice(row: DeviceRow): object {
+export function toDevice(row: DeviceRow): Answer<Device> {
   return {
     id: row.id,
     name: row.name,
@@ -80,7 +83,7 @@ export const EVENT_COLUMNS = `e.id, e."projectId", e."startNs", e."endNs", e."de
   e."createdAtNs", e."updatedAtNs", e."eventTypeId", e.properties, e."createdBy"`;
 export const EVENT_TABLES = `"Event" e JOIN "Device" d ON d.id = e."deviceId"`;
 
-export function toEvent(row: EventRow): object {
+export function toEvent(row: EventRow): Answer<Event> {
   return {
     id: row.id,
     projectId: row.projectId,
@@ -130,7 +133,10 @@ export const RECORDING_COLUMNS = `r.id, r."projectId", r.path, r."sizeBytes", r.
 export const RECORDING_TABLES = `"Recording" r LEFT JOIN "Device" d ON d.id = r."deviceId" LEFT JOIN "Site" s ON s.id = r."siteId"
   LEFT JOIN "Site" e ON e.id = r."edgeSiteId" LEFT JOIN "Session" n ON n.id = r."sessionId"`;
 
-export function toRecording(row: RecordingRow): object {
+/** No recording that is measured has one of these fields. */
+type Absent = "location" | "storedDamage" | "unavailable";
+
+export function toRecording(row: RecordingRow): Answer<Omit<Recording, Absent>> {
   return {
     id: row.id,
     projectId: row.projectId,
