@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -40,6 +40,13 @@ test("every address of a page is answered by the page, under a policy that lets 
     assert.doesNotMatch(policy, /unsafe|https?:|\*/);
     assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
   }
+});
+
+test("every page in the list of the console is served at its address", async () => {
+  const routes = readFileSync(join(import.meta.dirname, "../../../../console/src/routes.ts"), "utf8");
+  const paths = Array.from(routes.matchAll(/path: "([^"]+)"/g), ([, path]) => path!);
+  assert.ok(paths.includes("/sites/:id"));
+  for (const path of paths) assert.equal((await get(path)).status, 200, path);
 });
 
 test("a part is kept for ever, comes in the coding that is asked for, and is 404 where it is not there", async () => {
