@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
 import { documentedApi } from "../api.ts";
@@ -24,6 +26,11 @@ const types: readonly (WebhookEventType | "ping")[] = [...webhookEventTypes, "pi
 test("the OpenAPI document has one webhook for each event type, and for `ping`", () => {
   assert.equal(document.openapi, "3.1.0");
   assert.deepEqual(Object.keys(document.webhooks), types);
+});
+
+test("the guide for developers names each event type, and `ping`", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/guides/developer/webhooks.md"), "utf8");
+  for (const type of types) assert.ok(page.includes(`\`${type}\``), type);
 });
 
 for (const type of types)
