@@ -65,8 +65,6 @@ const ALLOWED_COMMENTS = [
 
 /** What the sentences of a document are read without: blocks of code, headings, and the head row of a table. */
 const UNREAD = /^([ \t]*)(```|~~~)[\s\S]*?^\1\2.*$|^#+ .*$|^[ \t]*\|.*\n(?=[ \t]*\|[ :|-]+\|[ \t]*$)/gm;
-/** The last section of CONTRIBUTING.md has still to be rewritten. */
-const RECIPES = /^## Recipes\n[\s\S]*/m;
 /** A row of a table, or a line and those below it up to an empty one, a list item or a row. */
 const BLOCK = /^[ \t]*\|.*|^[ \t]*[^\s|].*(?:\n(?![ \t]*(?:[-*+] |\d+\. |\|))[ \t]*\S.*)*/gm;
 const PLANTED_PROSE = [
@@ -122,7 +120,7 @@ function findInFile(path: string): string[] {
 }
 
 function findSentencesIn(path: string, text: string): string[] {
-  if (path.endsWith(".md")) return findInProse(path === "CONTRIBUTING.md" ? text.replace(RECIPES, "") : text);
+  if (path.endsWith(".md")) return findInProse(text);
   return PLAIN_PACKAGES.test(path) && /\.tsx?$/.test(path) ? findSentences(text) : [];
 }
 

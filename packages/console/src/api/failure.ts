@@ -40,6 +40,12 @@ export function explainFailure(error: unknown): Failure {
   return { ...NO_FACTS, kind: "other", text: sentence(error instanceof Error ? error.message : String(error)) };
 }
 
+/** Explains a failure before the sign-in: a wrong password or a link that was used is no session that ended. */
+export function explainRefusal(error: unknown): Failure {
+  const failure = explainFailure(error);
+  return failure.kind === "signedOut" ? { ...failure, kind: "refused" } : failure;
+}
+
 /** The facts of a failure that the service did not answer. */
 export const NO_FACTS = { code: undefined, requestId: undefined, retryAfterMs: undefined, details: [] } as const;
 const KINDS: Readonly<Record<number, FailureKind>> = {

@@ -1,7 +1,7 @@
 import type { CallInput, Operation, Output } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { client } from "./client.ts";
-import { explainFailure, type Failure } from "./failure.ts";
+import { explainFailure, explainRefusal, type Failure } from "./failure.ts";
 import { plainCall } from "./plain-call.ts";
 import { invalidate, noteOutcome } from "./queries.ts";
 
@@ -19,7 +19,7 @@ export interface Change<O extends Operation> extends Attempts {
 
 /** Calls an operation that changes something; the answers of the `stale` operations are then asked for again. */
 export function useChange<O extends Operation>(operation: O, ...stale: readonly Operation[]): Change<O> {
-  const { attempt, ...attempts } = useAttempts();
+  const { attempt, ...attempts } = useAttempts(explainFailure);
   const run = async (input: CallInput<O>) => {
     const output = await attempt(() => noteOutcome(client.call(operation, input)));
     invalidate(...stale);
@@ -35,17 +35,15 @@ export interface Send extends Attempts {
 
 /** Calls routes that are no operations, before the user is signed in. A refusal does not open the sign-in dialog. */
 export function useSend(): Send {
-  const { attempt, failure, ...attempts } = useAttempts();
+  const { attempt, ...attempts } = useAttempts(explainRefusal);
   return {
     ...attempts,
-    // A wrong password is no session that ended.
-    failure: failure?.kind === "signedOut" ? { ...failure, kind: "refused" } : failure,
     send: (method, path, body) =>
       attempt(async () => ((await plainCall(method, path, body)) ?? {}) as Record<string, unknown>),
   };
 }
 
-function useAttempts() {
+function useAttempts(explain: (error: unknown) => Failure) {
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<Failure | undefined>();
   const attempt = async <T>(call: () => Promise<T>): Promise<T | undefined> => {
@@ -54,7 +52,7 @@ function useAttempts() {
     try {
       return await call();
     } catch (error) {
-      setFailure(explainFailure(error));
+      setFailure(explain(error));
       return undefined;
     } finally {
       setRunning(false);

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { explainFailure, type Failure } from "../api/failure.ts";
+import { explainRefusal, type Failure } from "../api/failure.ts";
 import { plainCall } from "../api/plain-call.ts";
 
 interface Link<T> {
@@ -19,7 +19,7 @@ export function useLink<T>(path: string): Link<T> {
     let isOld = false;
     plainCall("POST", path, { token: secret }).then(
       (seen) => isOld || setLooked({ seen: seen as T, failure: undefined }),
-      (error) => isOld || setLooked({ seen: undefined, failure: explainFailure(error) }),
+      (error) => isOld || setLooked({ seen: undefined, failure: explainRefusal(error) }),
     );
     return () => {
       isOld = true;

@@ -121,7 +121,7 @@ test("a removed member is signed out at once", { skip }, async (t) => {
   await page.getByRole("gridcell", { name: "ada@example.org", exact: true }).waitFor({ state: "detached" });
   assert.equal((await ada.page.request.get(`${url}/v1/me`)).status(), 401);
   await ada.page.reload();
-  await ada.page.getByRole("dialog", { name: "Sign in" }).waitFor();
+  await ada.page.getByRole("heading", { name: "Sign in to Downlink" }).waitFor();
   assert.deepEqual([...complaints, ...ada.complaints], []);
 });
 
