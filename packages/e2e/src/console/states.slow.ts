@@ -106,10 +106,10 @@ test("a part that is gone for a new version says so, and one that is gone for no
   await page.getByRole("link", { name: "Events" }).click();
   const banner = page.getByRole("status");
   await banner.filter({ hasText: "A part of this page could not be loaded." }).waitFor();
+  await page.getByRole("link", { name: "run-1.mcap" }).waitFor(); // the page before stays
   await page.route("**/", (route) => route.fulfill({ body: "<script type=module src=/assets/index-new.js></script>" }));
   await page.getByRole("link", { name: "Datasets" }).click();
   await banner.filter({ hasText: "A new version of these pages is here." }).waitFor();
-  await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
 });
 
 test("a session that ends in the middle of typing loses nothing of what was typed", { skip }, async (t) => {
@@ -252,7 +252,7 @@ test("whoever signs out without reaching the service reads that the session goes
   await page.getByRole("link", { name: "run-1.mcap" }).waitFor();
   await page.unroute("**/v1/session");
   await signOut();
-  await page.getByRole("dialog", { name: "Sign in" }).waitFor();
+  await page.getByRole("heading", { name: "Sign in to Downlink" }).waitFor();
   assert.equal(await page.getByRole("link", { name: "run-1.mcap" }).count(), 0, "nothing of before is shown");
   assert.deepEqual(complaints, []);
 });
