@@ -163,9 +163,9 @@ test("an import of much is named with its size and asked about first, and the se
     });
   });
   await page.reload(); // the address has the selection
-  await inspector.getByRole("button", { name: "Import 3 (28.4 TB)" }).click();
+  await inspector.getByRole("button", { name: "Import 3 (28 TB)" }).click();
   await page.getByRole("menuitem", { name: "Import, first" }).click();
-  const question = page.getByRole("dialog", { name: "Import 3 (28.4 TB)?" });
+  const question = page.getByRole("dialog", { name: "Import 3 (28 TB)?" });
   await question.getByText("over their own links").waitFor();
   assert.deepEqual(await findBarriers(page), []);
   await question.getByRole("button", { name: "Cancel" }).click();

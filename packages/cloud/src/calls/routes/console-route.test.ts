@@ -44,7 +44,7 @@ test("every address of a page is answered by the page, under a policy that lets 
 
 test("every page in the list of the console is served at its address", async () => {
   const routes = readFileSync(join(import.meta.dirname, "../../../../console/src/routes.ts"), "utf8");
-  const paths = Array.from(routes.matchAll(/path: "([^"]+)"/g), ([, path]) => path!);
+  const paths = Array.from(routes.matchAll(/page\(\s*"([^"]+)"/g), ([, path]) => path!);
   assert.ok(paths.includes("/sites/:id"));
   for (const path of paths) assert.equal((await get(path)).status, 200, path);
 });

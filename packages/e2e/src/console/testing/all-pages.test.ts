@@ -9,8 +9,12 @@ const ROUTES = join(import.meta.dirname, "../../../../console/src/routes.ts");
 const LEFT_OUT = ["/settings", "/settings/projects", "/settings/account"];
 
 test("every page of the console that needs no id is among those that are looked at and measured", () => {
-  const routes = readFileSync(ROUTES, "utf8").matchAll(/path: (inProject\()?"([^"]+)"/g);
-  const paths = Array.from(routes, ([, isInProject, path]) => (isInProject ? `/p/prj_1/${path}` : path!));
+  const text = readFileSync(ROUTES, "utf8");
+  const main = Array.from(text.matchAll(/segment: "([^"]+)"/g), ([, segment]) => `/p/prj_1/${segment}`);
+  const others = Array.from(text.matchAll(/page\(\s*(inProject\()?"([^"]+)"/g), ([, isInProject, path]) =>
+    isInProject ? `/p/prj_1/${path}` : path!,
+  );
+  const paths = [...main, ...others];
   const needNoId = paths.filter((path) => !path.includes(":") && !LEFT_OUT.includes(path));
   assert.deepEqual(
     allPages("prj_1")
