@@ -21,13 +21,12 @@ interface StatusBadgeProps {
   readonly status: ImportStatus;
   /** The stored data is not what was imported. */
   readonly isDamaged?: boolean;
-  readonly title?: string | undefined;
 }
 
-export function StatusBadge({ status, isDamaged = false, title }: StatusBadgeProps) {
+export function StatusBadge({ status, isDamaged = false }: StatusBadgeProps) {
   const isAtRest = status === "complete" || status === "failed";
   const { text, sign, tone } = isDamaged && isAtRest ? { ...STATUSES.failed, text: "damaged" } : STATUSES[status];
-  return <Badge {...{ text, sign, tone, title }} />;
+  return <Badge {...{ text, sign, tone }} />;
 }
 
 interface BadgeProps {

@@ -23,7 +23,19 @@ export function columnsOf(projectId: string, zone: string): readonly Column<Reco
       isNumber: true,
       cell: ({ start, end }) => formatDuration(end - start),
     },
-    { name: "Device", width: "minmax(90px, 1fr)", sort: "deviceName", cell: ({ device }) => device?.name ?? "—" },
+    {
+      name: "Device",
+      width: "minmax(90px, 1fr)",
+      sort: "deviceName",
+      cell: ({ device }) =>
+        device ? (
+          <a href={pagePath(projectId, "devices", device.name)} tabIndex={-1}>
+            {device.name}
+          </a>
+        ) : (
+          "—"
+        ),
+    },
     {
       name: "Path",
       width: "minmax(180px, 3fr)",
@@ -38,16 +50,19 @@ export function columnsOf(projectId: string, zone: string): readonly Column<Reco
     { name: "Size", width: "72px", isNumber: true, narrow: "sub-end", cell: ({ size }) => formatBytes(size) },
     {
       name: "Status",
-      width: "124px",
+      width: "minmax(124px, 1.5fr)",
       narrow: "end",
       cell: ({ importStatus, storedDamage, failure }) => (
-        <StatusBadge status={importStatus} isDamaged={storedDamage !== undefined} title={failure?.text} />
+        <span class="cut" title={failure?.text}>
+          <StatusBadge status={importStatus} isDamaged={storedDamage !== undefined} />
+          {failure && <span class="status-reason muted"> {failure.text}</span>}
+        </span>
       ),
     },
     {
       name: "Session",
       width: "minmax(60px, 1fr)",
-      cell: ({ sessionKey, sessionId }) => sessionKey ?? (sessionId ? "yes" : "—"),
+      cell: ({ sessionKey, sessionId }) => sessionKey ?? (sessionId ? "without a key" : "—"),
     },
   ];
 }

@@ -1,4 +1,10 @@
-import { ImportStatus, type Recording, type RecordingFilter, recordings } from "@downlink/protocol";
+import {
+  ImportStatus,
+  type Recording,
+  type RecordingFilter,
+  type RecordingSummary,
+  recordings,
+} from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
@@ -10,10 +16,20 @@ import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
+import type { Amount } from "../parts/large-deed.tsx";
 import { MovedNote } from "../parts/moved-note.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { RangePicker } from "../parts/range-picker.tsx";
-import { everything, extend, isEmpty, nothing, toggle, toggleIn, useSelection } from "../parts/selection.ts";
+import {
+  everything,
+  extend,
+  isEmpty,
+  nothing,
+  type Selection,
+  toggle,
+  toggleIn,
+  useSelection,
+} from "../parts/selection.ts";
 import { Table } from "../parts/table.tsx";
 import { TypedFilter } from "../parts/typed-filter.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
@@ -25,7 +41,7 @@ import { columnsOf } from "./columns.tsx";
 import { listParams, SORTS, toFilter } from "./filters.ts";
 import { NoRecordings } from "./no-recordings.tsx";
 import "./recordings.css";
-import { SelectionBar } from "./selection-bar.tsx";
+import { SelectionBar, wantedOf } from "./selection-bar.tsx";
 
 /** Shows all recordings of a project, on robots and here. */
 export function RecordingsPage() {
@@ -56,7 +72,7 @@ export function RecordingsPage() {
       {rows.count === 0 && !rows.isNew ? (
         <NoRecordings {...{ params, projectId }} />
       ) : (
-        <List {...{ rows, params, filter, matches, projectId }} />
+        <List {...{ rows, params, filter, matches, summary: summary.data, projectId }} />
       )}
     </div>
   );
@@ -95,10 +111,11 @@ interface ListProps {
   readonly params: UrlParams<typeof listParams>;
   readonly filter: RecordingFilter;
   readonly matches: string;
+  readonly summary: RecordingSummary | undefined;
   readonly projectId: string;
 }
 
-function List({ rows, params: { values, set }, filter, matches, projectId }: ListProps) {
+function List({ rows, params: { values, set }, filter, matches, summary, projectId }: ListProps) {
   const { data: me } = useMe();
   const { route } = useLocation();
   const [selection, setSelection] = useSelection(queryKey(recordings.list.path, filter)[1]);
@@ -116,7 +133,8 @@ function List({ rows, params: { values, set }, filter, matches, projectId }: Lis
     <>
       {!isEmpty(selection) && (
         <SelectionBar
-          {...{ selection, filter, matches, mayImport: may(me, "data.upload") }}
+          {...{ selection, filter, matches, projectId, mayImport: may(me, "data.upload") }}
+          wanted={selection.isAll ? wantedOf(summary?.byStatus ?? []) : wantedAmong(rows, selection)}
           onAll={() => setSelection(everything)}
           onNone={() => setSelection(nothing)}
         />
@@ -135,9 +153,23 @@ function List({ rows, params: { values, set }, filter, matches, projectId }: Lis
   );
 }
 
+const MOST_ROWS = 5000;
+
+function rowsHere(rows: Rows<Recording>): readonly (Recording | undefined)[] {
+  return Array.from({ length: Math.min(rows.count, MOST_ROWS) }, (_, index) => rows.at(index));
+}
+
+/** Returns how many of the selected recordings could be imported, and their bytes. */
+function wantedAmong(rows: Rows<Recording>, { ids }: Selection): Amount {
+  const chosen = rowsHere(rows)
+    .filter((row) => row !== undefined)
+    .filter(({ id }) => ids.has(id));
+  return wantedOf(chosen.map(({ importStatus, size }) => ({ importStatus, count: 1, bytes: size })));
+}
+
 /** Returns the ids of the rows between two, of those that are here. */
 function between(rows: Rows<Recording>, oneId: string, otherId: string): string[] {
-  const ids = Array.from({ length: Math.min(rows.count, 5000) }, (_, index) => rows.at(index)?.id);
+  const ids = rowsHere(rows).map((row) => row?.id);
   const [first = 0, last = 0] = [ids.indexOf(oneId), ids.indexOf(otherId)].sort((a, b) => a - b);
   return ids.slice(first, last + 1).filter((id) => id !== undefined);
 }

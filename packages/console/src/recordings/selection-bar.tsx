@@ -1,12 +1,14 @@
-import { importRequests, type RecordingFilter, recordings } from "@downlink/protocol";
+import { type ImportStatus, importRequests, type RecordingFilter, recordings } from "@downlink/protocol";
 import { useChange } from "../api/use-change.ts";
 import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
+import { type Amount, nameDeed, useLargeDeed } from "../parts/large-deed.tsx";
 import { Menu, type MenuItem } from "../parts/menu.tsx";
 import type { Selection } from "../parts/selection.ts";
 import { toast } from "../parts/toast.tsx";
+import { pagePath } from "../url/project.ts";
 
 const PRIORITIES = [
   { name: "Import, normal priority", priority: 0 },
@@ -24,25 +26,36 @@ interface BarProps {
   readonly filter: RecordingFilter;
   /** How many the filter matches, as text. */
   readonly matches: string;
+  /** How many of the selected recordings could be imported, as far as they are known. */
+  readonly wanted: Amount;
+  readonly projectId: string;
   readonly mayImport: boolean;
   readonly onAll: () => void;
   readonly onNone: () => void;
 }
 
 /** Offers actions on all selected recordings: one call, however many they are. */
-export function SelectionBar({ selection, filter, matches, mayImport, onAll, onNone }: BarProps) {
+export function SelectionBar(props: BarProps) {
+  const { selection, filter, matches, wanted, projectId, mayImport, onAll, onNone } = props;
   const request = useChange(importRequests.create, recordings.list, recordings.summarize);
   const cancel = useChange(importRequests.cancel, recordings.list, recordings.summarize);
   const selected = selection.isAll ? { filter } : { recordingIds: [...selection.ids] };
-  const run = async (priority: number) => {
+  const deed = useLargeDeed(
+    "Import",
+    wanted,
+    <p>The devices send these recordings over their own links, each in its turn.</p>,
+  );
+  const ask = async (priority: number) => {
     const answer = await request.run({ ...selected, priority });
-    if (answer) toast(describe(answer));
+    const queue = { text: "See the queue", href: pagePath(projectId, "imports") };
+    if (answer) toast(describe(answer), answer.queued > 0 ? queue : undefined);
   };
+  const run = (priority: number) => deed.begin(() => void ask(priority));
   const stop = async () => {
     const answer = await cancel.run(selected);
     if (answer) toast(`${formatCount(answer.cancelled)} cancelled, ${formatCount(answer.already)} were not requested.`);
   };
-  useShortcuts(mayImport ? [{ keys: "i", does: "Import the selected recordings", run: () => void run(0) }] : []);
+  useShortcuts(mayImport ? [{ keys: "i", does: "Import the selected recordings", run: () => run(0) }] : []);
   const failure = request.failure ?? cancel.failure;
   return (
     <div class="selection-bar row">
@@ -52,17 +65,33 @@ export function SelectionBar({ selection, filter, matches, mayImport, onAll, onN
       <span class="grow" />
       {mayImport && (
         <Menu
-          label={request.isRunning ? "Asking…" : "Import"}
+          label={labelOf(request.isRunning, wanted)}
           class="small primary"
-          items={[
-            ...importItems((priority) => void run(priority)),
-            { text: "Cancel requested imports", onChoose: () => void stop() },
-          ]}
+          items={[...importItems(run), { text: "Cancel requested imports", onChoose: () => void stop() }]}
         />
       )}
+      {deed.question}
       {failure && <Failed failure={failure} />}
     </div>
   );
+}
+
+function labelOf(isRunning: boolean, wanted: Amount): string {
+  if (isRunning) return "Asking…";
+  return wanted.count > 0 ? nameDeed("Import", wanted) : "Import";
+}
+
+interface Sums extends Amount {
+  readonly importStatus: ImportStatus;
+}
+
+/** Adds up the recordings whose data is not here, and is not on its way. */
+export function wantedOf(sums: readonly Sums[]): Amount {
+  const wanted = sums.filter(({ importStatus }) => importStatus === "none" || importStatus === "failed");
+  return {
+    count: wanted.reduce((sum, { count }) => sum + count, 0),
+    bytes: wanted.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }
 
 interface Answer {
