@@ -1,6 +1,9 @@
 // At every run of a prepared statement pg asks for the description of the columns, and builds the row's shape and its parsers again: for a
 // recording by its id, a sixth of the server's work. This code asks once: the columns of a statement that a connection has prepared never
 // change (Postgres refuses that: "cached plan must not change result type").
+//
+// It stays while it is worth its lines: with pg's own prepared statements in its place, `npm run bench:api` answered 12 to 25 % fewer
+// requests for a device, event or recording by its id, 21 % fewer for 50 devices, and as many for 50 recordings.
 
 import pg from "pg";
 
