@@ -70,8 +70,8 @@ interface Progress {
 }
 
 export interface ManyChanges<O extends Operation> {
-  /** Returns how many succeeded. */
-  run(inputs: readonly CallInput<O>[]): Promise<number>;
+  /** Returns the inputs that failed. */
+  run(inputs: readonly CallInput<O>[]): Promise<readonly CallInput<O>[]>;
   /** While it runs. */
   readonly progress: Progress | undefined;
   /** The last failure. */
@@ -86,13 +86,14 @@ export function useManyChanges<O extends Operation>(operation: O, ...stale: read
     setFailure(undefined);
     setProgress({ done: 0, of: inputs.length });
     const waiting = [...inputs];
-    let [done, succeeded] = [0, 0];
+    const failed: CallInput<O>[] = [];
+    let done = 0;
     const work = async () => {
       for (let input = waiting.shift(); input !== undefined; input = waiting.shift()) {
         try {
           await noteOutcome(client.call(operation, input));
-          succeeded += 1;
         } catch (error) {
+          failed.push(input);
           setFailure(explainFailure(error));
         }
         done += 1;
@@ -102,7 +103,7 @@ export function useManyChanges<O extends Operation>(operation: O, ...stale: read
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     setProgress(undefined);
     invalidate(...stale);
-    return succeeded;
+    return failed;
   };
   return { run, progress, failure };
 }

@@ -53,8 +53,12 @@ export function useRows<O extends Operation>(
   const most = Math.max(total ?? 0, before);
   const wanted = pagesOf({ first, last }, { rows: PAGE_ROWS, total: total === undefined ? undefined : most });
   const loaded = useWanted(operation, { inputOf, wanted, isEnabled, list });
-  const pageAt = (page: number) =>
-    queries.getQueryData(queryKey(operation.path, inputOf(page))) as readonly RowOf<O>[] | undefined;
+  // Rows are looked up by the thousand while many are selected, so each page is looked up once in a draw.
+  const pages = new Map<number, readonly RowOf<O>[] | undefined>();
+  const pageAt = (page: number) => {
+    if (!pages.has(page)) pages.set(page, queries.getQueryData(queryKey(operation.path, inputOf(page))));
+    return pages.get(page);
+  };
   const seen = wanted.findLast((page) => pageAt(page) !== undefined);
   if (seen !== undefined)
     answered.current = {

@@ -165,7 +165,7 @@ function ImportMenu({ projectId, inspected, sums, onImported }: InspectorProps &
 /** Returns those of the devices that have recordings to send, and whose agent does not answer. */
 function silentAmong(devices: readonly Device[], sums: readonly DeviceSums[]): readonly Device[] {
   const waiting = new Set(sums.filter((each) => wantedOf([each]).count > 0).map(({ id }) => id));
-  return devices.filter(({ id, agent }) => waiting.has(id) && !agent?.online);
+  return devices.filter(({ id, agent }) => waiting.has(id) && agent && !agent.online);
 }
 
 const NAMED = 3;

@@ -30,7 +30,8 @@ export function useSums({
     }
     return all;
   };
-  const query = useFetched(queryKey(coverage.grid.path, input), fetchAll, { isEnabled: ids.length > 0 });
+  const [path, text] = queryKey(coverage.grid.path, input);
+  const query = useFetched([path, `sums of ${text}`] as const, fetchAll, { isEnabled: ids.length > 0 });
   const byId = useMemo(() => new Map(query.data?.map((sums) => [sums.id, sums])), [query.data]);
   return { ...query, of: (id) => byId.get(id) };
 }

@@ -1,6 +1,6 @@
 import { type Event, type EventType, events } from "@downlink/protocol";
 import { useState } from "preact/hooks";
-import { useChange } from "../api/use-change.ts";
+import { useChange, useManyChanges } from "../api/use-change.ts";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { toast } from "../parts/toast.tsx";
 import { formatExact, zoneName } from "../time/format-time.ts";
@@ -22,31 +22,32 @@ interface DialogProps {
 export function EventDialog({ projectId, types, event, drawn = [], onClose }: DialogProps) {
   const [fields, setFields] = useState<EventFields>(event ? fieldsOf(event) : emptyFields(drawn));
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
-  const create = useChange(events.create, events.list);
+  const create = useManyChanges(events.create, events.list);
   const update = useChange(events.update, events.list, events.get);
   const [devices, setDevices] = useState(drawn.slice(2)); // those that have none yet
   const type = types.find(({ id }) => id === fields.eventTypeId);
-  const { isRunning, failure } = event ? update : create;
+  const isRunning = update.isRunning || create.progress !== undefined;
+  const failure = event ? update.failure : create.failure;
   const save = async () => {
     const read = readEvent(fields, { type, zone: zoneName(zone.value), nowMs: Date.now() });
     setProblems(read.problems);
     if (!read.event) return;
-    const isSaved = event
-      ? (await update.run({ id: event.id, ...changesOf(read.event) })) !== undefined
-      : await mark(read.event, devices.length > 1 ? devices : [read.event.deviceName]);
-    if (!isSaved) return;
-    const done = devices.length > 1 ? `${devices.length} events were marked.` : "The event was marked.";
-    toast(event ? "The event was changed." : done);
+    const done = event ? await change(event.id, read.event) : await mark(read.event);
+    if (done === undefined) return;
+    toast(done);
     onClose();
   };
-  const mark = async (read: ReadEvent, names: readonly string[]) => {
-    for (const [at, deviceName] of names.entries()) {
-      if (await create.run({ projectId, ...read, deviceName })) continue;
-      setDevices(names.slice(at)); // another try marks no event twice
-      setFields({ ...fields, deviceName });
-      return false;
-    }
-    return true;
+  const change = async (id: string, read: ReadEvent) =>
+    (await update.run({ id, ...changesOf(read) })) && "The event was changed.";
+  const mark = async (read: ReadEvent) => {
+    const names = devices.length > 1 ? devices : [read.deviceName];
+    const failed = await create.run(names.map((deviceName) => ({ projectId, ...read, deviceName })));
+    const [first] = failed;
+    if (first === undefined) return names.length > 1 ? `${names.length} events were marked.` : "The event was marked.";
+    const left = failed.map(({ deviceName }) => deviceName!);
+    setDevices(left); // another try marks no event twice
+    setFields({ ...fields, deviceName: left[0]! });
+    return undefined;
   };
   return (
     <FormDialog

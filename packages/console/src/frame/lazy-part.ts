@@ -1,6 +1,9 @@
 import { signal } from "@preact/signals";
 import { lazy } from "preact-iso";
-import { awaySinceMs, noteAway } from "../api/queries.ts";
+import { noteAway } from "../api/queries.ts";
+
+/** How often the service is looked for while it is away. */
+const LOOK_MS = 3000;
 
 /** Why a part of the pages is missing: the service has another version of them by now, or has this one and not the part. */
 export const missingPart = signal<"replaced" | "broken" | undefined>(undefined);
@@ -21,7 +24,7 @@ async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   } catch (error) {
     console.warn(error);
     const page = await readPage();
-    if (page === undefined) reloadOnceBack();
+    if (page === undefined) await reloadOnceBack();
     else missingPart.value = page.includes(scriptPath()) ? "broken" : "replaced";
     return new Promise(() => {});
   }
@@ -36,12 +39,12 @@ async function readPage(): Promise<string | undefined> {
   }
 }
 
-/** Calls of the page in sight learn that the service answers again. */
-function reloadOnceBack(): void {
+/** Looks for the service itself, because a page that is not there yet makes no calls. */
+async function reloadOnceBack(): Promise<void> {
   noteAway();
-  awaySinceMs.subscribe((sinceMs) => {
-    if (sinceMs === undefined) location.reload();
-  });
+  do await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  while ((await readPage()) === undefined);
+  location.reload();
 }
 
 /** Returns the path of the script of this version of the pages: its name has a hash of all that it loads. */

@@ -75,9 +75,14 @@ function GroupActions({ group: { imports, salvageable, advice } }: { group: Fail
   const running = retry.progress ?? salvage.progress;
   const failure = retry.failure ?? salvage.failure;
   const namesOf = (some: readonly PendingImport[]) => some.map(({ requestId }) => ({ requestId }));
-  const retryAll = async () => toast(`${await retry.run(namesOf(imports))} of ${imports.length} are tried again.`);
-  const salvageAll = async () =>
-    toast(`${await salvage.run(namesOf(salvageable))} of ${salvageable.length} are being salvaged.`);
+  const retryAll = async () => {
+    const failed = await retry.run(namesOf(imports));
+    toast(`${imports.length - failed.length} of ${imports.length} are tried again.`);
+  };
+  const salvageAll = async () => {
+    const failed = await salvage.run(namesOf(salvageable));
+    toast(`${salvageable.length - failed.length} of ${salvageable.length} are being salvaged.`);
+  };
   return (
     <div class="row">
       {advice.retry !== "useless" && imports.length > 1 && (

@@ -1,4 +1,4 @@
-import { BUSY_DEVICE_ID } from "./dataset.ts";
+import { BUSY_DEVICE_ID, deviceId } from "./dataset.ts";
 import { HOUR_NS, type List, lateOffset, QUIET_DEVICE_ID, timeOf } from "./filtered-list.ts";
 import { edgeSiteId, RARE_TOPIC, RECORDING_EVERY_NS, recordingId, sessionIdOfRecording } from "./recording-dataset.ts";
 import type { Seeded } from "./seed.ts";
@@ -48,6 +48,8 @@ function pathFilters(seeded: Seeded): List["filters"] {
   };
 }
 
+const someDevices = Array.from({ length: 200 }, (_, number) => deviceId(number + 1)).join(",");
+
 /** Filters by the place of the recordings, and by the device that made them. */
 function placeFilters(seeded: Seeded): List["filters"] {
   const { week, year } = times(seeded);
@@ -57,6 +59,8 @@ function placeFilters(seeded: Seeded): List["filters"] {
     "site of none": { "site.id": edgeSiteId(2) },
     "busy device": { deviceId: BUSY_DEVICE_ID },
     "quiet device": { deviceId: QUIET_DEVICE_ID },
+    "200 devices": { deviceIds: someDevices },
+    "200 devices, a week": { deviceIds: someDevices, ...week },
     "device by name": { deviceName: "rover-8f14-7" },
     "no device": { deviceId: "" },
     "busy device, a week": { deviceId: BUSY_DEVICE_ID, ...week },

@@ -13,11 +13,11 @@ import type { DB } from "../../db/generated/tables.ts";
 import { anyOf, type Parameters, prepare } from "../../db/prepared.ts";
 import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 
-export const eventColumns = {
+/** The columns of an event that its answer shows. */
+const shown = {
   id: true,
   projectId: true,
   deviceId: true,
-  device: { select: { id: true, name: true } },
   eventTypeId: true,
   startNs: true,
   endNs: true,
@@ -26,13 +26,22 @@ export const eventColumns = {
   createdBy: true,
   createdAtNs: true,
   updatedAtNs: true,
+} as const;
+const names = Object.keys(shown) as (keyof typeof shown)[];
+
+/** Names them in a statement in which the event has this alias. */
+export function shownColumns<Alias extends string>(alias: Alias) {
+  return names.map((name) => `${alias}.${name}` as const);
+}
+
+/** The same with the device, for Prisma. */
+export const eventColumns = {
+  ...shown,
+  device: { select: { id: true, name: true } },
 } as const satisfies Prisma.EventSelect;
 
 const withDevices = (events: Rows<"Event">) =>
-  events
-    .innerJoin("Device as d", "d.id", "r.deviceId")
-    .select(["r.id", "r.projectId", "r.deviceId", "d.name as deviceName", "r.eventTypeId", "r.startNs", "r.endNs"])
-    .select(["r.metadata", "r.properties", "r.createdBy", "r.createdAtNs", "r.updatedAtNs"]);
+  events.innerJoin("Device as d", "d.id", "r.deviceId").select(shownColumns("r")).select("d.name as deviceName");
 
 const eventsWithDevices = (db: Kysely<DB>) => withDevices(db.selectFrom("Event as r"));
 

@@ -5,7 +5,7 @@ import { throwNotFound } from "../../core/errors.ts";
 import type { Database } from "../../db/client.ts";
 import { newId } from "../../db/ids.ts";
 import { asBigint, asText, type Parameters, prepare, toJsonb } from "../../db/prepared.ts";
-import type { JoinedEvent } from "./event-rows.ts";
+import { type JoinedEvent, shownColumns } from "./event-rows.ts";
 
 interface NewEvent {
   readonly deviceId: string;
@@ -114,6 +114,6 @@ const insert = prepare((db, values: At) =>
     )
     .selectFrom("event as e")
     .innerJoin("device as d", "d.id", "e.deviceId")
-    .select(["e.id", "e.projectId", "e.deviceId", "d.name as deviceName", "e.eventTypeId", "e.startNs", "e.endNs"])
-    .select(["e.metadata", "e.properties", "e.createdBy", "e.createdAtNs", "e.updatedAtNs"]),
+    .select(shownColumns("e"))
+    .select("d.name as deviceName"),
 );

@@ -28,9 +28,10 @@ import { acceptInvitation, lookAtInvitation, signIn } from "./sign-in.ts";
 
 /** Serves the calls that begin and end the session of a browser. They set a cookie, and each needs the Origin of our own pages. */
 export function sessionRoutesOf(app: Hono<Env>, deps: Deps): void {
+  let accounts = false; // once there is one, strangers cost no query
   app.get(sessionRoutes.ways.path, async (c) => {
     const { takesPasswords: passwords, provider } = deps.signIns;
-    const accounts = (await deps.db.prisma.account.findFirst({ select: { id: true } })) !== null;
+    accounts ||= (await deps.db.prisma.account.findFirst({ select: { id: true } })) !== null;
     const ways = { passwords, oidc: provider !== undefined, accounts, signedIn: await isSignedIn(c, deps) };
     const failure = takeFailure(c, deps);
     c.header("Cache-Control", "no-store");
