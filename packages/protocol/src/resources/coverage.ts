@@ -57,9 +57,17 @@ const DEFAULT_GRID_BINS = 1024;
 
 /**
  * The bits of a cell: what there is in its time. `onItsWay`: the import is requested, or under way · `edgeOnly`: the import is not
- * requested.
+ * requested · `third`, `twoThirds`: recordings cover at least so much of it.
  */
-export const coverageBits = { imported: 1, onItsWay: 2, edgeOnly: 4, failed: 8, event: 16 } as const;
+export const coverageBits = {
+  imported: 1,
+  onItsWay: 2,
+  edgeOnly: 4,
+  failed: 8,
+  event: 16,
+  third: 32,
+  twoThirds: 64,
+} as const;
 
 const GridSums = z.object({
   recordings: z.int().min(0),
@@ -80,7 +88,7 @@ export const CoverageGrid = z
         name: z.string(),
         cells: z.base64().meta({
           description:
-            "A byte for each bin, in base64; bits: 1 imported, 2 on its way, 4 on the device only, 8 failed, 16 an event",
+            "A byte for each bin, in base64; bits: 1 imported, 2 on its way, 4 on the device only, 8 failed, 16 an event, 32 recordings cover at least a third of it, 64 at least two thirds",
         }),
         coveredSeconds: z
           .number()

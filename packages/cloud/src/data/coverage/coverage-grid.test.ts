@@ -104,15 +104,37 @@ test("cells and sums are those of a slow, obvious count", async () => {
 const grid = (query: Partial<Query>, client = admin) =>
   client.call(api.coverage.grid, { start: EPOCH, binNs: Number(60n * SECOND), bins: 60, ...query });
 const cellsOf = ({ devices }: CoverageGrid) => devices.map(({ cells }) => [...new Set(Buffer.from(cells, "base64"))]);
+const WHOLE = coverageBits.third | coverageBits.twoThirds;
 const imported = (startNs: bigint, endNs: bigint): Recorded => ({ startNs, endNs, status: "complete", sizeBytes: 10n });
 
 test("a recording and an event that began a year before the window are in each of its bins", async () => {
   const long = imported(EPOCH - YEAR, EPOCH + YEAR);
   const { projectId } = await store([{ recorded: [long], events: [long] }]);
   const answer = await grid({ projectId });
-  assert.deepEqual(cellsOf(answer), [[coverageBits.imported | coverageBits.event]]);
+  assert.deepEqual(cellsOf(answer), [[WHOLE | coverageBits.imported | coverageBits.event]]);
   assert.deepEqual(answer.devices[0]!.imported, { recordings: 1, bytes: 10, coveredSeconds: 3600 });
   assert.deepEqual(cellsOf(await grid({ projectId, start: EPOCH + YEAR + 1n })), [[0]]);
+});
+
+test("a bin says whether recordings cover a third of it, or two; time that several have counts once", async () => {
+  const bin = 60n * SECOND;
+  const part = (n: bigint, fromS: bigint, toS: bigint) =>
+    imported(EPOCH + n * bin + fromS * SECOND, EPOCH + n * bin + toS * SECOND - 1n);
+  const { projectId } = await store([
+    {
+      recorded: [
+        part(0n, 0n, 19n),
+        part(1n, 40n, 60n),
+        ...[part(2n, 0n, 30n), part(2n, 10n, 30n), part(2n, 20n, 39n)],
+        ...[part(3n, 0n, 10n), part(3n, 30n, 60n)],
+        part(4n, 0n, 200n),
+      ],
+    },
+  ]);
+  const [row] = (await grid({ projectId, bins: 9 })).devices;
+  const fullness = [...Buffer.from(row!.cells, "base64")].map((cell) => cell & WHOLE);
+  const { third } = coverageBits;
+  assert.deepEqual(fullness, [0, third, third, WHOLE, WHOLE, WHOLE, WHOLE, third, 0]);
 });
 
 test("devices are those of their list, in its order, also without data, and by a page of it", async () => {
@@ -195,7 +217,8 @@ function assertRow(row: Row, { recorded, events }: Fleet["devices"][number], que
     const startNs = query.start + binNs * BigInt(bin);
     const time = { startNs, endNs: startNs + binNs - 1n };
     const bits = recorded.reduce((sum, one) => sum | (touch(one, time) ? bitOf[one.status] : 0), 0);
-    assert.equal(cells[bin], bits | (events.some((one) => touch(one, time)) ? coverageBits.event : 0), `bin ${bin}`);
+    const marks = bits | (events.some((one) => touch(one, time)) ? coverageBits.event : 0);
+    assert.equal(cells[bin]! & ~WHOLE, marks, `bin ${bin}`);
   }
   const within = recorded.filter((one) => touch(one, window));
   assertSeconds(row.coveredSeconds, within, window);

@@ -34,7 +34,7 @@ export async function coverageGrid(ctx: Ctx, query: Query): Promise<Complete<Cov
   const marked = await readPacked(ctx, ids, packedEvents(window, scope));
   const rows = devices.map(({ id, name }) => {
     const packed = { recordings: recorded.get(id) ?? NOTHING, events: marked.get(id) ?? NOTHING };
-    return { id, name, ...toGridRow(packed, bins) };
+    return { id, name, ...toGridRow(packed, { bins, binNs }) };
   });
   return { start, binNs, bins, devices: rows };
 }

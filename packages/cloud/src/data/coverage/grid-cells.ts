@@ -1,6 +1,6 @@
 import { type CoverageGrid, coverageBits, type ImportStatus } from "@downlink/protocol";
 
-type Part = Exclude<keyof typeof coverageBits, "event">;
+type Part = "imported" | "onItsWay" | "edgeOnly" | "failed";
 type Row = Omit<CoverageGrid["devices"][number], "id" | "name">;
 
 const parts: readonly Part[] = ["imported", "onItsWay", "edgeOnly", "failed"];
@@ -28,8 +28,13 @@ interface Packed {
   readonly events: Buffer;
 }
 
+interface Bins {
+  readonly bins: number;
+  readonly binNs: number;
+}
+
 /** Makes a device's row of a grid from its packed recordings and events. */
-export function toGridRow({ recordings, events }: Packed, bins: number): Row {
+export function toGridRow({ recordings, events }: Packed, { bins, binNs }: Bins): Row {
   const ends = parts.map(() => new Int32Array(bins + 1));
   const sums = parts.map(() => ({ recordings: 0, bytes: 0 }));
   for (let at = 0; at < recordings.length; at += RECORDING_BYTES) {
@@ -47,7 +52,9 @@ export function toGridRow({ recordings, events }: Packed, bins: number): Row {
     mark(cells, ends[number]!, coverageBits[part]);
   });
   mark(cells, eventEnds, coverageBits.event);
-  const covered = sumCoveredSeconds(recordings);
+  const filled = new Float64Array(bins);
+  const covered = sumCoveredSeconds(recordings, (fromNs, toNs) => fill(filled, { fromNs, toNs, binNs }));
+  markFullness(cells, filled, binNs);
   const [imported, onItsWay, edgeOnly, failed] = sums.map((sum, part) => ({ ...sum, coveredSeconds: covered[part]! }));
   const shown = { imported: imported!, onItsWay: onItsWay!, edgeOnly: edgeOnly!, failed: failed! };
   return { cells: cells.toString("base64"), coveredSeconds: covered[parts.length]!, ...shown };
@@ -67,8 +74,25 @@ function mark(cells: Buffer, ends: Int32Array, bit: number): void {
   }
 }
 
-/** Returns the time that the recordings of each part cover together, and behind those what all of them cover. */
-function sumCoveredSeconds(recordings: Buffer): number[] {
+/** Adds a span, whose ends are inclusive, to the time of each bin that has data. */
+function fill(filled: Float64Array, { fromNs, toNs, binNs }: { fromNs: number; toNs: number; binNs: number }): void {
+  const last = Math.min(filled.length - 1, Math.floor(toNs / binNs));
+  for (let bin = Math.floor(fromNs / binNs); bin <= last; bin++)
+    filled[bin]! += Math.min(toNs + 1, (bin + 1) * binNs) - Math.max(fromNs, bin * binNs);
+}
+
+function markFullness(cells: Buffer, filled: Float64Array, binNs: number): void {
+  for (const [bin, ns] of filled.entries()) {
+    if (ns * 3 >= binNs) cells[bin]! |= coverageBits.third;
+    if (ns * 3 >= binNs * 2) cells[bin]! |= coverageBits.twoThirds;
+  }
+}
+
+/**
+ * Returns the time that the recordings of each part cover together, and behind those what all of them cover. `onCovered` hears of the spans
+ * that all of them cover, none of which overlap.
+ */
+function sumCoveredSeconds(recordings: Buffer, onCovered: (fromNs: number, toNs: number) => void): number[] {
   const covered = new Array<number>(parts.length + 1).fill(0);
   const reached = new Array<number>(parts.length + 1).fill(-1);
   for (const at of sortByStart(recordings)) {
@@ -78,6 +102,7 @@ function sumCoveredSeconds(recordings: Buffer): number[] {
       if (endNs < fromNs) continue;
       covered[part]! += endNs - fromNs + 1;
       reached[part] = endNs;
+      if (part === parts.length) onCovered(fromNs, endNs);
     }
   }
   return covered.map((ns) => ns / NS_PER_SECOND);
