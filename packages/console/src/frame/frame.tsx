@@ -13,7 +13,7 @@ import { Banners } from "./banners.tsx";
 import "./frame.css";
 import { isPageOf, type MainPage, type Page } from "./page.ts";
 import { SignInForm } from "./sign-in-form.tsx";
-import { TopBar } from "./top-bar.tsx";
+import { Brand, FrameFoot } from "./frame-foot.tsx";
 
 interface FrameProps {
   readonly pages: readonly MainPage[];
@@ -44,9 +44,10 @@ export function Frame({ pages, others, children }: FrameProps) {
       <a class="skip" href="#page">
         Skip to the page
       </a>
+      <Brand />
       <MainNav {...{ pages, me, projectId }} />
+      <FrameFoot {...{ me, projectId, onKeys: () => setShowsKeys(true) }} />
       <div class="frame-page">
-        <TopBar {...{ me, projectId, onKeys: () => setShowsKeys(true) }} />
         <Banners />
         <main id="page" tabIndex={-1}>
           {children}

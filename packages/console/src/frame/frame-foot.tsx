@@ -12,20 +12,27 @@ import { chooseZone, ZONES, zone } from "../time/zone.ts";
 import { pagePath } from "../url/project.ts";
 import { chooseTheme, THEME_NAMES, THEMES, theme } from "./theme.ts";
 
-interface TopBarProps {
+interface FootProps {
   readonly me: Me | undefined;
   readonly projectId: string | undefined;
   readonly onKeys: () => void;
 }
 
-export function TopBar({ me, projectId, onKeys }: TopBarProps) {
+/** Leads to the start page from every other. */
+export function Brand() {
+  return (
+    <a class="brand" href="/" aria-label="Downlink, to the start page">
+      <img src="/icon.svg" alt="" width="22" height="22" />
+      <span>Downlink</span>
+    </a>
+  );
+}
+
+/** Chooses the project, how pages look, and leads to what belongs to the user. It stands below the pages, or above them on narrow screens. */
+export function FrameFoot({ me, projectId, onKeys }: FootProps) {
   const { route } = useLocation();
   return (
-    <header class="top-bar">
-      <a class="brand" href="/" aria-label="Downlink, to the start page">
-        <img src="/icon.svg" alt="" width="24" height="24" />
-        <span>Downlink</span>
-      </a>
+    <div class="frame-foot">
       <ProjectChoice {...{ me, projectId }} />
       <span class="grow" />
       <Menu label="Appearance" class="small plain" items={appearance()}>
@@ -38,11 +45,11 @@ export function TopBar({ me, projectId, onKeys }: TopBarProps) {
       >
         <span class="cut who">{me ? nameOf(me) : "…"}</span>
       </Menu>
-    </header>
+    </div>
   );
 }
 
-function ProjectChoice({ me, projectId }: Pick<TopBarProps, "me" | "projectId">) {
+function ProjectChoice({ me, projectId }: Pick<FootProps, "me" | "projectId">) {
   const { route, path } = useLocation();
   const segment = path.split("/")[3] ?? "";
   if (!me || me.projects.length === 0) return null;
@@ -77,7 +84,7 @@ function appearance() {
 
 function account(
   me: Me | undefined,
-  { onKeys, route }: Pick<TopBarProps, "onKeys"> & Pick<ReturnType<typeof useLocation>, "route">,
+  { onKeys, route }: Pick<FootProps, "onKeys"> & Pick<ReturnType<typeof useLocation>, "route">,
 ) {
   return [
     { text: "Settings", onChoose: () => route("/settings") },
