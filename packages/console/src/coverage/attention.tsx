@@ -30,7 +30,7 @@ export function Attention({ projectId, devices }: AttentionProps) {
     <ul class="attention" aria-label="Needs attention">
       {notes.map(({ count, text, href }) => (
         <li key={text}>
-          <a href={href}>
+          <a href={href} {...(text === "failed" ? { class: "is-failed" } : {})}>
             {formatCount(count)} {text}
           </a>
         </li>

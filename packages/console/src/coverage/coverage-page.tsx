@@ -1,72 +1,49 @@
-import type { Device } from "@downlink/protocol";
-import { useState } from "preact/hooks";
+import { type Device, MAX_SELECTED_DEVICES } from "@downlink/protocol";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Query } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import type { Act } from "../timeline/lane-actions.ts";
+import { ZOOM_STEP } from "../timeline/lane-keys.ts";
 import type { LaneState } from "../timeline/lane-state.ts";
 import { Lanes } from "../timeline/lanes.tsx";
-import { fromNs } from "../timeline/view.ts";
+import { fromNs, zoomAbout } from "../timeline/view.ts";
 import { useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
-import { Attention } from "./attention.tsx";
 import "./coverage.css";
 import { CoverageTable } from "./coverage-table.tsx";
 import { DeviceName } from "./device-name.tsx";
+import { FitButton, useFirstFit, WrongClock } from "./fit.tsx";
 import type { GridSource } from "./grid-source.ts";
+import { HoverCard } from "./hover-card.tsx";
 import { addressOf, type Inspected, inspectedSpan, readSelection, writeSelection } from "./inspected.ts";
-import { Inspector } from "./inspector.tsx";
 import { NoDevices, NothingInSight } from "./nothing.tsx";
 import { coverageParams } from "./params.ts";
+import { SelectionPanel } from "./selection-panel.tsx";
+import { shownBits, shownParts } from "./shown.ts";
 import { Toolbar } from "./toolbar.tsx";
 import { type LaneView, useFleet, useGridSource, useLaneView } from "./use-coverage.ts";
 
-/** Shows the data of all devices over time, on robots and here. */
+/** Shows the data of all devices over time, on robots and here, and what can be done with it. */
 export function CoveragePage() {
   const projectId = useProjectId()!;
   const params = useParams(coverageParams);
   const fleet = useFleet(projectId, params.values.q);
   const source = useGridSource(projectId, fleet.data);
+  useFirstFit({ params, projectId });
   const lanes = useLaneView(params);
   return (
     <div class="coverage-page">
-      <header class="row">
-        <h1>Coverage</h1>
-        <Attention {...{ projectId, devices: fleet.data ?? [] }} />
-      </header>
+      <Toolbar {...{ params, projectId, devices: fleet.data ?? [] }} />
       <UrlProblems problems={params.problems} />
-      <Toolbar {...{ params, lanes, projectId }} />
-      <Legend />
       <Loading {...{ fleet, source }} />
       <Content {...{ projectId, params, fleet, source, lanes }} />
     </div>
-  );
-}
-
-const KEYS = [
-  ["imported", "imported"],
-  ["on-its-way", "on its way"],
-  ["edge-only", "on the device only"],
-  ["failed", "failed"],
-  ["event", "event"],
-  ["unasked", "not loaded yet"],
-  ["nothing", "no data"],
-] as const;
-
-/** Explains the lanes: each state has a shape of its own. */
-function Legend() {
-  return (
-    <ul class="legend muted" aria-label="What the lanes show">
-      {KEYS.map(([sign, text]) => (
-        <li key={sign}>
-          <i class={`sign sign-${sign}`} aria-hidden="true" /> {text}
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -91,26 +68,57 @@ function Loading({ fleet, source }: Pick<ContentProps, "fleet" | "source">) {
 }
 
 function Content(props: ContentProps) {
-  const { projectId, params, fleet, source, lanes } = props;
+  const { projectId, params, fleet } = props;
   if (!fleet.data) return fleet.failure ? null : <div class="lanes-skeleton" aria-busy="true" />;
   if (fleet.data.length === 0) return <NoDevices {...{ params, projectId }} />;
+  return <Workspace {...props} devices={fleet.data} />;
+}
+
+type WorkspaceProps = ContentProps & { readonly devices: readonly Device[] };
+
+/** Shows the lanes, and beside them what is selected; all that is in sight where nothing is. */
+function Workspace(props: WorkspaceProps) {
+  const { projectId, params, source, lanes, devices } = props;
+  const { inspected, clear, onAct } = useInspected(props);
+  const shown = shownParts(params.values.hide);
+  useEffect(() => source.show(shownBits(shown)), [source, params.values.hide.join()]);
+  const inSight = { devices, span: lanes.settled, asks: false };
+  const panel = inspected ?? (devices.length <= MAX_SELECTED_DEVICES ? inSight : undefined);
   return (
-    <>
-      <NothingInSight {...{ projectId, lanes, set: params.set }} />
-      {params.values.table ? (
-        <CoverageTable {...{ projectId, devices: fleet.data, source, lanes }} />
-      ) : (
-        <FleetLanes {...props} devices={fleet.data} />
+    <div class="coverage-work">
+      <div class="coverage-lanes">
+        <WrongClock {...{ projectId }} />
+        <NothingInSight {...{ projectId, lanes, set: params.set }} />
+        {params.values.table ? (
+          <CoverageTable {...{ projectId, devices, source, lanes }} />
+        ) : (
+          <FleetLanes {...props} onAct={onAct} />
+        )}
+      </div>
+      {panel && (
+        <SelectionPanel
+          key={panel === inSight ? "in sight" : writeSelection(panel).join()}
+          {...{ projectId, inspected: panel, shown }}
+          onClose={inspected && clear}
+          onImported={() => source.refresh()}
+        />
       )}
-    </>
+    </div>
   );
 }
 
-function FleetLanes({ projectId, params, source, lanes, devices }: ContentProps & { devices: readonly Device[] }) {
+interface Inspecting {
+  readonly inspected: Inspected | undefined;
+  clear(): void;
+  onAct(act: Act): void;
+}
+
+/** Keeps the selection, in the address as well, and leads from it to other pages. */
+function useInspected({ projectId, params, source, lanes: { state }, devices }: WorkspaceProps): Inspecting {
   const { route } = useLocation();
-  const { state, nowMs, settled } = lanes;
   const [inspected, setInspected] = useState(() => comeBack(params.values.sel, devices, state));
   const clear = () => {
+    state.selection.value = undefined;
     setInspected(undefined);
     params.set({ sel: [] });
   };
@@ -124,26 +132,36 @@ function FleetLanes({ projectId, params, source, lanes, devices }: ContentProps 
     const address = act === "open" || act === "event" ? addressOf(projectId, page[act], now) : undefined;
     if (address) route(address);
   };
+  return { inspected, clear, onAct };
+}
+
+function FleetLanes({ projectId, params, source, lanes, devices, onAct }: WorkspaceProps & Pick<Inspecting, "onAct">) {
+  const { state, nowMs, settled } = lanes;
+  const rowPx = Number(params.values.row);
   return (
-    <>
-      <Lanes
-        label={`Coverage of ${devices.length.toLocaleString("en-US")} devices. Arrows move the cursor, plus and minus zoom, Enter opens, i imports, e makes an event.`}
-        {...{ state, source, nowMs, onAct }}
-        count={devices.length}
-        rowPx={Number(params.values.row)}
-        zone={zoneName(zone.value)}
-        textAt={(row) => devices[row]?.name ?? ""}
-        nameAt={(row) => <DeviceName {...{ projectId, devices, row, settled }} />}
-      />
-      {inspected && (
-        <Inspector
-          key={`${inspected.devices[0]!.id} ${inspected.span.startNs} ${inspected.span.endNs}`}
-          {...{ projectId, inspected }}
-          onClose={clear}
-          onImported={() => source.refresh()}
-        />
-      )}
-    </>
+    <Lanes
+      label={`Coverage of ${devices.length.toLocaleString("en-US")} devices. Arrows move the cursor, plus and minus zoom, Enter opens, i imports, e makes an event.`}
+      {...{ state, source, nowMs, rowPx, onAct }}
+      count={devices.length}
+      zone={zoneName(zone.value)}
+      textAt={(row) => devices[row]?.name ?? ""}
+      nameAt={(row) => <DeviceName {...{ projectId, devices, row, settled }} />}
+      controls={<Zoom {...{ params, projectId, state }} />}
+      card={<HoverCard {...{ projectId, devices, source, state, rowPx }} />}
+    />
+  );
+}
+
+function Zoom({ params, projectId, state }: Pick<ContentProps, "params" | "projectId"> & { state: LaneState }) {
+  const zoom = (factor: number) => {
+    state.view.value = zoomAbout(state.view.value, factor, 0.5);
+  };
+  return (
+    <span class="zoom">
+      <Button text="−" class="small plain" aria-label="Farther" onClick={() => zoom(ZOOM_STEP)} />
+      <Button text="+" class="small plain" aria-label="Closer" onClick={() => zoom(1 / ZOOM_STEP)} />
+      <FitButton {...{ params, projectId }} />
+    </span>
   );
 }
 

@@ -10,6 +10,8 @@ import { planStrips } from "../timeline/strips.ts";
 import { TileStore } from "../timeline/tile-store.ts";
 import { startNsOf, TILE_BINS, TILE_ROWS, type TileKey, tilesFor, type Window } from "../timeline/tiles.ts";
 
+const ALL_BITS = 255;
+
 /** The cells of one tile, by the id of their device. */
 type Tile = ReadonlyMap<string, Uint8Array>;
 
@@ -19,6 +21,7 @@ export class GridSource implements ChangingSource {
   readonly #store: TileStore<Tile>;
   readonly #projectId: string;
   #ids: readonly string[] = [];
+  #shown = ALL_BITS;
 
   constructor(projectId: string) {
     this.#projectId = projectId;
@@ -32,6 +35,17 @@ export class GridSource implements ChangingSource {
   /** Rises when more is known. */
   get version(): ReadonlySignal<number> {
     return this.#version;
+  }
+
+  get shown(): number {
+    return this.#shown;
+  }
+
+  /** Shows these bits of the cells alone. */
+  show(bits: number): void {
+    if (bits === this.#shown) return;
+    this.#shown = bits;
+    this.#change();
   }
 
   get isLoading(): boolean {

@@ -2,7 +2,7 @@ import { type Device, MAX_SELECTED_DEVICES } from "@downlink/protocol";
 import { formatExact } from "../time/format-time.ts";
 import { parseTime } from "../time/parse-time.ts";
 import { columnsOf, type LaneSource } from "../timeline/lane-canvas.ts";
-import type { LaneState } from "../timeline/lane-state.ts";
+import type { Cursor, LaneState } from "../timeline/lane-state.ts";
 import { rangeAround } from "../timeline/range-around.ts";
 import { type Span, shareOf, snapNs, toNs, type View } from "../timeline/view.ts";
 import { pagePath } from "../url/project.ts";
@@ -34,11 +34,25 @@ export function inspectedSpan({ devices, source, state }: Looked): Omit<Inspecte
   }
   const device = devices[cursor.value.row];
   if (!device) return undefined;
-  const columns = columnsOf(cursor.value.row, { view: view.value, widthPx: PIXELS }, source);
-  const px = Math.min(PIXELS - 1, Math.max(0, Math.floor(shareOf(view.value, cursor.value.ms) * PIXELS)));
+  const around = dataAround({ source, view: view.value, cursor: cursor.value });
+  const atNs = toNs(view.value, cursor.value.ms);
+  return { devices: [device], span: around ?? { startNs: atNs, endNs: toNs(view.value, cursor.value.ms + pixelMs) } };
+}
+
+interface Around {
+  readonly source: LaneSource;
+  readonly view: View;
+  readonly cursor: Cursor;
+}
+
+/** Returns the range of the data at a cursor, as far as it has no visible gap; undefined where there is none. */
+export function dataAround({ source, view, cursor }: Around): Span | undefined {
+  const columns = columnsOf(cursor.row, { view, widthPx: PIXELS }, source);
+  const px = Math.min(PIXELS - 1, Math.max(0, Math.floor(shareOf(view, cursor.ms) * PIXELS)));
   const { fromPx, toPx } = rangeAround(columns, px);
-  const at = (column: number) => toNs(view.value, view.value.fromMs + column * pixelMs);
-  return { devices: [device], span: { startNs: at(fromPx), endNs: at(Math.max(toPx, fromPx + 1)) } };
+  if (fromPx === toPx) return undefined;
+  const at = (column: number) => toNs(view, view.fromMs + (column * view.spanMs) / PIXELS);
+  return { startNs: at(fromPx), endNs: at(toPx) };
 }
 
 function snapped(view: View, ms: number, pixelMs: number): bigint {

@@ -1,11 +1,16 @@
-import { choiceParam, flagParam, listParam, textParam, timeParam, type Values } from "../url/params.ts";
+import { choiceParam, choicesParam, flagParam, listParam, textParam, timeParam, type Values } from "../url/params.ts";
+
+import { PARTS } from "./shown.ts";
 
 /** The parameters in the address of the coverage. */
 export const coverageParams = {
   from: timeParam,
   to: timeParam,
   q: textParam,
-  row: choiceParam(["24", "4"], "24"),
+  /** The height of a row in pixels. */
+  row: choiceParam(["32", "4"], "32"),
+  /** The parts of the lanes that are not shown. */
+  hide: choicesParam(PARTS),
   table: flagParam,
   /** The selection: its first and last device, and its ends. */
   sel: listParam,
@@ -19,9 +24,14 @@ export function rangeOf({ from, to }: Pick<CoverageValues, "from" | "to">): { fr
   return from === "" && to === "" ? { from: USUAL, to: "" } : { from, to };
 }
 
+/** Splits what is typed at its spaces, save those within quotation marks. */
+export function splitTerms(text: string): string[] {
+  return text.match(/(?:"[^"]*"|\S)+/g) ?? [];
+}
+
 /** Splits what is typed into terms on properties and a part of the name: `rover properties.site:munich`. */
 export function toDeviceFilter(text: string): { query?: string; nameMatches?: string } {
-  const words = text.match(/(?:"[^"]*"|\S)+/g) ?? [];
+  const words = splitTerms(text);
   const [terms, names] = [words.filter(isTerm), words.filter((word) => !isTerm(word))];
   return {
     ...(terms.length > 0 && { query: terms.join(" ") }),

@@ -34,3 +34,9 @@ export function closeSpan(
   const start = startNs ?? end - LONE_END_NS;
   return { startNs: start, endNs: end > start ? end : start + LEAST_NS };
 }
+
+/** Returns whether the usual range shows enough of the data: there is some in it, and more before it. */
+export function isUsualEnough({ startNs, endNs }: Span, nowMs: number): boolean {
+  const nowNs = BigInt(nowMs) * 1_000_000n;
+  return endNs > nowNs - LONE_END_NS && startNs < nowNs - LONE_END_NS / 2n && startNs <= nowNs;
+}

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bulkLimits, MAX_SELECTED_DEVICES } from "@downlink/protocol";
 import fc from "fast-check";
-import { binsOf, type DeviceSums, formatShare, packDevices, wantedOf } from "./sum-up.ts";
+import { shownParts } from "./shown.ts";
+import { binsOf, type DeviceSums, formatShare, packDevices, wantedOf, wantedStatuses } from "./sum-up.ts";
+
+const ALL = shownParts([]);
 
 test("a span is covered by as few bins as a number allows, to less than a nanosecond a bin too much", () => {
   fc.assert(
@@ -27,17 +30,29 @@ test("calls for imports name all devices that have anything to import, each once
   fc.assert(
     fc.property(fc.array(wanted, { maxLength: 500 }), (counts) => {
       const given = counts.map((recordings, at) => sumsWith(`dev_${at}`, recordings));
-      const calls = packDevices(given);
-      const countOf = (ids: readonly string[]) => wantedOf(given.filter(({ id }) => ids.includes(id))).count;
+      const calls = packDevices(given, ALL);
+      const countOf = (ids: readonly string[]) =>
+        wantedOf(
+          given.filter(({ id }) => ids.includes(id)),
+          ALL,
+        ).count;
       assert.deepEqual(
         calls.flat(),
-        given.filter((sums) => wantedOf([sums]).count > 0).map(({ id }) => id),
+        given.filter((sums) => wantedOf([sums], ALL).count > 0).map(({ id }) => id),
       );
       // A device that has more than a call may match is alone: the service refuses its call with a sentence.
       assert.ok(calls.every((ids) => ids.length === 1 || countOf(ids) <= bulkLimits.matches));
       assert.ok(calls.every(({ length }) => length <= MAX_SELECTED_DEVICES));
     }),
   );
+});
+
+test("what is hidden is not imported", () => {
+  const given = [sumsWith("dev_1", 11)];
+  const { count, bytes } = wantedOf(given, shownParts(["failed"]));
+  assert.deepEqual([count, wantedStatuses(shownParts(["failed"]))], [6, ["none"]]);
+  assert.ok(bytes <= wantedOf(given, ALL).bytes);
+  assert.deepEqual(packDevices(given, shownParts(["failed", "edgeOnly"])), []);
 });
 
 function sumsWith(id: string, recordings: number): DeviceSums {

@@ -1,6 +1,7 @@
 import { bulkLimits, type CoverageGrid, MAX_SELECTED_DEVICES } from "@downlink/protocol";
 import { STATE_WORDS } from "../timeline/state-words.ts";
 import type { Span } from "../timeline/view.ts";
+import type { Shown } from "./shown.ts";
 
 export type DeviceSums = CoverageGrid["devices"][number];
 
@@ -14,14 +15,22 @@ export function binsOf({ startNs, endNs }: Span): { start: bigint; binNs: number
   return { start: startNs, binNs: Number((lengthNs + bins - 1n) / bins), bins: Number(bins) };
 }
 
-const STATES = ["failed", "onItsWay", "edgeOnly", "imported"] as const;
+const STATES = ["imported", "onItsWay", "edgeOnly", "failed"] as const;
+export type RecordedState = (typeof STATES)[number];
 
-/** The states of recordings whose data is not here, and is not on its way. */
-const WANTED = ["failed", "edgeOnly"] as const;
+/** The states of recordings whose data is not here, and is not on its way, by their import status. */
+const WANTED = { none: "edgeOnly", failed: "failed" } as const;
+
+/** Returns the import statuses of recordings that are shown and could be imported. */
+export function wantedStatuses(shown: Shown): (keyof typeof WANTED)[] {
+  return (["none", "failed"] as const).filter((status) => shown.has(WANTED[status]));
+}
 
 /** Returns the sums of several devices, by state, of those states that there are. */
-export function addUp(given: readonly DeviceSums[]): { text: string; recordings: number; bytes: number }[] {
-  const all = STATES.map((state) => ({ text: STATE_WORDS[state], ...sumOf(given, [state]) }));
+export function addUp(
+  given: readonly DeviceSums[],
+): { state: RecordedState; text: string; recordings: number; bytes: number }[] {
+  const all = STATES.map((state) => ({ state, text: STATE_WORDS[state], ...sumOf(given, [state]) }));
   return all.filter(({ recordings }) => recordings > 0);
 }
 
@@ -33,18 +42,21 @@ function sumOf(given: readonly DeviceSums[], states: readonly (typeof STATES)[nu
   };
 }
 
-/** Returns how many recordings could be imported, and their bytes. */
-export function wantedOf(given: readonly DeviceSums[]): { count: number; bytes: number } {
-  const { recordings, bytes } = sumOf(given, WANTED);
+/** Returns how many recordings of those shown could be imported, and their bytes. */
+export function wantedOf(given: readonly DeviceSums[], shown: Shown): { count: number; bytes: number } {
+  const { recordings, bytes } = sumOf(
+    given,
+    wantedStatuses(shown).map((status) => WANTED[status]),
+  );
   return { count: recordings, bytes };
 }
 
 /** Splits devices for calls that request imports, so that no call names more devices, or matches more recordings, than one may. */
-export function packDevices(given: readonly DeviceSums[]): string[][] {
+export function packDevices(given: readonly DeviceSums[], shown: Shown): string[][] {
   const calls: string[][] = [];
   let room = 0;
   for (const sums of given) {
-    const { count } = wantedOf([sums]);
+    const { count } = wantedOf([sums], shown);
     if (count === 0) continue;
     if (count > room || calls.at(-1)!.length === MAX_SELECTED_DEVICES) {
       calls.push([]);

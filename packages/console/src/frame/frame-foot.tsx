@@ -21,10 +21,12 @@ interface FootProps {
 /** Leads to the start page from every other. */
 export function Brand() {
   return (
-    <a class="brand" href="/" aria-label="Downlink, to the start page">
-      <img src="/icon.svg" alt="" width="22" height="22" />
-      <span>Downlink</span>
-    </a>
+    <header class="frame-head">
+      <a class="brand" href="/" aria-label="Downlink, to the start page">
+        <img src="/icon.svg" alt="" width="22" height="22" />
+        <span>Downlink</span>
+      </a>
+    </header>
   );
 }
 
@@ -32,7 +34,7 @@ export function Brand() {
 export function FrameFoot({ me, projectId, onKeys }: FootProps) {
   const { route } = useLocation();
   return (
-    <div class="frame-foot">
+    <footer class="frame-foot">
       <ProjectChoice {...{ me, projectId }} />
       <span class="grow" />
       <Menu label="Appearance" class="small plain" items={appearance()}>
@@ -45,7 +47,7 @@ export function FrameFoot({ me, projectId, onKeys }: FootProps) {
       >
         <span class="cut who">{me ? nameOf(me) : "…"}</span>
       </Menu>
-    </div>
+    </footer>
   );
 }
 

@@ -11,9 +11,9 @@ import { Toast } from "../parts/toast.tsx";
 import { pagePath, rememberedProject, rememberProject, useProjectId } from "../url/project.ts";
 import { Banners } from "./banners.tsx";
 import "./frame.css";
+import { Brand, FrameFoot } from "./frame-foot.tsx";
 import { isPageOf, type MainPage, type Page } from "./page.ts";
 import { SignInForm } from "./sign-in-form.tsx";
-import { Brand, FrameFoot } from "./frame-foot.tsx";
 
 interface FrameProps {
   readonly pages: readonly MainPage[];

@@ -1,7 +1,7 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { formatSecond, zoneName } from "../time/format-time.ts";
 import { isRelative } from "../time/parse-time.ts";
-import { readRange, resolveRange, shiftRange, type TypedRange, toAbsolute } from "../time/range.ts";
+import { nameRange, readRange, resolveRange, shiftRange, type TypedRange, toAbsolute } from "../time/range.ts";
 import { Button } from "./button.tsx";
 import { useShortcuts } from "./keys.ts";
 import "./range-picker.css";
@@ -12,41 +12,61 @@ interface PickerProps {
   readonly onChange: (range: TypedRange) => void;
 }
 
-const SPANS = ["24h", "7d", "30d", "1y"] as const;
+const SPANS = [
+  ["24h", "Last 24 hours"],
+  ["7d", "Last 7 days"],
+  ["14d", "Last 14 days"],
+  ["30d", "Last 30 days"],
+  ["90d", "Last 90 days"],
+  ["1y", "Last year"],
+] as const;
 
-/** Chooses a range: typed as times, Unix numbers or distances from now; moved by its own length; or one of the usual spans. */
+/** Chooses a range: one of the usual spans, by a calendar, or typed as times, Unix numbers or distances from now. It is moved by its own length. */
 export function RangePicker({ range, onChange }: PickerProps) {
+  const id = useId();
+  const panel = useRef<HTMLDivElement>(null);
   const shift = (times: number) => onChange(shiftRange(range, times, Date.now()));
   useShortcuts([
     { keys: "[", does: "To the time before", run: () => shift(-1) },
     { keys: "]", does: "To the time after", run: () => shift(1) },
-    { keys: "t", does: "Choose a time", run: () => document.querySelector<HTMLElement>("[data-range-from]")?.focus() },
+    { keys: "t", does: "Choose a time", run: () => panel.current?.showPopover() },
   ]);
-  const hasRelative = [range.from, range.to].some((text) => text !== "" && isRelative(text));
+  const choose = (chosen: TypedRange) => {
+    panel.current?.hidePopover();
+    onChange(chosen);
+  };
+  const onToggle = ({ newState }: { readonly newState: string }) => {
+    if (newState === "open") panel.current?.querySelector<HTMLElement>("[data-range-from]")?.focus();
+  };
   return (
-    <div class="range-picker row">
-      <Button text="◀" class="small" aria-label="Earlier, by the length of the range" onClick={() => shift(-1)} />
-      <RangeFields {...{ range, onChange }} />
-      <Button text="▶" class="small" aria-label="Later, by the length of the range" onClick={() => shift(1)} />
-      {SPANS.map((span) => (
-        <Button
-          key={span}
-          text={span}
-          class="small"
-          aria-pressed={range.from === `now-${span}` && range.to === ""}
-          onClick={() => onChange({ from: `now-${span}`, to: "" })}
-        />
-      ))}
-      {hasRelative && (
-        <Button
-          text="make absolute"
-          class="small plain"
-          title="So that a link to this range shows the same tomorrow"
-          onClick={() => onChange(toAbsolute(range, Date.now()))}
-        />
-      )}
+    <div class="range-picker">
+      <Button text="‹" class="plain" aria-label="Earlier, by the length of the range" onClick={() => shift(-1)} />
+      <button type="button" class="range-name" aria-haspopup="dialog" {...{ popovertarget: id }}>
+        {nameRange(range, zoneName(zone.value)) ?? SPANS.find(([span]) => isSpan(range, span))?.[1] ?? range.from}
+        <span aria-hidden="true">▾</span>
+      </button>
+      <Button text="›" class="plain" aria-label="Later, by the length of the range" onClick={() => shift(1)} />
+      <div {...{ id, ref: panel, onToggle }} popover="auto" role="dialog" aria-label="Range of time">
+        <ul>
+          {SPANS.map(([span, text]) => (
+            <li key={span}>
+              <Button
+                text={text}
+                class="plain"
+                aria-pressed={isSpan(range, span)}
+                onClick={() => choose({ from: `now-${span}`, to: "" })}
+              />
+            </li>
+          ))}
+        </ul>
+        <RangeFields {...{ range, onChange }} />
+      </div>
     </div>
   );
+}
+
+function isSpan({ from, to }: TypedRange, span: string): boolean {
+  return from === `now-${span}` && to === "";
 }
 
 /** Typed text takes effect once it is entered or the field is left. A text that is no time stays, and is named. */
@@ -59,40 +79,74 @@ function RangeFields({ range, onChange }: PickerProps) {
     setTyped(shown);
     setProblems({});
   }, [shown.from, shown.to]);
-  const commit = () => {
-    if (typed.from === shown.from && typed.to === shown.to) return;
-    const read = readRange(typed, { zone: zoneOf, nowMs: Date.now() });
+  const commit = (given: TypedRange) => {
+    setTyped(given);
+    if (given.from === shown.from && given.to === shown.to) return;
+    const read = readRange(given, { zone: zoneOf, nowMs: Date.now() });
     setProblems(read.problems);
     if (read.range) onChange(read.range);
   };
-  const field = (end: "from" | "to") => (
-    <input
-      aria-label={end === "from" ? `From (${zoneOf})` : `To (${zoneOf})`}
-      placeholder={end === "from" ? "from" : "to now"}
-      {...(end === "from" ? { "data-range-from": true } : {})}
-      value={typed[end]}
-      aria-invalid={problems[end] !== undefined}
-      aria-describedby={problems[end] === undefined ? undefined : `range-${end}`}
-      onInput={({ currentTarget }) => setTyped({ ...typed, [end]: currentTarget.value })}
-      onBlur={commit}
-      onKeyDown={(event) => event.key === "Enter" && commit()}
-    />
-  );
+  const hasRelative = [range.from, range.to].some((text) => text !== "" && isRelative(text));
   return (
-    <>
-      {field("from")}
-      <span aria-hidden="true">–</span>
-      {field("to")}
-      <span class="muted">{zoneOf}</span>
-      {(["from", "to"] as const).map(
-        (end) =>
-          problems[end] && (
-            <p key={end} id={`range-${end}`} class="field-problem" role="alert">
-              {problems[end]}
-            </p>
-          ),
+    <div class="range-fields">
+      {(["from", "to"] as const).map((end) => (
+        <RangeEnd key={end} {...{ end, typed, zoneOf, problem: problems[end], onType: setTyped, onCommit: commit }} />
+      ))}
+      <p class="muted">A time, a Unix number, or a distance such as now-2h. Times are in {zoneOf}.</p>
+      {hasRelative && (
+        <Button
+          text="Fix to these times"
+          class="small"
+          title="So that a link to this range shows the same tomorrow"
+          onClick={() => onChange(toAbsolute(range, Date.now()))}
+        />
       )}
-    </>
+    </div>
+  );
+}
+
+interface EndProps {
+  readonly end: "from" | "to";
+  readonly typed: TypedRange;
+  readonly zoneOf: string;
+  readonly problem: string | undefined;
+  readonly onType: (typed: TypedRange) => void;
+  readonly onCommit: (typed: TypedRange) => void;
+}
+
+const END_OF_DAY = " 23:59:59";
+
+function RangeEnd({ end, typed, zoneOf, problem, onType, onCommit }: EndProps) {
+  const name = end === "from" ? "From" : "To";
+  const onDay = (day: string) => day && onCommit({ ...typed, [end]: end === "from" ? day : day + END_OF_DAY });
+  return (
+    <div class="range-end">
+      <label>
+        {name}
+        <input
+          aria-label={`${name} (${zoneOf})`}
+          placeholder={end === "from" ? "the start of all" : "now"}
+          {...(end === "from" ? { "data-range-from": true } : {})}
+          value={typed[end]}
+          aria-invalid={problem !== undefined}
+          aria-describedby={problem === undefined ? undefined : `range-${end}`}
+          onInput={({ currentTarget }) => onType({ ...typed, [end]: currentTarget.value })}
+          onBlur={() => onCommit(typed)}
+          onKeyDown={(event) => event.key === "Enter" && onCommit(typed)}
+        />
+      </label>
+      <input
+        type="date"
+        aria-label={`${name}, by the calendar`}
+        value={/^\d{4}-\d\d-\d\d/.exec(typed[end])?.[0] ?? ""}
+        onChange={({ currentTarget }) => onDay(currentTarget.value)}
+      />
+      {problem && (
+        <p id={`range-${end}`} class="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
   );
 }
 

@@ -18,10 +18,10 @@ export interface RowWindow {
   scrollTo(index: number): void;
 }
 
-/** Tells which of many rows of one height are to be drawn. */
-export function useRowWindow(scroller: RefObject<HTMLElement | null>, count: number): RowWindow {
+/** Tells which of many rows of one height are to be drawn; without a height, of that of tables. */
+export function useRowWindow(scroller: RefObject<HTMLElement | null>, count: number, heightPx?: number): RowWindow {
   const isNarrow = useNarrow();
-  const rowPx = isNarrow ? NARROW_ROW_PX : ROW_PX;
+  const rowPx = heightPx ?? (isNarrow ? NARROW_ROW_PX : ROW_PX);
   const [, render] = useReducer((times: number) => times + 1, 0);
   const options = {
     count: Math.min(count, MOST_ROWS),

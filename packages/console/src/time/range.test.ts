@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readRange, resolveRange, shiftRange, toAbsolute } from "./range.ts";
+import { nameRange, readRange, resolveRange, shiftRange, toAbsolute } from "./range.ts";
 
 const NOW = Date.UTC(2026, 3, 14, 12);
 const options = { zone: "UTC", nowMs: NOW };
@@ -34,4 +34,14 @@ test("each end that is no time is named, and an end before the start", () => {
   assert.match(problems.from!, /yesterday/);
   assert.match(problems.to!, /2026-02-30/);
   assert.match(readRange({ from: "2026-04-15", to: "2026-04-14" }, options).problems.to!, /before the start/);
+});
+
+test("a range is named by its ends, without what both share", () => {
+  const name = (from: string, to: string) => nameRange({ from, to }, "UTC");
+  assert.equal(name("", ""), "All time");
+  assert.equal(name("now-7d", ""), undefined);
+  assert.equal(name("2026-04-14T00:00:00Z", "2026-04-21T00:00:00Z"), "2026-04-14 – 2026-04-21");
+  assert.equal(name("2026-04-14T03:00:00Z", "2026-04-14T04:30:12Z"), "2026-04-14 03:00 – 04:30:12");
+  assert.equal(name("2026-04-14T03:00:00Z", ""), "2026-04-14 03:00 – now");
+  assert.equal(name("", "now-1d"), "… – now-1d");
 });

@@ -1,5 +1,5 @@
 import { formatTimestamp } from "@downlink/protocol";
-import { formatExact, type ZoneName } from "./format-time.ts";
+import { formatExact, formatSecond, type ZoneName } from "./format-time.ts";
 import { isRelative, parseTime } from "./parse-time.ts";
 
 /** A range of time as it stands in an address: each end is RFC 3339, a distance from now, or empty for no bound. */
@@ -73,4 +73,24 @@ function readEnd(text: string, options: { zone: ZoneName; nowMs: number }): End 
   if ("problem" in parsed) return parsed;
   const kept = isRelative(text) ? text.trim().toLowerCase().replaceAll(" ", "") : formatExact(parsed.timeNs);
   return { text: kept, timeNs: parsed.timeNs };
+}
+
+/** Names a range by its ends, without what both share: `2026-11-12 – 2026-11-26`; undefined for one that is counted from now. */
+export function nameRange({ from, to }: TypedRange, zone: ZoneName): string | undefined {
+  if (from === "" && to === "") return "All time";
+  if (isRelative(from) && to === "") return undefined;
+  const [start = "…", end = "now"] = [from, to].map((text) => nameEnd(text, zone));
+  const [day, time] = end.split(" ");
+  const isSameDay = time !== undefined && start.startsWith(`${day} `);
+  return `${start} – ${isSameDay ? time : end}`;
+}
+
+function nameEnd(text: string, zone: ZoneName): string | undefined {
+  if (text === "" || isRelative(text)) return text || undefined;
+  const atNs = resolve(text, 0);
+  return atNs === undefined
+    ? text
+    : formatSecond(atNs, zone)
+        .replace(/ 00:00:00$/, "")
+        .replace(/:00$/, "");
 }

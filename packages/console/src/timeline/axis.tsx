@@ -12,24 +12,35 @@ interface AxisProps {
 }
 
 /** Marks at round times above the lanes. */
-export function Axis({ view, zone, most }: AxisProps) {
-  const { originNs, fromMs, spanMs } = view.value;
-  const originMs = toMs(originNs);
-  const startMs = toMs(toNs({ originNs }, fromMs));
-  const ticks = ticksOf({ fromMs: startMs, toMs: startMs + spanMs, most, zone });
+export function Axis(props: AxisProps) {
   return (
     <div class="axis" aria-hidden="true">
-      {ticks.map(({ ms, text, isMajor }) => (
-        <span
-          key={ms}
-          class={isMajor ? "tick major" : "tick"}
-          style={{ left: `${shareOf(view.value, ms - originMs) * 100}%` }}
-        >
+      {placeTicks(props).map(({ ms, text, isMajor, left }) => (
+        <span key={ms} class={isMajor ? "tick major" : "tick"} style={{ left }}>
           {text}
         </span>
       ))}
     </div>
   );
+}
+
+/** Lines through the lanes at the same times. */
+export function TickLines(props: AxisProps) {
+  return (
+    <div class="tick-lines" aria-hidden="true">
+      {placeTicks(props).map(({ ms, left }) => (
+        <i key={ms} style={{ left }} />
+      ))}
+    </div>
+  );
+}
+
+function placeTicks({ view, zone, most }: AxisProps) {
+  const { originNs, fromMs, spanMs } = view.value;
+  const originMs = toMs(originNs);
+  const startMs = toMs(toNs({ originNs }, fromMs));
+  const ticks = ticksOf({ fromMs: startMs, toMs: startMs + spanMs, most, zone });
+  return ticks.map((tick) => ({ ...tick, left: `${shareOf(view.value, tick.ms - originMs) * 100}%` }));
 }
 
 interface NowProps {

@@ -1,7 +1,7 @@
 import {
   bits,
   fillColumns,
-  LINES,
+  linesOf,
   mixPaint,
   PATTERN_PX,
   type Paint,
@@ -15,27 +15,33 @@ import type { View } from "./view.ts";
 
 /** Where the cells of the rows come from. */
 export interface LaneSource {
+  /** The bits of its cells that are shown. */
+  readonly shown: number;
   /** Says which window is in sight, and returns the known strips of each of its rows. */
   look(window: Window): (row: number) => readonly Strip[];
 }
 
-/** One line of pixels for each third of a row, which the page stretches: painting a row costs as much as its columns, however much is in it. */
+/** A few lines of pixels for each row, which the page stretches: painting a row costs as much as its columns, however much is in it. */
 export class LaneCanvas {
   readonly #canvas: HTMLCanvasElement;
   #context: CanvasRenderingContext2D;
   #image: ImageData | undefined;
-  #paint: Paint;
+  #palette: Palette;
+  #paint: { readonly shown: number; readonly colours: Paint } | undefined;
+  readonly #rowPx: number;
   #columns = new Uint8Array(0);
 
-  constructor(canvas: HTMLCanvasElement) {
+  constructor(canvas: HTMLCanvasElement, rowPx: number) {
     this.#canvas = canvas;
+    this.#rowPx = rowPx;
     this.#context = canvas.getContext("2d", { alpha: false })!;
-    this.#paint = readPaint(canvas.parentElement!);
+    this.#palette = readPalette(canvas.parentElement!);
   }
 
   /** The theme changed. */
   repaint(): void {
-    this.#paint = readPaint(this.#canvas.parentElement!);
+    this.#palette = readPalette(this.#canvas.parentElement!);
+    this.#paint = undefined;
   }
 
   /** How many pixels of the screen the rows are wide. */
@@ -45,7 +51,8 @@ export class LaneCanvas {
 
   draw({ firstRow, endRow }: RowRange, view: View, source: LaneSource): void {
     const { widthPx } = this;
-    const image = this.#imageOf(widthPx, Math.max(1, endRow - firstRow) * LINES);
+    const paint = this.#paintOf(source.shown);
+    const image = this.#imageOf(widthPx, Math.max(1, endRow - firstRow) * paint.length);
     const pixels = new Uint32Array(image.data.buffer);
     const stripsOf = source.look({ view, widthPx, firstRow, endRow });
     const scale = { fromMs: view.fromMs, pixelMs: view.spanMs / widthPx };
@@ -53,9 +60,15 @@ export class LaneCanvas {
     for (let row = firstRow; row < endRow; row++) {
       this.#columns.fill(bits.unasked);
       for (const strip of stripsOf(row)) fillColumns(this.#columns, strip, scale);
-      paintRow(this.#columns, this.#paint, { pixels, widthPx, row: row - firstRow, phasePx });
+      paintRow(this.#columns, paint, { pixels, widthPx, row: row - firstRow, phasePx });
     }
     this.#context.putImageData(image, 0, 0);
+  }
+
+  #paintOf(shown: number): Paint {
+    if (this.#paint?.shown !== shown)
+      this.#paint = { shown, colours: mixPaint(this.#palette, linesOf(this.#rowPx), shown) };
+    return this.#paint.colours;
   }
 
   #imageOf(widthPx: number, heightPx: number): ImageData {
@@ -70,8 +83,7 @@ export class LaneCanvas {
 
 const TOKENS: Readonly<Record<keyof Palette, string>> = {
   page: "--surface",
-  lane: "--sunken",
-  hatch: "--line",
+  hatch: "--sunken",
   imported: "--imported",
   onItsWay: "--moving",
   edgeOnly: "--edge",
@@ -80,7 +92,7 @@ const TOKENS: Readonly<Record<keyof Palette, string>> = {
 };
 
 /** Reads the colours of the theme as the page shows them. */
-function readPaint(inside: HTMLElement): Paint {
+function readPalette(inside: HTMLElement): Palette {
   const probe = document.createElement("i");
   inside.append(probe);
   const read = (token: string) => {
@@ -90,10 +102,10 @@ function readPaint(inside: HTMLElement): Paint {
   };
   const palette = Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [name, read(token)]));
   probe.remove();
-  return mixPaint(palette as unknown as Palette);
+  return palette as unknown as Palette;
 }
 
-/** Returns the known contents of one row, column by column. */
+/** Returns the known contents of one row that are shown, column by column. */
 export function columnsOf(
   row: number,
   { view, widthPx }: Pick<Window, "view" | "widthPx">,
@@ -103,5 +115,5 @@ export function columnsOf(
   const stripsOf = source.look({ view, widthPx, firstRow: row, endRow: row + 1 });
   const scale = { fromMs: view.fromMs, pixelMs: view.spanMs / widthPx };
   for (const strip of stripsOf(row)) fillColumns(columns, strip, scale);
-  return columns;
+  return columns.map((cell) => cell & source.shown);
 }

@@ -1,4 +1,5 @@
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { Place } from "./gestures.ts";
 import type { LaneSource } from "./lane-canvas.ts";
 import { type Span, toView, type View } from "./view.ts";
 
@@ -7,6 +8,9 @@ export interface Cursor {
   readonly row: number;
   readonly ms: number;
 }
+
+/** The row and the time below the pointer, and its place. */
+export interface Hover extends Cursor, Place {}
 
 /** Some rows over a span of time. */
 export interface LaneSelection {
@@ -22,6 +26,7 @@ export interface LaneState {
   readonly view: Signal<View>;
   readonly cursor: Signal<Cursor>;
   readonly selection: Signal<LaneSelection | undefined>;
+  readonly hover: Signal<Hover | undefined>;
 }
 
 /** Rises when a source knows more. */
@@ -33,6 +38,7 @@ export function startLanes(span: Span): LaneState {
     view: signal(view),
     cursor: signal({ row: 0, ms: view.fromMs + view.spanMs / 2 }),
     selection: signal<LaneSelection | undefined>(undefined),
+    hover: signal<Hover | undefined>(undefined),
   };
 }
 

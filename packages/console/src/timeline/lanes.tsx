@@ -2,7 +2,7 @@ import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { formatSecond, type ZoneName } from "../time/format-time.ts";
-import { Axis, NowLine } from "./axis.tsx";
+import { Axis, NowLine, TickLines } from "./axis.tsx";
 import { type Act, pressKey } from "./lane-actions.ts";
 import { columnsOf } from "./lane-canvas.ts";
 import { LaneMarks } from "./lane-marks.tsx";
@@ -26,6 +26,10 @@ export interface LanesProps {
   /** The name of a row for screen readers. */
   readonly textAt: (row: number) => string;
   readonly onAct: (act: Act) => void;
+  /** The controls above the names. */
+  readonly controls?: ComponentChildren;
+  /** The card that stands beside the pointer. */
+  readonly card?: ComponentChildren;
 }
 
 /** Rows over time. They are painted; their names are links, and a line of text says what is at the cursor. */
@@ -35,6 +39,7 @@ export function Lanes(props: LanesProps) {
   const bars = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const statusId = useId();
+  const most = innerWidth < 720 ? 4 : 12;
   const drawn = useLaneCanvas({ scroller, canvas, state, source, count, rowPx });
   useLaneGestures({ bars, state, source, count, rowPx, onAct });
   useCursorInSight(scroller, props);
@@ -48,6 +53,7 @@ export function Lanes(props: LanesProps) {
       <section
         ref={scroller}
         class="lanes-scroller"
+        data-scroller
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard, and arrows move its cursor
         tabIndex={0}
         aria-label={label}
@@ -55,8 +61,11 @@ export function Lanes(props: LanesProps) {
         {...{ onKeyDown }}
       >
         <div class="lanes-head">
-          <span class="lanes-zone muted">{zone}</span>
-          <Axis view={state.view} zone={zone} most={innerWidth < 720 ? 4 : 12} />
+          <span class="lanes-zone">
+            <span class="muted">{zone}</span>
+            {props.controls}
+          </span>
+          <Axis view={state.view} zone={zone} most={most} />
         </div>
         <div class="lanes-body" style={{ height: `${count * rowPx}px` }}>
           <Names {...props} first={drawn.value.firstRow} end={drawn.value.endRow} />
@@ -64,8 +73,10 @@ export function Lanes(props: LanesProps) {
             {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a canvas takes no focus; what it shows is spoken below */}
             <canvas ref={canvas} aria-hidden="true" />
             <NowLine view={state.view} nowMs={nowMs} />
+            <TickLines view={state.view} zone={zone} most={most} />
             <LaneMarks {...{ state, rowPx }} />
           </div>
+          {props.card && <div class="lanes-cards">{props.card}</div>}
         </div>
       </section>
       <CursorStatus {...props} id={statusId} bars={bars} />

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { bits, fillColumns, LINES, mixPaint, PATTERN_PX, paintRow } from "./paint-row.ts";
+import { bits, fillColumns, linesOf, mixPaint, PATTERN_PX, paintRow, stateOf } from "./paint-row.ts";
 
-const palette = { page: 1, lane: 2, hatch: 3, imported: 4, onItsWay: 5, edgeOnly: 6, failed: 7, event: 8 };
-const paint = mixPaint(palette);
+const palette = { page: 0, hatch: 6, imported: 8, onItsWay: 10, edgeOnly: 12, failed: 14, event: 16 };
+const LINES = linesOf(32);
+const paint = mixPaint(palette, LINES);
 const cells = fc.uint8Array({ minLength: 1, maxLength: 60, max: 31 });
 
 /** The slow and obvious way: for each pixel, asks each bin whether the two overlap. All numbers are whole, so that nothing is rounded. */
@@ -38,50 +39,59 @@ test("a pixel has all that is in any bin that touches it, at any zoom", () => {
 
 /** Returns the expected colour at each place, by the words of the design and not by tables. */
 function expected(cell: number, line: number, at: number): number {
-  const isGap = line === 0;
-  if (isGap && cell & bits.event) return palette.event;
+  const kind = LINES[line]!;
+  if (kind === "event" && cell & bits.event) return palette.event;
+  if (kind === "event" || kind === "gap") return palette.page;
   if (cell & bits.failed) return palette.failed;
-  if (isGap) return palette.page;
-  if (cell & bits.onItsWay) return line === 2 ? palette.onItsWay : palette.lane;
-  if (cell & bits.edgeOnly) return at % 4 < 2 ? palette.edgeOnly : palette.lane;
-  if (cell & bits.imported) return palette.imported;
-  if (cell & bits.unasked) return at < 4 === (line === 1) ? palette.hatch : palette.lane;
-  return palette.lane;
+  const thirds = cell & bits.twoThirds ? 2 : Number((cell & bits.third) > 0);
+  const colour = expectedFill(cell, { isFoot: kind === "foot", isEven: at < 4 === (line % 2 === 0) });
+  const isHigh = kind === "foot" || kind <= thirds || stateOf(cell) === "unasked";
+  return isHigh ? colour : palette.page;
 }
 
-test("what must not be missed wins, each state has a shape of its own, and an event is seen above all of them", () => {
+function expectedFill(cell: number, { isFoot, isEven }: { isFoot: boolean; isEven: boolean }): number {
+  if (cell & bits.onItsWay) return isFoot ? palette.onItsWay : palette.onItsWay / 2;
+  if (cell & bits.edgeOnly) return palette.edgeOnly;
+  if (cell & bits.imported) return palette.imported;
+  return cell & bits.unasked && isEven ? palette.hatch : palette.page;
+}
+
+test("what must not be missed wins, a bar is as high as its time is full, and an event is seen above all", () => {
   const anyCells = fc.uint8Array({ minLength: 1, maxLength: 50 });
   fc.assert(
     fc.property(anyCells, fc.integer({ min: -100, max: 100 }), fc.nat(3), (columns, phasePx, row) => {
       const widthPx = columns.length;
-      const pixels = new Uint32Array((row + 2) * LINES * widthPx);
+      const pixels = new Uint32Array((row + 2) * LINES.length * widthPx);
       paintRow(columns, paint, { pixels, widthPx, row, phasePx });
-      for (let line = 0; line < LINES; line++)
+      for (let line = 0; line < LINES.length; line++)
         for (const [px, cell] of columns.entries()) {
           const at = (((px + phasePx) % PATTERN_PX) + PATTERN_PX) % PATTERN_PX;
-          assert.equal(pixels[(row * LINES + line) * widthPx + px], expected(cell, line, at));
+          assert.equal(pixels[(row * LINES.length + line) * widthPx + px], expected(cell, line, at));
         }
-      const others = pixels.filter((_, at) => Math.floor(at / (LINES * widthPx)) !== row);
+      const others = pixels.filter((_, at) => Math.floor(at / (LINES.length * widthPx)) !== row);
       assert.ok(others.every((pixel) => pixel === 0));
     }),
   );
 });
 
-test("no two states look alike without their colours", () => {
-  const shapes = [0, bits.imported, bits.onItsWay, bits.edgeOnly, bits.failed, bits.unasked].map((cell) => {
-    const columns = new Uint8Array(PATTERN_PX).fill(cell);
-    const pixels = new Uint32Array(LINES * PATTERN_PX);
-    paintRow(
-      columns,
-      mixPaint({ page: 0, lane: 0, hatch: 1, imported: 1, onItsWay: 1, edgeOnly: 1, failed: 1, event: 1 }),
-      {
-        pixels,
-        widthPx: PATTERN_PX,
-        row: 0,
-        phasePx: 0,
-      },
+test("hidden parts are not painted, and what lies below them is", () => {
+  const shown = 255 & ~bits.failed & ~bits.event;
+  const both = bits.failed | bits.imported | bits.event;
+  const colours = mixPaint(palette, LINES, shown).map((line) => line[both]);
+  assert.deepEqual(
+    colours,
+    mixPaint(palette, LINES).map((line) => line[bits.imported]),
+  );
+});
+
+test("a row too thin for heights shows each state, whatever is full", () => {
+  const lines = linesOf(4);
+  for (const [cell, colour] of [
+    [bits.imported, palette.imported],
+    [bits.failed | bits.third, palette.failed],
+  ] as const)
+    assert.deepEqual(
+      mixPaint(palette, lines).map((line) => line[cell]),
+      [palette.page, colour, colour, colour],
     );
-    return pixels.join("");
-  });
-  assert.equal(new Set(shapes).size, shapes.length);
 });

@@ -1,5 +1,14 @@
 /** The contents of a bin, one bit each. Several may hold. */
-export const bits = { imported: 1, onItsWay: 2, edgeOnly: 4, failed: 8, event: 16, unasked: 128 } as const;
+export const bits = {
+  imported: 1,
+  onItsWay: 2,
+  edgeOnly: 4,
+  failed: 8,
+  event: 16,
+  third: 32,
+  twoThirds: 64,
+  unasked: 128,
+} as const;
 
 /** The states of a cell, the most important first. */
 export type State = "failed" | "onItsWay" | "edgeOnly" | "imported" | "nothing" | "unasked";
@@ -50,7 +59,6 @@ export const SLACK = 1e-6;
 /** Colours as `ImageData` holds them on a machine that is little-endian, as all are on which a browser runs. */
 export interface Palette {
   readonly page: number;
-  readonly lane: number;
   readonly hatch: number;
   readonly imported: number;
   readonly onItsWay: number;
@@ -59,46 +67,63 @@ export interface Palette {
   readonly event: number;
 }
 
-/** Lines of pixels of one row: the gap above the bar, in which events stand, and two of the bar. Each is stretched by the page. */
-export const LINES = 3;
+/**
+ * The part of a row that a line of pixels draws: the mark of an event, the foot of the bar, which all data has, or a height that it has where
+ * recordings cover at least so many thirds of the time. Each line is stretched by the page.
+ */
+export type Line = "event" | "gap" | "foot" | 0 | 1 | 2;
+
+const TALL: readonly Line[] = ["event", "gap", 2, 2, 1, 0, "foot", "gap"];
+const THIN: readonly Line[] = ["event", "foot", "foot", "foot"];
+const TALL_PX = 16;
+
+/** Returns the lines of a row, from its top. Rows that are too thin for heights show states alone. */
+export function linesOf(rowPx: number): readonly Line[] {
+  return rowPx < TALL_PX ? THIN : TALL;
+}
+
 /** Patterns repeat after so many pixels. */
 export const PATTERN_PX = 8;
 const CELLS = 256;
 
 /** The colour of each line for each cell, at each place in the pattern. */
-export type Paint = readonly [gap: Uint32Array, upper: Uint32Array, lower: Uint32Array];
+export type Paint = readonly Uint32Array[];
 
-/** Mixes the colours of all cells beforehand, because a frame has hundreds of thousands of them. */
-export function mixPaint(palette: Palette): Paint {
-  const paint = [0, 1, 2].map(() => new Uint32Array(PATTERN_PX * CELLS)) as [Uint32Array, Uint32Array, Uint32Array];
-  for (let at = 0; at < PATTERN_PX; at++)
-    for (let cell = 0; cell < CELLS; cell++)
-      for (const [line, colour] of coloursOf(cell, palette, at).entries()) paint[line]![at * CELLS + cell] = colour;
-  return paint;
+/** Mixes the colours of all cells beforehand, because a frame has hundreds of thousands of them. Bits outside of `shown` are not painted. */
+export function mixPaint(palette: Palette, lines: readonly Line[], shown = 255): Paint {
+  return lines.map((line, number) => {
+    const colours = new Uint32Array(PATTERN_PX * CELLS);
+    for (let at = 0; at < PATTERN_PX; at++)
+      for (let cell = 0; cell < CELLS; cell++)
+        colours[at * CELLS + cell] = colourOf(cell & shown, line, {
+          palette,
+          isEven: at < PATTERN_PX / 2 === (number % 2 === 0),
+        });
+    return colours;
+  });
 }
 
 /**
- * Returns the colours of a cell. Each state has a shape as well: imported data fills the bar, data on its way its lower half, data on the
- * device alone is striped, and failed imports fill the gap above the bar too.
+ * Returns the colour of a line of a cell. Failed imports fill the height, whatever they cover; data on its way is paler above its foot.
  */
-function coloursOf(cell: number, palette: Palette, at: number): [gap: number, upper: number, lower: number] {
-  const { lane, page, hatch, failed, imported } = palette;
-  const gap = cell & bits.event ? palette.event : page;
-  const stripe = at % 4 < 2 ? palette.edgeOnly : lane;
-  switch (stateOf(cell)) {
-    case "failed":
-      return [cell & bits.event ? palette.event : failed, failed, failed];
-    case "imported":
-      return [gap, imported, imported];
-    case "onItsWay":
-      return [gap, lane, palette.onItsWay];
-    case "edgeOnly":
-      return [gap, stripe, stripe];
-    case "unasked":
-      return at < PATTERN_PX / 2 ? [gap, hatch, lane] : [gap, lane, hatch];
-    case "nothing":
-      return [gap, lane, lane];
-  }
+function colourOf(cell: number, line: Line, { palette, isEven }: { palette: Palette; isEven: boolean }): number {
+  if (line === "event" && cell & bits.event) return palette.event;
+  const state = stateOf(cell);
+  if (line === "event" || line === "gap" || state === "nothing") return palette.page;
+  if (state === "unasked") return isEven ? palette.hatch : palette.page;
+  if (state === "failed" || line === "foot") return palette[state];
+  if (line > thirdsOf(cell)) return palette.page;
+  return state === "onItsWay" ? mix(palette.onItsWay, palette.page) : palette[state];
+}
+
+function thirdsOf(cell: number): 0 | 1 | 2 {
+  if (cell & bits.twoThirds) return 2;
+  return cell & bits.third ? 1 : 0;
+}
+
+/** Returns the middle of two colours, channel by channel. */
+function mix(one: number, other: number): number {
+  return ((((one ^ other) & 0xfefefefe) >>> 1) + (one & other)) >>> 0;
 }
 
 export interface Target {
@@ -110,9 +135,8 @@ export interface Target {
 }
 
 export function paintRow(columns: Uint8Array, paint: Paint, { pixels, widthPx, row, phasePx }: Target): void {
-  for (let line = 0; line < LINES; line++) {
-    const table = paint[line]!;
-    const start = (row * LINES + line) * widthPx;
+  for (const [line, table] of paint.entries()) {
+    const start = (row * paint.length + line) * widthPx;
     for (let px = 0; px < widthPx; px++)
       pixels[start + px] = table[((px + phasePx) & (PATTERN_PX - 1)) * CELLS + columns[px]!]!;
   }

@@ -52,7 +52,7 @@ class Picture {
   constructor(options: Options, drawn: Signal<RowRange>) {
     this.#options = options;
     this.#drawn = drawn;
-    this.#canvas = new LaneCanvas(options.canvas.current!);
+    this.#canvas = new LaneCanvas(options.canvas.current!, options.rowPx);
   }
 
   ask(): void {

@@ -16,6 +16,11 @@ async function waitForStatus(page: Page, wanted: string): Promise<void> {
   await page.locator(".lanes-status").filter({ hasText: wanted }).waitFor();
 }
 
+async function chooseView(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: "View" }).click();
+  await page.getByRole("menuitem", { name }).click();
+}
+
 /** A place in the first row, at a share of the width of the range. */
 async function placeAt(page: Page, share: number): Promise<{ x: number; y: number }> {
   const box = (await page.locator(".lanes-bars").boundingBox())!;
@@ -29,7 +34,7 @@ test("what is on a robot alone is seen in its lane, asked for there, and seen to
   const onTheRobot = await placeAt(page, 40 / 300);
   await page.mouse.click(onTheRobot.x, onTheRobot.y);
   await waitForStatus(page, "on the device only");
-  const inspector = page.getByRole("region", { name: "At the cursor" });
+  const inspector = page.getByRole("region", { name: "Selection" });
   await inspector.getByText(/1 on the device only/).waitFor();
   await inspector.getByRole("link", { name: "run-1.mcap" }).waitFor();
   await inspector.getByRole("button", { name: /^Import 1 \(/ }).click();
@@ -88,14 +93,14 @@ test("where nothing is in the range the nearest data is one click away, and all 
   await page.getByText("Nothing in this range.").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Fit" }).click();
   await page.waitForURL(/from=2025-10-09T08:5/);
-  await page.getByRole("button", { name: "As table" }).click();
+  await chooseView(page, "As a table");
   const cells = page.getByRole("row").filter({ hasText: "on the device only" });
   await cells.nth(2).waitFor(); // until then it shows the range of before
   assert.equal(await cells.count(), 3);
   assert.deepEqual(complaints, []);
 });
 
-test("dragging pans, Ctrl with the wheel zooms at the pointer, Shift selects, and the address follows", {
+test("dragging selects, with Shift it pans, the wheel zooms at the pointer, and the address follows", {
   skip,
 }, async (t) => {
   const { open } = await startConsole(t, { files });
@@ -103,29 +108,66 @@ test("dragging pans, Ctrl with the wheel zooms at the pointer, Shift selects, an
   await page.locator(".row-share").first().waitFor();
   const [left, right] = [await placeAt(page, 0.25), await placeAt(page, 0.75)];
   await page.mouse.move(right.x, right.y);
+  await page.keyboard.down("Shift");
   await page.mouse.down();
   await page.mouse.move(left.x, left.y, { steps: 5 });
   await page.mouse.up();
+  await page.keyboard.up("Shift");
   await page.waitForURL(/from=2025-10-09T08:55:30/);
   await page.goto(page.url().replace(/\?.*/, `?${RANGE}`));
   await page.locator(".row-share").first().waitFor();
   await page.mouse.move(left.x, left.y);
-  await page.keyboard.down("Control");
-  await page.mouse.wheel(0, -400);
-  await page.keyboard.up("Control");
+  await page.mouse.wheel(0, -400); // one row has nothing to scroll
   await page.waitForURL((url) => !url.search.includes("08:53:00Z"));
   const query = new URL(page.url()).searchParams;
   const [from, to] = [Date.parse(query.get("from")!), Date.parse(query.get("to")!)];
   assert.ok(to - from < 300_000);
   const pointed = from + (to - from) * 0.25;
   assert.ok(Math.abs(pointed - Date.parse("2025-10-09T08:54:15Z")) < 1500, new Date(pointed).toISOString());
-  await page.keyboard.down("Shift");
   await page.mouse.down();
   await page.mouse.move(right.x, right.y, { steps: 5 });
   await page.mouse.up();
-  await page.keyboard.up("Shift");
   await page.locator(".lane-selection").waitFor();
   await page.keyboard.press("Escape");
+  await page.locator(".lane-selection").waitFor({ state: "detached" });
+  assert.deepEqual(complaints, []);
+});
+
+test("the card at the pointer says what is below it, and what the legend hides is neither listed nor imported", {
+  skip,
+}, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page, complaints } = await open(`/coverage?${RANGE}`);
+  await page.locator(".row-share").first().waitFor();
+  const selection = page.getByRole("region", { name: "Selection" });
+  await selection.getByRole("heading", { name: /^In sight: / }).waitFor();
+  const beside = await placeAt(page, 28 / 300); // some pixels before the data begins
+  await page.mouse.move(beside.x, beside.y);
+  await page.locator(".hover-card").getByText("1 on the device only").waitFor();
+  await selection.getByRole("button", { name: /^Import 3 \(/ }).waitFor();
+  await page.getByRole("button", { name: "On the device" }).click();
+  await page.waitForURL(/hide=edgeOnly/);
+  await selection.getByRole("button", { name: /^Import 3 \(/ }).waitFor({ state: "detached" });
+  assert.equal(await selection.getByRole("link", { name: /\.mcap$/ }).count(), 0);
+  await page.mouse.move(beside.x, beside.y + 1);
+  await page.locator(".hover-card").waitFor({ state: "detached" });
+  assert.deepEqual(complaints, []);
+});
+
+test("a first visit shows where the data is, and devices are narrowed by terms that can be taken away", {
+  skip,
+}, async (t) => {
+  const { open, cloud } = await startConsole(t, { files });
+  await cloud().admin.call(api.devices.create, { name: "picker-7" });
+  const { page, complaints } = await open("/coverage");
+  await page.waitForURL(/from=2025-10-09T08:5/);
+  await page.getByRole("region", { name: "Coverage of 2 devices" }).waitFor();
+  const filter = page.getByRole("combobox", { name: /^Devices: / });
+  await filter.fill("picker");
+  await filter.press("Enter");
+  await page.getByRole("region", { name: "Coverage of 1 devices" }).waitFor();
+  await page.getByRole("button", { name: "No longer picker" }).click();
+  await page.getByRole("region", { name: "Coverage of 2 devices" }).waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -139,13 +181,11 @@ async function selectAll(t: Parameters<typeof startConsole>[0]) {
   const { page, complaints } = await open(`/coverage?${RANGE}&row=4`);
   await page.getByRole("region", { name: `Coverage of ${COUNT} devices` }).waitFor();
   const [first, last] = [await placeAt(page, 0.05), await placeAt(page, 0.9)];
-  await page.keyboard.down("Shift");
   await page.mouse.move(first.x, first.y - 12);
   await page.mouse.down();
   await page.mouse.move(last.x, last.y - 12 + 4 * (COUNT - 1), { steps: 5 });
   await page.mouse.up();
-  await page.keyboard.up("Shift");
-  const inspector = page.getByRole("region", { name: "At the cursor" });
+  const inspector = page.getByRole("region", { name: "Selection" });
   await inspector.getByText(`${COUNT} devices`).waitFor();
   await inspector.getByText(/^3 on the device only/).waitFor();
   return { admin, page, complaints, inspector };
@@ -234,9 +274,9 @@ test("axe finds nothing, in both themes, on a desk and on a phone, as lanes and 
       await page.locator(".dot").first().waitFor();
       const place = await placeAt(page, 40 / 300);
       await page.mouse.click(place.x, place.y);
-      await page.getByRole("region", { name: "At the cursor" }).getByRole("link", { name: "run-1.mcap" }).waitFor();
+      await page.getByRole("region", { name: "Selection" }).getByRole("link", { name: "run-1.mcap" }).waitFor();
       assert.deepEqual(await findBarriers(page), [], `${theme}, ${width} px`);
-      await page.getByRole("button", { name: "As table" }).click();
+      await chooseView(page, "As a table");
       await page.getByRole("row").nth(1).waitFor();
       assert.deepEqual(await findBarriers(page), [], `table, ${theme}, ${width} px`);
       assert.deepEqual(complaints, []);
