@@ -1,5 +1,8 @@
 import { MAX_SELECTED_DEVICES } from "@downlink/protocol";
+import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
+import { sourceOfDevices } from "../export/export-source.ts";
+import { lazyPart } from "../frame/lazy-part.ts";
 import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
@@ -11,6 +14,9 @@ import { SelectedRecordings } from "./selected-recordings.tsx";
 import type { Shown } from "./shown.ts";
 import { addUp, type DeviceSums } from "./sum-up.ts";
 import { useSums } from "./use-sums.ts";
+
+/** The dialog is no part of the first load. */
+const ExportDialog = lazyPart(() => import("../export/export-dialog.tsx").then((part) => part.ExportDialog));
 
 interface PanelProps {
   readonly projectId: string;
@@ -102,9 +108,33 @@ function Deeds({ sums, ...props }: PanelProps & { sums: readonly DeviceSums[] | 
   return (
     <footer>
       {sums && may(me, "data.upload") && <ImportSelection {...{ projectId, inspected, sums, shown, onImported }} />}
+      {sums && may(me, "data.stream") && <ExportSelection {...{ projectId, inspected, sums }} />}
       <ToPage text="Open" href={addressOf(projectId, "recordings", inspected)} />
       {may(me, "events.create") && <ToPage text="Event" href={addressOf(projectId, "events", inspected)} />}
     </footer>
+  );
+}
+
+interface ExportProps {
+  readonly projectId: string;
+  readonly inspected: Inspected;
+  readonly sums: readonly DeviceSums[];
+}
+
+/** Exports what is imported of the selection, a file for each device. */
+function ExportSelection({ projectId, inspected: { devices, span }, sums }: ExportProps) {
+  const [isOpen, setOpen] = useState(false);
+  const here = new Set(sums.filter(({ imported }) => imported.recordings > 0).map(({ id }) => id));
+  const count = sums.reduce((sum, { imported }) => sum + imported.recordings, 0);
+  const chosen = devices.filter(({ id }) => here.has(id));
+  if (count === 0 || chosen.length > MAX_SELECTED_DEVICES) return null;
+  return (
+    <>
+      <Button text={`Export ${formatCount(count)}`} onClick={() => setOpen(true)} />
+      {isOpen && (
+        <ExportDialog source={sourceOfDevices({ projectId, devices: chosen, span })} onClose={() => setOpen(false)} />
+      )}
+    </>
   );
 }
 

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
+import { ExportDialog } from "../export/export-dialog.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
@@ -40,17 +41,31 @@ export function EpisodePage() {
   );
 }
 
-function Header({ episode: { id }, projectId }: { episode: Episode; projectId: string }) {
+function Header({ episode, projectId }: { episode: Episode; projectId: string }) {
+  const { id, startTime, endTime } = episode;
   const { data: me } = useMe();
   const { route } = useLocation();
-  const [isAsking, setAsking] = useState(false);
+  const [open, setOpen] = useState<"export" | "delete" | undefined>();
+  const close = () => setOpen(undefined);
   return (
     <header class="row">
       <h1>Episode</h1>
       <code class="muted">{id}</code>
       <span class="grow" />
-      {may(me, "episodes.delete") && <Button text="Delete" class="danger" onClick={() => setAsking(true)} />}
-      {isAsking && (
+      {may(me, "data.stream") && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}
+      {may(me, "episodes.delete") && <Button text="Delete" class="danger" onClick={() => setOpen("delete")} />}
+      {open === "export" && (
+        <ExportDialog
+          source={{
+            projectId,
+            files: [{ name: "episode", by: { episodeId: id } }],
+            span: { startNs: startTime, endNs: endTime },
+            isWhole: true,
+          }}
+          onClose={close}
+        />
+      )}
+      {open === "delete" && (
         <DeleteDialog
           operation={episodes.delete}
           input={{ id }}
@@ -58,7 +73,7 @@ function Header({ episode: { id }, projectId }: { episode: Episode; projectId: s
           title="Delete the episode"
           deed="Delete"
           done="The episode was deleted."
-          onClose={() => setAsking(false)}
+          onClose={close}
           onDone={() => route(pagePath(projectId, "episodes"))}
         >
           <p>Its recordings stay. An episode in a version of a dataset cannot be deleted.</p>

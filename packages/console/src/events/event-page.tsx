@@ -3,6 +3,8 @@ import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
+import { ExportDialog } from "../export/export-dialog.tsx";
+import { sourceOfDevices } from "../export/export-source.ts";
 import { StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
@@ -47,16 +49,19 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
   const { data: me } = useMe();
   const { data: types = [] } = useQuery(eventTypes.list, {});
   const { route } = useLocation();
-  const [open, setOpen] = useState<"edit" | "delete" | undefined>();
+  const [open, setOpen] = useState<"edit" | "delete" | "export" | undefined>();
+  const close = () => setOpen(undefined);
   const mayEdit = may(me, "events.update");
   useShortcuts(mayEdit ? [{ keys: "e", does: "Change the event", run: () => setOpen("edit") }] : []);
   return (
     <header class="row">
       <h1>{types.find(({ id }) => id === event.eventTypeId)?.name ?? "Event"}</h1>
       <span class="grow" />
+      {may(me, "data.stream") && <Button text="Export…" onClick={() => setOpen("export")} />}
       {mayEdit && <Button text="Change" onClick={() => setOpen("edit")} />}
       {may(me, "events.delete") && <Button text="Delete" class="danger" onClick={() => setOpen("delete")} />}
-      {open === "edit" && <EventDialog {...{ projectId, types, event, onClose: () => setOpen(undefined) }} />}
+      {open === "export" && <ExportDialog source={sourceOf(event, projectId)} onClose={close} />}
+      {open === "edit" && <EventDialog {...{ projectId, types, event, onClose: close }} />}
       {open === "delete" && (
         <DeleteDialog
           operation={events.delete}
@@ -65,7 +70,7 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
           title="Delete the event"
           deed="Delete"
           done="The event was deleted."
-          onClose={() => setOpen(undefined)}
+          onClose={close}
           onDone={() => route(pagePath(projectId, "events"))}
         >
           <p>The event is deleted. Episodes that were made from it stay, and so do the recordings.</p>
@@ -73,6 +78,10 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
       )}
     </header>
   );
+}
+
+function sourceOf({ device, start, end }: Event, projectId: string) {
+  return sourceOfDevices({ projectId, devices: [device], span: { startNs: start, endNs: end } });
 }
 
 const MOST_TOUCHED = 100;

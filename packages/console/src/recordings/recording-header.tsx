@@ -2,6 +2,8 @@ import { type QueuedImport, type Recording, recordings } from "@downlink/protoco
 import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
+import { ExportDialog } from "../export/export-dialog.tsx";
+import type { ExportSource } from "../export/export-source.ts";
 import { StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
@@ -13,7 +15,6 @@ import { toast } from "../parts/toast.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
-import { ExportDialog } from "./export-dialog.tsx";
 import { useNeighbours } from "./neighbours.ts";
 import { describeDamage, describeState } from "./recording-state.ts";
 import { importItems } from "./selection-bar.tsx";
@@ -117,8 +118,19 @@ function Actions({ recording }: { recording: Recording }) {
         <Button text="Delete data…" class="danger" onClick={() => setOpen("delete")} />
       )}
       {failure && <Failed failure={failure} />}
-      {open === "export" && <ExportDialog recording={recording} onClose={() => setOpen(undefined)} />}
+      {open === "export" && <ExportDialog source={sourceOf(recording)} onClose={() => setOpen(undefined)} />}
       {open === "delete" && <DeleteDialog recording={recording} onClose={() => setOpen(undefined)} />}
     </>
   );
+}
+
+function sourceOf({ id, projectId, path, start, end, damage }: Recording): ExportSource {
+  return {
+    projectId,
+    files: [{ name: path || id, by: { recordingId: id } }],
+    span: { startNs: start, endNs: end },
+    isWhole: true,
+    path,
+    damage: damage && describeDamage(damage),
+  };
 }

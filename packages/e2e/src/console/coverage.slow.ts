@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
+import { readMessages } from "@downlink/recordings/testing";
 import type { Page } from "playwright-core";
 import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
@@ -27,6 +29,23 @@ async function placeAt(page: Page, share: number): Promise<{ x: number; y: numbe
   return { x: box.x + box.width * share, y: box.y + 14 };
 }
 
+/** Exports five seconds of the only device of the selection; a time that is none keeps the buttons, and says what is wrong. */
+async function exportPart(page: Page): Promise<void> {
+  await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Export 1" }).click();
+  const dialog = page.getByRole("dialog", { name: "Export" });
+  await dialog.getByText(/^1 imported recording, which are/).waitFor();
+  await dialog.getByLabel("From (UTC)").fill("2025-10-09 08:53:30");
+  await dialog.getByLabel("To (UTC)").fill("half past");
+  await dialog.getByText("“half past” is not a time").waitFor();
+  const button = dialog.getByRole("button", { name: "Download" });
+  assert.ok(await button.isDisabled());
+  await dialog.getByLabel("To (UTC)").fill("2025-10-09 08:53:35");
+  const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+  const times = readMessages(await readFile(await download.path())).map(({ logTimeNs }) => logTimeNs);
+  assert.ok(times.length > 0);
+  assert.ok(times.every((timeNs) => timeNs >= 1_760_000_010_000_000_000n && timeNs <= 1_760_000_015_000_000_000n));
+}
+
 test("what is on a robot alone is seen in its lane, asked for there, and seen to be imported", { skip }, async (t) => {
   const { open } = await startConsole(t, { files });
   const { page, complaints } = await open(`/coverage?${RANGE}`);
@@ -49,6 +68,7 @@ test("what is on a robot alone is seen in its lane, asked for there, and seen to
     await page.reload();
   }
   await waitForStatus(page, "imported");
+  await exportPart(page);
   assert.deepEqual(complaints, []);
 });
 

@@ -98,12 +98,12 @@ async function commitTwoVersions(page: Page, home: string): Promise<void> {
 
 async function restoreOverStaged(page: Page): Promise<void> {
   await stageRemoval(page);
-  await page.getByText(/Staged: \+0 −1/).waitFor();
+  await page.getByText("Staged: +0 −1 episodes").waitFor();
   await page.getByLabel("Show").selectOption("1");
   await page.getByRole("button", { name: "Restore version 1" }).click();
   await page.getByText("You have 1 staged changes, which would be lost.").waitFor();
   await page.getByRole("button", { name: "Overwrite staged changes" }).click();
-  await page.getByText(/Staged: \+1 −0/).waitFor();
+  await page.getByText("Staged: +1 −0 episodes").waitFor();
 }
 
 async function stageRemoval(page: Page): Promise<void> {

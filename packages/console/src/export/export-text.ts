@@ -1,8 +1,13 @@
 import { type ExportFormat, formatTimestamp } from "@downlink/protocol";
 
-/** The choices for an export, as the service takes them. */
-export interface ExportChoice {
-  readonly recordingId: string;
+/** The recordings of an export: one, or those of a device or an episode. */
+export type ExportSelector =
+  | { readonly recordingId: string }
+  | { readonly deviceId: string }
+  | { readonly episodeId: string };
+
+/** The part of the recordings, and the form of the file. */
+export interface ExportOptions {
   /** Absent for all. */
   readonly topics?: readonly string[];
   readonly start?: bigint;
@@ -11,6 +16,9 @@ export interface ExportChoice {
   readonly compressionFormat: "" | "lz4" | "zstd";
   readonly includeAttachments?: boolean;
 }
+
+/** The choices for an export, as the service takes them. */
+export type ExportChoice = ExportSelector & ExportOptions;
 
 /** Returns the body of the call as JSON. */
 export function exportBody({ start, end, topics, includeAttachments, ...rest }: ExportChoice): string {
@@ -51,9 +59,10 @@ export function pythonText(choice: ExportChoice, { url, fileName }: Where): stri
   ].join("\n");
 }
 
-/** Returns a command for our own program, which knows the key after `dl login`. */
+/** Returns a command for our own program, which knows the key after `dl login`; it exports single recordings. */
 export function dlText(choice: ExportChoice, { url, fileName }: Where): string {
-  const { recordingId, topics = [], start, end, outputFormat, compressionFormat, includeAttachments } = choice;
+  const recordingId = "recordingId" in choice ? choice.recordingId : "";
+  const { topics = [], start, end, outputFormat, compressionFormat, includeAttachments } = choice;
   const flags = [
     `--url=${quoteShell(url)}`,
     ...topics.map((topic) => `--topic=${quoteShell(topic)}`),
