@@ -1,7 +1,7 @@
 import type { Device } from "@downlink/protocol";
-import { Menu } from "../parts/menu.tsx";
 import { RangePicker } from "../parts/range-picker.tsx";
 import type { UrlParams } from "../url/use-params.ts";
+import { ViewsMenu } from "../views/views-menu.tsx";
 import { Attention } from "./attention.tsx";
 import { DeviceFilter } from "./device-filter.tsx";
 import { Legend } from "./legend.tsx";
@@ -25,14 +25,9 @@ export function Toolbar({ params: { values, set }, devices, projectId }: Toolbar
       <span class="grow" />
       <Legend shown={shownParts(values.hide)} onHide={(hide) => set({ hide })} />
       <Attention {...{ projectId, devices }} />
-      <Menu
-        label="View"
-        class="plain"
-        items={[
-          {
-            text: isDense ? "Rows with names" : "Dense rows",
-            onChoose: () => set({ row: isDense ? "32" : "4" }),
-          },
+      <ViewsMenu
+        others={[
+          { text: isDense ? "Rows with names" : "Dense rows", onChoose: () => set({ row: isDense ? "32" : "4" }) },
           { text: values.table ? "As lanes" : "As a table", onChoose: () => set({ table: !values.table }) },
         ]}
       />

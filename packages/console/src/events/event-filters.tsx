@@ -13,7 +13,7 @@ interface FilterProps {
 export function EventFilters({ params: { values, set }, types }: FilterProps) {
   return (
     <search class="stack filter-bar">
-      <RangePicker range={values} onChange={set} />
+      <RangePicker range={values} onChange={set} hasAll />
       <div class="row">
         <TypedFilter label="Terms, such as reason:estop" value={values.q} onChange={(q) => set({ q })} isSearch />
         <TypedFilter label="Device" value={values.device} onChange={(device) => set({ device })} />

@@ -16,10 +16,12 @@ interface MenuProps {
   /** The content of the button; absent for its label. */
   readonly children?: ComponentChildren;
   readonly class?: string;
+  /** The list opens: what it shows may be asked for. */
+  readonly onOpen?: () => void;
 }
 
 /** A button that opens a list of actions. It works as the ARIA practices say: arrows move, Home and End go to the ends, Escape closes. */
-export function Menu({ label, items, children, class: className = "" }: MenuProps) {
+export function Menu({ label, items, children, class: className = "", onOpen }: MenuProps) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -34,7 +36,9 @@ export function Menu({ label, items, children, class: className = "" }: MenuProp
     all[next]?.focus();
   };
   const onToggle = ({ newState }: { readonly newState: string }) => {
-    if (newState === "open") buttonsOf(list.current)[0]?.focus();
+    if (newState !== "open") return;
+    onOpen?.();
+    buttonsOf(list.current)[0]?.focus();
   };
   return (
     <span class="menu">

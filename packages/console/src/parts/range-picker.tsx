@@ -10,6 +10,8 @@ import { zone } from "../time/zone.ts";
 interface PickerProps {
   readonly range: TypedRange;
   readonly onChange: (range: TypedRange) => void;
+  /** Whether a range without ends is offered: a list can show all time, and lanes cannot. */
+  readonly hasAll?: boolean;
 }
 
 const SPANS = [
@@ -22,7 +24,7 @@ const SPANS = [
 ] as const;
 
 /** Chooses a range: one of the usual spans, by a calendar, or typed as times, Unix numbers or distances from now. It is moved by its own length. */
-export function RangePicker({ range, onChange }: PickerProps) {
+export function RangePicker({ range, onChange, hasAll = false }: PickerProps) {
   const id = useId();
   const panel = useRef<HTMLDivElement>(null);
   const shift = (times: number) => onChange(shiftRange(range, times, Date.now()));
@@ -48,6 +50,16 @@ export function RangePicker({ range, onChange }: PickerProps) {
       <Button text="›" class="plain" aria-label="Later, by the length of the range" onClick={() => shift(1)} />
       <div {...{ id, ref: panel, onToggle }} popover="auto" role="dialog" aria-label="Range of time">
         <ul>
+          {hasAll && (
+            <li>
+              <Button
+                text="All time"
+                class="plain"
+                aria-pressed={range.from === "" && range.to === ""}
+                onClick={() => choose({ from: "", to: "" })}
+              />
+            </li>
+          )}
           {SPANS.map(([span, text]) => (
             <li key={span}>
               <Button

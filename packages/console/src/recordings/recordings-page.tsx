@@ -37,6 +37,7 @@ import { zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
+import { ViewsMenu } from "../views/views-menu.tsx";
 import { columnsOf } from "./columns.tsx";
 import { listParams, SORTS, toFilter } from "./filters.ts";
 import { NoRecordings } from "./no-recordings.tsx";
@@ -57,6 +58,7 @@ export function RecordingsPage() {
     <div class="recordings-page">
       <header class="row">
         <h1>Recordings</h1>
+        <RangePicker range={params.values} onChange={params.set} hasAll />
         <span class="grow" />
         <MovedNote moved={rows.moved} />
         {summary.data && (
@@ -64,6 +66,7 @@ export function RecordingsPage() {
             {matches} · {formatBytes(summary.data.bytes)}
           </p>
         )}
+        <ViewsMenu />
       </header>
       <UrlProblems problems={params.problems} />
       <FilterBar {...params} />
@@ -82,26 +85,23 @@ export function RecordingsPage() {
 function FilterBar({ values, set }: Pick<ListProps["params"], "values" | "set">) {
   const toggleStatus = (status: ImportStatus) => set({ status: toggleIn(values.status, status) });
   return (
-    <search class="stack filter-bar">
-      <RangePicker range={values} onChange={set} />
-      <div class="row">
-        <TypedFilter label="Path contains" value={values.path} onChange={(path) => set({ path })} isSearch />
-        <TypedFilter label="Device" value={values.device} onChange={(device) => set({ device })} />
-        {values.devices.length > 0 && (
-          <Button text={`✕ ${formatCount(values.devices.length)} devices`} onClick={() => set({ devices: [] })} />
-        )}
-        <TypedFilter label="Topic" value={values.topic} onChange={(topic) => set({ topic })} />
-        <TypedFilter label="Metadata, as key:value" value={values.meta} onChange={(meta) => set({ meta })} />
-        <fieldset class="row statuses">
-          <legend class="unseen">Status</legend>
-          {ImportStatus.options.map((status) => (
-            <label key={status} class="row">
-              <input type="checkbox" checked={values.status.includes(status)} onChange={() => toggleStatus(status)} />
-              {statusText(status)}
-            </label>
-          ))}
-        </fieldset>
-      </div>
+    <search class="row filter-bar">
+      <TypedFilter label="Path contains" value={values.path} onChange={(path) => set({ path })} isSearch />
+      <TypedFilter label="Device" value={values.device} onChange={(device) => set({ device })} />
+      {values.devices.length > 0 && (
+        <Button text={`✕ ${formatCount(values.devices.length)} devices`} onClick={() => set({ devices: [] })} />
+      )}
+      <TypedFilter label="Topic" value={values.topic} onChange={(topic) => set({ topic })} />
+      <TypedFilter label="Metadata, as key:value" value={values.meta} onChange={(meta) => set({ meta })} />
+      <fieldset class="row statuses">
+        <legend class="unseen">Status</legend>
+        {ImportStatus.options.map((status) => (
+          <label key={status} class="row">
+            <input type="checkbox" checked={values.status.includes(status)} onChange={() => toggleStatus(status)} />
+            {statusText(status)}
+          </label>
+        ))}
+      </fieldset>
     </search>
   );
 }

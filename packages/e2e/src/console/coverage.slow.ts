@@ -19,7 +19,7 @@ async function waitForStatus(page: Page, wanted: string): Promise<void> {
 }
 
 async function chooseView(page: Page, name: string): Promise<void> {
-  await page.getByRole("button", { name: "View" }).click();
+  await page.getByRole("button", { name: "Views" }).click();
   await page.getByRole("menuitem", { name }).click();
 }
 

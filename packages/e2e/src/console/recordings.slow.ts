@@ -93,3 +93,28 @@ test("axe finds nothing, in both themes, on a desk and on a phone", { skip }, as
       await context.close();
     }
 });
+
+test("a view is saved, comes back with its filters, and is deleted", { skip }, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page, complaints } = await open("/recordings?path=run");
+  const views = page.getByRole("button", { name: "Views" });
+  const choose = async (name: string) => {
+    await views.click();
+    await page.getByRole("menuitem", { name }).click();
+  };
+  await choose("Save this view…");
+  await page.getByLabel("Name", { exact: true }).fill("Runs");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("The view Runs was saved.").waitFor();
+  await page.getByPlaceholder("Path contains").fill("");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "dock.mcap" }).waitFor();
+  await choose("Runs");
+  await page.getByRole("link", { name: "dock.mcap" }).waitFor({ state: "detached" });
+  assert.match(page.url(), /\?path=run$/);
+  await choose("Delete views…");
+  assert.deepEqual(await findBarriers(page), []);
+  await page.getByRole("button", { name: "Delete Runs" }).click();
+  await page.getByText("No view of this page is left.").waitFor();
+  assert.deepEqual(complaints, []);
+});

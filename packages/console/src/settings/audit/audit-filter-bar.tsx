@@ -11,7 +11,7 @@ type Params = Pick<UrlParams<typeof auditParams>, "values" | "set">;
 export function AuditFilterBar({ values, set }: Params) {
   return (
     <search class="stack">
-      <RangePicker range={values} onChange={set} />
+      <RangePicker range={values} onChange={set} hasAll />
       <div class="row">
         <TextFilter {...{ values, set, name: "operation", label: "Operation, such as apiKeys.create" }} isSearch />
         <ChoiceFilter {...{ values, set, name: "kind", label: "Kind of resource", choices: auditedKinds }} />
