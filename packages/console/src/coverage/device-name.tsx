@@ -1,5 +1,6 @@
 import type { Device } from "@downlink/protocol";
 import { toMs } from "../time/format-time.ts";
+import { timeText } from "../time/zone.ts";
 import { TILE_ROWS } from "../timeline/tiles.ts";
 import type { Span } from "../timeline/view.ts";
 import { pagePath } from "../url/project.ts";
@@ -48,5 +49,5 @@ export function DeviceName({ projectId, devices, row, settled }: NameProps) {
 
 function titleOf({ name, agent }: Device): string {
   if (!agent) return `${name}: no agent has ever connected`;
-  return agent.online ? `${name}: online` : `${name}: silent since ${new Date(toMs(agent.lastSeenAt)).toISOString()}`;
+  return agent.online ? `${name}: online` : `${name}: silent since ${timeText(agent.lastSeenAt)}`;
 }

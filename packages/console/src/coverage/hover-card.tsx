@@ -1,6 +1,7 @@
 import type { Device } from "@downlink/protocol";
 import { useEffect, useState } from "preact/hooks";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { formatDuration, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import type { LaneSource } from "../timeline/lane-canvas.ts";
@@ -32,7 +33,9 @@ export function HoverCard({ projectId, devices, source, state, rowPx }: CardProp
       style={{ ...side, top: `${(hover.row + 1) * rowPx}px` }}
       aria-hidden="true"
     >
-      <strong>{device.name}</strong>
+      <strong>
+        <ForeignText text={device.name} />
+      </strong>
       <SpanText {...span} />
       <Amounts {...{ projectId, device, span }} key={`${device.id} ${span.startNs} ${span.endNs}`} />
     </div>

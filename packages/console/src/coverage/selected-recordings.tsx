@@ -4,10 +4,12 @@ import { useRows } from "../api/use-rows.ts";
 import { StatusBadge } from "../parts/badge.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { useRowWindow } from "../parts/row-window.ts";
 import { formatDuration, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
+import { showHidden } from "../parts/show-hidden.ts";
 import { pagePath } from "../url/project.ts";
 import type { Inspected } from "./inspected.ts";
 import { type Shown, shownStatuses } from "./shown.ts";
@@ -66,8 +68,8 @@ function Row({ projectId, recording }: { projectId: string; recording: Recording
   return (
     <>
       <p class="selected-title">
-        <a class="cut" href={pagePath(projectId, "recordings", id)} title={path}>
-          {path.split("/").at(-1) || id}
+        <a class="cut" href={pagePath(projectId, "recordings", id)} title={showHidden(path)}>
+          <ForeignText text={path.split("/").at(-1) || id} />
         </a>
         <span class="muted nowrap">{formatSecond(start, zoneName(zone.value))}</span>
       </p>
@@ -79,7 +81,7 @@ function Row({ projectId, recording }: { projectId: string; recording: Recording
         <span class="grow" />
         {device && (
           <a class="cut" href={pagePath(projectId, "devices", device.name)}>
-            {device.name}
+            <ForeignText text={device.name} />
           </a>
         )}
       </p>

@@ -7,6 +7,8 @@ import { useQuery } from "../api/use-query.ts";
 import { Button } from "../parts/button.tsx";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { countParam, textParam } from "../url/params.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
@@ -60,8 +62,10 @@ function Header({ dataset, projectId }: { dataset: Dataset; projectId: string })
   return (
     <header class="row">
       <div>
-        <h1>{dataset.name}</h1>
-        {dataset.description && <p class="muted">{dataset.description}</p>}
+        <h1>
+          <ForeignText text={dataset.name} />
+        </h1>
+        {dataset.description && <p class="muted">{showHidden(dataset.description)}</p>}
       </div>
       <span class="grow" />
       {may(me, "datasets.delete") && <Button text="Delete" class="danger" onClick={() => setOpen(true)} />}

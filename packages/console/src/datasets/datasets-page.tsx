@@ -7,8 +7,10 @@ import { usePages } from "../api/use-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { MoreRows } from "../parts/more-rows.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { Age } from "../parts/time.tsx";
 import { TypedFilter } from "../parts/typed-filter.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
@@ -51,8 +53,10 @@ export function DatasetsPage() {
             {pages.rows.map(({ id, name, description, episodeCount, updatedAt }) => (
               <tr key={id}>
                 <td>
-                  <a href={pagePath(projectId, "datasets", id)}>{name}</a>
-                  {description && <p class="muted">{description}</p>}
+                  <a href={pagePath(projectId, "datasets", id)}>
+                    <ForeignText text={name} />
+                  </a>
+                  {description && <p class="muted">{showHidden(description)}</p>}
                 </td>
                 <td class="number">{formatCount(episodeCount)}</td>
                 <td>

@@ -1,5 +1,6 @@
 import type { Episode } from "@downlink/protocol";
 import { Badge } from "../parts/badge.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import "../parts/list-bars.css";
 import { isSelected, type Selection } from "../parts/selection.ts";
 import { Time } from "../parts/time.tsx";
@@ -67,7 +68,9 @@ function Row({ row, projectId, selection, onToggle }: RowProps) {
         </a>
       </td>
       <td>{formatDuration(endTime - startTime)}</td>
-      <td>{describe(metadata)}</td>
+      <td>
+        <ForeignText text={describe(metadata)} />
+      </td>
       <td>
         {hasMissingRecordings ? (
           <Badge text="some is missing" sign="▲" tone="warn" />

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { Button } from "../parts/button.tsx";
+import { formatMany } from "../parts/bytes.ts";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -57,8 +58,8 @@ export function StagedChanges({ id, editable, set }: StagedProps) {
           onDone={() => set({ version: 0, compare: 0 })}
         >
           <p>
-            {editable.addedEpisodeCount} additions and {editable.removedEpisodeCount} removals are discarded. Committed
-            versions stay.
+            {formatMany(editable.addedEpisodeCount, "addition")} and{" "}
+            {formatMany(editable.removedEpisodeCount, "removal")} are discarded. Committed versions stay.
           </p>
         </DeleteDialog>
       )}

@@ -2,6 +2,7 @@ import { type DatasetVersion, datasets, datasetVersions } from "@downlink/protoc
 import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { Button } from "../parts/button.tsx";
+import { formatMany } from "../parts/bytes.ts";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { editableOf, hasStagedChanges, nameVersion } from "./versions.ts";
 
@@ -82,8 +83,8 @@ function Restore({ id, version: { versionNumber }, editable, set }: RestoreProps
           {isStaged && editable && (
             <p>
               <strong>
-                You have {editable.addedEpisodeCount + editable.removedEpisodeCount} staged changes, which would be
-                lost.
+                You have {formatMany(editable.addedEpisodeCount + editable.removedEpisodeCount, "staged change")}, which
+                would be lost.
               </strong>
             </p>
           )}

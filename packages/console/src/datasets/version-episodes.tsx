@@ -3,6 +3,7 @@ import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { usePages } from "../api/use-pages.ts";
 import { Button } from "../parts/button.tsx";
+import { formatMany } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { MoreRows } from "../parts/more-rows.tsx";
@@ -31,7 +32,7 @@ export function VersionEpisodes({ id, projectId, version, q, set }: EpisodesProp
     <>
       <search class="row">
         <TypedFilter label="Metadata, as task:pick" value={q} onChange={(typed) => set({ q: typed })} isSearch />
-        <span class="muted">{version.episodeCount} episodes</span>
+        <span class="muted">{formatMany(version.episodeCount, "episode")}</span>
       </search>
       {selection.ids.size > 0 && (
         <RemoveBar {...{ id, ids: [...selection.ids], set, onDone: () => setSelection(nothing) }} />

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useQuery } from "../api/use-query.ts";
 import { Button } from "../parts/button.tsx";
-import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { formatBytes, formatMany } from "../parts/bytes.ts";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { pagePath } from "../url/project.ts";
 
@@ -45,7 +45,7 @@ function Asked({ device, projectId, onClose }: DeleteProps & { onClose: () => vo
         The device is deleted for good, with its tokens and its settings. Its agent is refused from then on.
         {data !== undefined &&
           data.count > 0 &&
-          ` It still has ${formatCount(data.count)} recordings, ${formatBytes(data.bytes)}, and cannot be deleted while it has them.`}
+          ` It still has ${formatMany(data.count, "recording")}, ${formatBytes(data.bytes)}, and cannot be deleted while it has them.`}
       </p>
     </DeleteDialog>
   );

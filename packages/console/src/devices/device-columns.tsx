@@ -1,5 +1,7 @@
 import type { Device } from "@downlink/protocol";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import type { Column } from "../parts/table.tsx";
 import { Age } from "../parts/time.tsx";
 import { pagePath } from "../url/project.ts";
@@ -16,8 +18,8 @@ export function columnsOf(projectId: string): readonly Column<Device>[] {
       sort: "name",
       narrow: "title",
       cell: ({ name }) => (
-        <a href={pagePath(projectId, "devices", name)} title={name} tabIndex={-1}>
-          {name}
+        <a href={pagePath(projectId, "devices", name)} title={showHidden(name)} tabIndex={-1}>
+          <ForeignText text={name} />
         </a>
       ),
     },
@@ -69,9 +71,9 @@ function Problems({ device: { agent } }: { device: Device }) {
   if (!first) return <span class="muted">none</span>;
   const all = problems.map(({ title, code }) => title ?? code).join("; ");
   return (
-    <span title={all}>
+    <span title={showHidden(all)}>
       {problems.length > 1 && `${problems.length}: `}
-      {first.title ?? first.code}
+      {showHidden(first.title ?? first.code)}
     </span>
   );
 }

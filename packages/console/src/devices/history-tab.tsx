@@ -2,10 +2,12 @@ import { type Device, devices } from "@downlink/protocol";
 import { useQuery } from "../api/use-query.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import "../parts/plain-table.css";
 import { Time, ZoneName } from "../parts/time.tsx";
-import { formatSecond } from "../time/format-time.ts";
+import { timeText } from "../time/zone.ts";
 import { type PropertyLane, propertyLanes, valueText } from "./property-lanes.ts";
 
 const MOST = 500;
@@ -41,8 +43,12 @@ export function HistoryTab({ device, projectId }: { device: Device; projectId: s
           <tbody>
             {data.map(({ id, key, value, start, end }) => (
               <tr key={id}>
-                <td>{key}</td>
-                <td>{valueText(value)}</td>
+                <td>
+                  <ForeignText text={key} />
+                </td>
+                <td>
+                  <ForeignText text={valueText(value)} />
+                </td>
                 <td>
                   <Time timeNs={start} />
                 </td>
@@ -59,16 +65,18 @@ export function HistoryTab({ device, projectId }: { device: Device; projectId: s
 function Lane({ lane: { key, spans } }: { lane: PropertyLane }) {
   return (
     <div class="property-lane">
-      <span class="cut">{key}</span>
+      <span class="cut">
+        <ForeignText text={key} />
+      </span>
       <span class="property-track">
         {spans.map(({ interval, left, width }) => (
           <span
             key={interval.id}
             class="cut"
             style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
-            title={`${valueText(interval.value)}, from ${formatSecond(interval.start, "UTC")} UTC`}
+            title={`${showHidden(valueText(interval.value))}, from ${timeText(interval.start)}`}
           >
-            {valueText(interval.value)}
+            <ForeignText text={valueText(interval.value)} />
           </span>
         ))}
       </span>

@@ -5,7 +5,8 @@ import { Advice } from "../parts/advice.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Facts } from "../parts/facts.tsx";
-import { Age, Time, ZoneName } from "../parts/time.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
+import { Age, ZonedTime } from "../parts/time.tsx";
 import { pagePath } from "../url/project.ts";
 import { ClonedAgent } from "./cloned-agent.tsx";
 import { countFiles } from "./device-facts.ts";
@@ -59,13 +60,12 @@ function One({ problem: { code, title, text, fix, since } }: { problem: Problem 
   return (
     <article class="problem">
       <header class="row">
-        <h3>{title ?? code}</h3>
-        <code>{code}</code>
+        <h3 title={code}>{showHidden(title ?? code)}</h3>
         <span class="muted">
           since <Age timeNs={since} />
         </span>
       </header>
-      <p>{text}</p>
+      <p>{showHidden(text)}</p>
       {fix !== undefined && <Advice text={fix} />}
     </article>
   );
@@ -116,12 +116,7 @@ function AgentCard({ device: { agent, id, createdAt } }: { device: Device }) {
     ["Machine", machine],
     ["Clock", agent && (skewText(agent.clockSkewMs) ?? "right")],
     ["Started", bootedAt !== undefined && <Age timeNs={bootedAt} />],
-    [
-      "Added",
-      <>
-        <Time timeNs={createdAt} /> <ZoneName />
-      </>,
-    ],
+    ["Added", <ZonedTime key="added" timeNs={createdAt} />],
     ["Id", <code key="id">{id}</code>],
   ];
   return <FactsCard title="Agent" facts={facts} />;

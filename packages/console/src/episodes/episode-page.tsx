@@ -9,8 +9,10 @@ import { Button } from "../parts/button.tsx";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
-import { Time } from "../parts/time.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { ZonedTime } from "../parts/time.tsx";
 import { formatDuration } from "../time/format-time.ts";
+import { minuteText } from "../time/zone.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
 
 /** Shows one episode: a slice of time of some recordings. It never changes. */
@@ -26,13 +28,14 @@ export function EpisodePage() {
       <section class="card">
         <Facts
           facts={[
-            ["Start", <Time timeNs={episode.startTime} />],
-            ["End", <Time timeNs={episode.endTime} />],
+            ["Start", <ZonedTime timeNs={episode.startTime} />],
+            ["End", <ZonedTime timeNs={episode.endTime} />],
             ["Lasts", formatDuration(episode.endTime - episode.startTime)],
-            ["Made", <Time timeNs={episode.createdAt} />],
+            ["Made", <ZonedTime timeNs={episode.createdAt} />],
             ...Object.entries(episode.metadata as Record<string, unknown>).map(
               ([key, value]) => [key, typeof value === "object" ? JSON.stringify(value) : String(value)] as const,
             ),
+            ["Id", <code>{episode.id}</code>],
           ]}
         />
       </section>
@@ -49,8 +52,7 @@ function Header({ episode, projectId }: { episode: Episode; projectId: string })
   const close = () => setOpen(undefined);
   return (
     <header class="row">
-      <h1>Episode</h1>
-      <code class="muted">{id}</code>
+      <h1>Episode of {minuteText(startTime)}</h1>
       <span class="grow" />
       {may(me, "data.stream") && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}
       {may(me, "episodes.delete") && <Button text="Delete" class="danger" onClick={() => setOpen("delete")} />}
@@ -95,7 +97,13 @@ function Recordings({ episode: { recordings = [] }, projectId }: { episode: Epis
             ) : (
               <Badge text={resolvable ? "not here" : "gone"} sign="▲" tone="warn" />
             )}
-            {resolvable ? <a href={pagePath(projectId, "recordings", id)}>{path || id}</a> : <span>{path || id}</span>}
+            {resolvable ? (
+              <a href={pagePath(projectId, "recordings", id)}>
+                <ForeignText text={path || id} />
+              </a>
+            ) : (
+              <ForeignText text={path || id} />
+            )}
           </li>
         ))}
       </ul>

@@ -8,11 +8,12 @@ import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import "../parts/list-bars.css";
 import { MoreRows } from "../parts/more-rows.tsx";
 import { namedChoices, Select } from "../parts/select.tsx";
 import { isSelected, nothing, type Selection, toggle, useSelection } from "../parts/selection.ts";
-import { Time } from "../parts/time.tsx";
+import { ZonedTime } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { TypedFilter } from "../parts/typed-filter.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
@@ -75,10 +76,12 @@ function List({ rows, projectId, selection, onToggle }: ListProps) {
             onChange={() => onToggle(id)}
           />
           <a href={pagePath(projectId, "episodes", id)}>
-            <Time timeNs={startTime} />
+            <ZonedTime timeNs={startTime} />
           </a>
           <span class="muted">{formatDuration(endTime - startTime)}</span>
-          <span class="cut grow">{recordings.map(({ path }) => path).join(", ")}</span>
+          <span class="cut grow">
+            <ForeignText text={recordings.map(({ path }) => path).join(", ")} />
+          </span>
           {hasMissingRecordings && <Badge text="some is missing" sign="▲" tone="warn" />}
         </li>
       ))}

@@ -1,4 +1,5 @@
 import type { Event, EventType } from "@downlink/protocol";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import type { Column } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { formatDuration } from "../time/format-time.ts";
@@ -40,7 +41,7 @@ export function eventColumns({ projectId, types, zone }: Given): readonly Column
       narrow: "title",
       cell: (event) => (
         <a href={pagePath(projectId, "events", event.id)} tabIndex={-1}>
-          {typeOf(event) ?? "event"}
+          <ForeignText text={typeOf(event) ?? "event"} />
         </a>
       ),
     },

@@ -10,9 +10,11 @@ import { Button } from "../parts/button.tsx";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { useShortcuts } from "../parts/keys.ts";
-import { Time } from "../parts/time.tsx";
+import { ZonedTime } from "../parts/time.tsx";
 import { formatDuration } from "../time/format-time.ts";
+import { minuteText } from "../time/zone.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
 import { EventDialog } from "./event-dialog.tsx";
 import "./events.css";
@@ -30,13 +32,19 @@ export function EventPage() {
       <section class="card">
         <Facts
           facts={[
-            ["Device", <a href={pagePath(projectId, "devices", event.device.name)}>{event.device.name}</a>],
-            ["Start", <Time timeNs={event.start} />],
-            ["End", <Time timeNs={event.end} />],
+            [
+              "Device",
+              <a href={pagePath(projectId, "devices", event.device.name)}>
+                <ForeignText text={event.device.name} />
+              </a>,
+            ],
+            ["Start", <ZonedTime timeNs={event.start} />],
+            ["End", <ZonedTime timeNs={event.end} />],
             ["Lasts", event.start === event.end ? "a moment" : formatDuration(event.end - event.start)],
             ...Object.entries({ ...event.properties, ...event.metadata }).map(
               ([key, value]) => [key, Array.isArray(value) ? value.join(", ") : String(value)] as const,
             ),
+            ["Id", <code>{event.id}</code>],
           ]}
         />
       </section>
@@ -55,7 +63,10 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
   useShortcuts(mayEdit ? [{ keys: "e", does: "Change the event", run: () => setOpen("edit") }] : []);
   return (
     <header class="row">
-      <h1>{types.find(({ id }) => id === event.eventTypeId)?.name ?? "Event"}</h1>
+      <h1>
+        <ForeignText text={types.find(({ id }) => id === event.eventTypeId)?.name ?? "Event"} /> of{" "}
+        {minuteText(event.start)}
+      </h1>
       <span class="grow" />
       {may(me, "data.stream") && <Button text="Export…" onClick={() => setOpen("export")} />}
       {mayEdit && <Button text="Change" onClick={() => setOpen("edit")} />}
@@ -99,7 +110,9 @@ function Touched({ event: { device, start, end }, projectId }: { event: Event; p
         {data.map(({ id, path, importStatus }) => (
           <li key={id} class="row">
             <StatusBadge status={importStatus} />
-            <a href={pagePath(projectId, "recordings", id)}>{path || id}</a>
+            <a href={pagePath(projectId, "recordings", id)}>
+              <ForeignText text={path || id} />
+            </a>
           </li>
         ))}
       </ul>

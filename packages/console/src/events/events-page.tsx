@@ -7,6 +7,7 @@ import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
 import { Button } from "../parts/button.tsx";
+import { formatMany } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
@@ -132,7 +133,7 @@ function EpisodesOf({ ids, projectId, onDone }: EpisodesProps) {
     const answer = await make.run({ projectId, episodes: ids.map((eventId) => ({ eventId })) });
     if (!answer) return;
     const created = answer.episodes.filter((episode) => episode.created).length;
-    toast(`${created} episodes made, ${answer.episodes.length - created} were there already.`);
+    toast(`${formatMany(created, "episode")} made, ${answer.episodes.length - created} were there already.`);
     onDone();
   };
   return (

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { SelectField } from "../parts/select.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { formatExact, zoneName } from "../time/format-time.ts";
@@ -113,7 +114,9 @@ function TopicChoice({ names, chosen, onChange }: TopicsProps) {
         {names.map((name) => (
           <label key={name} class="row">
             <input type="checkbox" checked={chosen?.has(name) ?? true} onChange={() => toggle(name)} />
-            <span class="mono">{name}</span>
+            <span class="mono">
+              <ForeignText text={name} />
+            </span>
           </label>
         ))}
       </div>

@@ -5,6 +5,7 @@ import { Button } from "../parts/button.tsx";
 import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import type { ExportFile, ExportSource } from "./export-source.ts";
 import { curlText, dlText, type ExportChoice, type ExportOptions, pythonText } from "./export-text.ts";
 
@@ -21,7 +22,9 @@ export function ExportWays({ source: { files }, options }: WaysProps) {
       <ul class="stack export-files">
         {files.map((file) => (
           <li key={file.name} class="row">
-            {files.length > 1 && <strong class="cut">{file.name}</strong>}
+            {files.length > 1 && <strong class="cut">
+                <ForeignText text={file.name} />
+              </strong>}
             <FileWays file={file} options={options} />
           </li>
         ))}

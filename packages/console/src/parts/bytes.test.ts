@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatBytes, formatCount } from "./bytes.ts";
+import { formatBytes, formatCount, formatMany } from "./bytes.ts";
 
 test("sizes have decimal units and never four digits before the point", () => {
   for (const [bytes, text] of [
@@ -16,4 +16,12 @@ test("sizes have decimal units and never four digits before the point", () => {
   ] as const)
     assert.equal(formatBytes(bytes), text);
   assert.equal(formatCount(1_020_000), "1,020,000");
+});
+
+test("one is not counted in the plural", () => {
+  assert.deepEqual(
+    [0, 1, 2, 1020].map((count) => formatMany(count, "episode")),
+    ["0 episodes", "1 episode", "2 episodes", "1,020 episodes"],
+  );
+  assert.equal(formatMany(3, "entry", "entries"), "3 entries");
 });

@@ -13,3 +13,8 @@ export function formatBytes(bytes: number): string {
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }
+
+/** Formats a count with what is counted: `1 episode`, `1,020 episodes`. A plural without an s is given. */
+export function formatMany(count: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`;
+}

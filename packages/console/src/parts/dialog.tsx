@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import "./dialog.css";
+import { showHidden } from "./show-hidden.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -31,7 +32,7 @@ export function Dialog({ title, children, onClose, isWide = false }: DialogProps
   return (
     <dialog ref={element} class={isWide ? "wide" : ""} aria-labelledby={titleId} onCancel={cancel}>
       <header>
-        <h2 id={titleId}>{title}</h2>
+        <h2 id={titleId}>{showHidden(title)}</h2>
         {onClose && <Button text="✕" class="plain small" aria-label="Close" onClick={onClose} />}
       </header>
       <div class="dialog-body">{children}</div>

@@ -2,6 +2,7 @@ import type { Failure } from "../api/failure.ts";
 import { Button } from "./button.tsx";
 import { Copy } from "./copy.tsx";
 import "./failed.css";
+import { showHidden } from "./show-hidden.ts";
 
 const TITLES: Readonly<Record<Failure["kind"], string>> = {
   away: "Not reachable",
@@ -21,13 +22,13 @@ export function Failed({ failure, again }: { failure: Failure; again?: (() => vo
   return (
     <div class="failure" role="alert">
       <p>
-        <strong>{TITLES[kind]}.</strong> {text}
+        <strong>{TITLES[kind]}.</strong> {showHidden(text)}
       </p>
       {details.length > 0 && (
         <ul>
           {details.map(({ path, message }) => (
             <li key={path}>
-              <code>{path}</code> {message}
+              <code>{path}</code> {showHidden(message)}
             </li>
           ))}
         </ul>

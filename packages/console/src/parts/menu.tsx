@@ -3,6 +3,7 @@ import { useId, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { nextItem } from "./menu-keys.ts";
 import "./menu.css";
+import { showHidden } from "./show-hidden.ts";
 
 export interface MenuItem {
   readonly text: string;
@@ -46,10 +47,10 @@ export function Menu({ label, items, children, class: className = "", onOpen }: 
         type="button"
         class={className}
         aria-haspopup="menu"
-        aria-label={children ? label : undefined}
+        aria-label={children ? showHidden(label) : undefined}
         {...{ popovertarget: id }}
       >
-        {children ?? label} <span aria-hidden="true">▾</span>
+        {children ?? showHidden(label)} <span aria-hidden="true">▾</span>
       </button>
       <div
         id={id}
@@ -57,7 +58,7 @@ export function Menu({ label, items, children, class: className = "", onOpen }: 
         popover="auto"
         role="menu"
         tabIndex={-1}
-        aria-label={label}
+        aria-label={showHidden(label)}
         onKeyDown={onKeyDown}
         onToggle={onToggle}
       >
@@ -75,7 +76,7 @@ function Item({ item, close }: { item: MenuItem; close: () => void }) {
     item.onChoose();
   };
   const className = item.isDangerous ? "danger plain" : "plain";
-  return <Button text={item.text} role="menuitem" class={className} onClick={choose} />;
+  return <Button text={showHidden(item.text)} role="menuitem" class={className} onClick={choose} />;
 }
 
 function buttonsOf(list: HTMLElement | null): HTMLButtonElement[] {

@@ -1,5 +1,6 @@
 import type { SelectHTMLAttributes } from "preact";
 import { Field } from "./field.tsx";
+import { showHidden } from "./show-hidden.ts";
 
 type Others = "aria-describedby" | "aria-invalid" | "aria-label" | "class" | "disabled" | "id";
 
@@ -16,7 +17,7 @@ export function Select<T extends string>({ choices, onChange, ...own }: SelectPr
     <select {...own} onChange={({ currentTarget }) => onChange(currentTarget.value as T)}>
       {choices.map(([value, text]) => (
         <option key={value} value={value}>
-          {text}
+          {text && showHidden(text)}
         </option>
       ))}
     </select>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ForeignText } from "./foreign-text.tsx";
 import { useRowWindow } from "./row-window.ts";
 import { isSelected, type Selection } from "./selection.ts";
 import "./list-bars.css";
@@ -151,6 +152,11 @@ function SortButton({ name, isSorted, order, choose }: SortProps) {
   );
 }
 
+/** Texts in cells are mostly of others. */
+function shown(content: ComponentChildren): ComponentChildren {
+  return typeof content === "string" ? <ForeignText text={content} /> : content;
+}
+
 interface RowProps<T extends Identified> extends TableProps<T> {
   readonly index: number;
   readonly startPx: number;
@@ -198,7 +204,7 @@ function Row<T extends Identified>({
       )}
       {columns.map(({ name, cell, isNumber, narrow = "hidden" }) => (
         <span key={name} role="gridcell" tabIndex={-1} class={`${isNumber ? "number " : ""}cut at-${narrow}`}>
-          {row === undefined ? <span class="table-waits" /> : cell(row)}
+          {row === undefined ? <span class="table-waits" /> : shown(cell(row))}
         </span>
       ))}
     </div>

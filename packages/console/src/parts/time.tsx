@@ -1,5 +1,5 @@
-import { formatAge, formatExact, formatSecond, toMs, zoneName } from "../time/format-time.ts";
-import { zone } from "../time/zone.ts";
+import { formatAge, formatExact, formatSecond, zoneName } from "../time/format-time.ts";
+import { timeText, zone } from "../time/zone.ts";
 
 /** Shows a time to the second in the zone that was chosen. Where a pointer rests it is shown to the nanosecond. */
 export function Time({ timeNs }: { timeNs: bigint }) {
@@ -10,10 +10,19 @@ export function Time({ timeNs }: { timeNs: bigint }) {
   );
 }
 
+/** Shows a time to the second with its zone, where no head of a column names the zone. */
+export function ZonedTime({ timeNs }: { timeNs: bigint }) {
+  return (
+    <>
+      <Time timeNs={timeNs} /> <ZoneName />
+    </>
+  );
+}
+
 /** Shows how long ago something was, with the moment itself where a pointer rests. */
 export function Age({ timeNs }: { timeNs: bigint }) {
   return (
-    <time dateTime={formatExact(timeNs)} title={new Date(toMs(timeNs)).toISOString()}>
+    <time dateTime={formatExact(timeNs)} title={timeText(timeNs)}>
       {formatAge(timeNs, Date.now())}
     </time>
   );

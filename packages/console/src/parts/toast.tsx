@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import "./toast.css";
+import { showHidden } from "./show-hidden.ts";
 
 const SHOWN_MS = 6000;
 
@@ -31,7 +32,7 @@ export function Toast() {
     <div class="toast" role="status">
       {value && (
         <p>
-          {value.text} {value.link && <a href={value.link.href}>{value.link.text}</a>}
+          {showHidden(value.text)} {value.link && <a href={value.link.href}>{showHidden(value.link.text)}</a>}
         </p>
       )}
     </div>

@@ -5,6 +5,7 @@ import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { toast } from "../parts/toast.tsx";
 import { pagePath } from "../url/project.ts";
 
@@ -28,8 +29,11 @@ export function DeleteDialog({ recording, onClose }: DeleteProps) {
     <Dialog title="Delete imported data" onClose={onClose}>
       <div class="stack">
         <p>
-          The imported data of <strong>{path}</strong> is deleted here for good: {formatBytes(size)},{" "}
-          {formatCount(messageCount)} messages.
+          The imported data of{" "}
+          <strong>
+            <ForeignText text={path} />
+          </strong>{" "}
+          is deleted here for good: {formatBytes(size)}, {formatCount(messageCount)} messages.
         </p>
         <p class="muted">
           {device

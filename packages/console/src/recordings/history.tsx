@@ -1,5 +1,6 @@
 import type { QueuedImport, Recording } from "@downlink/protocol";
-import { Age, Time, ZoneName } from "../parts/time.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
+import { Age, ZonedTime } from "../parts/time.tsx";
 
 /** Shows the history of a recording, as far as the service knows it, for the review of an incident. */
 export function History({ recording, queued }: { recording: Recording; queued: QueuedImport | undefined }) {
@@ -8,9 +9,9 @@ export function History({ recording, queued }: { recording: Recording; queued: Q
       {historyOf(recording, queued).map(({ atNs, text }) => (
         <li key={text} class="row">
           <span class="history-time">
-            <Time timeNs={atNs} /> <ZoneName />
+            <ZonedTime timeNs={atNs} />
           </span>
-          <span>{text}</span>
+          <span>{showHidden(text)}</span>
           <span class="muted">
             <Age timeNs={atNs} />
           </span>

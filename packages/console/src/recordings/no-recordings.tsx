@@ -4,8 +4,9 @@ import { Button } from "../parts/button.tsx";
 import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { formatExact, formatSecond } from "../time/format-time.ts";
+import { formatExact } from "../time/format-time.ts";
 import { resolveRange } from "../time/range.ts";
+import { timeText } from "../time/zone.ts";
 import { pagePath } from "../url/project.ts";
 import type { UrlParams } from "../url/use-params.ts";
 import { activeFilters, type listParams } from "./filters.ts";
@@ -52,7 +53,7 @@ function Nearest({ params: { values, set }, projectId }: NoneProps) {
         ([name, atNs]) =>
           atNs !== undefined && (
             <button key={name} type="button" class="small primary" onClick={() => set(dayAround(atNs))}>
-              {name}: {formatSecond(atNs, "UTC")} UTC
+              {name}: {timeText(atNs)}
             </button>
           ),
       )}

@@ -4,7 +4,9 @@ import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { formatDuration } from "../time/format-time.ts";
 import type { UrlParams } from "../url/use-params.ts";
 import { readActivity } from "./activity.ts";
@@ -78,13 +80,15 @@ function TopicRow({
       <th scope="row">
         {isHere ? (
           <a href={params.hrefWith({ tab: "preview", topics: [topic.topic], from: "", to: "", lines: [] })}>
-            {topic.topic}
+            <ForeignText text={topic.topic} />
           </a>
         ) : (
-          topic.topic
+          <ForeignText text={topic.topic} />
         )}
       </th>
-      <td class="muted">{topic.schemaName || topic.encoding || "—"}</td>
+      <td class="muted">
+        <ForeignText text={topic.schemaName || topic.encoding || "—"} />
+      </td>
       <td class="number">{formatCount(messageCount)}</td>
       <td class="number">{meanHz === undefined ? "—" : `${Number(meanHz.toPrecision(3))} Hz`}</td>
       <td>{topic.activity === null ? <span class="muted">not known</span> : <Activity bins={topic.activity} />}</td>
@@ -124,8 +128,10 @@ function Metadata({ recording: { metadata, sessionKey, sessionId, key } }: { rec
     <div class="stack">
       {known.length > 0 && <Facts facts={known} />}
       {metadata.map(({ name, metadata: entries }, index) => (
-        <section key={`${name} ${index}`} class="card" aria-label={`Metadata ${name}`}>
-          <h2>{name || "Metadata"}</h2>
+        <section key={`${name} ${index}`} class="card" aria-label={`Metadata ${showHidden(name)}`}>
+          <h2>
+            <ForeignText text={name || "Metadata"} />
+          </h2>
           <Facts facts={Object.entries(entries).map(([entry, text]) => [entry, String(text)])} />
         </section>
       ))}

@@ -4,7 +4,9 @@ import { useQuery } from "../api/use-query.ts";
 import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { toggleIn } from "../parts/selection.ts";
+import { showHidden } from "../parts/show-hidden.ts";
 import { Preview, type PreviewChoice } from "../preview/preview.tsx";
 import { firstWindow } from "../preview/preview-window.ts";
 import type { PreviewWindow } from "../preview/use-slice.ts";
@@ -91,14 +93,16 @@ function TopicPicker({ topics, chosen, onChange }: PickerProps) {
       {names.map(({ topic, schemaName, messageCount }) => {
         const isOn = chosen.includes(topic);
         return (
-          <label key={topic} title={schemaName}>
+          <label key={topic} title={showHidden(schemaName)}>
             <input
               type="checkbox"
               checked={isOn}
               disabled={messageCount === 0 || (!isOn && chosen.length >= MAX_CHOSEN)}
               onChange={() => toggle(topic)}
             />
-            <span class="cut">{topic}</span>
+            <span class="cut">
+              <ForeignText text={topic} />
+            </span>
             <span class="muted number">{formatCount(messageCount)}</span>
           </label>
         );

@@ -30,12 +30,12 @@ test("every status has a sentence", () => {
   assert.match(failed.fix!, /Truncated/);
   assert.equal(
     describeState({ importStatus: "complete", importedAt: at(7200) }, undefined, NOW).text,
-    "Imported 2 hours ago.",
+    "Its data is here since 2027-01-15 06:00:00 UTC (2 hours ago).",
   );
   const unavailable = { reason: "nothing is heard of its self-hosted site", since: at(660) };
   assert.match(
     describeState({ importStatus: "complete", unavailable }, undefined, NOW).text,
-    /^Imported\. It cannot be read since .* \(11 minutes ago\): nothing is heard of its self-hosted site\. It comes back/,
+    /^Its data is here\. It cannot be read since .* \(11 minutes ago\): nothing is heard of its self-hosted site\. It comes back/,
   );
 });
 
@@ -53,7 +53,7 @@ test("whatever an import waits for is said, with what to do, until when, and its
   for (const code of WaitReason.options) {
     const waitsFor = { code, text: "Its device is off", fix: "Switch it on", until: at(-3600) };
     assert.deepEqual(describeState(pending, { ...queued, waitsFor }, NOW), {
-      text: "Its import was requested and waits: Its device is off. That ends in 1 hour (2027-01-15T09:00:00Z). It is number 3 in the queue of its device.",
+      text: "Its import was requested and waits: Its device is off. That ends in 1 hour (2027-01-15 09:00:00 UTC). It is number 3 in the queue of its device.",
       fix: "Switch it on.",
     });
   }

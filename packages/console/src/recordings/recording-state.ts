@@ -1,6 +1,7 @@
 import type { QueuedImport, Recording } from "@downlink/protocol";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
-import { formatAge, formatDuration, formatExact } from "../time/format-time.ts";
+import { formatAge, formatDuration } from "../time/format-time.ts";
+import { timeText } from "../time/zone.ts";
 
 export interface RecordingState {
   /** Where its data is, in whole sentences. */
@@ -35,7 +36,7 @@ const DAMAGES: Readonly<Record<NonNullable<About["storedDamage"]>["reason"], str
 };
 
 function describeStored({ reason, since }: NonNullable<About["storedDamage"]>, nowMs: number): string {
-  return `${DAMAGES[reason]}, as was found ${formatAge(since, nowMs)} (${formatExact(since)}): it cannot be opened.`;
+  return `${DAMAGES[reason]}, as was found ${formatAge(since, nowMs)} (${timeText(since)}): it cannot be opened.`;
 }
 
 function describeStatus(recording: About, queued: QueuedImport | undefined, nowMs: number): RecordingState {
@@ -50,15 +51,18 @@ function describeStatus(recording: About, queued: QueuedImport | undefined, nowM
     case "failed":
       return { text: `Its import failed: ${failure?.text ?? "the reason is not known"}`, ...fixOf(failure?.code) };
     case "complete": {
-      const where = location ? `In the bucket ${location.bucket}` : "Imported";
-      const text = importedAt === undefined ? `${where}.` : `${where} ${formatAge(importedAt, nowMs)}.`;
+      const where = location ? `In the bucket ${location.bucket}` : "Its data is here";
+      const text =
+        importedAt === undefined
+          ? `${where}.`
+          : `${where} since ${timeText(importedAt)} (${formatAge(importedAt, nowMs)}).`;
       return { text: unavailable ? `${text} ${describeUnavailable(unavailable, nowMs)}` : text };
     }
   }
 }
 
 function describeUnavailable({ reason, since }: NonNullable<About["unavailable"]>, nowMs: number): string {
-  return `It cannot be read since ${formatExact(since)} (${formatAge(since, nowMs)}): ${endSentence(reason)} It comes back by itself.`;
+  return `It cannot be read since ${timeText(since)} (${formatAge(since, nowMs)}): ${endSentence(reason)} It comes back by itself.`;
 }
 
 function describeQueued(queued: QueuedImport, nowMs: number): RecordingState {
@@ -67,9 +71,7 @@ function describeQueued(queued: QueuedImport, nowMs: number): RecordingState {
   const place = position === undefined ? "" : ` It is number ${position} in the queue of its device.`;
   if (!waitsFor) return { text: `Its import was requested.${place}` };
   const until =
-    waitsFor.until === undefined
-      ? ""
-      : ` That ends ${formatAge(waitsFor.until, nowMs)} (${formatExact(waitsFor.until)}).`;
+    waitsFor.until === undefined ? "" : ` That ends ${formatAge(waitsFor.until, nowMs)} (${timeText(waitsFor.until)}).`;
   const text = `Its import was requested and waits: ${endSentence(waitsFor.text)}${until}${place}`;
   return waitsFor.fix === undefined ? { text } : { text, fix: endSentence(waitsFor.fix) };
 }

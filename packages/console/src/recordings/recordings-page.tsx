@@ -20,6 +20,7 @@ import type { Amount } from "../parts/large-deed.tsx";
 import { MovedNote } from "../parts/moved-note.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { RangePicker } from "../parts/range-picker.tsx";
+import { recordingColumns } from "../parts/recording-columns.tsx";
 import {
   everything,
   extend,
@@ -38,7 +39,6 @@ import { zone } from "../time/zone.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
 import { ViewsMenu } from "../views/views-menu.tsx";
-import { columnsOf } from "./columns.tsx";
 import { listParams, SORTS, toFilter } from "./filters.ts";
 import { NoRecordings } from "./no-recordings.tsx";
 import "./recordings.css";
@@ -141,7 +141,7 @@ function List({ rows, params: { values, set }, filter, matches, summary, project
       )}
       <Table
         label="Recordings"
-        columns={columnsOf(projectId, zoneName(zone.value))}
+        columns={recordingColumns(projectId, zoneName(zone.value))}
         count={rows.isNew ? 12 : rows.count}
         rowAt={rows.at}
         onLook={rows.look}

@@ -1,5 +1,6 @@
 import type { Site } from "@downlink/protocol";
 import { Badge } from "../parts/badge.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import type { Column } from "../parts/table.tsx";
 import { Age } from "../parts/time.tsx";
 import { SITE_TYPES } from "./site-types.ts";
@@ -9,7 +10,11 @@ export const siteColumns: readonly Column<Site>[] = [
     name: "Name",
     width: "minmax(140px, 2fr)",
     narrow: "title",
-    cell: ({ id, name }) => <a href={`/sites/${encodeURIComponent(id)}`}>{name}</a>,
+    cell: ({ id, name }) => (
+      <a href={`/sites/${encodeURIComponent(id)}`}>
+        <ForeignText text={name} />
+      </a>
+    ),
   },
   { name: "Type", width: "130px", narrow: "sub", cell: ({ type }) => SITE_TYPES[type].name },
   {

@@ -21,6 +21,14 @@ export function formatSecond(timeNs: bigint, zone: ZoneName): string {
   return `${year}-${month}-${day} ${hour}:${minute}:${second}`;
 }
 
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** Formats a time to the minute as people say it: `14 Apr 2026 03:00`, in a zone that stands beside it on the page. */
+export function formatMinute(timeNs: bigint, zone: ZoneName): string {
+  const { year, month, day, hour, minute } = partsOf(toMs(timeNs), zone);
+  return `${Number(day)} ${MONTHS[Number(month) - 1]} ${year} ${hour}:${minute}`;
+}
+
 /** Formats a time to the nanosecond, with as many digits as needed: for copying, and where a pointer rests. */
 export function formatExact(timeNs: bigint): string {
   return formatTimestamp(timeNs);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseTimestamp } from "@downlink/protocol";
 import fc from "fast-check";
-import { formatAge, formatDuration, formatExact, formatSecond } from "./format-time.ts";
+import { formatAge, formatDuration, formatExact, formatMinute, formatSecond } from "./format-time.ts";
 import { isRelative, parseTime } from "./parse-time.ts";
 
 const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Apia"];
@@ -73,4 +73,9 @@ test("durations and ages say what matters", () => {
   assert.equal(formatAge(at("2026-04-05T12:00:00Z"), NOW), "9 days ago");
   assert.equal(formatAge(at("2026-04-28T13:00:00Z"), NOW), "in 2 weeks");
   assert.equal(formatAge(at("2026-04-14T12:00:01Z"), NOW), "now");
+});
+
+test("a time in a heading has its day as people say it", () => {
+  assert.equal(formatMinute(at("2026-11-19T09:12:59Z"), "UTC"), "19 Nov 2026 09:12");
+  assert.equal(formatMinute(at("2026-03-01T23:30:00Z"), "Europe/Berlin"), "2 Mar 2026 00:30");
 });

@@ -101,7 +101,7 @@ async function restoreOverStaged(page: Page): Promise<void> {
   await page.getByText("Staged: +0 −1 episodes").waitFor();
   await page.getByLabel("Show").selectOption("1");
   await page.getByRole("button", { name: "Restore version 1" }).click();
-  await page.getByText("You have 1 staged changes, which would be lost.").waitFor();
+  await page.getByText("You have 1 staged change, which would be lost.").waitFor();
   await page.getByRole("button", { name: "Overwrite staged changes" }).click();
   await page.getByText("Staged: +1 −0 episodes").waitFor();
 }

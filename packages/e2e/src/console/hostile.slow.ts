@@ -62,6 +62,8 @@ test("whatever a robot calls its files, topics, metadata and attachments stays t
     for (const text of await page.locator(".export-command pre").allTextContents())
       assert.doesNotMatch(text.replaceAll("\n", ""), /\p{Cc}/u, "a terminal acts on what is pasted");
     await requireText(page, "the export dialog");
+    await open("/recordings", "⟨U+202E⟩mcap.exe ⟨U+2067⟩right⟨U+2069⟩.mcap");
+    await page.locator("bdi", { hasText: "⟨U+001B⟩[31mred" }).first().waitFor();
     assert.deepEqual(complaints, []);
     await page.context().close();
   }

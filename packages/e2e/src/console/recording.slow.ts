@@ -23,7 +23,7 @@ test("a recording is looked into: what it has, its lines, a picture, a way and a
   const row = page.getByRole("row").filter({ hasText: "/ros2/motion" });
   await row.waitFor();
   assert.match((await row.textContent()) ?? "", /2,301\s*76\.7 Hz[\s\S]*7 s/);
-  assert.match((await page.locator(".recording-state").textContent()) ?? "", /Imported/);
+  assert.match((await page.locator(".recording-state").textContent()) ?? "", /Its data is here since/);
   await page.getByText("operator").waitFor();
 
   await row.getByRole("link").click();

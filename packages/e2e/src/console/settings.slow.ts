@@ -220,12 +220,12 @@ test("what was changed stands in the audit log, with the fields before and after
   await page.getByRole("button", { name: "Make the project" }).click();
   await page.getByText("invite-only").waitFor();
   await page.getByRole("link", { name: "Audit" }).click();
-  for (const operation of ["projects.create", "customProperties.update"])
+  for (const operation of ["Project made", "Property changed"])
     await page.getByRole("button", { name: operation, exact: true }).waitFor();
   await page.getByLabel("Kind of resource").selectOption("customProperty");
-  await page.getByRole("button", { name: "projects.create" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Project made" }).waitFor({ state: "detached" });
   assert.match(page.url(), /\?kind=customProperty$/);
-  await page.getByRole("button", { name: "customProperties.update" }).click();
+  await page.getByRole("button", { name: "Property changed" }).click();
   await page.getByRole("dialog").getByRole("row", { name: /snow/ }).first().waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -4,7 +4,9 @@ import { mayCall, useMe } from "../../api/me.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
 import { MoreRows } from "../../parts/more-rows.tsx";
+import { showHidden } from "../../parts/show-hidden.ts";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { UrlProblems } from "../../parts/url-problems.tsx";
@@ -15,6 +17,7 @@ import { SettingsFrame } from "../settings-frame.tsx";
 import { AuditFilterBar } from "./audit-filter-bar.tsx";
 import { auditParams, toAuditQuery } from "./audit-filters.ts";
 import { EntryDialog } from "./entry-dialog.tsx";
+import { operationWords } from "./operation-words.ts";
 
 const PAGE_ROWS = 100;
 
@@ -51,18 +54,28 @@ function columnsOf(zoneOf: string, onShow: (entry: AuditEntry) => void): readonl
   return [
     { name: `When (${zoneOf})`, width: "158px", narrow: "sub", cell: ({ at }) => <Time timeNs={at} /> },
     {
-      name: "What",
+      name: "Change",
       width: "minmax(160px, 1fr)",
       narrow: "title",
       cell: (entry) => (
-        <Button text={entry.operation} class="plain small" tabIndex={-1} onClick={() => onShow(entry)} />
+        <Button
+          text={operationWords(entry.operation)}
+          title={entry.operation}
+          class="plain small"
+          tabIndex={-1}
+          onClick={() => onShow(entry)}
+        />
       ),
     },
     { name: "By", width: "minmax(120px, 1fr)", narrow: "sub-end", cell: ({ actor }) => actorText(actor) },
     {
       name: "On",
       width: "minmax(160px, 1fr)",
-      cell: ({ resourceKind, resourceId }) => <span title={resourceId}>{`${resourceKind} ${resourceId}`}</span>,
+      cell: ({ resourceKind, resourceId }) => (
+        <span title={showHidden(resourceId)}>
+          <ForeignText text={`${resourceKind} ${resourceId}`} />
+        </span>
+      ),
     },
     { name: "From", width: "minmax(90px, 140px)", cell: ({ address }) => address ?? "—" },
   ];

@@ -2,23 +2,21 @@ import type { AuditEntry } from "@downlink/protocol";
 import { Copy } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Facts } from "../../parts/facts.tsx";
-import { Time, ZoneName } from "../../parts/time.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
+import { ZonedTime } from "../../parts/time.tsx";
 import "./audit.css";
+import { operationWords } from "./operation-words.ts";
 
 /** Shows one entry with the fields before and after it. */
 export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { at, actor, operation, resourceKind, resourceId, address, requestId, before, after } = entry;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return (
-    <Dialog title={operation} onClose={onClose} isWide>
+    <Dialog title={operationWords(operation)} onClose={onClose} isWide>
       <Facts
         facts={[
-          [
-            "When",
-            <>
-              <Time timeNs={at} /> <ZoneName />
-            </>,
-          ],
+          ["When", <ZonedTime timeNs={at} />],
+          ["Operation", operation],
           ["By", `${actor.kind} ${actor.name ?? ""} ${actor.id ?? ""}`],
           ["On", `${resourceKind} ${resourceId}`],
           ["From", address ?? "—"],
@@ -37,9 +35,15 @@ export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: ()
           <tbody>
             {fields.map((field) => (
               <tr key={field}>
-                <th scope="row">{field}</th>
-                <td>{show(before?.[field])}</td>
-                <td>{show(after?.[field])}</td>
+                <th scope="row">
+                  <ForeignText text={field} />
+                </th>
+                <td>
+                  <ForeignText text={show(before?.[field])} />
+                </td>
+                <td>
+                  <ForeignText text={show(after?.[field])} />
+                </td>
               </tr>
             ))}
           </tbody>

@@ -5,7 +5,9 @@ import { useChange } from "../../api/use-change.ts";
 import { useRows } from "../../api/use-rows.ts";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { Failed } from "../../parts/failed.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
+import { showHidden } from "../../parts/show-hidden.ts";
 import type { Column } from "../../parts/table.tsx";
 import { actionsColumn, type RowActions } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
@@ -58,7 +60,11 @@ function columnsOf(items: (extension: Extension) => RowActions): readonly Column
     {
       name: "What it is",
       width: "minmax(140px, 2fr)",
-      cell: ({ description }) => <span title={description ?? ""}>{description ?? "—"}</span>,
+      cell: ({ description }) => (
+        <span title={showHidden(description ?? "")}>
+          <ForeignText text={description ?? "—"} />
+        </span>
+      ),
     },
     actionsColumn<Extension>({ nameOf: ({ displayName }) => displayName, items }),
   ];

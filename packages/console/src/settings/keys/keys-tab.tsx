@@ -7,6 +7,7 @@ import { lazyPart } from "../../frame/lazy-part.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import type { Column } from "../../parts/table.tsx";
@@ -143,7 +144,7 @@ function columnsOf(items: (apiKey: ApiKey) => RowActions): readonly Column<ApiKe
       narrow: "title",
       cell: ({ name, enabled, createdByFormerAdmin }) => (
         <>
-          {name} {!enabled && <Badge sign="○" tone="warn" text="disabled" />}{" "}
+          <ForeignText text={name} /> {!enabled && <Badge sign="○" tone="warn" text="disabled" />}{" "}
           {createdByFormerAdmin && <Badge sign="▲" tone="warn" text="made by a former admin" />}
         </>
       ),

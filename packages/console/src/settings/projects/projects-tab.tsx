@@ -4,8 +4,10 @@ import { mayCall, useMe } from "../../api/me.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
+import { formatMany } from "../../parts/bytes.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Failed } from "../../parts/failed.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
 import { ProgressLine } from "../../parts/progress-line.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Age } from "../../parts/time.tsx";
@@ -51,7 +53,11 @@ function columnsOf(items: (project: Project) => RowActions): readonly Column<Pro
       name: "Name",
       width: "minmax(140px, 2fr)",
       narrow: "title",
-      cell: ({ id, name }) => <a href={pagePath(id, "recordings")}>{name ?? id}</a>,
+      cell: ({ id, name }) => (
+        <a href={pagePath(id, "recordings")}>
+          <ForeignText text={name ?? id} />
+        </a>
+      ),
     },
     {
       name: "Seen by",
@@ -59,8 +65,7 @@ function columnsOf(items: (project: Project) => RowActions): readonly Column<Pro
       narrow: "sub",
       cell: ({ isInviteOnly, orgMemberCount = 0 }) => (
         <>
-          {isInviteOnly && <Badge sign="◪" tone="warn" text="invite-only" />}{" "}
-          {orgMemberCount === 1 ? "1 member" : `${orgMemberCount} members`}
+          {isInviteOnly && <Badge sign="◪" tone="warn" text="invite-only" />} {formatMany(orgMemberCount, "member")}
         </>
       ),
     },

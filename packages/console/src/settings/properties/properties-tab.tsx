@@ -5,6 +5,7 @@ import { useRows } from "../../api/use-rows.ts";
 import { Button } from "../../parts/button.tsx";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
+import { showHidden } from "../../parts/show-hidden.ts";
 import type { Column } from "../../parts/table.tsx";
 import { actionsColumn, type RowActions } from "../row-actions.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
@@ -79,7 +80,7 @@ function columnsOf(items: (property: CustomProperty) => RowActions): readonly Co
       name: "Holds",
       width: "minmax(130px, 2fr)",
       cell: ({ valueType, enumValues }) => (
-        <span title={enumValues?.join(", ")}>
+        <span title={enumValues && showHidden(enumValues.join(", "))}>
           {valueType}
           {enumValues ? `: ${enumValues.join(", ")}` : ""}
         </span>

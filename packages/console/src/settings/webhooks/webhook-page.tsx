@@ -8,6 +8,7 @@ import { Button } from "../../parts/button.tsx";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Failed } from "../../parts/failed.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
 import { Age } from "../../parts/time.tsx";
 import { toast } from "../../parts/toast.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
@@ -28,7 +29,9 @@ export function WebhookPage() {
       {webhook && me && (
         <>
           <header class="row">
-            <h2>{webhook.name}</h2>
+            <h2>
+              <ForeignText text={webhook.name} />
+            </h2>
             <WebhookState webhook={webhook} />
             <span class="grow" />
             <Actions {...{ webhook, me, mayChange }} />

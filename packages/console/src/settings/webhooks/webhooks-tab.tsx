@@ -4,8 +4,10 @@ import { useLocation } from "preact-iso";
 import { mayCall, useMe } from "../../api/me.ts";
 import { useRows } from "../../api/use-rows.ts";
 import { Button } from "../../parts/button.tsx";
+import { ForeignText } from "../../parts/foreign-text.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { showHidden } from "../../parts/show-hidden.ts";
 import type { Column } from "../../parts/table.tsx";
 import { SettingsFrame } from "../settings-frame.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
@@ -64,9 +66,22 @@ const COLUMNS: readonly Column<Webhook>[] = [
     name: "Name",
     width: "minmax(120px, 1fr)",
     narrow: "title",
-    cell: ({ id, name }) => <a href={`/settings/webhooks/${encodeURIComponent(id)}`}>{name}</a>,
+    cell: ({ id, name }) => (
+      <a href={`/settings/webhooks/${encodeURIComponent(id)}`}>
+        <ForeignText text={name} />
+      </a>
+    ),
   },
-  { name: "Address", width: "minmax(180px, 2fr)", narrow: "sub", cell: ({ url }) => <span title={url}>{url}</span> },
+  {
+    name: "Address",
+    width: "minmax(180px, 2fr)",
+    narrow: "sub",
+    cell: ({ url }) => (
+      <span title={showHidden(url)}>
+        <ForeignText text={url} />
+      </span>
+    ),
+  },
   {
     name: "Receives",
     width: "minmax(110px, 1fr)",

@@ -1,13 +1,15 @@
 import type { Recording } from "@downlink/protocol";
-import { StatusBadge } from "../parts/badge.tsx";
-import { formatBytes } from "../parts/bytes.ts";
-import type { Column } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
+import { StatusBadge } from "./badge.tsx";
+import { formatBytes } from "./bytes.ts";
+import { ForeignText } from "./foreign-text.tsx";
+import { showHidden } from "./show-hidden.ts";
+import type { Column } from "./table.tsx";
+import { Time } from "./time.tsx";
 
-/** Returns the columns of the list. The zone of the times stands in the head, because a time without a zone says nothing. */
-export function columnsOf(projectId: string, zone: string): readonly Column<Recording>[] {
+/** Returns the columns of every list of recordings. The zone of the times stands in the head, because a time without a zone says nothing. */
+export function recordingColumns(projectId: string, zone: string): readonly Column<Recording>[] {
   return [
     {
       name: `Start (${zone})`,
@@ -30,7 +32,7 @@ export function columnsOf(projectId: string, zone: string): readonly Column<Reco
       cell: ({ device }) =>
         device ? (
           <a href={pagePath(projectId, "devices", device.name)} tabIndex={-1}>
-            {device.name}
+            <ForeignText text={device.name} />
           </a>
         ) : (
           "—"
@@ -42,8 +44,8 @@ export function columnsOf(projectId: string, zone: string): readonly Column<Reco
       sort: "path",
       narrow: "title",
       cell: ({ id, path }) => (
-        <a href={pagePath(projectId, "recordings", id)} title={path} tabIndex={-1}>
-          {path || id}
+        <a href={pagePath(projectId, "recordings", id)} title={showHidden(path)} tabIndex={-1}>
+          <ForeignText text={path || id} />
         </a>
       ),
     },
@@ -55,7 +57,7 @@ export function columnsOf(projectId: string, zone: string): readonly Column<Reco
       cell: ({ importStatus, storedDamage, failure }) => (
         <span class="cut" title={failure?.text}>
           <StatusBadge status={importStatus} isDamaged={storedDamage !== undefined} />
-          {failure && <span class="status-reason muted"> {failure.text}</span>}
+          {failure && <span class="status-reason muted"> {showHidden(failure.text)}</span>}
         </span>
       ),
     },
