@@ -5,6 +5,7 @@ import { useQuery } from "../api/use-query.ts";
 import { lazyPart } from "../frame/lazy-part.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
@@ -59,14 +60,13 @@ function Shown({ device, params, projectId }: ShownProps) {
   return (
     <>
       <header class="row">
-        <h1>{device.name}</h1>
+        <h1>
+          <ForeignText text={device.name} />
+        </h1>
         <p class="health">
           <StandingBadge device={device} text={healthSentence(device, Date.now())} />
         </p>
         <span class="grow" />
-        <a class="button small" href={`${pagePath(projectId, "recordings")}?device=${encodeURIComponent(device.name)}`}>
-          Recordings
-        </a>
         <a class="button small" href={`${pagePath(projectId, "imports")}?device=${encodeURIComponent(device.name)}`}>
           Imports
         </a>
@@ -80,7 +80,7 @@ function Shown({ device, params, projectId }: ShownProps) {
 function DeviceTabs({ params: { values, hrefWith }, me }: Pick<ShownProps, "params"> & { me: Me | undefined }) {
   const tabs = [
     { name: "Overview", tab: "overview", capability: "devices.list" },
-    { name: "Files", tab: "files", capability: "recordings.list" },
+    { name: "Recordings", tab: "files", capability: "recordings.list" },
     { name: "Settings", tab: "settings", capability: "devices.list" },
     { name: "Tokens", tab: "tokens", capability: "deviceTokens.list" },
     { name: "History", tab: "history", capability: "devices.list" },

@@ -167,7 +167,7 @@ test("a device that has data is not deleted and says why; an empty one goes once
     return dialog;
   };
   const dialog = await remove("rover");
-  await dialog.getByText("It still has 1 recordings").waitFor();
+  await dialog.getByText("It still has 1 recording,").waitFor();
   await dialog
     .getByRole("alert")
     .getByText(/still has 1 recordings/)
@@ -188,6 +188,29 @@ test("a device that has data is not deleted and says why; an empty one goes once
   const names = (await admin.call(devices.list, {})).map(({ name }) => name);
   assert.deepEqual(names, ["rover"]);
   assert.equal((await admin.call(recordings.list, {})).length, 1);
+  assert.deepEqual(complaints, []);
+});
+
+test("the page of a device lists its newest recordings, and leads to each and to all of them", { skip }, async (t) => {
+  const scenario = await startConsole(t, { files: { "run-1.mcap": 2, "run-2.mcap": 2 } });
+  await scenario.cloud().admin.call(devices.create, { name: "rover-2" });
+  const { page, complaints } = await scenario.open("/devices/rover");
+  await page.getByRole("navigation", { name: "Device" }).getByRole("link", { name: "Recordings" }).click();
+  const list = page.getByRole("region", { name: "Recordings" });
+  await list.getByRole("link", { name: "run-1.mcap" }).waitFor();
+  assert.deepEqual(await list.locator('[data-index] [role="gridcell"] a').allTextContents(), [
+    "run-2.mcap",
+    "run-1.mcap",
+  ]);
+  await list.getByRole("link", { name: "All recordings of rover" }).click();
+  await page.getByRole("heading", { name: "Recordings", exact: true }).waitFor();
+  assert.match(page.url(), /\/recordings\?device=rover$/);
+  await page.getByRole("link", { name: "run-2.mcap" }).waitFor();
+  await page.goBack();
+  await list.getByRole("link", { name: "run-1.mcap" }).click();
+  await page.getByRole("heading", { name: "run-1.mcap" }).waitFor();
+  await page.goto(`${scenario.home}/devices/rover-2?tab=files`);
+  await page.getByText("No recording of this device is known yet.").waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -220,7 +243,7 @@ test("axe finds nothing on the list and on any tab, in both themes, on a desk an
       await page.getByRole("link", { name: "rover" }).click();
       for (const [tab, text] of [
         ["Overview", "Last seen"],
-        ["Files", "Every file on this device"],
+        ["Recordings", "Every file on this device"],
         ["Settings", "The device deletes nothing"],
         ["Tokens", "An agent with one of these tokens"],
         ["History", "Munich"],
