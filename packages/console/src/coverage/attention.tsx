@@ -19,11 +19,16 @@ export function Attention({ projectId, devices }: AttentionProps) {
   const silent = devices.filter(({ agent }) => agent && !agent.online).length;
   const cloned = devices.filter(({ agent }) => agent?.cloned).length;
   const troubled = devices.filter(({ agent }) => (agent?.status?.problems.length ?? 0) > 0).length;
+  const failed = data?.count ?? 0;
   const notes = [
     { count: silent, text: "silent", href: pagePath(projectId, "devices") },
     { count: cloned, text: cloned === 1 ? "agent cloned" : "agents cloned", href: pagePath(projectId, "devices") },
     { count: troubled, text: "with problems", href: pagePath(projectId, "devices") },
-    { count: data?.count ?? 0, text: "failed", href: `${pagePath(projectId, "recordings")}?status=failed` },
+    {
+      count: failed,
+      text: failed === 1 ? "import failed" : "imports failed",
+      href: `${pagePath(projectId, "recordings")}?status=failed`,
+    },
   ].filter(({ count }) => count > 0);
   if (notes.length === 0) return null;
   return (

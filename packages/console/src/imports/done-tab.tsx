@@ -3,6 +3,8 @@ import { useLocation } from "preact-iso";
 import { useQuery } from "../api/use-query.ts";
 import { formatBytes } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { zoneName } from "../time/format-time.ts";
@@ -51,8 +53,8 @@ function columnsOf(projectId: string, zoneText: string): readonly Column<Recordi
       width: "minmax(180px, 3fr)",
       narrow: "title",
       cell: ({ id, path }) => (
-        <a href={pagePath(projectId, "recordings", id)} title={path} tabIndex={-1}>
-          {path || id}
+        <a href={pagePath(projectId, "recordings", id)} title={showHidden(path)} tabIndex={-1}>
+          <ForeignText text={path || id} />
         </a>
       ),
     },

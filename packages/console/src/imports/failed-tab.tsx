@@ -1,41 +1,79 @@
-import { type PendingImport, pendingImports } from "@downlink/protocol";
+import { pendingImports, recordings } from "@downlink/protocol";
 import { may, useMe } from "../api/me.ts";
 import { useManyChanges } from "../api/use-change.ts";
-import type { Query } from "../api/use-query.ts";
 import { Button } from "../parts/button.tsx";
-import { formatCount } from "../parts/bytes.ts";
+import { formatCount, formatMany } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { toast } from "../parts/toast.tsx";
 import { Answer } from "./answer.tsx";
-import { retryText } from "./failure-advice.ts";
+import { type FailedImport, failedRecordings, failedUploads } from "./failed-import.ts";
+import { reasonTitle, retryText } from "./failure-advice.ts";
 import { FailureRow } from "./failure-row.tsx";
 import { type FailureGroup, groupFailures } from "./group-failures.ts";
-import { SHOWN } from "./queries.ts";
+import { type Imports, SHOWN } from "./queries.ts";
 import { SomeRows } from "./some-rows.tsx";
 
 interface FailedProps {
-  readonly failed: Query<PendingImport[]>;
+  readonly imports: Imports;
   readonly projectId: string;
   readonly reason: string;
 }
 
-export function FailedTab({ failed, projectId, reason }: FailedProps) {
+/** Lists the recordings whose import failed, as other pages count them, and below them the files that became no recording. */
+export function FailedTab({ imports: { failed, failedSum, errors }, projectId, reason }: FailedProps) {
+  const uploads = errors.data && failedUploads(errors.data);
+  const ofRecordings = failed.data && errors.data && failedRecordings(failed.data, errors.data);
+  const all = ofRecordings && uploads && [...ofRecordings, ...uploads];
+  const count = failedSum.data?.count ?? 0;
   return (
-    <Answer query={failed} empty={<Empty title="No import failed." />}>
-      {(imports) => {
-        const groups = groupFailures(imports, reason);
-        if (groups.length === 0) return <Empty title={`Nothing failed with ${reason}.`} />;
-        return (
-          <>
-            {imports.length >= SHOWN && <p class="muted">The newest {SHOWN}. A device narrows the list.</p>}
-            {groups.map((group) => (
-              <Group key={group.code} {...{ group, projectId }} />
-            ))}
-          </>
-        );
-      }}
+    <Answer
+      query={{ ...failed, failure: failed.failure ?? errors.failure, data: all }}
+      empty={<Empty title="No import failed." />}
+    >
+      {(found) => (
+        <>
+          {groupFailures(found, reason).length === 0 && (
+            <Empty title={`Nothing failed with “${reasonTitle(reason)}”.`} />
+          )}
+          <Part
+            title={formatMany(count, "recording whose import failed", "recordings whose import failed")}
+            imports={ofRecordings ?? []}
+            {...{ projectId, reason }}
+          />
+          <Part
+            title={formatMany(
+              uploads?.length ?? 0,
+              "upload that became no recording",
+              "uploads that became no recording",
+            )}
+            imports={uploads ?? []}
+            {...{ projectId, reason }}
+          />
+        </>
+      )}
     </Answer>
+  );
+}
+
+interface PartProps {
+  readonly title: string;
+  readonly imports: readonly FailedImport[];
+  readonly projectId: string;
+  readonly reason: string;
+}
+
+function Part({ title, imports, projectId, reason }: PartProps) {
+  const groups = groupFailures(imports, reason);
+  if (groups.length === 0) return null;
+  return (
+    <>
+      <h2 class="import-part">{title}</h2>
+      {imports.length >= SHOWN && <p class="muted">The newest {SHOWN}. A device narrows the list.</p>}
+      {groups.map((group) => (
+        <Group key={group.code} {...{ group, projectId }} />
+      ))}
+    </>
   );
 }
 
@@ -45,20 +83,18 @@ function Group({ group, projectId }: { group: FailureGroup; projectId: string })
   return (
     <section class="card import-group" aria-label={advice.title}>
       <header class="row">
-        <h2>{advice.title}</h2>
+        <h3 title={code}>{advice.title}</h3>
         <span class="muted">
-          {imports.length === 1 ? "1 file" : `${formatCount(imports.length)} files`}
+          {formatMany(imports.length, "file")}
           {deviceNames.length > 0 && ` · ${devicesText(deviceNames)}`}
         </span>
-        <code>{code}</code>
-        <span class="grow" />
       </header>
       <p>
         {advice.next} {retryText(advice)}
       </p>
       {may(me, "data.upload") && <GroupActions group={group} />}
       <SomeRows rows={imports} few={20}>
-        {(one) => <FailureRow key={one.requestId} {...{ one, projectId, advice }} />}
+        {(one) => <FailureRow key={one.id} {...{ one, projectId, advice }} />}
       </SomeRows>
     </section>
   );
@@ -69,25 +105,25 @@ function devicesText(names: readonly string[]): string {
 }
 
 function GroupActions({ group: { imports, salvageable, advice } }: { group: FailureGroup }) {
-  const stale = [pendingImports.errors, pendingImports.list] as const;
+  const stale = [recordings.list, recordings.summarize, pendingImports.errors, pendingImports.list] as const;
   const retry = useManyChanges(pendingImports.retry, ...stale);
   const salvage = useManyChanges(pendingImports.salvage, ...stale);
   const running = retry.progress ?? salvage.progress;
   const failure = retry.failure ?? salvage.failure;
-  const namesOf = (some: readonly PendingImport[]) => some.map(({ requestId }) => ({ requestId }));
+  const retryable = requestsOf(imports);
   const retryAll = async () => {
-    const failed = await retry.run(namesOf(imports));
-    toast(`${imports.length - failed.length} of ${imports.length} are tried again.`);
+    const failed = await retry.run(retryable);
+    toast(`${retryable.length - failed.length} of ${retryable.length} are tried again.`);
   };
   const salvageAll = async () => {
-    const failed = await salvage.run(namesOf(salvageable));
+    const failed = await salvage.run(requestsOf(salvageable));
     toast(`${salvageable.length - failed.length} of ${salvageable.length} are being salvaged.`);
   };
   return (
     <div class="row">
-      {advice.retry !== "useless" && imports.length > 1 && (
+      {advice.retry !== "useless" && retryable.length > 1 && (
         <Button
-          text={`Retry all ${formatCount(imports.length)}`}
+          text={`Retry all ${formatCount(retryable.length)}`}
           class="small"
           disabled={running !== undefined}
           onClick={() => void retryAll()}
@@ -109,4 +145,8 @@ function GroupActions({ group: { imports, salvageable, advice } }: { group: Fail
       {failure && <Failed failure={failure} />}
     </div>
   );
+}
+
+function requestsOf(imports: readonly FailedImport[]) {
+  return imports.flatMap(({ request }) => (request ? [{ requestId: request.requestId }] : []));
 }

@@ -91,10 +91,21 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   TooHeavy: passing("Reading the file took too much memory", "Give the worker more memory, then retry."),
 };
 
+export function hasAdvice(code: string): boolean {
+  return Object.hasOwn(ADVICE, code);
+}
+
 /** Returns the advice for a code, also for one that is not known here. */
 export function adviceOn(code: string): Advice {
-  if (Object.hasOwn(ADVICE, code)) return ADVICE[code]!;
-  return { title: code || "Failed", retry: "helps", next: "Correct the cause, then retry.", isSalvageable: false };
+  if (hasAdvice(code)) return ADVICE[code]!;
+  return { title: reasonTitle(code), retry: "helps", next: "Correct the cause, then retry.", isSalvageable: false };
+}
+
+/** Returns words for a code of the address, of a failure or of what an import waits for: `Device offline` for `DeviceOffline`. */
+export function reasonTitle(code: string): string {
+  if (hasAdvice(code)) return ADVICE[code]!.title;
+  const words = code.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words || "Failed";
 }
 
 const RETRIES: Readonly<Record<Advice["retry"], string>> = {

@@ -1,7 +1,7 @@
 import { importQueue, importRequests, type QueuedImport, recordings } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
-import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { formatBytes, formatCount, formatMany } from "../parts/bytes.ts";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Menu } from "../parts/menu.tsx";
@@ -47,7 +47,6 @@ interface CancelProps extends GroupMenuProps {
 }
 
 function CancelDialog({ entries, name, recordingIds, onClose }: CancelProps) {
-  const count = formatCount(recordingIds.length);
   const bytes = formatBytes(entries.reduce((total, { size = 0 }) => total + size, 0));
   return (
     <DeleteDialog
@@ -55,12 +54,13 @@ function CancelDialog({ entries, name, recordingIds, onClose }: CancelProps) {
       input={{ recordingIds: [...recordingIds] }}
       stale={[importQueue.list, recordings.list, recordings.summarize]}
       title={`Cancel the imports of ${name}?`}
-      deed={`Cancel ${count} imports`}
+      deed={`Cancel ${formatMany(recordingIds.length, "import")}`}
       done={({ cancelled }) => `${formatCount(cancelled)} cancelled.`}
       onClose={onClose}
     >
       <p>
-        {count} files, {bytes}, are no longer requested. They stay on the device and can be requested again.
+        {formatMany(recordingIds.length, "file")}, {bytes}: no longer requested. Files stay on the device and can be
+        requested again.
       </p>
     </DeleteDialog>
   );

@@ -1,5 +1,5 @@
 import type { EdgeFile, EdgeFileState } from "@downlink/protocol";
-import { adviceOn } from "./failure-advice.ts";
+import { adviceOn, hasAdvice } from "./failure-advice.ts";
 
 export interface UnreadableGroup {
   /** The code of the reason, or the state where there is none. */
@@ -35,9 +35,7 @@ export function groupUnreadable(files: readonly EdgeFile[], onlyCode = ""): Unre
 }
 
 function textsOf(code: string, state: EdgeFileState) {
-  const { title } = adviceOn(code);
-  const isKnown = title !== code;
-  return { title: isKnown ? title : STATES[state].title, next: STATES[state].next };
+  return { title: hasAdvice(code) ? adviceOn(code).title : STATES[state].title, next: STATES[state].next };
 }
 
 function rank({ code }: UnreadableGroup): number {

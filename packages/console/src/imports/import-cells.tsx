@@ -1,3 +1,5 @@
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { pagePath } from "../url/project.ts";
 
 interface PathProps {
@@ -9,8 +11,14 @@ interface PathProps {
 
 export function ImportPath({ path, recordingId, projectId }: PathProps) {
   return (
-    <span class="cut import-path" title={path}>
-      {recordingId ? <a href={pagePath(projectId, "recordings", recordingId)}>{path}</a> : path}
+    <span class="cut import-path" title={showHidden(path)}>
+      {recordingId ? (
+        <a href={pagePath(projectId, "recordings", recordingId)}>
+          <ForeignText text={path} />
+        </a>
+      ) : (
+        <ForeignText text={path} />
+      )}
     </span>
   );
 }
@@ -19,7 +27,13 @@ export function ImportPath({ path, recordingId, projectId }: PathProps) {
 export function Sender({ deviceName, projectId }: { deviceName: string | undefined; projectId: string }) {
   return (
     <span class="cut">
-      {deviceName ? <a href={pagePath(projectId, "devices", deviceName)}>{deviceName}</a> : "an upload"}
+      {deviceName ? (
+        <a href={pagePath(projectId, "devices", deviceName)}>
+          <ForeignText text={deviceName} />
+        </a>
+      ) : (
+        "an upload"
+      )}
     </span>
   );
 }

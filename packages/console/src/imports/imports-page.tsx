@@ -7,9 +7,10 @@ import { useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
 import { DoneTab } from "./done-tab.tsx";
 import { FailedTab } from "./failed-tab.tsx";
+import { reasonTitle } from "./failure-advice.ts";
 import "./imports.css";
 import { ProcessingTab } from "./processing-tab.tsx";
-import { countText, type Imports, importsParams, useImports } from "./queries.ts";
+import { countText, failedText, type Imports, importsParams, useImports } from "./queries.ts";
 import { QueueTab } from "./queue-tab.tsx";
 import { UnreadableTab } from "./unreadable-tab.tsx";
 
@@ -33,7 +34,12 @@ export function ImportsPage() {
             onChange={(name) => params.set({ device: name.trim(), reason: "" })}
           />
           {params.values.reason && (
-            <Button text={`✕ ${params.values.reason}`} class="small" onClick={() => params.set({ reason: "" })} />
+            <Button
+              text={`✕ ${reasonTitle(params.values.reason)}`}
+              title={params.values.reason}
+              class="small"
+              onClick={() => params.set({ reason: "" })}
+            />
           )}
         </search>
       </header>
@@ -54,7 +60,7 @@ function ImportTabs({ params: { values, hrefWith }, imports }: PartProps) {
   const tabs = [
     { name: "Queue", tab: "queue", count: countText(imports.queue) },
     { name: "Processing", tab: "processing", count: countText(imports.processing) },
-    { name: "Failed", tab: "failed", count: countText(imports.failed) },
+    { name: "Failed", tab: "failed", count: failedText(imports) },
     { name: "Cannot be imported", tab: "unreadable", count: countText(imports.unreadable) },
     { name: "Done", tab: "done", count: undefined },
   ] as const;
@@ -73,7 +79,7 @@ function Shown({ params, imports, projectId }: PartProps & { projectId: string }
   const onReason = (code: string) => params.set({ reason: code });
   if (tab === "queue") return <QueueTab {...{ queue: imports.queue, projectId, reason, onReason }} />;
   if (tab === "processing") return <ProcessingTab {...{ processing: imports.processing, projectId }} />;
-  if (tab === "failed") return <FailedTab {...{ failed: imports.failed, projectId, reason }} />;
+  if (tab === "failed") return <FailedTab {...{ imports, projectId, reason }} />;
   if (tab === "unreadable") return <UnreadableTab {...{ files: imports.unreadable, projectId, reason }} />;
   return <DoneTab {...{ projectId, device }} />;
 }

@@ -5,10 +5,15 @@ import {
   type PendingImport,
   pendingImports,
   type QueuedImport,
+  type Recording,
+  type RecordingSummary,
+  recordings,
 } from "@downlink/protocol";
 import { useEffect, useState } from "preact/hooks";
 import { type Query, useQuery } from "../api/use-query.ts";
+import { formatCount, formatMany } from "../parts/bytes.ts";
 import { choiceParam, textParam } from "../url/params.ts";
+import { failedUploads } from "./failed-import.ts";
 
 const TABS = ["queue", "processing", "failed", "unreadable", "done"] as const;
 type ImportsTab = (typeof TABS)[number];
@@ -29,7 +34,12 @@ const ASIDE_MS = 60_000;
 export interface Imports {
   readonly queue: Query<QueuedImport[]>;
   readonly processing: Query<PendingImport[]>;
-  readonly failed: Query<PendingImport[]>;
+  /** The recordings whose import failed, the newest first. */
+  readonly failed: Query<Recording[]>;
+  /** How many there are: the same sum as on the other pages. */
+  readonly failedSum: Query<RecordingSummary>;
+  /** The requests that failed, also those of files that became no recording. */
+  readonly errors: Query<PendingImport[]>;
   readonly unreadable: Query<EdgeFile[]>;
 }
 
@@ -42,19 +52,34 @@ export function useImports(projectId: string, { tab, device }: { tab: ImportsTab
   const options = (...tabs: ImportsTab[]) => ({ pollMs: tabs.includes(tab) ? openMs : ASIDE_MS });
   const queue = useQuery(importQueue.list, filter, options("queue", "processing"));
   const processing = useQuery(pendingImports.list, newest, options("queue", "processing"));
-  const failed = useQuery(pendingImports.errors, newest, options("failed"));
+  const errors = useQuery(pendingImports.errors, newest, options("failed"));
+  const ofFailed = { projectId, ...(device && { deviceName: device }), importStatus: ["failed" as const] };
+  const failedSum = useQuery(recordings.summarize, ofFailed, options("failed"));
+  const failed = useQuery(
+    recordings.list,
+    { ...ofFailed, sortBy: "createdAt", sortOrder: "desc", limit: SHOWN },
+    { ...options("failed"), isEnabled: tab === "failed" },
+  );
   const unreadable = useQuery(edgeFiles.list, filter, options("unreadable"));
   const underWay = processing.data?.filter(({ status }) => status !== "error");
   useEffect(() => {
     setMoves(isMoving(queue.data ?? [], underWay ?? []));
   }, [queue.data, processing.data]);
-  return { queue, processing: { ...processing, data: underWay }, failed, unreadable };
+  return { queue, processing: { ...processing, data: underWay }, failed, failedSum, errors, unreadable };
 }
 
 /** Returns `12`, or `200+` where there are more than are asked for. */
 export function countText({ data }: Query<readonly unknown[]>): string | undefined {
   if (data === undefined) return undefined;
   return data.length < SHOWN ? String(data.length) : `${SHOWN}+`;
+}
+
+/** Returns `2`, or `2 · 1 upload` where files were sent that became no recording. */
+export function failedText({ failedSum, errors }: Pick<Imports, "failedSum" | "errors">): string | undefined {
+  if (failedSum.data === undefined) return undefined;
+  const uploads = failedUploads(errors.data ?? []).length;
+  const count = `${formatCount(failedSum.data.count)}${failedSum.data.isCapped ? "+" : ""}`;
+  return uploads === 0 ? count : `${count} · ${formatMany(uploads, "upload")}`;
 }
 
 const SOON: ReadonlySet<string> = new Set(["BehindOthers", "AgentToStart"]);

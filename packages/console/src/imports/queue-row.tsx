@@ -4,6 +4,7 @@ import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { Select } from "../parts/select.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { Age } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { shareReceived } from "./group-queue.ts";
@@ -46,7 +47,7 @@ function requesterText(requester: QueuedImport["requestedBy"], isRepair = false)
   if (kind === "autoImport") return "auto-import";
   if (kind === "device") return "on the device";
   if (kind === "site") return "at the site";
-  return `by ${name ?? id}`;
+  return `by ${showHidden(name ?? id)}`;
 }
 
 function Received({ entry }: { entry: QueuedImport }) {
@@ -56,7 +57,7 @@ function Received({ entry }: { entry: QueuedImport }) {
   const percent = share === undefined ? undefined : Math.floor(share * 100);
   return (
     <span class="row import-received">
-      <progress value={share ?? undefined} max={1} aria-label={`Received so far: ${entry.path}`} />
+      <progress value={share ?? undefined} max={1} aria-label={`Received so far: ${showHidden(entry.path)}`} />
       <span class="number">{percent === undefined ? formatBytes(entry.bytesReceived) : `${percent} %`}</span>
       {entry.bytesPerSecond !== undefined && entry.state === "uploading" && (
         <span class="muted">{formatBytes(entry.bytesPerSecond)}/s</span>
@@ -82,7 +83,7 @@ function Actions({ entry, recordingId }: { entry: QueuedImport; recordingId: str
     <>
       <span class="row import-actions">
         <Select
-          aria-label={`Priority of ${entry.path}`}
+          aria-label={`Priority of ${showHidden(entry.path)}`}
           value={String(entry.priority)}
           disabled={update.isRunning}
           choices={priorityChoices(entry.priority).map(({ priority, name }) => [String(priority), name])}
@@ -91,7 +92,7 @@ function Actions({ entry, recordingId }: { entry: QueuedImport; recordingId: str
         <Button
           text="Cancel"
           class="small"
-          aria-label={`Cancel ${entry.path}`}
+          aria-label={`Cancel ${showHidden(entry.path)}`}
           disabled={cancel.isRunning}
           onClick={() => void stop()}
         />

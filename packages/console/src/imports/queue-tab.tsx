@@ -3,11 +3,14 @@ import { may, useMe } from "../api/me.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { formatBytes, formatCount, formatMany } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { formatDuration } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
 import { Answer } from "./answer.tsx";
+import { reasonTitle } from "./failure-advice.ts";
 import { GroupMenu } from "./group-menu.tsx";
 import { groupQueue, type QueueGroup, withReason } from "./group-queue.ts";
 import { SHOWN } from "./queries.ts";
@@ -28,7 +31,7 @@ export function QueueTab({ queue, projectId, reason, onReason }: QueueProps) {
     <Answer query={queue} empty={<NothingWaits projectId={projectId} />}>
       {(entries) => {
         const groups = groupQueue(withReason(entries, reason));
-        if (groups.length === 0) return <Empty title={`Nothing waits for ${reason} any more.`} />;
+        if (groups.length === 0) return <Empty title={`Nothing waits for “${reasonTitle(reason)}” any more.`} />;
         return (
           <>
             {entries.length >= SHOWN && <HowMany projectId={projectId} />}
@@ -73,16 +76,28 @@ function Group({ group, projectId, onReason }: GroupProps) {
   const { entries, name, isDevice, waitsFor } = group;
   const mayChange = may(me, "data.upload");
   return (
-    <section class="card import-group" aria-label={name}>
+    <section class="card import-group" aria-label={showHidden(name)}>
       <header class="row">
-        <h2>{isDevice ? <a href={pagePath(projectId, "devices", name)}>{name}</a> : name}</h2>
+        <h2>
+          {isDevice ? (
+            <a href={pagePath(projectId, "devices", name)}>
+              <ForeignText text={name} />
+            </a>
+          ) : (
+            name
+          )}
+        </h2>
         <Sums group={group} />
         <span class="grow" />
         {mayChange && <GroupMenu {...{ entries, name }} />}
       </header>
       {waitsFor && (
         <WaitsFor reason={waitsFor}>
-          {isDevice && <a href={pagePath(projectId, "devices", name)}>Look at {name}</a>}
+          {isDevice && (
+            <a href={pagePath(projectId, "devices", name)}>
+              Look at <ForeignText text={name} />
+            </a>
+          )}
           <Button text="All that wait for this" class="small plain" onClick={() => onReason(waitsFor.code)} />
         </WaitsFor>
       )}
@@ -96,7 +111,7 @@ function Group({ group, projectId, onReason }: GroupProps) {
 }
 
 function Sums({ group: { entries, bytes, bytesPerSecond, secondsLeft } }: { group: QueueGroup }) {
-  const files = entries.length === 1 ? "1 file" : `${formatCount(entries.length)} files`;
+  const files = formatMany(entries.length, "file");
   return (
     <p class="row">
       <span class="muted">

@@ -4,14 +4,17 @@ import { useChange } from "../api/use-change.ts";
 import type { Query } from "../api/use-query.ts";
 import { Advice } from "../parts/advice.tsx";
 import { Button } from "../parts/button.tsx";
-import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { formatBytes, formatMany } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { Age, Time, ZoneName } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
 import { Answer } from "./answer.tsx";
+import { reasonTitle } from "./failure-advice.ts";
 import { canSalvage, groupUnreadable, type UnreadableGroup } from "./group-unreadable.ts";
 import { ImportPath } from "./import-cells.tsx";
 import { SHOWN } from "./queries.ts";
@@ -29,7 +32,7 @@ export function UnreadableTab({ files, projectId, reason }: UnreadableProps) {
     <Answer query={files} empty={<Empty title="Every file on the devices can be imported." />}>
       {(found) => {
         const groups = groupUnreadable(found, reason);
-        if (groups.length === 0) return <Empty title={`No file has the reason ${reason}.`} />;
+        if (groups.length === 0) return <Empty title={`No file has the reason “${reasonTitle(reason)}”.`} />;
         return (
           <>
             {found.length >= SHOWN && <p class="muted">The first {SHOWN}. A device narrows the list.</p>}
@@ -47,9 +50,8 @@ function Group({ group: { code, title, next, files }, projectId }: { group: Unre
   return (
     <section class="card import-group" aria-label={title}>
       <header class="row">
-        <h2>{title}</h2>
-        <span class="muted">{files.length === 1 ? "1 file" : `${formatCount(files.length)} files`}</span>
-        <code>{code}</code>
+        <h2 title={code}>{title}</h2>
+        <span class="muted">{formatMany(files.length, "file")}</span>
       </header>
       <Advice text={next} />
       <SomeRows rows={files} few={20}>
@@ -64,14 +66,26 @@ function Row({ file, projectId }: { file: EdgeFile; projectId: string }) {
   return (
     <li>
       <ImportPath {...{ path, projectId }} />
-      <span class="cut">{device ? <a href={pagePath(projectId, "devices", device.name)}>{device.name}</a> : "—"}</span>
+      <span class="cut">
+        {device ? (
+          <a href={pagePath(projectId, "devices", device.name)}>
+            <ForeignText text={device.name} />
+          </a>
+        ) : (
+          "—"
+        )}
+      </span>
       <span class="number">{formatBytes(size)}</span>
       <span class="muted">
         <Age timeNs={modifiedAt} />
       </span>
       <Salvage {...{ file, projectId }} />
       <div class="import-why">
-        {reason && <p>{reason.text}</p>}
+        {reason && (
+          <p>
+            <ForeignText text={reason.text} />
+          </p>
+        )}
         {salvage && (
           <p>
             A salvage would keep {formatDuration(salvage.end - salvage.start)}: <Time timeNs={salvage.start} /> –{" "}
@@ -92,7 +106,9 @@ function Salvage({ file, projectId }: { file: EdgeFile; projectId: string }) {
     <>
       <span class="row import-actions">
         {salvageRequest?.state === "requested" && <span class="muted">The device salvages it…</span>}
-        {salvageRequest?.state === "failed" && <span class="muted">{salvageRequest.reason?.text ?? "It failed."}</span>}
+        {salvageRequest?.state === "failed" && (
+          <span class="muted">{showHidden(salvageRequest.reason?.text ?? "It failed.")}</span>
+        )}
         {salvageRequest?.recordingId && (
           <a href={pagePath(projectId, "recordings", salvageRequest.recordingId)}>The salvaged recording</a>
         )}
@@ -100,7 +116,7 @@ function Salvage({ file, projectId }: { file: EdgeFile; projectId: string }) {
           <Button
             text="Salvage"
             class="small"
-            aria-label={`Salvage ${path}`}
+            aria-label={`Salvage ${showHidden(path)}`}
             disabled={request.isRunning}
             onClick={() => void run()}
           />

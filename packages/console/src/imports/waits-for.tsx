@@ -1,7 +1,8 @@
 import type { QueuedImport } from "@downlink/protocol";
 import type { ComponentChildren } from "preact";
 import { Advice } from "../parts/advice.tsx";
-import { Time, ZoneName } from "../parts/time.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
+import { ZonedTime } from "../parts/time.tsx";
 
 interface WaitsForProps {
   readonly reason: NonNullable<QueuedImport["waitsFor"]>;
@@ -14,11 +15,11 @@ export function WaitsFor({ reason: { text, fix, until }, children }: WaitsForPro
   return (
     <div class="waits">
       <p>
-        <strong>Waits:</strong> {text}
+        <strong>Waits:</strong> {showHidden(text)}
         {until !== undefined && (
           <>
             {" "}
-            Until <Time timeNs={until} /> <ZoneName />.
+            Until <ZonedTime timeNs={until} />.
           </>
         )}
       </p>

@@ -66,8 +66,8 @@ test("of a device that is switched off the queue says so and what to do; what co
   await group.getByRole("button", { name: "All of rover" }).click();
   await page.getByRole("menuitem", { name: "Cancel all…" }).click();
   const dialog = page.getByRole("dialog", { name: "Cancel the imports of rover?" });
-  await dialog.getByText("They stay on the device").waitFor();
-  await dialog.getByRole("button", { name: "Cancel 1 imports" }).click();
+  await dialog.getByText("Files stay on the device").waitFor();
+  await dialog.getByRole("button", { name: "Cancel 1 import" }).click();
   await page.getByText("Nothing waits for a device.").waitFor();
   assert.deepEqual(await scenario.cloud().admin.call(importQueue.list, {}), []);
   assert.deepEqual(complaints, []);
