@@ -7,6 +7,7 @@ import { lazyPart } from "./frame/lazy-part.ts";
 import { Empty } from "./parts/empty.tsx";
 import { Failed } from "./parts/failed.tsx";
 import { mainPages, otherPages } from "./routes.ts";
+import { SearchButton } from "./search/search-button.tsx";
 import { pagePath, rememberedProject } from "./url/project.ts";
 
 /** The other pages of the service, and files, are no pages of ours: the browser opens them by itself. */
@@ -35,7 +36,7 @@ function Pages() {
       </ErrorBoundary>
     );
   return (
-    <Frame pages={mainPages} others={otherPages}>
+    <Frame pages={mainPages} others={otherPages} search={SearchButton}>
       <ErrorBoundary onError={reportCrash}>
         <Router>
           <Route path="/" component={FirstPage} />

@@ -14,7 +14,7 @@ import { showHidden } from "../parts/show-hidden.ts";
 import { Age } from "../parts/time.tsx";
 import { TypedFilter } from "../parts/typed-filter.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
-import { textParam } from "../url/params.ts";
+import { flagParam, textParam } from "../url/params.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
 import { useParams } from "../url/use-params.ts";
 import "../parts/plain-table.css";
@@ -24,17 +24,18 @@ import { TextField } from "../parts/text-field.tsx";
 export function DatasetsPage() {
   const projectId = useProjectId()!;
   const { data: me } = useMe();
-  const { values, set, problems } = useParams({ q: textParam });
+  const { values, set, problems } = useParams({ q: textParam, add: flagParam });
   const query = { projectId, ...(values.q && { name: values.q }), sortBy: "name" as const, limit: 100 };
   const pages = usePages(datasets.list, query, { rowsOf: (rows) => rows });
-  const [isNew, setNew] = useState(false);
+  const mayAdd = may(me, "datasets.create");
+  const showAdd = (isOn: boolean) => set({ add: isOn }, { isStep: isOn });
   return (
     <div class="stack">
       <header class="row">
         <h1>Datasets</h1>
         <a href={pagePath(projectId, "episodes")}>Episodes</a>
         <span class="grow" />
-        {may(me, "datasets.create") && <Button text="New dataset" class="primary" onClick={() => setNew(true)} />}
+        {mayAdd && <Button text="New dataset" class="primary" onClick={() => showAdd(true)} />}
       </header>
       <UrlProblems problems={problems} />
       <search>
@@ -69,7 +70,7 @@ export function DatasetsPage() {
       )}
       {pages.rows.length === 0 && !pages.isNew && <NoDatasets isFiltered={values.q !== ""} />}
       <MoreRows pages={pages} />
-      {isNew && <NewDataset projectId={projectId} onClose={() => setNew(false)} />}
+      {values.add && mayAdd && <NewDataset projectId={projectId} onClose={() => showAdd(false)} />}
     </div>
   );
 }
@@ -90,7 +91,7 @@ function NewDataset({ projectId, onClose }: { projectId: string; onClose: () => 
   const { run, isRunning, failure } = useChange(datasets.create, datasets.list);
   const make = async () => {
     const made = await run({ projectId, name, description: description || null });
-    if (made) route(pagePath(projectId, "datasets", made.id));
+    if (made) route(pagePath(projectId, "datasets", made.id), true); // Back leads to the list without the dialog
   };
   return (
     <FormDialog {...{ isRunning, failure, onClose }} title="New dataset" deed="Create" onSubmit={make}>

@@ -1,5 +1,5 @@
 import { boundsOf } from "../time/range.ts";
-import { choiceParam, listParam, textParam, timeParam, type Values } from "../url/params.ts";
+import { choiceParam, flagParam, listParam, textParam, timeParam, type Values } from "../url/params.ts";
 
 export const EVENT_SORTS = ["start", "createdAt", "deviceName"] as const;
 
@@ -14,6 +14,8 @@ export const eventParams = {
   order: choiceParam(["asc", "desc"], "desc"),
   /** New events are drawn from here: start, end and the names of their devices, one event for each. */
   new: listParam,
+  /** The dialog for a new event is open. */
+  add: flagParam,
 };
 export type EventValues = Values<typeof eventParams>;
 

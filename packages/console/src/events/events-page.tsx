@@ -34,23 +34,20 @@ export function EventsPage() {
   const params = useParams(eventParams);
   const { data: types = [] } = useQuery(eventTypes.list, {});
   const [openedMs] = useState(Date.now());
-  const { sort, order, new: drawn } = params.values;
+  const { sort, order, new: drawn, add } = params.values;
   const filter = toEventFilter(params.values, projectId, openedMs);
   const rows = useRows(events.list, { ...filter, sortBy: sort, sortOrder: order });
-  const [isNew, setNew] = useState(drawn.length > 0);
   const mayCreate = may(me, "events.create");
-  useShortcuts(mayCreate ? [{ keys: "e", does: "Mark an event", run: () => setNew(true) }] : []);
-  const close = () => {
-    setNew(false);
-    if (drawn.length > 0) params.set({ new: [] });
-  };
+  const showAdd = () => params.set({ add: true }, { isStep: true });
+  useShortcuts(mayCreate ? [{ keys: "e", does: "Mark an event", run: showAdd }] : []);
+  const close = () => params.set({ new: [], add: false });
   return (
     <div class="events-page">
       <header class="row">
         <h1>Events</h1>
         <span class="grow" />
         <MovedNote moved={rows.moved} />
-        {mayCreate && <Button text="Mark an event" class="primary" onClick={() => setNew(true)} />}
+        {mayCreate && <Button text="Mark an event" class="primary" onClick={showAdd} />}
       </header>
       <UrlProblems problems={params.problems} />
       <EventFilters {...{ params, types }} />
@@ -61,7 +58,7 @@ export function EventsPage() {
       ) : (
         <List {...{ rows, params, filter, types, projectId }} />
       )}
-      {isNew && <EventDialog {...{ projectId, types, drawn, onClose: close }} />}
+      {mayCreate && (add || drawn.length > 0) && <EventDialog {...{ projectId, types, drawn, onClose: close }} />}
     </div>
   );
 }

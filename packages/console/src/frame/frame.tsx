@@ -1,5 +1,4 @@
-import type { Me } from "@downlink/protocol";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
@@ -12,18 +11,20 @@ import { pagePath, rememberedProject, rememberProject, useProjectId } from "../u
 import { Banners } from "./banners.tsx";
 import "./frame.css";
 import { Brand, FrameFoot } from "./frame-foot.tsx";
-import { isPageOf, type MainPage, type Page } from "./page.ts";
+import { isPageOf, type MainPage, type Page, type SearchProps } from "./page.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 
 interface FrameProps {
   readonly pages: readonly MainPage[];
   /** Pages that the frame does not list. */
   readonly others: readonly Page[];
+  /** Stands above the pages. */
+  readonly search: ComponentType<SearchProps>;
   readonly children: ComponentChildren;
 }
 
 /** Surrounds every page with the pages of the project, the banners, and what needs attention at once. */
-export function Frame({ pages, others, children }: FrameProps) {
+export function Frame({ pages, others, search, children }: FrameProps) {
   const { data: me } = useMe();
   const named = useProjectId();
   const remembered = me?.projects.find(({ id }) => id === rememberedProject());
@@ -45,7 +46,7 @@ export function Frame({ pages, others, children }: FrameProps) {
         Skip to the page
       </a>
       <Brand />
-      <MainNav {...{ pages, me, projectId }} />
+      <MainNav {...{ pages, me, projectId, search, onKeys: () => setShowsKeys(true) }} />
       <FrameFoot {...{ me, projectId, onKeys: () => setShowsKeys(true) }} />
       <div class="frame-page">
         <Banners />
@@ -60,19 +61,16 @@ export function Frame({ pages, others, children }: FrameProps) {
   );
 }
 
-interface NavProps {
-  readonly pages: readonly MainPage[];
-  readonly me: Me | undefined;
-  readonly projectId: string | undefined;
-}
+type NavProps = SearchProps & Pick<FrameProps, "search">;
 
 /** Pages that the user may not see are not listed. Until the user is known, all are. */
-function MainNav({ pages, me, projectId }: NavProps) {
+function MainNav({ pages, me, projectId, onKeys, search: Search }: NavProps) {
   const { path } = useLocation();
   if (projectId === undefined) return <nav class="main-nav" aria-label="Pages" />;
   const shown = pages.filter(({ capability }) => me === undefined || may(me, capability));
   return (
     <nav class="main-nav" aria-label="Pages">
+      <Search {...{ pages, me, projectId, onKeys }} />
       {shown.map(({ segment, title, icon }) => {
         const href = pagePath(projectId, segment);
         const isCurrent = path === href || path.startsWith(`${href}/`);
@@ -113,12 +111,7 @@ function useFrameKeys(pages: readonly MainPage[], projectId: string | undefined,
       : pages.map(({ key, title, segment }) => {
           return { keys: `g ${key}`, does: title, run: () => route(pagePath(projectId, segment)) };
         });
-  const toSearch = () => document.querySelector<HTMLElement>("[data-search]")?.focus();
-  useShortcuts([
-    ...toPages,
-    { keys: "/", does: "Search on this page", run: toSearch },
-    { keys: "?", does: "This list", run: showKeys },
-  ]);
+  useShortcuts([...toPages, { keys: "?", does: "This list", run: showKeys }]);
 }
 
 /** Lists the keys of the page that is open, and turns them off for those whom they disturb. */

@@ -1,4 +1,4 @@
-import type { Capability } from "@downlink/protocol";
+import type { Capability, Me } from "@downlink/protocol";
 import type { AnyComponent } from "preact";
 
 /** A page: its address, its name, and what draws it. */
@@ -18,6 +18,16 @@ export interface MainPage extends Page {
   readonly icon: string;
   /** The capability that a user needs to see anything there. */
   readonly capability: Capability;
+}
+
+/** The frame's state that the search needs: it stands in the frame, and opens what the user may see. */
+export interface SearchProps {
+  readonly pages: readonly MainPage[];
+  readonly me: Me | undefined;
+  /** The project in which is searched. */
+  readonly projectId: string | undefined;
+  /** Shows the list of keys. */
+  readonly onKeys: () => void;
 }
 
 /** Returns whether an address is one of a page, whose path names segments that may be anything: `/sites/:id`. */

@@ -7,6 +7,7 @@ import { ForeignText } from "./foreign-text.tsx";
 import { showHidden } from "./show-hidden.ts";
 import type { Column } from "./table.tsx";
 import { Time } from "./time.tsx";
+import "./recording-columns.css";
 
 /** Returns the columns of every list of recordings. The zone of the times stands in the head, because a time without a zone says nothing. */
 export function recordingColumns(projectId: string, zone: string): readonly Column<Recording>[] {

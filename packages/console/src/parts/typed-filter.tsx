@@ -1,4 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useShortcuts } from "./keys.ts";
 
 interface FilterProps {
   readonly label: string;
@@ -6,7 +7,7 @@ interface FilterProps {
   readonly onChange: (value: string) => void;
   /** The text that stands in the empty field; absent for the label. */
   readonly placeholder?: string;
-  /** Whether the key `/` leads to it. */
+  /** Whether the key `f` leads to it. */
   readonly isSearch?: boolean;
 }
 
@@ -14,6 +15,8 @@ interface FilterProps {
 export function TypedFilter({ label, value, onChange, placeholder = label, isSearch = false }: FilterProps) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
+  const field = useRef<HTMLInputElement>(null);
+  useShortcuts(isSearch ? [{ keys: "f", does: `Filter: ${label}`, run: () => field.current?.focus() }] : []);
   const commit = () => {
     if (typed !== value) onChange(typed);
   };
@@ -23,7 +26,7 @@ export function TypedFilter({ label, value, onChange, placeholder = label, isSea
       aria-label={label}
       placeholder={placeholder}
       value={typed}
-      {...(isSearch ? { "data-search": true } : {})}
+      ref={field}
       onInput={({ currentTarget }) => setTyped(currentTarget.value)}
       onBlur={commit}
       onKeyDown={(event) => event.key === "Enter" && commit()}

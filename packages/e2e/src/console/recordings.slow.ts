@@ -46,7 +46,7 @@ test("the list is used with the keyboard alone", { skip }, async (t) => {
   await page.getByText("2 selected").waitFor();
   await page.keyboard.press("Escape");
   await page.getByText("2 selected").waitFor({ state: "detached" });
-  await page.keyboard.press("/");
+  await page.keyboard.press("f");
   await page.keyboard.type("nowhere");
   await page.keyboard.press("Enter");
   await page.getByText("No recording matches all filters.").waitFor();
