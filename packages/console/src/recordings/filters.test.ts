@@ -29,3 +29,9 @@ test("each filter can be dropped alone", () => {
   );
   for (const { without } of activeFilters(values)) assert.equal(activeFilters({ ...values, ...without }).length, 2);
 });
+
+test("a time is named to the second with its zone, and one that moves as it was typed", () => {
+  const textOf = (address: string) => activeFilters(valuesOf(address))[0]!.text;
+  assert.equal(textOf("from=2026-04-14T03:00:12.000000001Z"), "2026-04-14 03:00:12 UTC – now");
+  assert.equal(textOf("from=now-1d&to=2026-04-14"), "now-1d – 2026-04-14 00:00:00 UTC");
+});

@@ -1,5 +1,7 @@
-import { ImportStatus, type RecordingFilter } from "@downlink/protocol";
+import { ImportStatus, parseTimestamp, type RecordingFilter } from "@downlink/protocol";
+import { formatMany } from "../parts/bytes.ts";
 import { boundsOf } from "../time/range.ts";
+import { timeText } from "../time/zone.ts";
 import { choiceParam, choicesParam, listParam, textParam, timeParam, type Values } from "../url/params.ts";
 
 export const SORTS = ["start", "duration", "path", "deviceName", "createdAt"] as const;
@@ -49,12 +51,24 @@ export function activeFilters(
   ] as const;
   return [
     ...(values.from || values.to
-      ? [{ name: "time", text: `${values.from || "…"} – ${values.to || "now"}`, without: { from: "", to: "" } }]
+      ? [
+          {
+            name: "time",
+            text: `${boundText(values.from, "…")} – ${boundText(values.to, "now")}`,
+            without: { from: "", to: "" },
+          },
+        ]
       : []),
     ...texts.flatMap(([key, name]) => (values[key] ? [{ name, text: values[key], without: { [key]: "" } }] : [])),
     ...(values.devices.length > 0
-      ? [{ name: "devices", text: `${values.devices.length} devices`, without: { devices: [] } }]
+      ? [{ name: "devices", text: formatMany(values.devices.length, "device"), without: { devices: [] } }]
       : []),
     ...(values.status.length > 0 ? [{ name: "status", text: values.status.join(", "), without: { status: [] } }] : []),
   ];
+}
+
+/** Returns a bound to the second, as times are shown; one that moves with the time stays as it was typed. */
+function boundText(bound: string, absent: string): string {
+  const timeNs = parseTimestamp(bound);
+  return timeNs === undefined ? bound || absent : timeText(timeNs);
 }

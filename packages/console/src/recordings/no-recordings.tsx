@@ -1,9 +1,11 @@
 import { coverage } from "@downlink/protocol";
 import { useQuery } from "../api/use-query.ts";
+import { statusText } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { formatExact } from "../time/format-time.ts";
 import { resolveRange } from "../time/range.ts";
 import { timeText } from "../time/zone.ts";
@@ -31,11 +33,20 @@ export function NoRecordings({ params, projectId }: NoneProps) {
       {filters.some(({ name }) => name === "time") && <Nearest {...{ params, projectId }} />}
       <div class="row">
         {filters.map(({ name, text, without }) => (
-          <Button key={name} text={`✕ ${name}: ${text}`} class="small" onClick={() => params.set(without)} />
+          <Button
+            key={name}
+            text={`✕ ${name}: ${name === "status" ? statusesOf(params) : showHidden(text)}`}
+            class="small"
+            onClick={() => params.set(without)}
+          />
         ))}
       </div>
     </Empty>
   );
+}
+
+function statusesOf({ values }: NoneProps["params"]): string {
+  return values.status.map(statusText).join(", ");
 }
 
 /** Shows the data that lies nearest to the range, one click away. */

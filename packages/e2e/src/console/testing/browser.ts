@@ -45,18 +45,21 @@ interface Look {
   readonly height?: number;
   /** How many pixels of the screen one of the page takes in each direction. */
   readonly pixelRatio?: number;
+  /** The zone of the browser, as `Europe/Berlin`; absent for that of the machine. */
+  readonly timeZone?: string;
 }
 
 /** Opens a tab in which nothing that goes wrong is overlooked. */
 export async function openPage(
   browser: Browser,
-  { theme = "light", width = 1280, height = 800, pixelRatio = 1 }: Look = {},
+  { theme = "light", width = 1280, height = 800, pixelRatio = 1, timeZone }: Look = {},
 ): Promise<Watched> {
   const context = await browser.newContext({
     colorScheme: theme,
     viewport: { width, height },
     deviceScaleFactor: pixelRatio,
     reducedMotion: "reduce",
+    ...(timeZone === undefined ? {} : { timezoneId: timeZone }),
   });
   await context.grantPermissions(["clipboard-write", "clipboard-read"]);
   const page = await context.newPage();
