@@ -22,9 +22,11 @@ export function ExportWays({ source: { files }, options }: WaysProps) {
       <ul class="stack export-files">
         {files.map((file) => (
           <li key={file.name} class="row">
-            {files.length > 1 && <strong class="cut">
+            {files.length > 1 && (
+              <strong class="cut">
                 <ForeignText text={file.name} />
-              </strong>}
+              </strong>
+            )}
             <FileWays file={file} options={options} />
           </li>
         ))}
