@@ -40,8 +40,8 @@ test("a range is named by its ends, without what both share", () => {
   const name = (from: string, to: string) => nameRange({ from, to }, "UTC");
   assert.equal(name("", ""), "All time");
   assert.equal(name("now-7d", ""), undefined);
-  assert.equal(name("2026-04-14T00:00:00Z", "2026-04-21T00:00:00Z"), "2026-04-14 – 2026-04-21");
-  assert.equal(name("2026-04-14T03:00:00Z", "2026-04-14T04:30:12Z"), "2026-04-14 03:00 – 04:30:12");
-  assert.equal(name("2026-04-14T03:00:00Z", ""), "2026-04-14 03:00 – now");
-  assert.equal(name("", "now-1d"), "… – now-1d");
+  assert.equal(name("2026-04-14T00:00:00Z", "2026-04-21T00:00:00Z"), "2026-04-14 – 2026-04-21 UTC");
+  assert.equal(name("2026-04-14T03:00:00Z", "2026-04-14T04:30:12Z"), "2026-04-14 03:00 – 04:30:12 UTC");
+  assert.equal(name("2026-04-14T03:00:00Z", ""), "2026-04-14 03:00 – now UTC");
+  assert.equal(name("", "now-1d"), "… – now-1d UTC");
 });

@@ -75,14 +75,14 @@ function readEnd(text: string, options: { zone: ZoneName; nowMs: number }): End 
   return { text: kept, timeNs: parsed.timeNs };
 }
 
-/** Names a range by its ends, without what both share: `2026-11-12 – 2026-11-26`; undefined for one that is counted from now. */
+/** Names a range by its ends, without what both share: `2026-11-12 – 2026-11-26 UTC`; undefined for one that is counted from now. */
 export function nameRange({ from, to }: TypedRange, zone: ZoneName): string | undefined {
   if (from === "" && to === "") return "All time";
   if (isRelative(from) && to === "") return undefined;
   const [start = "…", end = "now"] = [from, to].map((text) => nameEnd(text, zone));
   const [day, time] = end.split(" ");
   const isSameDay = time !== undefined && start.startsWith(`${day} `);
-  return `${start} – ${isSameDay ? time : end}`;
+  return `${start} – ${isSameDay ? time : end} ${zone}`;
 }
 
 function nameEnd(text: string, zone: ZoneName): string | undefined {
