@@ -1,6 +1,8 @@
 import { MAX_SELECTED_DEVICES } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
+import { DatasetButton } from "../curate/dataset-button.tsx";
+import type { EpisodeSource } from "../curate/episode-source.ts";
 import { sourceOfDevices } from "../export/export-source.ts";
 import { lazyPart } from "../frame/lazy-part.ts";
 import { Button } from "../parts/button.tsx";
@@ -104,15 +106,25 @@ function sumBy(parts: ReturnType<typeof addUp>, key: "recordings" | "bytes"): nu
 /** Offers what can be done with the whole selection. */
 function Deeds({ sums, ...props }: PanelProps & { sums: readonly DeviceSums[] | undefined }) {
   const { projectId, inspected, shown, onImported } = props;
+  const { devices } = inspected;
   const { data: me } = useMe();
   return (
     <footer>
       {sums && may(me, "data.upload") && <ImportSelection {...{ projectId, inspected, sums, shown, onImported }} />}
       {sums && may(me, "data.stream") && <ExportSelection {...{ projectId, inspected, sums }} />}
+      {sums && devices.length <= MAX_SELECTED_DEVICES && may(me, "episodes.create") && (
+        <DatasetButton {...{ projectId, source: sourceOf(projectId, inspected) }} />
+      )}
       <ToPage text="Open" href={addressOf(projectId, "recordings", inspected)} />
       {may(me, "events.create") && <ToPage text="Event" href={addressOf(projectId, "events", inspected)} />}
     </footer>
   );
+}
+
+/** Returns what a dataset is made of: the imported recordings of the devices, as far as they lie in the span. */
+function sourceOf(projectId: string, { devices, span }: Inspected): EpisodeSource {
+  const deviceIds = devices.map(({ id }) => id);
+  return { kind: "recordings", filter: { projectId, deviceIds, start: span.startNs, end: span.endNs }, within: span };
 }
 
 interface ExportProps {

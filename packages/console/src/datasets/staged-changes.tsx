@@ -19,12 +19,14 @@ interface StagedProps {
 export function StagedChanges({ id, editable, set }: StagedProps) {
   const { data: me } = useMe();
   const [isAsking, setAsking] = useState(false);
+  const [message, setMessage] = useState("");
   const stale = [datasets.get, datasetVersions.list, datasetVersions.listEpisodes, datasetVersions.compare] as const;
   const commit = useChange(datasetVersions.commit, ...stale);
   if (!editable || !hasStagedChanges(editable)) return null;
   const onCommit = async () => {
-    const answer = await commit.run({ id });
+    const answer = await commit.run({ id, ...(message.trim() && { message: message.trim() }) });
     if (!answer) return;
+    setMessage("");
     toast(`Version ${answer.committed.versionNumber} is committed.`);
     set({ version: 0, compare: 0 });
   };
@@ -37,6 +39,14 @@ export function StagedChanges({ id, editable, set }: StagedProps) {
       <span class="grow" />
       {may(me, "datasets.update") && (
         <>
+          <input
+            class="commit-message"
+            aria-label="Message of the version"
+            placeholder="Message: what is it for?"
+            maxLength={1000}
+            value={message}
+            onInput={({ currentTarget }) => setMessage(currentTarget.value)}
+          />
           <Button
             text={`Commit version ${editable.versionNumber}`}
             class="small primary"

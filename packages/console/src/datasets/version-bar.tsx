@@ -4,6 +4,8 @@ import { may, useMe } from "../api/me.ts";
 import { Button } from "../parts/button.tsx";
 import { formatMany } from "../parts/bytes.ts";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { Time, ZoneName } from "../parts/time.tsx";
 import { editableOf, hasStagedChanges, nameVersion } from "./versions.ts";
 
 interface BarProps {
@@ -50,9 +52,28 @@ export function VersionBar({ id, versions, shown, compare, set }: BarProps) {
             ))}
         </select>
       </label>
+      <About version={shown} />
       <span class="grow" />
       {canRestore && <Restore {...{ id, version: shown, editable: editableOf(versions), set }} />}
     </div>
+  );
+}
+
+/** Says when a version was committed, by which kind of caller, and why. */
+function About({ version: { committedAt, committedByOrgMemberId, message } }: { version: DatasetVersion }) {
+  const { data: me } = useMe();
+  if (committedAt === undefined) return null;
+  const kind = committedByOrgMemberId === undefined ? "an API key" : "a member";
+  return (
+    <p class="muted">
+      <Time timeNs={committedAt} /> <ZoneName />, by {me && committedByOrgMemberId === me.id ? "you" : kind}
+      {message && (
+        <>
+          {": "}
+          <ForeignText text={message} />
+        </>
+      )}
+    </p>
   );
 }
 

@@ -1,13 +1,12 @@
-import { type Event, type EventType, episodes, events, eventTypes } from "@downlink/protocol";
+import { type Event, type EventType, events, eventTypes } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { queryKey } from "../api/query-key.ts";
-import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
+import { DatasetButton } from "../curate/dataset-button.tsx";
 import { Button } from "../parts/button.tsx";
-import { formatMany } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
@@ -15,7 +14,6 @@ import { MovedNote } from "../parts/moved-note.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { nothing, toggle, useSelection } from "../parts/selection.ts";
 import { Table } from "../parts/table.tsx";
-import { toast } from "../parts/toast.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
@@ -47,6 +45,9 @@ export function EventsPage() {
         <h1>Events</h1>
         <span class="grow" />
         <MovedNote moved={rows.moved} />
+        {may(me, "episodes.create") && rows.count > 0 && (
+          <DatasetButton {...{ projectId, source: { kind: "events", filter } }} />
+        )}
         {mayCreate && <Button text="Mark an event" class="primary" onClick={showAdd} />}
       </header>
       <UrlProblems problems={params.problems} />
@@ -98,7 +99,7 @@ function List({ rows, filter, params: { values, set }, types, projectId }: ListP
   return (
     <>
       {selection.ids.size > 0 && (
-        <EpisodesOf {...{ ids: [...selection.ids], projectId, onDone: () => setSelection(nothing) }} />
+        <SelectedEvents {...{ ids: [...selection.ids], projectId, onDone: () => setSelection(nothing) }} />
       )}
       <Table
         label="Events"
@@ -116,37 +117,23 @@ function List({ rows, filter, params: { values, set }, types, projectId }: ListP
   );
 }
 
-interface EpisodesProps {
+interface SelectedProps {
   readonly ids: readonly string[];
   readonly projectId: string;
   readonly onDone: () => void;
 }
 
-/** Makes an episode of each selected event: its time, and the imported recordings of its device that touch it. */
-function EpisodesOf({ ids, projectId, onDone }: EpisodesProps) {
+/** Makes a dataset of the selected events: an episode of each, of its time and the imported recordings of its device that touch it. */
+function SelectedEvents({ ids, projectId, onDone }: SelectedProps) {
   const { data: me } = useMe();
-  const make = useChange(episodes.getOrCreate, episodes.list);
-  const run = async () => {
-    const answer = await make.run({ projectId, episodes: ids.map((eventId) => ({ eventId })) });
-    if (!answer) return;
-    const created = answer.episodes.filter((episode) => episode.created).length;
-    toast(`${formatMany(created, "episode")} made, ${answer.episodes.length - created} were there already.`);
-    onDone();
-  };
   return (
     <div class="selection-bar row">
       <strong>{ids.length} selected</strong>
       <Button text="Select none" class="small plain" onClick={onDone} />
       <span class="grow" />
       {may(me, "episodes.create") && (
-        <Button
-          text="Make episodes from these events"
-          class="small primary"
-          disabled={make.isRunning}
-          onClick={() => void run()}
-        />
+        <DatasetButton {...{ projectId, source: { kind: "events", ids } }} class="small primary" />
       )}
-      {make.failure && <Failed failure={make.failure} />}
     </div>
   );
 }

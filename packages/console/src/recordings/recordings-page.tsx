@@ -11,6 +11,7 @@ import { may, useMe } from "../api/me.ts";
 import { queryKey } from "../api/query-key.ts";
 import { useQuery } from "../api/use-query.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
+import { DatasetButton } from "../curate/dataset-button.tsx";
 import { statusText } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
@@ -47,6 +48,7 @@ import { SelectionBar, wantedOf } from "./selection-bar.tsx";
 /** Shows all recordings of a project, on robots and here. */
 export function RecordingsPage() {
   const projectId = useProjectId()!;
+  const { data: me } = useMe();
   const params = useParams(listParams);
   const [openedMs] = useState(Date.now());
   const filter = toFilter(params.values, projectId, openedMs);
@@ -65,6 +67,9 @@ export function RecordingsPage() {
           <p class="muted" role="status">
             {matches} · {formatBytes(summary.data.bytes)}
           </p>
+        )}
+        {may(me, "episodes.create") && summary.data && summary.data.count > 0 && (
+          <DatasetButton {...{ projectId, source: { kind: "recordings", filter } }} />
         )}
         <ViewsMenu />
       </header>

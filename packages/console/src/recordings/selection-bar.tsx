@@ -1,5 +1,6 @@
 import { type ImportStatus, importRequests, type RecordingFilter, recordings } from "@downlink/protocol";
 import { useChange } from "../api/use-change.ts";
+import { DatasetButton } from "../curate/dataset-button.tsx";
 import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
@@ -63,6 +64,13 @@ export function SelectionBar(props: BarProps) {
       {!selection.isAll && <Button text={`Select all ${matches} that match`} class="small" onClick={onAll} />}
       <Button text="Select none" class="small plain" onClick={onNone} />
       <span class="grow" />
+      <DatasetButton
+        {...{
+          projectId,
+          source: { kind: "recordings", ...(selection.isAll ? { filter } : { ids: [...selection.ids] }) },
+        }}
+        class="small"
+      />
       {mayImport && (
         <Menu
           label={labelOf(request.isRunning, wanted)}

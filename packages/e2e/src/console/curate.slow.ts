@@ -42,9 +42,10 @@ test("events are marked, changed and become episodes, and these a dataset with v
     end: "2025-10-09 08:54:21",
     metadata: "reason: fall",
   });
+  await markEvent(page, { start: "2025-12-09 08:54:20", end: "2025-12-09 08:54:21", metadata: "reason: none" });
   await changeEvent(page, console);
-  await makeEpisodes(page, console.home);
-  await commitTwoVersions(page, console.home);
+  await makeDataset(page, console.home);
+  await commitTwoVersions(page);
   await restoreOverStaged(page);
   assert.deepEqual(await findBarriers(page), []);
   assert.deepEqual(complaints, []);
@@ -69,25 +70,41 @@ async function changeEvent(page: Page, { cloud }: ConsoleScenario): Promise<void
   assert.equal((await admin.call(api.events.get, { id })).start, start);
 }
 
-async function makeEpisodes(page: Page, home: string): Promise<void> {
+/** Makes a dataset of three events, of which one has no data, and adds a recording to it that a filter found. */
+async function makeDataset(page: Page, home: string): Promise<void> {
   await page.goto(`${home}/events`);
-  await page.getByRole("checkbox", { name: "Select" }).nth(1).waitFor();
+  await page.getByRole("checkbox", { name: "Select" }).nth(2).waitFor();
   for (const box of await page.getByRole("checkbox", { name: "Select" }).all()) await box.check();
-  await page.getByRole("button", { name: "Make episodes from these events" }).click();
-  await page.getByText("2 episodes made, 0 were there already.").waitFor();
+  await page.locator(".selection-bar").getByRole("button", { name: "Dataset…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Make a dataset, or add to one" });
+  await dialog.getByText("An episode of each of 3 events.").waitFor();
+  await dialog.getByLabel("Name", { exact: true }).fill("stumbles");
+  await dialog.getByLabel("Message").fill("What the first week had");
+  assert.deepEqual(await findBarriers(page), []);
+  await dialog.getByRole("button", { name: "Make the dataset" }).click();
+  await page
+    .getByText("2 episodes added, 1 event without an imported recording left out, version 1 committed")
+    .waitFor();
+
+  await page.goto(`${home}/recordings?path=run-1`);
+  await page.getByRole("button", { name: "Dataset…" }).click();
+  await dialog.getByText("An episode of each of 1 imported recording: 3 s,").waitFor();
+  await dialog.getByLabel("Dataset", { exact: true }).selectOption("stumbles");
+  await dialog.getByRole("checkbox", { name: /^Commit it/ }).uncheck();
+  await dialog.getByRole("button", { name: "Add to the dataset" }).click();
+  await page.getByText("1 episode added").waitFor();
+  await page.getByRole("link", { name: "See the dataset" }).click();
+  await page.getByRole("heading", { name: "stumbles" }).waitFor();
+  await page.getByText("Staged: +1 −0 episodes").waitFor();
+  await page.getByText("by an API key: What the first week had").waitFor();
+  const address = page.url();
+  await addEpisodes(page, home, 3);
+  await page.goto(address);
+  await page.getByRole("button", { name: "Discard" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Discard" }).click();
 }
 
-async function commitTwoVersions(page: Page, home: string): Promise<void> {
-  await page.goto(`${home}/datasets`);
-  await page.getByRole("button", { name: "New dataset" }).click();
-  await page.getByLabel("Name", { exact: true }).fill("stumbles");
-  await page.getByRole("button", { name: "Create" }).click();
-  await page.getByRole("heading", { name: "stumbles" }).waitFor();
-  await addEpisodes(page, home, 2);
-  await page.goto(`${home}/datasets`);
-  await page.getByRole("link", { name: "stumbles" }).click();
-  await page.getByRole("button", { name: "Commit version 1" }).click();
-  await page.getByText("Version 1 is committed.").waitFor();
+async function commitTwoVersions(page: Page): Promise<void> {
   await stageRemoval(page);
   await page.getByRole("button", { name: "Commit version 2" }).click();
   await page.getByText("Version 2 is committed.").waitFor();
@@ -118,7 +135,7 @@ async function addEpisodes(page: Page, home: string, count: number): Promise<voi
   for (const box of await boxes.all()) await box.check();
   await page.getByLabel("Dataset").selectOption({ label: "stumbles" });
   await page.getByRole("button", { name: "Add to it" }).click();
-  await page.getByText(`${count} staged, 0 were there already.`).waitFor();
+  await page.getByText(`0 staged, ${count} were there already.`).waitFor();
 }
 
 test("axe finds nothing on these pages, in both themes, on a desk and on a phone", { skip }, async (t) => {

@@ -3,10 +3,13 @@ import { apiKey, operation } from "../operations/operation.ts";
 import { CursorHeaders, cursorPage } from "../shapes/cursor.ts";
 import { SortOrder } from "../shapes/list.ts";
 import { QueryBoolean, queryInteger } from "../shapes/query.ts";
-import { Id } from "../shapes/text.ts";
+import { Id, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 import { DatasetEpisode, datasetEpisodesQuery } from "./datasets.ts";
 import { episodeInclude } from "./episodes.ts";
+
+/** The most characters of a commit's message. */
+const MAX_COMMIT_MESSAGE = 1000;
 
 /** The highest number is the editable version; all others are committed and never change. spec: Dataset version */
 export const DatasetVersion = z
@@ -21,6 +24,7 @@ export const DatasetVersion = z
       .string()
       .optional()
       .meta({ description: "Absent where a member committed it, and while editable" }),
+    message: z.string().optional().meta({ description: "The message of its commit; absent where there is none" }),
     createdAt: Timestamp,
     episodeCount: z.int().min(0).meta({ description: "For the editable version, with its staged changes" }),
     addedEpisodeCount: z.int().min(0).meta({ description: "Against the version before; staged while editable" }),
@@ -65,6 +69,12 @@ export const datasetVersions = {
     summary: "Commit the staged changes as a version, and open the next editable one",
     description: "409 where nothing is staged.",
     params: datasetParams,
+    body: z.object({
+      message: StorableText.min(1)
+        .max(MAX_COMMIT_MESSAGE)
+        .optional()
+        .meta({ description: "Says what the version is for, or what changed" }),
+    }),
     response: z.object({ committed: DatasetVersion, editableVersionNumber: z.int().min(1) }),
   }),
   discard: operation({

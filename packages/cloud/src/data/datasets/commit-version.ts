@@ -12,7 +12,7 @@ import { findVersion, lockDataset } from "./find-dataset.ts";
 type Commit = (typeof api.datasetVersions)["commit"];
 
 /** The staged changes carry the editable version's number already, so a commit only ends its being editable. */
-export async function commitVersion(ctx: Ctx, { id }: Input<Commit>): Promise<Complete<Answer<Commit>>> {
+export async function commitVersion(ctx: Ctx, { id, message }: Input<Commit>): Promise<Complete<Answer<Commit>>> {
   return withTransaction(ctx.db, async (tx) => {
     const dataset = await lockDataset(tx, ctx, id);
     const editable = await findVersion(tx, dataset, dataset.editableVersion);
@@ -22,7 +22,7 @@ export async function commitVersion(ctx: Ctx, { id }: Input<Commit>): Promise<Co
     const { creatorApiKeyId: committedByApiKeyId, creatorOrgMemberId: committedByOrgMemberId } = creatorOf(ctx.caller);
     const committed = await tx.datasetVersion.update({
       where: { datasetId_versionNumber: { datasetId: id, versionNumber: editable.versionNumber } },
-      data: { committedAtNs: nowNs, committedByApiKeyId, committedByOrgMemberId },
+      data: { committedAtNs: nowNs, committedByApiKeyId, committedByOrgMemberId, message: message ?? null },
     });
     const editableVersionNumber = await openNext(tx, { dataset, committed, nowNs });
     await publishCommit(tx, { dataset, committed, nowNs });

@@ -22,6 +22,7 @@ export function toVersion(row: DatasetVersionModel): Complete<DatasetVersion> {
     committedAt: row.committedAtNs ?? undefined,
     committedByOrgMemberId: row.committedByOrgMemberId ?? undefined,
     committedByApiKeyId: row.committedByApiKeyId ?? undefined,
+    message: row.message ?? undefined,
     createdAt: row.createdAtNs,
     episodeCount: row.episodeCount,
     addedEpisodeCount: row.addedEpisodeCount,

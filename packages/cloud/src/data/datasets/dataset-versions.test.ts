@@ -53,6 +53,21 @@ test("adds and removals are staged: the editable version's counts include them, 
   assert.equal((await admin.call(api.datasets.get, { id })).episodeCount, 2);
 });
 
+test("a version has the message of its commit; a commit without a body has none", async () => {
+  const id = await start([first]);
+  await edit(id, [second]);
+  const { committed } = await admin.call(api.datasetVersions.commit, { id, message: "Für Ann: 2 drives" });
+  assert.equal(committed.message, "Für Ann: 2 drives");
+  assert.equal((await getVersion(id, 2)).message, "Für Ann: 2 drives");
+  assert.equal((await getVersion(id, 1)).message, undefined);
+  await edit(id, [third]);
+  const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };
+  const send = (body: string | null) =>
+    fetch(`${cloud.url}/v1/datasets/${id}/commit`, { method: "POST", headers, body });
+  assert.equal((await send(JSON.stringify({ message: "x".repeat(1001) }))).status, 400);
+  assert.equal((await send(null)).status, 200);
+});
+
 test("a list of the dataset's episodes shows the editable version while nothing is committed, then the latest committed one", async () => {
   const id = await start();
   await edit(id, [first, second]);

@@ -1,0 +1,24 @@
+import { useState } from "preact/hooks";
+import { lazyPart } from "../frame/lazy-part.ts";
+import { Button } from "../parts/button.tsx";
+import type { EpisodeSource } from "./episode-source.ts";
+
+/** The dialog is loaded when it is opened. */
+const DatasetDialog = lazyPart(() => import("./dataset-dialog.tsx").then((part) => part.DatasetDialog));
+
+interface ButtonProps {
+  readonly projectId: string;
+  readonly source: EpisodeSource;
+  readonly class?: string;
+}
+
+/** Opens the dialog that makes a dataset of rows, or adds them to one. */
+export function DatasetButton({ class: className = "", ...source }: ButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button text="Dataset…" class={className} onClick={() => setOpen(true)} />
+      {isOpen && <DatasetDialog {...source} onClose={() => setOpen(false)} />}
+    </>
+  );
+}

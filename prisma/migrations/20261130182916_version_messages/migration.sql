@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "DatasetVersion" ADD COLUMN     "message" TEXT;
