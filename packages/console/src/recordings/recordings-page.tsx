@@ -14,7 +14,7 @@ import { type Rows, useRows } from "../api/use-rows.ts";
 import { DatasetButton } from "../curate/dataset-button.tsx";
 import { statusText } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { formatBytes, formatCount, formatMany } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
 import type { Amount } from "../parts/large-deed.tsx";
@@ -55,7 +55,8 @@ export function RecordingsPage() {
   const { sort, order } = params.values;
   const summary = useQuery(recordings.summarize, filter);
   const rows = useRows(recordings.list, { ...filter, sortBy: sort, sortOrder: order }, { total: summary.data?.count });
-  const matches = `${summary.data?.isCapped ? "more than " : ""}${formatCount(summary.data?.count ?? 0)}`;
+  const more = summary.data?.isCapped ? "more than " : "";
+  const matches = `${more}${formatCount(summary.data?.count ?? 0)}`;
   return (
     <div class="recordings-page">
       <header class="row">
@@ -65,7 +66,7 @@ export function RecordingsPage() {
         <MovedNote moved={rows.moved} />
         {summary.data && (
           <p class="muted" role="status">
-            {matches} · {formatBytes(summary.data.bytes)}
+            {`${more}${formatMany(summary.data.count, "recording")}`} · {formatBytes(summary.data.bytes)}
           </p>
         )}
         {may(me, "episodes.create") && summary.data && summary.data.count > 0 && (

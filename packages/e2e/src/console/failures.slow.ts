@@ -65,7 +65,7 @@ test("every page counts as failed the recordings whose import failed: once each,
   await page.getByRole("heading", { name: "1 upload that became no recording" }).waitFor({ timeout: 60_000 });
   assert.deepEqual(await readCounts(page, scenario.home), {
     chip: "2 imports failed",
-    list: "2",
+    list: "2 recordings",
     tab: "Failed 2 · 1 upload",
     headings: "2 recordings whose import failed, 1 upload that became no recording",
   });

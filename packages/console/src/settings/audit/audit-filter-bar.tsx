@@ -4,6 +4,7 @@ import { Select } from "../../parts/select.tsx";
 import { TypedFilter } from "../../parts/typed-filter.tsx";
 import type { UrlParams } from "../../url/use-params.ts";
 import { ACTOR_KINDS, type auditParams } from "./audit-filters.ts";
+import { kindWords } from "./operation-words.ts";
 
 type Params = Pick<UrlParams<typeof auditParams>, "values" | "set">;
 
@@ -46,7 +47,7 @@ function ChoiceFilter({ values, set, name, label, choices }: ChoiceProps) {
     <Select
       aria-label={label}
       value={values[name]}
-      choices={[["", `${label}: any`], ...choices.map((choice) => [choice, choice] as const)]}
+      choices={[["", `${label}: any`], ...choices.map((choice) => [choice, kindWords(choice)] as const)]}
       onChange={(chosen) => set({ [name]: chosen } as Parameters<Params["set"]>[0])}
     />
   );

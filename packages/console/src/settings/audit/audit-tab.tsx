@@ -17,7 +17,7 @@ import { SettingsFrame } from "../settings-frame.tsx";
 import { AuditFilterBar } from "./audit-filter-bar.tsx";
 import { auditParams, toAuditQuery } from "./audit-filters.ts";
 import { EntryDialog } from "./entry-dialog.tsx";
-import { operationWords } from "./operation-words.ts";
+import { kindWords, operationWords } from "./operation-words.ts";
 
 const PAGE_ROWS = 100;
 
@@ -73,7 +73,7 @@ function columnsOf(zoneOf: string, onShow: (entry: AuditEntry) => void): readonl
       width: "minmax(160px, 1fr)",
       cell: ({ resourceKind, resourceId }) => (
         <span title={showHidden(resourceId)}>
-          <ForeignText text={`${resourceKind} ${resourceId}`} />
+          <ForeignText text={`${kindWords(resourceKind)} ${resourceId}`} />
         </span>
       ),
     },
@@ -82,6 +82,5 @@ function columnsOf(zoneOf: string, onShow: (entry: AuditEntry) => void): readonl
 }
 
 function actorText({ kind, id, name }: AuditEntry["actor"]): string {
-  if (kind === "commandLine") return "command line";
-  return name ?? (id === undefined ? kind : `${kind} ${id}`);
+  return name ?? [kindWords(kind), id].filter(Boolean).join(" ");
 }

@@ -5,7 +5,7 @@ import { Facts } from "../../parts/facts.tsx";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 import { ZonedTime } from "../../parts/time.tsx";
 import "./audit.css";
-import { operationWords } from "./operation-words.ts";
+import { kindWords, operationWords } from "./operation-words.ts";
 
 /** Shows one entry with the fields before and after it. */
 export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
@@ -17,8 +17,8 @@ export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: ()
         facts={[
           ["When", <ZonedTime timeNs={at} />],
           ["Operation", operation],
-          ["By", `${actor.kind} ${actor.name ?? ""} ${actor.id ?? ""}`],
-          ["On", `${resourceKind} ${resourceId}`],
+          ["By", [kindWords(actor.kind), actor.name, actor.id].filter(Boolean).join(" ")],
+          ["On", `${kindWords(resourceKind)} ${resourceId}`],
           ["From", address ?? "—"],
           ["Request", requestId ? <Copy text={requestId} /> : "—"],
         ]}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 // biome-ignore lint/style/noRestrictedImports: the test compares with all operations, and no page loads it
 import { api, type Operation } from "@downlink/protocol";
-import { operationWords } from "./operation-words.ts";
+import { kindWords, operationWords } from "./operation-words.ts";
 
 test("every operation that is audited has words, and no two have the same but for two that delete imported data", () => {
   const audited = Object.entries(api).flatMap(([resource, operations]) =>
@@ -26,4 +26,8 @@ test("what is not known keeps its name", () => {
   assert.equal(operationWords("invitations.create"), "Invitation made");
   for (const name of ["invitations.fold", "constructor.create", "recovery --from-store", ""])
     assert.equal(operationWords(name), name);
+});
+
+test("kinds of resources and actors are words", () => {
+  assert.deepEqual(["apiKey", "customProperty", "site"].map(kindWords), ["API key", "custom property", "site"]);
 });

@@ -80,3 +80,9 @@ export function operationWords(operation: string): string {
   if (!Object.hasOwn(NOUNS, resource) || !Object.hasOwn(VERBS, deed)) return operation;
   return `${NOUNS[resource]} ${VERBS[deed]}`;
 }
+
+/** Returns the words for a kind of resource or actor: `custom property` for `customProperty`. */
+export function kindWords(kind: string): string {
+  if (kind === "apiKey") return "API key";
+  return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
