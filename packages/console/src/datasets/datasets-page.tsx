@@ -70,7 +70,7 @@ export function DatasetsPage() {
       )}
       {pages.rows.length === 0 && !pages.isNew && <NoDatasets isFiltered={values.q !== ""} />}
       <MoreRows pages={pages} />
-      {values.add && mayAdd && <NewDataset projectId={projectId} onClose={() => showAdd(false)} />}
+      {values.add && <NewDataset projectId={projectId} onClose={() => showAdd(false)} />}
     </div>
   );
 }

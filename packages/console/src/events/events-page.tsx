@@ -59,7 +59,7 @@ export function EventsPage() {
       ) : (
         <List {...{ rows, params, filter, types, projectId }} />
       )}
-      {mayCreate && (add || drawn.length > 0) && <EventDialog {...{ projectId, types, drawn, onClose: close }} />}
+      {(add || drawn.length > 0) && <EventDialog {...{ projectId, types, drawn, onClose: close }} />}
     </div>
   );
 }
