@@ -7,6 +7,8 @@ export const previewLimits = {
   /** Each message takes some two hundred bytes beside its own. */
   messages: 400_000,
   series: 8,
+  /** Lines of one log. */
+  logRows: 20_000,
   /** Fields that are offered for one topic. */
   fields: 500,
   /** A worker from which nothing is heard is ended. */

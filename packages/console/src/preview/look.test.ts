@@ -17,7 +17,11 @@ test("messages in each of the four encodings have the same fields and values", a
     TOPICS.map((t) => [t, 50]),
   );
   for (const topic of TOPICS) {
-    assert.deepEqual(look.fields({ topic }), ["/is_on", "/motion/x", "/motion/y", "/ranges/0", "/ranges/1"], topic);
+    assert.deepEqual(
+      look.fields({ topic }).fields,
+      ["/is_on", "/motion/x", "/motion/y", "/ranges/0", "/ranges/1"],
+      topic,
+    );
     const { timeNs, tree } = look.message({ topic, timeNs: 70_000_000 });
     assert.equal(timeNs, 70_000_000);
     const { name, is_on, motion, ranges } = valuesOf(7);
@@ -90,4 +94,20 @@ test("an encoding that is not known is named, and its topic is listed all the sa
   assert.equal(look.opened.topics[0]!.messageCount, 3);
   assert.throws(() => look.fields({ topic: "/idl" }), /schema is in ros2idl are not shown/);
   assert.throws(() => look.message({ topic: "/absent", timeNs: 0 }), /no message of \/absent/);
+});
+
+test("a log has a line for each message that can be read, and numbers those that cannot", async () => {
+  const [json] = sampleTopics(3);
+  const texts = ['{"level": 4, "name": "bumper", "message": "Contact"}', "{", '{"level": 2, "message": "Standing"}'];
+  const messages = json!.messages.map((message, index) => ({ ...message, data: Buffer.from(texts[index]!) }));
+  const look = await open([{ ...json!, schemaName: "foxglove.Log", messages }]);
+  assert.deepEqual(look.log({ topic: "/json" }), {
+    rows: [
+      { timeNs: 0, level: "ERROR", node: "bumper", text: "Contact" },
+      { timeNs: 20_000_000, level: "INFO", node: "", text: "Standing" },
+    ],
+    leftOut: 0,
+    unreadable: 1,
+    problem: "The message is not JSON.",
+  });
 });

@@ -6,28 +6,39 @@ import { type EncodedImage, findImage } from "./image-bytes.ts";
 import { previewLimits } from "./limits.ts";
 import { type Fix, makeTrack, readFix, type Track } from "./make-track.ts";
 import { type TreeNode, toTree } from "./message-tree.ts";
+import { placeAt } from "./place-at.ts";
+import { type LogRow, readLog } from "./read-log.ts";
 import type { Slice, SliceMessage } from "./read-slice.ts";
-import type { Line, OpenedSlice, Plot, PreviewRequests } from "./requests.ts";
+import type { Line, LogLines, OpenedSlice, Plot, PreviewAnswers, PreviewRequests, Unread } from "./requests.ts";
 import { columnTimes, type Sample, toPoints } from "./series.ts";
 import { kindOf } from "./topic-kind.ts";
+import { chooseFields } from "./usual-fields.ts";
 
 /** More times than a slider has places are not sent. */
 const MAX_TIMES = 5000;
 
 export interface Look {
   readonly opened: OpenedSlice;
-  fields(request: PreviewRequests["fields"]): string[];
+  fields(request: PreviewRequests["fields"]): PreviewAnswers["fields"];
   plot(request: PreviewRequests["plot"]): Plot;
   message(request: PreviewRequests["message"]): { timeNs: number; tree: TreeNode };
   image(request: PreviewRequests["image"]): { timeNs: number; image: EncodedImage };
   track(request: PreviewRequests["track"]): Track;
+  log(request: PreviewRequests["log"]): LogLines;
 }
 
 /** Answers questions about the messages of a slice. `onStep` is called between messages, to show that it goes on. */
 export function lookInto(slice: Slice, onStep: () => void = () => undefined): Look {
   const decode = decodeOnce();
   const at = (topic: string, timeNs: number) => {
-    const message = lastBefore(messagesOf(slice, topic), timeNs);
+    const messages = messagesOf(slice, topic);
+    const message =
+      messages[
+        Math.max(
+          0,
+          placeAt(messages, timeNs, (one) => one.timeNs),
+        )
+      ];
     if (!message) throw new DecodeError(`There is no message of ${topic} in this part.`);
     return message;
   };
@@ -44,6 +55,7 @@ export function lookInto(slice: Slice, onStep: () => void = () => undefined): Lo
       return { timeNs: message.timeNs, image: findImage(decode(message)) };
     },
     track: ({ topic }) => trackOf(messagesOf(slice, topic), { decode, onStep }),
+    log: ({ topic }) => logOf(messagesOf(slice, topic), { decode, onStep }),
   };
 }
 
@@ -94,23 +106,14 @@ function messagesOf({ topics }: Slice, topic: string): readonly SliceMessage[] {
   return topics.get(topic)?.messages ?? [];
 }
 
-function lastBefore(messages: readonly SliceMessage[], timeNs: number): SliceMessage | undefined {
-  let [from, to] = [0, messages.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (messages[middle]!.timeNs <= timeNs) from = middle + 1;
-    else to = middle;
-  }
-  return messages[Math.max(0, from - 1)];
-}
-
 /** Lists the fields of the first, the middle and the last message together: an array may be empty in one of them. */
-function fieldsOf(messages: readonly SliceMessage[], decode: DecodeMessage): string[] {
+function fieldsOf(messages: readonly SliceMessage[], decode: DecodeMessage): PreviewAnswers["fields"] {
   const looked = [messages[0], messages[messages.length >> 1], messages.at(-1)].filter(
     (message) => message !== undefined,
   );
   const found = looked.flatMap((message) => listFields(decode(message)).map(formatPath));
-  return [...new Set(found)].slice(0, previewLimits.fields);
+  const fields = [...new Set(found)].slice(0, previewLimits.fields);
+  return { fields, usual: chooseFields(messages[0]?.encoded.schemaName ?? "", fields) };
 }
 
 function plot(slice: Slice, { lines, startNs, endNs, columns }: PreviewRequests["plot"], reading: Reading): Plot {
@@ -140,11 +143,11 @@ function plot(slice: Slice, { lines, startNs, endNs, columns }: PreviewRequests[
   };
 }
 
-interface Samples {
+interface Samples extends Mutable<Unread> {
   readonly lines: Sample[][];
-  unreadable: number;
-  problem?: string;
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Reads each message once for all its lines. */
 function sample(
@@ -166,13 +169,13 @@ function sample(
   return samples;
 }
 
-function tryToDecode(message: SliceMessage, decode: DecodeMessage, samples: Samples): Value | undefined {
+function tryToDecode(message: SliceMessage, decode: DecodeMessage, unread: Mutable<Unread>): Value | undefined {
   try {
     return decode(message);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    samples.unreadable += 1;
-    samples.problem ??= error.message;
+    unread.unreadable += 1;
+    unread.problem ??= error.message;
     return undefined;
   }
 }
@@ -185,4 +188,15 @@ function trackOf(messages: readonly SliceMessage[], { decode, onStep }: Reading)
     if (fix) fixes.push(fix);
   }
   return makeTrack(fixes, findGaps(fixes.map(({ timeNs }) => timeNs)));
+}
+
+function logOf(messages: readonly SliceMessage[], { decode, onStep }: Reading): LogLines {
+  const rows: LogRow[] = [];
+  const unread: Mutable<Unread> = { unreadable: 0 };
+  for (const message of messages.slice(0, previewLimits.logRows)) {
+    onStep();
+    const value = tryToDecode(message, decode, unread);
+    if (value !== undefined) rows.push(readLog(value, message.timeNs));
+  }
+  return { rows, leftOut: Math.max(0, messages.length - previewLimits.logRows), ...unread };
 }

@@ -1,15 +1,23 @@
 import type uPlot from "uplot";
-import type { Line, Plot } from "./requests.ts";
+import { formatOffset } from "./format-offset.ts";
+import type { Span } from "./look-props.ts";
+import type { Plot } from "./requests.ts";
+
+/** The distances of the ticks of time. */
+const STEPS_SECONDS = [
+  ...[-6, -5, -4, -3, -2, -1].flatMap((power) => [1, 2, 5].map((factor) => factor * 10 ** power)),
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400],
+];
 
 interface PlotLook {
-  readonly lines: readonly Line[];
   readonly drawn: Plot;
   readonly widthPx: number;
   readonly heightPx: number;
-  readonly span: { readonly startNs: number; readonly endNs: number };
-  momentNs(): number;
+  readonly span: Span;
+  /** How long after the beginning of the recording the times of the slice begin. */
+  readonly offsetNs: number;
   onCursor(cursorNs: number): void;
-  onZoom(span: { startNs: number; endNs: number } | undefined): void;
+  onZoom(span: Span | undefined): void;
 }
 
 /** Returns how lines are drawn: in the colours of the page around `element`, broken and hatched where messages are missing. */
@@ -17,32 +25,40 @@ export function plotOptions(element: HTMLElement, look: PlotLook): uPlot.Options
   const color = colorsOf(element);
   const axis: uPlot.Axis = {
     stroke: color("--muted"),
+    font: `11px ${getComputedStyle(element).fontFamily}`,
     grid: { stroke: color("--line"), width: 1 },
-    ticks: { stroke: color("--line"), width: 1 },
+    ticks: { show: false },
   };
   return {
     width: look.widthPx,
     height: look.heightPx,
     legend: { show: false },
-    scales: { x: { time: false, range: () => [look.span.startNs / 1e9, look.span.endNs / 1e9] } },
+    scales: { x: { time: false, range: () => [toSeconds(look.span.startNs, look), toSeconds(look.span.endNs, look)] } },
     axes: [
-      { ...axis, values: (_, ticks) => ticks.map((seconds) => `+${seconds} s`) },
-      { ...axis, size: 60 },
+      {
+        ...axis,
+        size: 26,
+        grid: { show: false },
+        incrs: STEPS_SECONDS,
+        values: (...[, ticks, , , step]) => formatTicks(ticks, step),
+      },
+      { ...axis, size: 46 },
     ],
     series: [
       {},
-      ...look.lines.map((_, index) => ({
+      ...look.drawn.points.map((points, index) => ({
         stroke: color(`--series-${index + 1}`),
         width: 1.5,
-        points: { show: look.drawn.points[index]!.filter((point) => typeof point === "number").length < 60, size: 4 },
+        points: { show: points.filter((point) => typeof point === "number").length < 60, size: 4 },
       })),
     ],
     cursor: { drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => showAll(look) } },
     hooks: {
-      drawClear: [(chart) => hatchGaps(chart, look.drawn, color("--line-strong"))],
-      draw: [(chart) => drawMoment(chart, look.momentNs() / 1e9, color("--focus"))],
+      drawClear: [(chart) => hatchGaps(chart, look, color("--line-strong"))],
       setSelect: [(chart) => zoom(chart, look)],
-      ready: [(chart) => chart.over.addEventListener("click", (event) => look.onCursor(timeAt(chart, event.offsetX)))],
+      ready: [
+        (chart) => chart.over.addEventListener("click", (event) => look.onCursor(timeAt(chart, event.offsetX, look))),
+      ],
     },
   };
 }
@@ -64,25 +80,35 @@ function showAll(look: PlotLook): () => null {
   };
 }
 
-function timeAt(chart: uPlot, leftPx: number): number {
-  return chart.posToVal(leftPx, "x") * 1e9;
+export function toSeconds(timeNs: number, { offsetNs }: Pick<PlotLook, "offsetNs">): number {
+  return (timeNs + offsetNs) / 1e9;
+}
+
+function timeAt(chart: uPlot, leftPx: number, { offsetNs }: PlotLook): number {
+  return chart.posToVal(leftPx, "x") * 1e9 - offsetNs;
+}
+
+function formatTicks(ticks: readonly number[], stepSeconds: number): string[] {
+  const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(stepSeconds))));
+  return ticks.map((seconds) => formatOffset(seconds, decimals));
 }
 
 function zoom(chart: uPlot, look: PlotLook): void {
   const { left, width } = chart.select;
   if (width < 4) return;
   chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-  look.onZoom({ startNs: Math.max(0, timeAt(chart, left)), endNs: timeAt(chart, left + width) });
+  look.onZoom({ startNs: timeAt(chart, left, look), endNs: timeAt(chart, left + width, look) });
 }
 
 const HATCH_PX = 6;
 
-function hatchGaps({ ctx, bbox, valToPos }: uPlot, { gaps }: Plot, color: string): void {
+function hatchGaps({ ctx, bbox, valToPos }: uPlot, look: PlotLook, color: string): void {
+  const { gaps } = look.drawn;
   ctx.save();
   ctx.beginPath();
   for (const { startNs, endNs } of gaps) {
-    const left = Math.max(bbox.left, valToPos(startNs / 1e9, "x", true));
-    const right = Math.min(bbox.left + bbox.width, valToPos(endNs / 1e9, "x", true));
+    const left = Math.max(bbox.left, valToPos(toSeconds(startNs, look), "x", true));
+    const right = Math.min(bbox.left + bbox.width, valToPos(toSeconds(endNs, look), "x", true));
     if (right - left >= 1) ctx.rect(left, bbox.top, right - left, bbox.height);
   }
   ctx.clip();
@@ -93,18 +119,6 @@ function hatchGaps({ ctx, bbox, valToPos }: uPlot, { gaps }: Plot, color: string
     ctx.moveTo(x, bbox.top + bbox.height);
     ctx.lineTo(x + bbox.height, bbox.top);
   }
-  ctx.stroke();
-  ctx.restore();
-}
-
-function drawMoment({ ctx, bbox, valToPos }: uPlot, seconds: number, color: string): void {
-  const x = valToPos(seconds, "x", true);
-  if (x < bbox.left || x > bbox.left + bbox.width) return;
-  ctx.save();
-  ctx.strokeStyle = color;
-  ctx.beginPath();
-  ctx.moveTo(x, bbox.top);
-  ctx.lineTo(x, bbox.top + bbox.height);
   ctx.stroke();
   ctx.restore();
 }

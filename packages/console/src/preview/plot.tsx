@@ -4,36 +4,43 @@ import { Button } from "../parts/button.tsx";
 import "uplot/dist/uPlot.min.css";
 import { watchLook } from "../browser/watch-look.ts";
 import { describePath, parsePath } from "./fields.ts";
-import { plotOptions } from "./plot-options.ts";
-import type { Plot as Drawn, Line } from "./requests.ts";
-import type { PreviewSession } from "./session.ts";
+import type { LookProps, Span } from "./look-props.ts";
+import { plotOptions, toSeconds } from "./plot-options.ts";
+import type { Plot as Drawn } from "./requests.ts";
+import { Tree } from "./tree.tsx";
 import { useAnswer } from "./use-answer.ts";
+import { useSize } from "./use-size.ts";
 
-interface PlotProps {
-  readonly session: PreviewSession;
-  readonly lines: readonly Line[];
-  readonly endNs: number;
-  readonly cursorNs: number;
-  readonly onCursor: (cursorNs: number) => void;
+interface PlotProps extends LookProps {
+  /** JSON pointers. Without any, those are drawn that one wants to see of the type. */
+  readonly fields: readonly string[];
 }
 
-const HEIGHT_PX = 260;
+/** Draws the numbers of a topic as lines; a topic without numbers shows its messages. */
+export function PlotLook(props: PlotProps) {
+  const { session, topic } = props;
+  const { answer, problem } = useAnswer(session, "fields", { topic: topic.topic });
+  if (problem) return <p class="view-note">{problem}</p>;
+  const fields = props.fields.length > 0 ? props.fields : answer?.usual;
+  if (!fields) return null;
+  return fields.length === 0 ? <Tree {...props} /> : <Plot {...props} fields={fields} />;
+}
 
 /** Lines over time. Dragging shows a part of it, a double click shows all again, a click moves the moment that is looked at. */
-export function Plot({ session, lines, endNs, cursorNs, onCursor }: PlotProps) {
+function Plot({ session, topic: { topic }, fields, span: all, offsetNs, cursorNs, onCursor }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const widthPx = useWidth(frame);
-  const [zoom, setZoom] = useState<{ startNs: number; endNs: number } | undefined>();
-  const span = zoom ?? { startNs: 0, endNs };
-  const request = { lines, ...span, columns: Math.max(1, widthPx - 60) };
-  const { answer, problem } = useAnswer(session, "plot", request);
+  const { widthPx, heightPx } = useSize(frame);
+  const [zoom, setZoom] = useState<Span | undefined>();
+  const span = zoom ?? all;
+  const lines = fields.map((field) => ({ topic, field }));
+  const { answer, problem } = useAnswer(session, "plot", { lines, ...span, columns: Math.max(1, widthPx - 60) });
   const drawn = answer?.points.length === lines.length ? answer : undefined;
   return (
-    <figure class="plot" hidden={lines.length === 0}>
-      <Legend lines={lines} />
+    <figure class="plot">
+      <Legend fields={fields} />
       <div ref={frame} class="plot-frame">
-        {drawn && lines.length > 0 && widthPx > 0 && (
-          <Chart {...{ drawn, lines, widthPx, cursorNs, onCursor, onZoom: setZoom, span }} />
+        {drawn && widthPx > 0 && (
+          <Chart {...{ drawn, widthPx, heightPx, cursorNs, onCursor, onZoom: setZoom, span, offsetNs }} />
         )}
       </div>
       <figcaption class="row muted">
@@ -55,46 +62,50 @@ function gapsText({ gaps }: Drawn): string {
   return `${gaps.length === 1 ? "1 gap" : `${gaps.length} gaps`}, the longest of ${(longest / 1e9).toPrecision(3)} s`;
 }
 
-function Legend({ lines }: { lines: readonly Line[] }) {
+function Legend({ fields }: { fields: readonly string[] }) {
   return (
     <ul class="row plot-legend">
-      {lines.map(({ topic, field }, index) => (
-        <li key={`${topic} ${field}`} class={`series series-${index + 1}`}>
-          {topic} <span class="mono">{describePath(parsePath(field))}</span>
+      {fields.map((field, index) => (
+        <li key={field} class={`series series-${index + 1}`}>
+          {describePath(parsePath(field))}
         </li>
       ))}
     </ul>
   );
 }
 
-interface ChartProps {
+interface ChartProps extends Pick<LookProps, "cursorNs" | "offsetNs" | "onCursor" | "span"> {
   readonly drawn: Drawn;
-  readonly lines: readonly Line[];
   readonly widthPx: number;
-  readonly span: { readonly startNs: number; readonly endNs: number };
-  readonly cursorNs: number;
-  readonly onCursor: (cursorNs: number) => void;
-  readonly onZoom: (span: { startNs: number; endNs: number } | undefined) => void;
+  readonly heightPx: number;
+  readonly onZoom: (span: Span | undefined) => void;
 }
 
-function Chart({ drawn, lines, widthPx, span, cursorNs, onCursor, onZoom }: ChartProps) {
+function Chart({ cursorNs, ...look }: ChartProps) {
+  const { drawn, widthPx, heightPx, span, offsetNs } = look;
   const element = useRef<HTMLDivElement>(null);
-  const look = useLookCount();
-  const moment = useRef(cursorNs);
-  const chart = useRef<uPlot | null>(null);
-  moment.current = cursorNs;
+  const lookCount = useLookCount();
+  const [chart, setChart] = useState<uPlot | undefined>();
   useEffect(() => {
-    const options = plotOptions(element.current!, {
-      ...{ lines, drawn, widthPx, heightPx: HEIGHT_PX, span, onCursor, onZoom },
-      momentNs: () => moment.current,
-    });
-    const data = [drawn.timesNs.map((timeNs) => timeNs / 1e9), ...drawn.points];
-    chart.current = new uPlot(options, data as uPlot.AlignedData, element.current!);
-    return () => chart.current?.destroy();
-  }, [drawn, widthPx, look]);
-  useEffect(() => chart.current?.redraw(false), [cursorNs]);
-  const label = `${lines.length} lines over ${((span.endNs - span.startNs) / 1e9).toPrecision(3)} s`;
+    const data = [drawn.timesNs.map((timeNs) => toSeconds(timeNs, look)), ...drawn.points];
+    const made = new uPlot(plotOptions(element.current!, look), data as uPlot.AlignedData, element.current!);
+    setChart(made);
+    return () => made.destroy();
+  }, [drawn, widthPx, heightPx, lookCount]);
+  useMoment(chart, toSeconds(cursorNs, { offsetNs }));
+  const label = `${drawn.points.length} lines over ${((span.endNs - span.startNs) / 1e9).toPrecision(3)} s`;
   return <div ref={element} role="img" aria-label={label} />;
+}
+
+/** Marks the moment above the lines, so that they are not drawn again while it moves. */
+function useMoment(chart: uPlot | undefined, seconds: number): void {
+  useEffect(() => {
+    if (!chart) return;
+    const line = chart.over.querySelector<HTMLElement>(".plot-moment") ?? document.createElement("div");
+    line.className = "plot-moment";
+    line.style.transform = `translateX(${chart.valToPos(seconds, "x")}px)`;
+    chart.over.append(line);
+  }, [chart, seconds]);
 }
 
 /** Counts the changes of the colours, with which a canvas has to be drawn again. */
@@ -102,14 +113,4 @@ function useLookCount(): number {
   const [count, setCount] = useState(0);
   useEffect(() => watchLook(() => setCount((before) => before + 1)), []);
   return count;
-}
-
-function useWidth(frame: { readonly current: HTMLElement | null }): number {
-  const [widthPx, setWidthPx] = useState(0);
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidthPx(Math.floor(entry!.contentRect.width)));
-    observer.observe(frame.current!);
-    return () => observer.disconnect();
-  }, []);
-  return widthPx;
 }

@@ -1,5 +1,14 @@
 import { previewLimits } from "./limits.ts";
 
+/** Which part of a recording is shown. */
+export interface PreviewChoice {
+  readonly topics: readonly string[];
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  /** As `formatLine` writes them. */
+  readonly lines: readonly string[];
+}
+
 interface Span {
   readonly startNs: bigint;
   readonly endNs: bigint;
@@ -28,7 +37,8 @@ export function move({ startNs, endNs }: Span, recording: Span, times: bigint): 
   return { startNs: from, endNs: from + length };
 }
 
-function clamp(timeNs: bigint, { startNs, endNs }: Span): bigint {
+/** Returns the time itself, or the end of the span that is nearer. */
+export function clamp(timeNs: bigint, { startNs, endNs }: Span): bigint {
   return most(startNs, least(endNs, timeNs));
 }
 

@@ -3,53 +3,49 @@ import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { formatDuration, formatExact } from "../time/format-time.ts";
-import { LineChoice } from "./line-choice.tsx";
-import { parseLine } from "./lines.ts";
-import { Plot } from "./plot.tsx";
+import type { KnownTopic } from "./choose-views.ts";
+import { formatOffset } from "./format-offset.ts";
+import type { LookProps } from "./look-props.ts";
 import "./preview.css";
-import { move, widen } from "./preview-window.ts";
+import { clamp, move, type PreviewChoice, widen } from "./preview-window.ts";
 import type { OpenedSlice } from "./requests.ts";
-import type { PreviewSession } from "./session.ts";
-import { TopicLook } from "./topic-look.tsx";
 import { type LinkTo, type SliceState, useSlice } from "./use-slice.ts";
-
-export interface PreviewChoice {
-  readonly topics: readonly string[];
-  readonly startNs: bigint;
-  readonly endNs: bigint;
-  /** As `formatLine` writes them. */
-  readonly lines: readonly string[];
-}
+import { Views } from "./views.tsx";
 
 interface PreviewProps {
   readonly choice: PreviewChoice;
+  /** The topics that have messages. */
+  readonly known: readonly KnownTopic[];
   /** The whole recording. */
   readonly recording: { readonly startNs: bigint; readonly endNs: bigint };
   readonly linkTo: LinkTo;
   readonly onChoose: (changed: Partial<PreviewChoice>) => void;
 }
 
-/** Shows what is in a part of a recording: lines of its numbers, pictures, ways, and any message as a tree. */
-export function Preview({ choice, recording, linkTo, onChoose }: PreviewProps) {
+/** Shows up to four topics of a part of a recording at one moment. */
+export function Preview({ choice, known, recording, linkTo, onChoose }: PreviewProps) {
   const [again, setAgain] = useState(0);
   const slice = useSlice(choice, linkTo, again);
-  const { opened, session, problem } = slice;
+  const [chosenNs, setMoment] = useState(choice.startNs);
+  const momentNs = clamp(chosenNs, choice);
+  const at = { momentNs, recordingNs: recording.startNs, window: choice, onMoment: setMoment };
   return (
-    <section class="preview stack" aria-label="Preview">
-      <WindowBar {...{ choice, recording, slice, onChoose }} />
+    <section class="preview stack" aria-label="Views">
       <ProgressLine isOn={slice.isLoading} />
-      {problem && (
+      {slice.problem && (
         <div class="failure row" role="alert">
-          <p>{problem}</p>
+          <p>{slice.problem}</p>
           <Button text="Try again" class="small" onClick={() => setAgain(again + 1)} />
         </div>
       )}
-      {opened && session && <Contents key={String(opened.originNs)} {...{ opened, session, choice, onChoose }} />}
+      <Views {...{ choice, known, onChoose, lookOf: lookIn(slice, at) }} />
+      <WindowBar {...{ choice, recording, slice, onChoose }} />
+      <Cursor {...at} />
     </section>
   );
 }
 
-interface BarProps extends Omit<PreviewProps, "linkTo"> {
+interface BarProps extends Omit<PreviewProps, "known" | "linkTo"> {
   readonly slice: SliceState;
 }
 
@@ -87,55 +83,52 @@ function Cut({ opened: { end, endNs, topics } }: { opened: OpenedSlice }) {
   return topics.length === 0 ? <p class="preview-note">No message of these topics lies in this part.</p> : null;
 }
 
-interface ContentsProps {
-  readonly opened: OpenedSlice;
-  readonly session: PreviewSession;
-  readonly choice: PreviewChoice;
-  readonly onChoose: (changed: Partial<PreviewChoice>) => void;
+/** Returns how a topic is looked at in the slice that was read. */
+function lookIn({ opened, session, problem, isLoading }: SliceState, at: Moment) {
+  return (name: string): { look?: LookProps; note?: string } => {
+    if (problem !== undefined) return { note: "It could not be read." };
+    const topic = opened?.topics.find((one) => one.topic === name);
+    if (!opened || !session || (!topic && isLoading)) return {};
+    if (!topic || topic.messageCount === 0) return { note: "It has no message in this part of the recording." };
+    const { originNs } = opened;
+    const after = (timeNs: bigint) => Number(timeNs - originNs);
+    const look = {
+      ...{ session, topic, originNs, offsetNs: -after(at.recordingNs), cursorNs: after(at.momentNs) },
+      span: { startNs: after(at.window.startNs), endNs: after(at.window.endNs) },
+      onCursor: (cursorNs: number) => at.onMoment(originNs + BigInt(Math.round(cursorNs))),
+    };
+    return { look };
+  };
 }
 
-function Contents({ opened, session, choice: { lines }, onChoose }: ContentsProps) {
-  const [cursorNs, setCursorNs] = useState(0);
-  const drawn = lines.map(parseLine).filter((line) => line !== undefined);
-  const topics = opened.topics.filter(({ messageCount }) => messageCount > 0);
-  if (topics.length === 0) return null;
-  return (
-    <>
-      <Cursor {...{ opened, cursorNs, onChange: setCursorNs }} />
-      <Plot {...{ session, lines: drawn, endNs: opened.endNs, cursorNs, onCursor: setCursorNs }} />
-      <LineChoice {...{ session, topics, lines, onChange: (chosen) => onChoose({ lines: chosen }) }} />
-      {topics.map((topic) => (
-        <TopicLook key={topic.topic} {...{ session, topic, cursorNs, onCursor: setCursorNs }} />
-      ))}
-    </>
-  );
-}
-
-interface CursorProps {
-  readonly opened: OpenedSlice;
-  readonly cursorNs: number;
-  readonly onChange: (cursorNs: number) => void;
+interface Moment {
+  readonly momentNs: bigint;
+  /** When the recording begins. */
+  readonly recordingNs: bigint;
+  readonly window: Pick<PreviewChoice, "startNs" | "endNs">;
+  readonly onMoment: (momentNs: bigint) => void;
 }
 
 const STEPS = 1000;
 
-/** Chooses the moment that pictures, tracks and trees show. */
-function Cursor({ opened: { originNs, endNs }, cursorNs, onChange }: CursorProps) {
-  const atNs = originNs + BigInt(Math.round(cursorNs));
+/** Chooses the moment that the views show. */
+function Cursor({ momentNs, recordingNs, window: { startNs, endNs }, onMoment }: Moment) {
+  const [lengthNs, cursorNs] = [Number(endNs - startNs), Number(momentNs - startNs)];
+  const text = formatOffset(Number(momentNs - recordingNs) / 1e9, 1);
   return (
     <div class="row cursor">
       <input
         type="range"
         aria-label="Moment"
-        aria-valuetext={`${(cursorNs / 1e9).toFixed(3)} s`}
+        aria-valuetext={text}
         min={0}
-        max={Math.max(endNs, 1)}
-        step={Math.max(1, Math.floor(endNs / STEPS))}
+        max={Math.max(lengthNs, 1)}
+        step={Math.max(1, Math.floor(lengthNs / STEPS))}
         value={cursorNs}
-        onInput={({ currentTarget }) => onChange(Number(currentTarget.value))}
+        onInput={({ currentTarget }) => onMoment(startNs + BigInt(Math.round(Number(currentTarget.value))))}
       />
-      <output class="mono nowrap" title={formatExact(atNs)}>
-        +{(cursorNs / 1e9).toFixed(3)} s
+      <output class="mono nowrap" title={formatExact(momentNs)}>
+        +{text}
       </output>
     </div>
   );

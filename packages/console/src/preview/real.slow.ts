@@ -50,7 +50,7 @@ function isService({ schema }: { readonly schema: Uint8Array }): boolean {
 }
 
 function lookAt(look: Look, { topic, kind }: { topic: string; kind: string }, name: string): void {
-  const fields = look.fields({ topic });
+  const { fields } = look.fields({ topic });
   const { tree } = look.message({ topic, timeNs: 0 });
   assert.ok(Array.isArray(tree.children), name);
   const lines = fields.slice(0, 8).map((field) => ({ topic, field }));

@@ -1,6 +1,7 @@
 import type { Gap } from "./gaps.ts";
 import type { Track } from "./make-track.ts";
 import type { TreeNode } from "./message-tree.ts";
+import type { LogRow } from "./read-log.ts";
 import type { Point } from "./series.ts";
 import type { TopicKind } from "./topic-kind.ts";
 
@@ -17,14 +18,17 @@ export interface PreviewRequests {
   readonly message: { readonly topic: string; readonly timeNs: number };
   readonly image: { readonly topic: string; readonly timeNs: number };
   readonly track: { readonly topic: string };
+  readonly log: { readonly topic: string };
 }
 
 export interface PreviewAnswers {
-  readonly fields: { readonly fields: readonly string[] };
+  /** `usual`: those that are drawn before any was chosen. */
+  readonly fields: { readonly fields: readonly string[]; readonly usual: readonly string[] };
   readonly plot: Plot;
   readonly message: { readonly timeNs: number; readonly tree: TreeNode };
   readonly image: { readonly timeNs: number; readonly bitmap: ImageBitmap };
   readonly track: { readonly track: Track };
+  readonly log: LogLines;
 }
 
 export type RequestKind = keyof PreviewRequests;
@@ -35,14 +39,23 @@ export interface Line {
   readonly field: string;
 }
 
-export interface Plot {
+/** Messages that could not be read, and why not the first of them. */
+export interface Unread {
+  readonly unreadable: number;
+  readonly problem?: string;
+}
+
+export interface LogLines extends Unread {
+  readonly rows: readonly LogRow[];
+  /** Messages after these rows, which are not shown. */
+  readonly leftOut: number;
+}
+
+export interface Plot extends Unread {
   readonly timesNs: readonly number[];
   readonly points: readonly (readonly Point[])[];
   /** The gaps of all topics in the plot. */
   readonly gaps: readonly Gap[];
-  /** Messages that could not be read, and why not the first of them. */
-  readonly unreadable: number;
-  readonly problem?: string;
 }
 
 /** The slice as it was read, before anything is asked. */

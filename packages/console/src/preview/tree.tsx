@@ -1,28 +1,20 @@
 import { useState } from "preact/hooks";
 import type { LookProps } from "./look-props.ts";
 import type { TreeNode } from "./message-tree.ts";
+import { timeToShow } from "./place-at.ts";
 import { useAnswer } from "./use-answer.ts";
 
-/** Shows the message at the moment, once the user opens it. */
-export function Tree(props: LookProps) {
-  const [isOpen, setOpen] = useState(props.topic.kind === "other");
-  return (
-    <details class="tree" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Message at this moment</summary>
-      {isOpen && <Message {...props} />}
-    </details>
-  );
-}
-
-function Message({ session, topic: { topic }, cursorNs }: LookProps) {
-  const { answer, problem } = useAnswer(session, "message", { topic, timeNs: cursorNs });
-  if (problem) return <p class="muted">{problem}</p>;
+/** Shows the message at the moment. */
+export function Tree({ session, topic, cursorNs }: LookProps) {
+  const request = { topic: topic.topic, timeNs: timeToShow(topic, cursorNs) };
+  const { answer, problem } = useAnswer(session, "message", request);
+  if (problem) return <p class="view-note">{problem}</p>;
   if (!answer) return null;
   return (
-    <>
+    <div class="tree">
       <p class="muted">+{(answer.timeNs / 1e9).toFixed(6)} s</p>
       <Parts node={answer.tree} depth={0} />
-    </>
+    </div>
   );
 }
 

@@ -50,13 +50,15 @@ async function answerTo(
 ): Promise<{ value: unknown; transfer?: Transferable[] }> {
   switch (ask.kind) {
     case "fields":
-      return { value: { fields: opened.fields(ask.request) } };
+      return { value: opened.fields(ask.request) };
     case "plot":
       return { value: opened.plot(ask.request) };
     case "message":
       return { value: opened.message(ask.request) };
     case "track":
       return { value: { track: opened.track(ask.request) } };
+    case "log":
+      return { value: opened.log(ask.request) };
     case "image": {
       const { timeNs, image } = opened.image(ask.request);
       const blob = new Blob([new Uint8Array(image.bytes)], { type: image.mediaType });

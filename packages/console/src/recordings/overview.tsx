@@ -79,7 +79,7 @@ function TopicRow({
     <tr>
       <th scope="row">
         {isHere ? (
-          <a href={params.hrefWith({ tab: "preview", topics: [topic.topic], from: "", to: "", lines: [] })}>
+          <a href={params.hrefWith({ tab: "", topics: [topic.topic], from: "", to: "", lines: [] })}>
             <ForeignText text={topic.topic} />
           </a>
         ) : (

@@ -27,33 +27,35 @@ interface HeaderProps {
 export function RecordingHeader({ recording, queued }: HeaderProps) {
   const { path, id, device, start, end, size } = recording;
   return (
-    <header class="stack recording-header">
-      <div class="row">
+    <header class="recording-header">
+      <div class="recording-about">
         <h1 class="recording-name">{path || id}</h1>
-        <span class="grow" />
+        <p class="row muted">
+          {device && <span>{device.name}</span>}
+          <span>
+            <Time timeNs={start} /> – <Time timeNs={end} /> <ZoneName />
+          </span>
+          <span>{formatDuration(end - start)}</span>
+          <span>{formatBytes(size)}</span>
+        </p>
+        <State {...{ recording, queued }} />
+      </div>
+      <div class="row">
+        <Neighbours recording={recording} />
         <Actions recording={recording} />
       </div>
-      <p class="row muted">
-        {device && <span>{device.name}</span>}
-        <span>
-          <Time timeNs={start} /> – <Time timeNs={end} /> <ZoneName />
-        </span>
-        <span>{formatDuration(end - start)}</span>
-        <span>{formatBytes(size)}</span>
-        <Neighbours recording={recording} />
-      </p>
-      <State {...{ recording, queued }} />
     </header>
   );
 }
 
 function State({ recording, queued }: HeaderProps) {
   const { text, fix } = describeState(recording, queued, Date.now());
-  const { damage } = recording;
+  const { damage, importStatus, storedDamage } = recording;
+  const isCalm = importStatus === "complete" && !damage && !storedDamage;
   return (
-    <div class="recording-state" role="status">
+    <div class={isCalm ? "recording-state calm" : "recording-state"} role="status">
       <p class="row">
-        <StatusBadge status={recording.importStatus} isDamaged={recording.storedDamage !== undefined} />
+        <StatusBadge status={importStatus} isDamaged={storedDamage !== undefined} />
         <span>
           {text} {fix}
         </span>
@@ -78,15 +80,15 @@ function Neighbours({ recording }: { recording: Recording }) {
   const { before, after } = useNeighbours(recording);
   const link = (to: Recording | undefined, text: string) =>
     to && (
-      <a href={pagePath(to.projectId, "recordings", to.id)} title={to.path}>
+      <a class="button" href={pagePath(to.projectId, "recordings", to.id)} title={to.path}>
         {text}
       </a>
     );
   return (
-    <span class="row">
-      {link(before, "◂ before")}
-      {link(after, "next ▸")}
-    </span>
+    <>
+      {link(before, "‹ before")}
+      {link(after, "next ›")}
+    </>
   );
 }
 
@@ -115,7 +117,7 @@ function Actions({ recording }: { recording: Recording }) {
       )}
       {mayExport && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}
       {(isHere || importStatus === "failed") && may(me, "recordings.delete") && (
-        <Button text="Delete data…" class="danger" onClick={() => setOpen("delete")} />
+        <Menu label="More" items={[{ text: "Delete data…", isDangerous: true, onChoose: () => setOpen("delete") }]} />
       )}
       {failure && <Failed failure={failure} />}
       {open === "export" && <ExportDialog source={sourceOf(recording)} onClose={() => setOpen(undefined)} />}

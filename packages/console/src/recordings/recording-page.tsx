@@ -25,6 +25,8 @@ import "./recording.css";
 import { RecordingHeader } from "./recording-header.tsx";
 import { recordingParams, TABS } from "./recording-params.ts";
 
+const NAMES = { preview: "Views", overview: "Overview", attachments: "Attachments", history: "History" } as const;
+
 /** The code that reads and draws messages is as large as the rest of the page, and is loaded when it is needed. */
 const PreviewTab = lazyPart(() => import("./preview-tab.tsx").then((part) => part.PreviewTab));
 
@@ -68,20 +70,22 @@ function Shown({ recording, params }: ShownProps) {
   const queued = queue.data?.find(({ recordingId }) => recordingId === recording.id);
   const attachments = useAttachments(recording);
   useNeighbourKeys(recording);
+  const usual = recording.importStatus === "complete" ? "preview" : "overview";
+  const shown = params.values.tab || usual;
   const tabs = TABS.map((tab) => ({
-    name: tab.charAt(0).toUpperCase() + tab.slice(1),
-    href: params.hrefWith({ tab }),
-    isCurrent: params.values.tab === tab,
+    name: NAMES[tab],
+    href: params.hrefWith({ tab: tab === usual ? "" : tab }),
+    isCurrent: shown === tab,
     ...(tab === "attachments" && attachments.data ? { count: attachments.data.length } : {}),
   }));
   return (
     <>
       <RecordingHeader {...{ recording, queued }} />
       <Tabs label="Parts of the recording" tabs={tabs} />
-      {params.values.tab === "overview" && <Overview {...{ recording, params }} />}
-      {params.values.tab === "preview" && <PreviewTab {...{ recording, params }} />}
-      {params.values.tab === "attachments" && <Attachments {...{ recording, attachments }} />}
-      {params.values.tab === "history" && <History {...{ recording, queued }} />}
+      {shown === "overview" && <Overview {...{ recording, params }} />}
+      {shown === "preview" && <PreviewTab {...{ recording, params }} />}
+      {shown === "attachments" && <Attachments {...{ recording, attachments }} />}
+      {shown === "history" && <History {...{ recording, queued }} />}
     </>
   );
 }

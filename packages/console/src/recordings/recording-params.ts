@@ -1,10 +1,11 @@
 import { choiceParam, listParam, timeParam } from "../url/params.ts";
 
-export const TABS = ["overview", "preview", "attachments", "history"] as const;
+export const TABS = ["preview", "overview", "attachments", "history"] as const;
 
 /** The parameters in the address of a recording. */
 export const recordingParams = {
-  tab: choiceParam(TABS, "overview"),
+  /** Without a tab, a recording whose messages are here opens on them. */
+  tab: choiceParam(["", ...TABS], ""),
   from: timeParam,
   to: timeParam,
   topics: listParam,

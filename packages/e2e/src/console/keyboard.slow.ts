@@ -24,11 +24,13 @@ test("a recording is found, judged by its lines, and an exact part of it is fetc
   await pressAt(page.locator('[role="row"][data-index="0"]'));
   await page.getByRole("heading", { name: "sensors.mcap" }).waitFor();
 
+  await pressAt(page.getByRole("link", { name: "Overview" }));
   await pressAt(page.getByRole("row").filter({ hasText: "/ros2/motion" }).getByRole("link"));
-  await tabTo(page.getByRole("checkbox", { name: "x", exact: true }));
-  await page.keyboard.press("Space");
-  await page.locator(".plot canvas").waitFor();
   await page.getByText("1 gap, the longest of 7.00 s").waitFor();
+  await pressAt(page.getByRole("button", { name: "Fields and message" }));
+  await tabTo(page.getByRole("checkbox", { name: "y", exact: true }));
+  await page.keyboard.press("Space");
+  await page.getByText("(1 of at most 8 drawn)").waitFor();
 
   const opener = page.getByRole("button", { name: "Export…" });
   await page.locator("#page").focus();

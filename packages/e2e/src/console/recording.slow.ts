@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
 import { eventually, makeBag, readMessages } from "@downlink/recordings/testing";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
 import { makeSensorRecording, PICTURE } from "./testing/sensor-recording.ts";
@@ -12,7 +12,7 @@ import { type ConsoleScenario, startConsole } from "./testing/start-console.ts";
 
 const skip = whyNoBrowser();
 
-test("a recording is looked into: what it has, its lines, a picture, a way and a message, and an exact part of it is fetched", {
+test("an imported recording opens on a camera, a plot, a log and a track, which can be changed, enlarged and closed", {
   skip,
   timeout: 240_000,
 }, async (t) => {
@@ -20,6 +20,41 @@ test("a recording is looked into: what it has, its lines, a picture, a way and a
   const { page, complaints } = await scenario.open("/recordings");
   await page.getByRole("link", { name: "sensors.mcap" }).click();
 
+  const camera = viewOf(page, "/ros2/camera");
+  await camera.getByText(`${PICTURE.width} × ${PICTURE.height}`).waitFor();
+  assert.deepEqual(await pixelOf(page), [...PICTURE.color, 255]);
+  await viewOf(page, "/protobuf/speed").locator("canvas").waitFor();
+  await viewOf(page, "/json/log").getByRole("row").filter({ hasText: "waypoint 1 reached" }).waitFor();
+  await viewOf(page, "/json/fix")
+    .getByText(/^21 positions, \d+ m$/)
+    .waitFor();
+  assert.match(page.url(), /\/recordings\/[^?]+$/, "nothing was chosen");
+
+  await camera.getByRole("button", { name: "Next picture" }).click();
+  await page.getByText("2 of 101").waitFor();
+  await page.keyboard.press("f");
+  await viewOf(page, "/json/fix").waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await viewOf(page, "/json/fix").waitFor();
+
+  await viewOf(page, "/json/fix").getByLabel("Topic").selectOption("/ros2/motion");
+  await page.getByText("1 gap, the longest of 7.00 s").waitFor();
+  await camera.getByRole("button", { name: "Close the view" }).click();
+  await camera.waitFor({ state: "detached" });
+  assert.match(page.url(), /topics=\/protobuf\/speed,\/json\/log,\/ros2\/motion$/);
+  await page.getByLabel("Add a view").selectOption("/ros2/camera");
+  await camera.getByText("of 101").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("the overview of a recording leads to a topic, of which other fields are drawn, and an exact part of it is fetched", {
+  skip,
+  timeout: 240_000,
+}, async (t) => {
+  const scenario = await startWithRecordings(t);
+  const { page, complaints } = await scenario.open("/recordings");
+  await page.getByRole("link", { name: "sensors.mcap" }).click();
+  await page.getByRole("link", { name: "Overview" }).click();
   const row = page.getByRole("row").filter({ hasText: "/ros2/motion" });
   await row.waitFor();
   assert.match((await row.textContent()) ?? "", /2,301\s*76\.7 Hz[\s\S]*7 s/);
@@ -27,29 +62,17 @@ test("a recording is looked into: what it has, its lines, a picture, a way and a
   await page.getByText("operator").waitFor();
 
   await row.getByRole("link").click();
-  await page.getByRole("checkbox", { name: "x", exact: true }).check();
-  await page.locator(".plot canvas").waitFor();
-  await page.getByText("1 gap, the longest of 7.00 s").waitFor();
-  assert.match(
-    page.url(),
-    /topics=\/ros2\/motion&lines=\/ros2\/motion@\/x|topics=\/ros2\/motion&lines=\/ros2\/motion%40\/x/,
-  );
+  const view = viewOf(page, "/ros2/motion");
+  await view.getByRole("listitem").filter({ hasText: "y" }).waitFor();
+  await view.getByRole("button", { name: "Fields and message" }).click();
+  await view.getByRole("checkbox", { name: "y", exact: true }).uncheck();
+  await view.locator(".tree").getByText("x", { exact: true }).waitFor();
+  await view.getByRole("button", { name: "Back to the view" }).click();
+  await view.getByRole("img", { name: "1 lines over 20.0 s" }).waitFor();
+  assert.match(page.url(), /topics=\/ros2\/motion&lines=\/ros2\/motion(@|%40)\/x$/);
   await page.getByText("20 s of 30 s").waitFor();
   await page.getByRole("button", { name: "Widen" }).click();
   await page.getByText("30 s of 30 s").waitFor();
-
-  await onlyTopic(page, "/ros2/camera");
-  await page.getByText(`${PICTURE.width} × ${PICTURE.height}`).waitFor();
-  assert.deepEqual(await pixelOf(page), [...PICTURE.color, 255]);
-  await page.getByRole("button", { name: "Next picture" }).click();
-  await page.getByText("2 of 150").waitFor();
-
-  await onlyTopic(page, "/json/fix");
-  await page.getByText(/^30 positions, 3\.\d+ km|^30 positions, \d+ m/).waitFor();
-  assert.equal(await page.locator("svg.track polyline").count(), 1);
-
-  await onlyTopic(page, "/protobuf/speed");
-  await page.locator(".tree").getByText("metres_per_second").waitFor();
   await exportPart(page);
   assert.deepEqual(complaints, []);
 });
@@ -61,10 +84,11 @@ test("messages of a ROS 1 bag are looked into, and keys lead to the neighbours",
   const scenario = await startWithRecordings(t);
   const { page, complaints } = await scenario.open("/recordings");
   await page.getByRole("link", { name: "drive.bag" }).click();
-  await page.getByRole("row").filter({ hasText: "/imu" }).getByRole("link").click();
-  await page.getByRole("checkbox", { name: "linear_acceleration.x" }).check();
-  await page.locator(".plot canvas").waitFor();
-  await page.locator(".tree").getByText("imu_link").waitFor();
+  const imu = viewOf(page, "/imu");
+  await imu.getByText("linear_acceleration.x").waitFor();
+  await imu.locator("canvas").waitFor();
+  await imu.getByRole("button", { name: "Fields and message" }).click();
+  await imu.locator(".tree").getByText("imu_link").waitFor();
   await page.getByRole("heading", { level: 1 }).click();
   await page.getByRole("link", { name: "before" }).waitFor();
   await page.keyboard.press("[");
@@ -73,11 +97,11 @@ test("messages of a ROS 1 bag are looked into, and keys lead to the neighbours",
   await page.keyboard.press("]");
   await page.getByRole("heading", { name: "drive.bag" }).waitFor();
 
-  await page.getByRole("button", { name: "Delete data" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete imported data" });
+  await askToDelete(page);
   await dialog.getByRole("button", { name: "Keep it" }).click();
   await dialog.waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Delete data" }).click();
+  await askToDelete(page);
   await dialog.getByRole("button", { name: /^Delete / }).click();
   await page.getByText("was deleted").waitFor();
   await page.getByRole("link", { name: "drive.bag" }).click();
@@ -96,7 +120,7 @@ test("axe finds nothing on any tab, in both themes, on a desk and on a phone", {
   const [sensors] = (await scenario.recordings()).filter(({ path }) => path === "sensors.mcap");
   for (const theme of ["light", "dark"] as const)
     for (const width of [390, 1280])
-      for (const query of ["", LOOK, "?tab=attachments", "?tab=history"])
+      for (const query of ["?tab=overview", "", FIELDS, "?tab=attachments", "?tab=history"])
         await lookAt(scenario, `/recordings/${sensors!.id}${query}`, { theme, width });
 });
 
@@ -109,10 +133,11 @@ async function lookAt(
   look: { theme: "light" | "dark"; width: number },
 ): Promise<void> {
   const { page, complaints, context, settled } = await open(path, look);
-  const name = `${look.theme}-${look.width}-${/tab=(\w+)/.exec(path)?.[1] ?? "overview"}`;
+  const name = `${look.theme}-${look.width}-${/(?:tab|topics)=(\S+)/.exec(path)?.[1]?.replaceAll("/", ".") ?? "views"}`;
   await page.getByRole("heading", { name: "sensors.mcap" }).waitFor();
   if (name.endsWith("overview")) await page.getByRole("row").nth(3).waitFor();
-  if (name.endsWith("preview")) await page.getByText("1 of 101").waitFor();
+  if (name.endsWith("views")) await page.getByText("1 of 101").waitFor();
+  if (name.endsWith("motion")) await page.getByRole("button", { name: "Fields and message" }).click();
   await settled();
   if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
   assert.deepEqual(await findBarriers(page), [], name);
@@ -121,7 +146,7 @@ async function lookAt(
   await context.close();
 }
 
-const LOOK = "?tab=preview&topics=/ros2/motion,/ros2/camera,/json/fix&lines=/ros2/motion@/x,/ros2/motion@/y";
+const FIELDS = "?topics=/ros2/motion";
 
 async function lookAtExport(page: Page, shot: string | undefined): Promise<void> {
   await page.getByRole("button", { name: "Export…" }).click();
@@ -142,13 +167,13 @@ async function startWithRecordings(t: Parameters<typeof startConsole>[0]): Promi
   return scenario;
 }
 
-async function onlyTopic(page: Page, topic: string): Promise<void> {
-  const picker = page.locator(".topic-picker");
-  await picker.getByRole("checkbox", { name: topic }).check();
-  for (const label of await picker.locator("label").all()) {
-    const box = label.getByRole("checkbox");
-    if (!(await label.textContent())!.includes(topic) && (await box.isChecked())) await box.uncheck();
-  }
+function viewOf(page: Page, topic: string): Locator {
+  return page.getByRole("region", { name: topic, exact: true });
+}
+
+async function askToDelete(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Delete data" }).click();
 }
 
 function pixelOf(page: Page): Promise<number[]> {

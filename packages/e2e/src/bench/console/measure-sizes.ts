@@ -10,13 +10,13 @@ import { type Row, sizeRow, toKilobytes } from "./rows.ts";
 const MOST_FIRST_BYTES = 90_000;
 const MOST_PAGE_BYTES = 25_000;
 const MOST_PREVIEW_BYTES = 60_000;
-const LOOK = "?tab=preview&topics=/ros2/motion,/ros2/camera,/json/fix&lines=/ros2/motion@/x";
+const LOOK = "?topics=/ros2/motion,/ros2/camera,/json/fix,/json/log";
 
 /** Measures how many bytes of scripts and styles each page of the console is sent, as gzip. */
 export async function measureSizes(console: ConsoleUnderTest): Promise<Row[]> {
   const sizeOf = sizes();
   const { projectId, sensorRecordingId } = console;
-  const recording = `/p/${projectId}/recordings/${sensorRecordingId}`;
+  const recording = `/p/${projectId}/recordings/${sensorRecordingId}?tab=overview`;
   const coverage = await findParts(console, `/p/${projectId}/coverage`);
   const first = await sum([...coverage].map(sizeOf));
   const rows = [sizeRow({ what: "first load of Coverage", value: first, most: MOST_FIRST_BYTES })];
@@ -27,7 +27,10 @@ export async function measureSizes(console: ConsoleUnderTest): Promise<Row[]> {
     rows.push(sizeRow({ what: `page ${name}, beyond Coverage`, value: added!, most: MOST_PAGE_BYTES, note }));
   }
   const overview = await findParts(console, recording);
-  const preview = without(await findParts(console, recording + LOOK), new Set([...overview, ...coverage]));
+  const preview = without(
+    await findParts(console, recording.replace("?tab=overview", LOOK)),
+    new Set([...overview, ...coverage]),
+  );
   const note = preview.map((part) => /[^/]+$/.exec(part)![0]).join(", ");
   const value = await sum(preview.map(sizeOf));
   return [
@@ -82,7 +85,7 @@ async function lazyPages({ projectId, cloud }: ConsoleUnderTest): Promise<(reado
   const { name } = await admin.call(api.devices.get, { nameOrId: deviceId(1), projectId });
   const inProject = {
     device: `devices/${name}`,
-    recording: `recordings/${recordingId(1)}`,
+    recording: `recordings/${recordingId(1)}?tab=overview`,
     event: `events/${eventId(1)}`,
     dataset: `datasets/${dataset.id}`,
     episode: `episodes/${idOf("ep", 1)}`,

@@ -17,7 +17,7 @@ interface Sensor {
 export const SILENCE = { fromMs: 5000, toMs: 12_000 };
 export const PICTURE = { width: 64, height: 48, color: [200, 30, 60] } as const;
 
-/** Thirty seconds of a robot that records ROS 2, protobuf and JSON, a camera and a receiver of positions. */
+/** Thirty seconds of a robot that records ROS 2, protobuf and JSON, a camera, a receiver of positions and a log. */
 export async function makeSensorRecording(): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let sizeBytes = 0;
@@ -89,6 +89,14 @@ const sensors: readonly Sensor[] = [
     everyMs: 1000,
     encode: (index) =>
       Buffer.from(JSON.stringify({ latitude: 48.1 + index / 10_000, longitude: 11.5 + index ** 2 / 1e6 })),
+  },
+  {
+    topic: "/json/log",
+    messageEncoding: "json",
+    schema: { name: "foxglove.Log", encoding: "jsonschema", data: Buffer.from('{"type":"object"}') },
+    everyMs: 500,
+    encode: (index) =>
+      Buffer.from(JSON.stringify({ level: 1 + (index % 4), name: "planner", message: `waypoint ${index} reached` })),
   },
 ];
 
