@@ -2,7 +2,7 @@ import { useLayoutEffect } from "preact/hooks";
 import { keep, readKept } from "../browser/kept.ts";
 
 export interface Shortcut {
-  /** `i`, `Shift+T`, or two keys one after the other: `g c`. As `KeyboardEvent.key` names them. */
+  /** `i`, `Shift+T`, or two keys one after the other: `g c`. As `KeyboardEvent.key` names them, but for `Space`. */
   readonly keys: string;
   readonly does: string;
   readonly run: () => void;
@@ -39,10 +39,11 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
 export function listenToKeys(): void {
   addEventListener("keydown", (event) => {
     if (!areKeysOn() || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
+    const key = event.key === " " ? "Space" : event.key;
+    if (takesKey(event.target, key) || document.querySelector("dialog[open]")) return;
     const find = (pressed: string) => activeShortcuts().findLast(({ keys }) => keys === pressed);
-    const found = find(`${first} ${event.key}`) ?? find(event.key);
-    first = event.key.length === 1 ? event.key : "";
+    const found = find(`${first} ${key}`) ?? find(key);
+    first = key.length === 1 ? key : "";
     if (!found) return;
     event.preventDefault();
     first = "";
@@ -50,8 +51,10 @@ export function listenToKeys(): void {
   });
 }
 
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName))
-  );
+/** Fields take every key, but for a slider, which takes those that move it; buttons take the one that presses them. */
+function takesKey(target: EventTarget | null, key: string): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (key === "Space" && target.closest("button, summary")) return true;
+  if (target instanceof HTMLInputElement && target.type === "range") return /^(Arrow|End|Home|Page)/.test(key);
+  return target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName);
 }

@@ -9,7 +9,7 @@ export interface PreviewChoice {
   readonly lines: readonly string[];
 }
 
-interface Span {
+export interface Span {
   readonly startNs: bigint;
   readonly endNs: bigint;
 }
@@ -34,6 +34,13 @@ export function widen({ startNs, endNs }: Span, recording: Span): Span {
 export function move({ startNs, endNs }: Span, recording: Span, times: bigint): Span {
   const length = endNs - startNs;
   const from = most(recording.startNs, least(startNs + times * length, recording.endNs - length));
+  return { startNs: from, endNs: from + length };
+}
+
+/** Moves so that a time is in its middle, as far as it stays within the recording. */
+export function moveTo({ startNs, endNs }: Span, recording: Span, middleNs: bigint): Span {
+  const length = endNs - startNs;
+  const from = most(recording.startNs, least(middleNs - length / 2n, recording.endNs - length));
   return { startNs: from, endNs: from + length };
 }
 

@@ -1,13 +1,14 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
-import { formatBytes } from "../parts/bytes.ts";
 import { ProgressLine } from "../parts/progress-line.tsx";
-import { formatDuration, formatExact } from "../time/format-time.ts";
+import { formatDuration } from "../time/format-time.ts";
 import type { KnownTopic } from "./choose-views.ts";
-import { formatOffset } from "./format-offset.ts";
+import { measureDensity } from "./density.ts";
+import { Film } from "./film.tsx";
 import type { LookProps } from "./look-props.ts";
+import { usePlayer } from "./player.ts";
 import "./preview.css";
-import { clamp, move, type PreviewChoice, widen } from "./preview-window.ts";
+import { clamp, type PreviewChoice, type Span } from "./preview-window.ts";
 import type { OpenedSlice } from "./requests.ts";
 import { type LinkTo, type SliceState, useSlice } from "./use-slice.ts";
 import { Views } from "./views.tsx";
@@ -16,62 +17,59 @@ interface PreviewProps {
   readonly choice: PreviewChoice;
   /** The topics that have messages. */
   readonly known: readonly KnownTopic[];
-  /** The whole recording. */
-  readonly recording: { readonly startNs: bigint; readonly endNs: bigint };
+  /** The whole recording, and how dense its messages are in equal parts of it, from 0 to 1. */
+  readonly recording: Span;
+  readonly density: readonly number[];
   readonly linkTo: LinkTo;
   readonly onChoose: (changed: Partial<PreviewChoice>) => void;
 }
 
 /** Shows up to four topics of a part of a recording at one moment. */
-export function Preview({ choice, known, recording, linkTo, onChoose }: PreviewProps) {
+export function Preview({ choice, known, recording, density, linkTo, onChoose }: PreviewProps) {
   const [again, setAgain] = useState(0);
   const slice = useSlice(choice, linkTo, again);
   const [chosenNs, setMoment] = useState(choice.startNs);
   const momentNs = clamp(chosenNs, choice);
-  const at = { momentNs, recordingNs: recording.startNs, window: choice, onMoment: setMoment };
+  const window = { startNs: choice.startNs, endNs: choice.endNs };
+  const at = { momentNs, recordingNs: recording.startNs, window, onMoment: setMoment };
+  const player = usePlayer({ ...window, momentNs, onMoment: setMoment });
+  const { problem, opened, isLoading, bytes } = slice;
   return (
     <section class="preview stack" aria-label="Views">
-      <ProgressLine isOn={slice.isLoading} />
-      {slice.problem && (
+      <ProgressLine isOn={isLoading} />
+      {problem && (
         <div class="failure row" role="alert">
-          <p>{slice.problem}</p>
+          <p>{problem}</p>
           <Button text="Try again" class="small" onClick={() => setAgain(again + 1)} />
         </div>
       )}
+      {opened && <Cut opened={opened} />}
       <Views {...{ choice, known, onChoose, lookOf: lookIn(slice, at) }} />
-      <WindowBar {...{ choice, recording, slice, onChoose }} />
-      <Cursor {...at} />
+      <Film
+        {...{ recording, window, momentNs, player, onMoment: setMoment, onWindow: onChoose }}
+        density={useDensity(opened, window)}
+        wholeDensity={density}
+        readingBytes={isLoading ? bytes : undefined}
+      />
     </section>
   );
 }
 
-interface BarProps extends Omit<PreviewProps, "known" | "linkTo"> {
-  readonly slice: SliceState;
+const COLUMNS = 240;
+
+function useDensity(opened: OpenedSlice | undefined, { startNs, endNs }: Span): readonly number[] {
+  return useMemo(() => {
+    if (!opened) return [];
+    const span = { startNs: Number(startNs - opened.originNs), endNs: Number(endNs - opened.originNs) };
+    return measureDensity(
+      opened.topics.map(({ timesNs }) => timesNs),
+      span,
+      COLUMNS,
+    );
+  }, [opened, startNs, endNs]);
 }
 
-/** Says which part is shown, and why not more. */
-function WindowBar({ choice, recording, slice: { opened, isLoading, bytes }, onChoose }: BarProps) {
-  const whole = recording.endNs - recording.startNs;
-  const length = choice.endNs - choice.startNs;
-  const isWhole = length >= whole;
-  return (
-    <div class="row window-bar">
-      <Button text="◀" class="small" aria-label="Earlier" onClick={() => onChoose(move(choice, recording, -1n))} />
-      <Button text="▶" class="small" aria-label="Later" onClick={() => onChoose(move(choice, recording, 1n))} />
-      <p role="status">
-        {formatDuration(length)} of {formatDuration(whole)}
-        <span class="muted">
-          {" "}
-          · from +{formatDuration(choice.startNs - recording.startNs)} · {isLoading ? "reading " : ""}
-          {formatBytes(bytes)}
-        </span>
-      </p>
-      {!isWhole && <Button text="Widen" class="small" onClick={() => onChoose(widen(choice, recording))} />}
-      {opened && <Cut opened={opened} />}
-    </div>
-  );
-}
-
+/** Says why there is less to see than was chosen. */
 function Cut({ opened: { end, endNs, topics } }: { opened: OpenedSlice }) {
   if (end === "limit")
     return (
@@ -105,31 +103,6 @@ interface Moment {
   readonly momentNs: bigint;
   /** When the recording begins. */
   readonly recordingNs: bigint;
-  readonly window: Pick<PreviewChoice, "startNs" | "endNs">;
+  readonly window: Span;
   readonly onMoment: (momentNs: bigint) => void;
-}
-
-const STEPS = 1000;
-
-/** Chooses the moment that the views show. */
-function Cursor({ momentNs, recordingNs, window: { startNs, endNs }, onMoment }: Moment) {
-  const [lengthNs, cursorNs] = [Number(endNs - startNs), Number(momentNs - startNs)];
-  const text = formatOffset(Number(momentNs - recordingNs) / 1e9, 1);
-  return (
-    <div class="row cursor">
-      <input
-        type="range"
-        aria-label="Moment"
-        aria-valuetext={text}
-        min={0}
-        max={Math.max(lengthNs, 1)}
-        step={Math.max(1, Math.floor(lengthNs / STEPS))}
-        value={cursorNs}
-        onInput={({ currentTarget }) => onMoment(startNs + BigInt(Math.round(Number(currentTarget.value))))}
-      />
-      <output class="mono nowrap" title={formatExact(momentNs)}>
-        +{text}
-      </output>
-    </div>
-  );
 }

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { LookProps } from "./look-props.ts";
 import type { TreeNode } from "./message-tree.ts";
 import { timeToShow } from "./place-at.ts";
@@ -8,12 +8,14 @@ import { useAnswer } from "./use-answer.ts";
 export function Tree({ session, topic, cursorNs }: LookProps) {
   const request = { topic: topic.topic, timeNs: timeToShow(topic, cursorNs) };
   const { answer, problem } = useAnswer(session, "message", request);
+  // It is not drawn again while the moment moves.
+  const parts = useMemo(() => answer && <Parts node={answer.tree} depth={0} />, [answer]);
   if (problem) return <p class="view-note">{problem}</p>;
   if (!answer) return null;
   return (
     <div class="tree">
       <p class="muted">+{(answer.timeNs / 1e9).toFixed(6)} s</p>
-      <Parts node={answer.tree} depth={0} />
+      {parts}
     </div>
   );
 }

@@ -37,13 +37,16 @@ export function Views({ choice, known, lookOf, onChoose }: ViewsProps) {
       onClose: topics.length > 1 ? () => onChoose({ topics: topics.filter((one) => one !== name) }) : undefined,
     };
   };
+  const hasPlace = large === undefined && topics.length < MOST_VIEWS && others.length > 0;
+  const place = hasPlace && <AddView others={others} onAdd={(topic) => onChoose({ topics: [...topics, topic] })} />;
   return (
-    <div class="views">
-      {topics.map((name, place) => (large === undefined || large === name) && <View key={place} {...propsOf(name)} />)}
-      {large === undefined && topics.length < MOST_VIEWS && others.length > 0 && (
-        <AddView others={others} onAdd={(topic) => onChoose({ topics: [...topics, topic] })} />
-      )}
-    </div>
+    <>
+      <div class="views">
+        {topics.map((name, at) => (large === undefined || large === name) && <View key={at} {...propsOf(name)} />)}
+        {topics.length === MOST_VIEWS - 1 && place}
+      </div>
+      {topics.length < MOST_VIEWS - 1 && place}
+    </>
   );
 }
 

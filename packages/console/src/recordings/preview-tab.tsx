@@ -9,6 +9,7 @@ import { firstWindow, type PreviewChoice } from "../preview/preview-window.ts";
 import type { PreviewWindow } from "../preview/use-slice.ts";
 import { resolveRange } from "../time/range.ts";
 import type { UrlParams } from "../url/use-params.ts";
+import { readActivity } from "./activity.ts";
 import type { recordingParams } from "./recording-params.ts";
 
 interface PreviewProps {
@@ -44,7 +45,7 @@ export function PreviewTab({ recording, params }: PreviewProps) {
   return (
     <>
       {link.failure && <Failed failure={link.failure} />}
-      <Preview {...{ choice, known, linkTo, onChoose, recording: whole }} />
+      <Preview {...{ choice, known, linkTo, onChoose, recording: whole, density: densityOf(choice, known) }} />
     </>
   );
 }
@@ -52,6 +53,15 @@ export function PreviewTab({ recording, params }: PreviewProps) {
 /** A topic whose schema changed stands in the list once for each. */
 function isShowable({ topic, messageCount }: RecordingTopic, place: number, all: readonly RecordingTopic[]): boolean {
   return messageCount > 0 && all.findIndex((one) => one.topic === topic && one.messageCount > 0) === place;
+}
+
+const COLUMNS = 256;
+
+/** Returns how busy the busiest of the chosen topics is in each part of the recording's time. */
+function densityOf({ topics }: PreviewChoice, known: readonly RecordingTopic[]): number[] {
+  const chosen = known.filter(({ topic, activity }) => topics.includes(topic) && activity !== null);
+  const columns = chosen.map(({ activity }) => readActivity(activity!, COLUMNS));
+  return Array.from({ length: COLUMNS }, (_, at) => Math.max(0, ...columns.map((ofTopic) => ofTopic[at]!)));
 }
 
 function choiceOf(

@@ -47,6 +47,45 @@ test("an imported recording opens on a camera, a plot, a log and a track, which 
   assert.deepEqual(complaints, []);
 });
 
+test("a recording plays, and its moment is moved by a line of the log, by the keyboard and to another part", {
+  skip,
+  timeout: 240_000,
+}, async (t) => {
+  const scenario = await startWithRecordings(t);
+  const { page, complaints } = await scenario.open("/recordings");
+  await page.getByRole("link", { name: "sensors.mcap" }).click();
+  const log = viewOf(page, "/json/log");
+  const moment = page.locator(".film-moment");
+  await log.getByText("waypoint 2 reached").waitFor();
+  await moment.getByText("+0:00.0").waitFor();
+
+  await page.getByLabel("Speed", { exact: true }).selectOption("0.5");
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("Space");
+  await moment.filter({ hasNotText: "+0:00" }).waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await log.locator("tr[aria-current]").filter({ hasNotText: "waypoint 1 " }).waitFor();
+  await viewOf(page, "/ros2/camera").locator("figcaption").filter({ hasNotText: "1 of 101" }).waitFor();
+
+  await log.getByRole("searchbox").fill("waypoint 2 ");
+  await log.getByRole("row").getByRole("button").click();
+  await moment.getByText("+0:01.0").waitFor();
+  await viewOf(page, "/ros2/camera").getByText("6 of 101").waitFor();
+  const slider = page.getByRole("slider", { name: "Moment" });
+  await slider.press("End");
+  await moment.getByText("+0:20.0").waitFor();
+  await slider.press("Space");
+  await page.getByRole("button", { name: "Pause" }).waitFor();
+  await slider.press("Space");
+  await page.getByRole("button", { name: "Play" }).waitFor();
+  await page.getByRole("slider", { name: "Part of the recording" }).press("End");
+  await page.waitForURL(/from=2025-10-09T08:53:29.99Z&to=2025-10-09T08:53:49.99Z/);
+  await viewOf(page, "/json/fix")
+    .getByText(/^20 positions/)
+    .waitFor();
+  assert.deepEqual(complaints, []);
+});
+
 test("the overview of a recording leads to a topic, of which other fields are drawn, and an exact part of it is fetched", {
   skip,
   timeout: 240_000,
@@ -73,6 +112,7 @@ test("the overview of a recording leads to a topic, of which other fields are dr
   await page.getByText("20 s of 30 s").waitFor();
   await page.getByRole("button", { name: "Widen" }).click();
   await page.getByText("30 s of 30 s").waitFor();
+  await view.getByRole("img", { name: "1 lines over 30.0 s" }).waitFor();
   await exportPart(page);
   assert.deepEqual(complaints, []);
 });
