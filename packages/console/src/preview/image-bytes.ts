@@ -25,7 +25,8 @@ export function findImage(message: Value): EncodedImage {
   return image;
 }
 
-function bytesOf(data: Value | undefined): Uint8Array {
+/** Returns the bytes of a field, which are a list or a text in JSON. */
+export function bytesOf(data: Value | undefined): Uint8Array {
   if (typeof data === "string") return readBase64(data);
   if (data instanceof Uint8Array) return data;
   if (isNumberArray(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);

@@ -12,10 +12,12 @@ export function ImageLook({ session, topic: opened, cursorNs, onCursor }: LookPr
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     if (!answer || !canvas.current) return;
-    const { bitmap } = answer;
-    canvas.current.width = bitmap.width;
-    canvas.current.height = bitmap.height;
+    const { bitmap, width, height } = answer;
+    canvas.current.width = width;
+    canvas.current.height = height;
     canvas.current.getContext("2d")!.drawImage(bitmap, 0, 0);
+    // It would take its memory until the garbage is collected, and a camera sends many.
+    bitmap.close();
   }, [answer]);
   return (
     <figure class="image-look">
@@ -24,12 +26,17 @@ export function ImageLook({ session, topic: opened, cursorNs, onCursor }: LookPr
       ) : (
         <canvas ref={canvas} class="image" role="img" aria-label={`Picture of ${topic}`} />
       )}
+      {answer?.problem && (
+        <p class="image-problem">
+          The picture of this moment cannot be shown, so that the next one is: {answer.problem}
+        </p>
+      )}
       <figcaption class="row over-image">
         <Step text="◀" name="Picture before" toNs={timesNs[at - 1]} onCursor={onCursor} />
         <Step text="▶" name="Next picture" toNs={timesNs[at + 1]} onCursor={onCursor} />
         <span>
           {at + 1} of {timesNs.length}
-          {answer && ` · ${answer.bitmap.width} × ${answer.bitmap.height}`}
+          {answer && ` · ${answer.width} × ${answer.height}`}
         </span>
       </figcaption>
     </figure>

@@ -15,4 +15,8 @@ export const previewLimits = {
   silenceMs: 10_000,
   memoryBytes: 256 * 1024 * 1024,
   imagePixels: 64_000_000,
+  /** Pixels of a picture that comes as it is: the page holds it more than once. */
+  rawPixels: 16_000_000,
+  /** Pictures that are tried where that of the moment cannot be shown. */
+  pictureTries: 30,
 } as const;

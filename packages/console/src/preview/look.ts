@@ -1,8 +1,8 @@
 import { makeDecode } from "./decoders/decode.ts";
 import { type Decode, DecodeError, type Value } from "./decoders/value.ts";
 import { formatPath, listFields, parsePath, readField } from "./fields.ts";
+import { type Attempt, readPicture } from "./find-picture.ts";
 import { findGaps } from "./gaps.ts";
-import { type EncodedImage, findImage } from "./image-bytes.ts";
 import { previewLimits } from "./limits.ts";
 import { type Fix, makeTrack, readFix, type Track } from "./make-track.ts";
 import { type TreeNode, toTree } from "./message-tree.ts";
@@ -22,7 +22,8 @@ export interface Look {
   fields(request: PreviewRequests["fields"]): PreviewAnswers["fields"];
   plot(request: PreviewRequests["plot"]): Plot;
   message(request: PreviewRequests["message"]): { timeNs: number; tree: TreeNode };
-  image(request: PreviewRequests["image"]): { timeNs: number; image: EncodedImage };
+  /** The picture of the moment, and those that may be shown where that cannot be. */
+  pictures(request: PreviewRequests["image"]): Attempt[];
   track(request: PreviewRequests["track"]): Track;
   log(request: PreviewRequests["log"]): LogLines;
 }
@@ -30,30 +31,25 @@ export interface Look {
 /** Answers questions about the messages of a slice. `onStep` is called between messages, to show that it goes on. */
 export function lookInto(slice: Slice, onStep: () => void = () => undefined): Look {
   const decode = decodeOnce();
-  const at = (topic: string, timeNs: number) => {
+  const from = (topic: string, timeNs: number) => {
     const messages = messagesOf(slice, topic);
-    const message =
-      messages[
-        Math.max(
-          0,
-          placeAt(messages, timeNs, (one) => one.timeNs),
-        )
-      ];
-    if (!message) throw new DecodeError(`There is no message of ${topic} in this part.`);
-    return message;
+    if (messages.length === 0) throw new DecodeError(`There is no message of ${topic} in this part.`);
+    const place = Math.max(
+      0,
+      placeAt(messages, timeNs, (one) => one.timeNs),
+    );
+    return messages.slice(place, place + previewLimits.pictureTries);
   };
   return {
     opened: describe(slice),
     fields: ({ topic }) => fieldsOf(messagesOf(slice, topic), decode),
     plot: (request) => plot(slice, request, { decode, onStep }),
     message: ({ topic, timeNs }) => {
-      const message = at(topic, timeNs);
-      return { timeNs: message.timeNs, tree: toTree(decode(message)) };
+      const [message] = from(topic, timeNs);
+      return { timeNs: message!.timeNs, tree: toTree(decode(message!)) };
     },
-    image: ({ topic, timeNs }) => {
-      const message = at(topic, timeNs);
-      return { timeNs: message.timeNs, image: findImage(decode(message)) };
-    },
+    pictures: ({ topic, timeNs }) =>
+      from(topic, timeNs).map((message) => ({ timeNs: message.timeNs, read: () => readPicture(decode(message)) })),
     track: ({ topic }) => trackOf(messagesOf(slice, topic), { decode, onStep }),
     log: ({ topic }) => logOf(messagesOf(slice, topic), { decode, onStep }),
   };

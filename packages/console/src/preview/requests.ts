@@ -1,3 +1,4 @@
+import type { FoundPicture } from "./find-picture.ts";
 import type { Gap } from "./gaps.ts";
 import type { Track } from "./make-track.ts";
 import type { TreeNode } from "./message-tree.ts";
@@ -26,7 +27,7 @@ export interface PreviewAnswers {
   readonly fields: { readonly fields: readonly string[]; readonly usual: readonly string[] };
   readonly plot: Plot;
   readonly message: { readonly timeNs: number; readonly tree: TreeNode };
-  readonly image: { readonly timeNs: number; readonly bitmap: ImageBitmap };
+  readonly image: FoundPicture<ImageBitmap>;
   readonly track: { readonly track: Track };
   readonly log: LogLines;
 }

@@ -3,6 +3,8 @@ export type TopicKind = "image" | "track" | "log" | "numbers" | "tree";
 
 const kinds: Readonly<Record<string, TopicKind>> = {
   CompressedImage: "image",
+  Image: "image",
+  RawImage: "image",
   NavSatFix: "track",
   LocationFix: "track",
   Log: "log",

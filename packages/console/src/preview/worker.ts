@@ -1,4 +1,5 @@
 import { DecodeError } from "./decoders/value.ts";
+import { findPicture, type Picture } from "./find-picture.ts";
 import { previewLimits } from "./limits.ts";
 import { type Look, lookInto } from "./look.ts";
 import { readSlice } from "./read-slice.ts";
@@ -60,14 +61,20 @@ async function answerTo(
     case "log":
       return { value: opened.log(ask.request) };
     case "image": {
-      const { timeNs, image } = opened.image(ask.request);
-      const blob = new Blob([new Uint8Array(image.bytes)], { type: image.mediaType });
-      const bitmap = await createImageBitmap(blob).catch((cause: unknown) => {
-        throw new DecodeError("The browser cannot read the picture.", { cause });
-      });
-      return { value: { timeNs, bitmap }, transfer: [bitmap] };
+      const value = await findPicture(opened.pictures(ask.request), toBitmap);
+      return { value, transfer: [value.bitmap] };
     }
   }
+}
+
+async function toBitmap(picture: Picture): Promise<ImageBitmap> {
+  const source =
+    "rgba" in picture
+      ? new ImageData(picture.rgba, picture.width, picture.height)
+      : new Blob([new Uint8Array(picture.bytes)], { type: picture.mediaType });
+  return createImageBitmap(source).catch((cause: unknown) => {
+    throw new DecodeError("The browser cannot read the picture.", { cause });
+  });
 }
 
 function problemOf(error: unknown): string {

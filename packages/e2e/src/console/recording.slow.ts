@@ -7,7 +7,7 @@ import { eventually, makeBag, readMessages } from "@downlink/recordings/testing"
 import type { Locator, Page } from "playwright-core";
 import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
-import { makeSensorRecording, PICTURE } from "./testing/sensor-recording.ts";
+import { makeSensorRecording, PICTURE, RAW } from "./testing/sensor-recording.ts";
 import { type ConsoleScenario, startConsole } from "./testing/start-console.ts";
 
 const skip = whyNoBrowser();
@@ -22,7 +22,7 @@ test("an imported recording opens on a camera, a plot, a log and a track, which 
 
   const camera = viewOf(page, "/ros2/camera");
   await camera.getByText(`${PICTURE.width} × ${PICTURE.height}`).waitFor();
-  assert.deepEqual(await pixelOf(page), [...PICTURE.color, 255]);
+  assert.deepEqual(await pixelOf(page, "/ros2/camera"), [...PICTURE.color, 255]);
   await viewOf(page, "/protobuf/speed").locator("canvas").waitFor();
   await viewOf(page, "/json/log").getByRole("row").filter({ hasText: "waypoint 1 reached" }).waitFor();
   await viewOf(page, "/json/fix")
@@ -39,9 +39,12 @@ test("an imported recording opens on a camera, a plot, a log and a track, which 
 
   await viewOf(page, "/json/fix").getByLabel("Topic").selectOption("/ros2/motion");
   await page.getByText("1 gap, the longest of 7.00 s").waitFor();
+  await viewOf(page, "/json/log").getByLabel("Topic").selectOption("/json/raw");
+  await viewOf(page, "/json/raw").getByText(`${RAW.width} × ${RAW.height}`).waitFor();
+  assert.deepEqual(await pixelOf(page, "/json/raw"), [RAW.grey, RAW.grey, RAW.grey, 255]);
   await camera.getByRole("button", { name: "Close the view" }).click();
   await camera.waitFor({ state: "detached" });
-  assert.match(page.url(), /topics=\/protobuf\/speed,\/json\/log,\/ros2\/motion$/);
+  assert.match(page.url(), /topics=\/protobuf\/speed,\/json\/raw,\/ros2\/motion$/);
   await page.getByLabel("Add a view").selectOption("/ros2/camera");
   await camera.getByText("of 101").waitFor();
   assert.deepEqual(complaints, []);
@@ -216,13 +219,15 @@ async function askToDelete(page: Page): Promise<void> {
   await page.getByRole("menuitem", { name: "Delete data" }).click();
 }
 
-function pixelOf(page: Page): Promise<number[]> {
-  return page.locator("canvas.image").evaluate((canvas: never) => {
-    const context = (
-      canvas as { getContext(kind: "2d"): { getImageData(...at: number[]): { data: Iterable<number> } } }
-    ).getContext("2d");
-    return [...context.getImageData(1, 1, 1, 1).data];
-  });
+function pixelOf(page: Page, topic: string): Promise<number[]> {
+  return viewOf(page, topic)
+    .locator("canvas.image")
+    .evaluate((canvas: never) => {
+      const context = (
+        canvas as { getContext(kind: "2d"): { getImageData(...at: number[]): { data: Iterable<number> } } }
+      ).getContext("2d");
+      return [...context.getImageData(1, 1, 1, 1).data];
+    });
 }
 
 async function exportPart(page: Page): Promise<void> {

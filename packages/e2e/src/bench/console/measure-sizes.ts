@@ -9,7 +9,8 @@ import { type Row, sizeRow, toKilobytes } from "./rows.ts";
 
 const MOST_FIRST_BYTES = 90_000;
 const MOST_PAGE_BYTES = 25_000;
-const MOST_PREVIEW_BYTES = 60_000;
+/** Four decoders of messages, and plots, tracks, logs and pictures with the film that plays them. */
+const MOST_PREVIEW_BYTES = 70_000;
 const LOOK = "?topics=/ros2/motion,/ros2/camera,/json/fix,/json/log";
 
 /** Measures how many bytes of scripts and styles each page of the console is sent, as gzip. */

@@ -17,6 +17,8 @@ interface Sensor {
 export const SILENCE = { fromMs: 5000, toMs: 12_000 };
 export const PICTURE = { width: 64, height: 48, color: [200, 30, 60] } as const;
 
+export const RAW = { width: 30, height: 20, encoding: "mono8", step: 32, grey: 77 } as const;
+
 /** Thirty seconds of a robot that records ROS 2, protobuf and JSON, a camera, a receiver of positions and a log. */
 export async function makeSensorRecording(): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -89,6 +91,14 @@ const sensors: readonly Sensor[] = [
     everyMs: 1000,
     encode: (index) =>
       Buffer.from(JSON.stringify({ latitude: 48.1 + index / 10_000, longitude: 11.5 + index ** 2 / 1e6 })),
+  },
+  {
+    topic: "/json/raw",
+    messageEncoding: "json",
+    schema: { name: "foxglove.RawImage", encoding: "jsonschema", data: Buffer.from('{"type":"object"}') },
+    everyMs: 1000,
+    encode: () =>
+      Buffer.from(JSON.stringify({ ...RAW, data: Buffer.alloc(RAW.height * RAW.step, RAW.grey).toString("base64") })),
   },
   {
     topic: "/json/log",
