@@ -10,7 +10,9 @@ test("a recording opens on a camera, a plot, a log and a track, in whichever ord
     topic("/points", "sensor_msgs/msg/PointCloud2"),
     topic("/fix", "sensor_msgs/msg/NavSatFix"),
     topic("/rosout", "rcl_interfaces/msg/Log"),
+    topic("/battery/text", "std_msgs/msg/String"),
     topic("/gain", "a/msg/Gain"),
+    topic("/camera/raw", "sensor_msgs/msg/Image"),
     topic("/imu", "sensor_msgs/msg/Imu"),
     topic("/camera", "sensor_msgs/msg/CompressedImage"),
   ];

@@ -14,7 +14,7 @@ export interface KnownTopic {
 export const MOST_VIEWS = 4;
 
 const WANTED: readonly TopicKind[] = ["image", "numbers", "log", "track"];
-const FILLING: readonly TopicKind[] = ["image", "numbers", "track", "log", "tree"];
+const FILLING: readonly TopicKind[] = ["image", "numbers", "track", "log", "states", "tree"];
 
 /** Chooses the topics that a recording shows at first: a camera, a plot, a log and a track, and else more of what there is. */
 export function chooseViews(known: readonly KnownTopic[]): string[] {
@@ -25,7 +25,8 @@ export function chooseViews(known: readonly KnownTopic[]): string[] {
   return [...firsts, ...others].slice(0, MOST_VIEWS).map(({ topic }) => topic);
 }
 
-/** Numbers of which it is known that one wants to see them come before other ones. */
+/** Numbers of which it is known that one wants to see them come first, and of pictures those that take few bytes. */
 function rankOf({ schemaName }: KnownTopic): number {
-  return 2 * FILLING.indexOf(kindOf(schemaName)) + (hasUsualFields(schemaName) ? 0 : 1);
+  const isFirst = hasUsualFields(schemaName) || /Compressed/.test(schemaName);
+  return 2 * FILLING.indexOf(kindOf(schemaName)) + (isFirst ? 0 : 1);
 }

@@ -9,6 +9,9 @@ export const previewLimits = {
   series: 8,
   /** Lines of one log. */
   logRows: 20_000,
+  /** Names that report their state, and changes of each. */
+  stateLanes: 200,
+  stateRuns: 2000,
   /** Fields that are offered for one topic. */
   fields: 500,
   /** A worker from which nothing is heard is ended. */

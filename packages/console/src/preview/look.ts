@@ -1,3 +1,4 @@
+import { collectStates } from "./collect-states.ts";
 import { makeDecode } from "./decoders/decode.ts";
 import { type Decode, DecodeError, type Value } from "./decoders/value.ts";
 import { formatPath, listFields, parsePath, readField } from "./fields.ts";
@@ -9,7 +10,7 @@ import { type TreeNode, toTree } from "./message-tree.ts";
 import { placeAt } from "./place-at.ts";
 import { type LogRow, readLog } from "./read-log.ts";
 import type { Slice, SliceMessage } from "./read-slice.ts";
-import type { Line, LogLines, OpenedSlice, Plot, PreviewAnswers, PreviewRequests, Unread } from "./requests.ts";
+import type { Line, LogLines, OpenedSlice, Plot, PreviewAnswers, PreviewRequests, States, Unread } from "./requests.ts";
 import { columnTimes, type Sample, toPoints } from "./series.ts";
 import { kindOf } from "./topic-kind.ts";
 import { chooseFields } from "./usual-fields.ts";
@@ -26,6 +27,7 @@ export interface Look {
   pictures(request: PreviewRequests["image"]): Attempt[];
   track(request: PreviewRequests["track"]): Track;
   log(request: PreviewRequests["log"]): LogLines;
+  states(request: PreviewRequests["states"]): States;
 }
 
 /** Answers questions about the messages of a slice. `onStep` is called between messages, to show that it goes on. */
@@ -52,6 +54,7 @@ export function lookInto(slice: Slice, onStep: () => void = () => undefined): Lo
       from(topic, timeNs).map((message) => ({ timeNs: message.timeNs, read: () => readPicture(decode(message)) })),
     track: ({ topic }) => trackOf(messagesOf(slice, topic), { decode, onStep }),
     log: ({ topic }) => logOf(messagesOf(slice, topic), { decode, onStep }),
+    states: ({ topic }) => statesOf(messagesOf(slice, topic), { decode, onStep }),
   };
 }
 
@@ -195,4 +198,15 @@ function logOf(messages: readonly SliceMessage[], { decode, onStep }: Reading): 
     if (value !== undefined) rows.push(readLog(value, message.timeNs));
   }
   return { rows, leftOut: Math.max(0, messages.length - previewLimits.logRows), ...unread };
+}
+
+function statesOf(messages: readonly SliceMessage[], { decode, onStep }: Reading): States {
+  const states = collectStates();
+  const unread: Mutable<Unread> = { unreadable: 0 };
+  for (const message of messages) {
+    onStep();
+    const value = tryToDecode(message, decode, unread);
+    if (value !== undefined) states.add(value, message.timeNs);
+  }
+  return { ...states.finish(), ...unread };
 }

@@ -7,7 +7,7 @@ import { describePath, parsePath } from "./fields.ts";
 import type { LookProps, Span } from "./look-props.ts";
 import { plotOptions, toSeconds } from "./plot-options.ts";
 import type { Plot as Drawn } from "./requests.ts";
-import { Tree } from "./tree.tsx";
+import { StatesLook } from "./states.tsx";
 import { useAnswer } from "./use-answer.ts";
 import { useSize } from "./use-size.ts";
 
@@ -16,14 +16,14 @@ interface PlotProps extends LookProps {
   readonly fields: readonly string[];
 }
 
-/** Draws the numbers of a topic as lines; a topic without numbers shows its messages. */
+/** Draws the numbers of a topic as lines; a topic without numbers shows its states. */
 export function PlotLook(props: PlotProps) {
   const { session, topic } = props;
   const { answer, problem } = useAnswer(session, "fields", { topic: topic.topic });
   if (problem) return <p class="view-note">{problem}</p>;
   const fields = props.fields.length > 0 ? props.fields : answer?.usual;
   if (!fields) return null;
-  return fields.length === 0 ? <Tree {...props} /> : <Plot {...props} fields={fields} />;
+  return fields.length === 0 ? <StatesLook {...props} /> : <Plot {...props} fields={fields} />;
 }
 
 /** Lines over time. Dragging shows a part of it, a double click shows all again, a click moves the moment that is looked at. */

@@ -1,3 +1,4 @@
+import type { StateLane } from "./collect-states.ts";
 import type { FoundPicture } from "./find-picture.ts";
 import type { Gap } from "./gaps.ts";
 import type { Track } from "./make-track.ts";
@@ -20,6 +21,7 @@ export interface PreviewRequests {
   readonly image: { readonly topic: string; readonly timeNs: number };
   readonly track: { readonly topic: string };
   readonly log: { readonly topic: string };
+  readonly states: { readonly topic: string };
 }
 
 export interface PreviewAnswers {
@@ -30,6 +32,7 @@ export interface PreviewAnswers {
   readonly image: FoundPicture<ImageBitmap>;
   readonly track: { readonly track: Track };
   readonly log: LogLines;
+  readonly states: States;
 }
 
 export type RequestKind = keyof PreviewRequests;
@@ -49,6 +52,12 @@ export interface Unread {
 export interface LogLines extends Unread {
   readonly rows: readonly LogRow[];
   /** Messages after these rows, which are not shown. */
+  readonly leftOut: number;
+}
+
+export interface States extends Unread {
+  readonly lanes: readonly StateLane[];
+  /** Changes that are not shown. */
   readonly leftOut: number;
 }
 

@@ -1,5 +1,5 @@
 /** How a topic is looked at. `numbers` is any topic of which no other kind is known: it may turn out to have no numbers. */
-export type TopicKind = "image" | "track" | "log" | "numbers" | "tree";
+export type TopicKind = "image" | "track" | "log" | "states" | "numbers" | "tree";
 
 const kinds: Readonly<Record<string, TopicKind>> = {
   CompressedImage: "image",
@@ -8,6 +8,9 @@ const kinds: Readonly<Record<string, TopicKind>> = {
   NavSatFix: "track",
   LocationFix: "track",
   Log: "log",
+  DiagnosticArray: "states",
+  Bool: "states",
+  String: "states",
   // Their numbers are geometry and tables, of which no single one says much.
   CameraCalibration: "tree",
   CameraInfo: "tree",
@@ -24,7 +27,7 @@ const kinds: Readonly<Record<string, TopicKind>> = {
   tfMessage: "tree",
 };
 const packages =
-  /^(sensor_msgs|foxglove|foxglove_msgs|rosgraph_msgs|rcl_interfaces|nav_msgs|tf|tf2_msgs|visualization_msgs)\//;
+  /^(sensor_msgs|foxglove|foxglove_msgs|rosgraph_msgs|rcl_interfaces|nav_msgs|tf|tf2_msgs|visualization_msgs|diagnostic_msgs|std_msgs)\//;
 
 export function kindOf(schemaName: string): TopicKind {
   const name = plainName(schemaName);

@@ -8,6 +8,7 @@ import { LineChoice } from "./line-choice.tsx";
 import { LogLook } from "./log.tsx";
 import type { LookProps } from "./look-props.ts";
 import { PlotLook } from "./plot.tsx";
+import { StatesLook } from "./states.tsx";
 import { kindOf } from "./topic-kind.ts";
 import { TrackLook } from "./track.tsx";
 import { Tree } from "./tree.tsx";
@@ -119,6 +120,8 @@ function Look({ look, fields }: OpenProps) {
       return <TrackLook {...look} />;
     case "log":
       return <LogLook {...look} />;
+    case "states":
+      return <StatesLook {...look} />;
     case "numbers":
       return <PlotLook {...look} fields={fields} />;
     case "tree":

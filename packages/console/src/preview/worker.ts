@@ -60,6 +60,8 @@ async function answerTo(
       return { value: { track: opened.track(ask.request) } };
     case "log":
       return { value: opened.log(ask.request) };
+    case "states":
+      return { value: opened.states(ask.request) };
     case "image": {
       const value = await findPicture(opened.pictures(ask.request), toBitmap);
       return { value, transfer: [value.bitmap] };

@@ -180,7 +180,10 @@ async function lookAt(
   await page.getByRole("heading", { name: "sensors.mcap" }).waitFor();
   if (name.endsWith("overview")) await page.getByRole("row").nth(3).waitFor();
   if (name.endsWith("views")) await page.getByText("1 of 101").waitFor();
-  if (name.endsWith("motion")) await page.getByRole("button", { name: "Fields and message" }).click();
+  if (name.endsWith("motion")) {
+    await page.getByRole("row").filter({ hasText: "0 rounds" }).waitFor();
+    await viewOf(page, "/ros2/motion").getByRole("button", { name: "Fields and message" }).click();
+  }
   await settled();
   if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
   assert.deepEqual(await findBarriers(page), [], name);
@@ -189,7 +192,7 @@ async function lookAt(
   await context.close();
 }
 
-const FIELDS = "?topics=/ros2/motion";
+const FIELDS = "?topics=/json/diagnostics,/ros2/motion";
 
 async function lookAtExport(page: Page, shot: string | undefined): Promise<void> {
   await page.getByRole("button", { name: "Export…" }).click();

@@ -101,6 +101,14 @@ const sensors: readonly Sensor[] = [
       Buffer.from(JSON.stringify({ ...RAW, data: Buffer.alloc(RAW.height * RAW.step, RAW.grey).toString("base64") })),
   },
   {
+    topic: "/json/diagnostics",
+    messageEncoding: "json",
+    schema: { name: "diagnostic_msgs/DiagnosticArray", encoding: "jsonschema", data: Buffer.from('{"type":"object"}') },
+    everyMs: 1000,
+    encode: (index) =>
+      Buffer.from(JSON.stringify({ status: [{ name: "motor", level: index % 4, message: `${index} rounds` }] })),
+  },
+  {
     topic: "/json/log",
     messageEncoding: "json",
     schema: { name: "foxglove.Log", encoding: "jsonschema", data: Buffer.from('{"type":"object"}') },
