@@ -5,7 +5,7 @@ import { ViewsMenu } from "../views/views-menu.tsx";
 import { Attention } from "./attention.tsx";
 import { DeviceFilter } from "./device-filter.tsx";
 import { Legend } from "./legend.tsx";
-import { type coverageParams, rangeOf } from "./params.ts";
+import { type coverageParams, rangeOf, toDeviceFilter } from "./params.ts";
 import { shownParts } from "./shown.ts";
 
 interface ToolbarProps {
@@ -24,7 +24,7 @@ export function Toolbar({ params: { values, set }, devices, projectId }: Toolbar
       <DeviceFilter text={values.q} devices={devices} onChange={(q) => set({ q })} />
       <span class="grow" />
       <Legend shown={shownParts(values.hide)} onHide={(hide) => set({ hide })} />
-      <Attention {...{ projectId, devices }} />
+      <Attention {...{ projectId, devices }} name={toDeviceFilter(values.q).nameMatches ?? ""} />
       <ViewsMenu
         others={[
           { text: isDense ? "Rows with names" : "Dense rows", onChoose: () => set({ row: isDense ? "32" : "4" }) },

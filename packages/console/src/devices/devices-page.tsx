@@ -2,6 +2,7 @@ import { devices } from "@downlink/protocol";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
+import { isIn, TROUBLE_WORDS, type Trouble } from "../fleet/troubles.ts";
 import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -27,7 +28,7 @@ export function DevicesPage() {
   const projectId = useProjectId()!;
   const { data: me } = useMe();
   const params = useParams(listParams);
-  const { add } = params.values;
+  const { add, show } = params.values;
   const mayAdd = may(me, "devices.create") && may(me, "deviceTokens.create");
   const showAdd = (isOn: boolean) => params.set({ add: isOn }, { isStep: isOn });
   useShortcuts(mayAdd ? [{ keys: "a", does: "Add a device", run: () => showAdd(true) }] : []);
@@ -36,6 +37,9 @@ export function DevicesPage() {
       <header class="row">
         <h1>Devices</h1>
         <span class="grow" />
+        {show !== "all" && (
+          <Button text={`✕ only ${TROUBLE_WORDS[show]}`} onClick={() => params.set({ show: "all" })} />
+        )}
         <search>
           <TypedFilter
             isSearch
@@ -61,9 +65,10 @@ interface ListProps {
 
 function List({ params: { values, set }, projectId, mayAdd }: ListProps) {
   const { route } = useLocation();
-  const { q, sort, order } = values;
+  const { q, sort, order, show } = values;
   const input = { projectId, ...(q && { nameMatches: q }), sortBy: sort, sortOrder: order, limit: MOST };
-  const { data, failure, again, isLoading } = useQuery(devices.list, input, { pollMs: POLL_MS });
+  const { data: all, failure, again, isLoading } = useQuery(devices.list, input, { pollMs: POLL_MS });
+  const data = show === "all" ? all : all?.filter((device) => isIn(show, device));
   const onSort = (by: string) => {
     const chosen = SORTS.find((known) => known === by)!;
     if (chosen === sort) set({ order: order === "desc" ? "asc" : "desc" });
@@ -73,11 +78,11 @@ function List({ params: { values, set }, projectId, mayAdd }: ListProps) {
     <>
       <ProgressLine isOn={isLoading} />
       {failure && <Failed failure={failure} again={again} />}
-      {data && data.length >= MOST && (
+      {all && all.length >= MOST && (
         <p class="muted">The first {formatCount(MOST)}; a part of the name finds others.</p>
       )}
       {data?.length === 0 ? (
-        <NoDevices {...{ q, mayAdd, onEverything: () => set({ q: "" }) }} />
+        <NoDevices {...{ q, show, mayAdd, onEverything: () => set({ q: "", show: "all" }) }} />
       ) : (
         <Table
           label="Devices"
@@ -93,12 +98,20 @@ function List({ params: { values, set }, projectId, mayAdd }: ListProps) {
   );
 }
 
-function NoDevices({ q, mayAdd, onEverything }: { q: string; mayAdd: boolean; onEverything: () => void }) {
-  if (q === "")
+interface NoneProps {
+  readonly q: string;
+  readonly show: Trouble | "all";
+  readonly mayAdd: boolean;
+  readonly onEverything: () => void;
+}
+
+function NoDevices({ q, show, mayAdd, onEverything }: NoneProps) {
+  if (q === "" && show === "all")
     return <Empty title="There is no device yet.">{mayAdd && <p>Add one: it takes a name and two commands.</p>}</Empty>;
+  const title = show === "all" ? `No device has “${q}” in its name.` : "No such device is in this trouble now.";
   return (
-    <Empty title={`No device has “${q}” in its name.`}>
-      <Button text={`✕ name: ${q}`} class="small" onClick={onEverything} />
+    <Empty title={title}>
+      <Button text="Show all devices" class="small" onClick={onEverything} />
     </Empty>
   );
 }

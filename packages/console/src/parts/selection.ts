@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { keepInEntry, readEntry } from "../browser/entry-state.ts";
 
 /** The selection in a list: some rows by their ids, or everything that the filter of the page matches. */
 export interface Selection {
@@ -37,10 +38,21 @@ export function isEmpty({ ids, isAll }: Selection): boolean {
 
 /**
  * Returns the selection among the rows that `of` names, such as a filter. It ends with another filter, so that no user acts on rows out of
- * sight.
+ * sight, and it is there again after Back.
  */
 export function useSelection(of: string): readonly [Selection, (selection: Selection) => void] {
-  const [chosen, setChosen] = useState({ of, selection: nothing });
+  const [chosen, setChosen] = useState(() => readKeptSelection() ?? { of, selection: nothing });
   const selection = chosen.of === of ? chosen.selection : nothing;
-  return [selection, (selected) => setChosen({ of, selection: selected })];
+  const select = (selected: Selection) => {
+    setChosen({ of, selection: selected });
+    keepInEntry(KEY, { of, ids: [...selected.ids], isAll: selected.isAll });
+  };
+  return [selection, select];
+}
+
+const KEY = "selection";
+
+function readKeptSelection(): { of: string; selection: Selection } | undefined {
+  const kept = readEntry(KEY) as { of: string; ids: string[]; isAll: boolean } | undefined;
+  return kept && { of: kept.of, selection: { ids: new Set(kept.ids), isAll: kept.isAll } };
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useKeptScroll } from "../browser/entry-state.ts";
 import { ForeignText } from "./foreign-text.tsx";
 import { useRowWindow } from "./row-window.ts";
 import { isSelected, type Selection } from "./selection.ts";
@@ -45,6 +46,7 @@ export function Table<T extends Identified>(props: TableProps<T>) {
   const { isNarrow, heightPx, items, scrollTo } = useRowWindow(scroller, count);
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => onLook?.(first, last), [first, last]);
+  useKeptScroll(scroller, { key: `table ${label}`, isReady: rowAt(0) !== undefined });
   const widths = [...(selection ? ["36px"] : []), ...columns.map(({ width }) => width)].join(" ");
   const move = (to: number) => {
     setActive(to);

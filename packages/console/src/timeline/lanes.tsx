@@ -1,6 +1,7 @@
 import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { useKeptScroll } from "../browser/entry-state.ts";
 import { formatSecond, type ZoneName } from "../time/format-time.ts";
 import { Axis, NowLine, TickLines } from "./axis.tsx";
 import { type Act, pressKey } from "./lane-actions.ts";
@@ -43,6 +44,7 @@ export function Lanes(props: LanesProps) {
   const drawn = useLaneCanvas({ scroller, canvas, state, source, count, rowPx });
   useLaneGestures({ bars, state, source, count, rowPx, onAct });
   useCursorInSight(scroller, props);
+  useKeptScroll(scroller, { key: "lanes", isReady: true });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== scroller.current) return;
     const widthPx = Math.max(1, bars.current!.clientWidth);

@@ -259,6 +259,22 @@ test("a selection is whole, however many devices it has: opened, there again aft
   assert.deepEqual(complaints, []);
 });
 
+test("Back leads to where the lanes were scrolled to", { skip }, async (t) => {
+  const { open, cloud } = await startConsole(t, { files });
+  for (let number = 1; number < COUNT; number++) await cloud().admin.call(api.devices.create, { name: `z-${number}` });
+  const { page, complaints } = await open(`/coverage?${RANGE}`);
+  const lanes = page.getByRole("region", { name: `Coverage of ${COUNT} devices` });
+  await lanes.evaluate((element) => element.scrollTo(0, 800));
+  await page.waitForFunction(() => history.state?.lanes === 800);
+  await page.getByRole("link", { name: /^z-4\b/ }).click();
+  await page.getByText("No agent of this device has ever connected.").waitFor();
+  assert.match(page.url(), /devices\/z-4$/);
+  await page.goBack();
+  await lanes.waitFor();
+  assert.equal(await lanes.evaluate((element) => element.scrollTop), 800);
+  assert.deepEqual(complaints, []);
+});
+
 test("tiles that the service cannot give are named and asked for again, and are never shown as no data", {
   skip,
 }, async (t) => {

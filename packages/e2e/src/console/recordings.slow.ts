@@ -37,6 +37,18 @@ test("files of a robot are found, filtered, asked for together, and seen to arri
   assert.deepEqual(complaints, []);
 });
 
+test("what was selected is selected again after Back", { skip }, async (t) => {
+  const { open } = await startConsole(t, { files });
+  const { page } = await open("/recordings");
+  await page.getByRole("checkbox", { name: "Select" }).nth(1).check();
+  await page.getByText("1 selected").waitFor();
+  await page.getByRole("link", { name: "dock.mcap" }).click();
+  await page.getByRole("heading", { name: "dock.mcap" }).waitFor();
+  await page.goBack();
+  await page.getByText("1 selected").waitFor();
+  assert.ok(await page.getByRole("checkbox", { name: "Select" }).nth(1).isChecked());
+});
+
 test("the list is used with the keyboard alone", { skip }, async (t) => {
   const { open } = await startConsole(t, { files });
   const { page, complaints } = await open("/recordings?sort=path&order=asc");
