@@ -18,17 +18,17 @@ import { Time } from "../parts/time.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { pagePath, useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
-import { History } from "./history.tsx";
 import { useNeighbours } from "./neighbours.ts";
-import { Overview } from "./overview.tsx";
 import "./recording.css";
 import { RecordingHeader } from "./recording-header.tsx";
 import { recordingParams, TABS } from "./recording-params.ts";
 
 const NAMES = { preview: "Views", overview: "Overview", attachments: "Attachments", history: "History" } as const;
 
-/** The code that reads and draws messages is as large as the rest of the page, and is loaded when it is needed. */
+/** Each tab is loaded when it is shown; the code that reads and draws messages is as large as the rest of the page. */
 const PreviewTab = lazyPart(() => import("./preview-tab.tsx").then((part) => part.PreviewTab));
+const Overview = lazyPart(() => import("./overview.tsx").then((part) => part.Overview));
+const History = lazyPart(() => import("./history.tsx").then((part) => part.History));
 
 /** While something happens to a recording, and while nothing does. */
 const POLL_MS = { moving: 3000, resting: 30_000 };
