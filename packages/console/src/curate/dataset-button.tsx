@@ -9,15 +9,17 @@ const DatasetDialog = lazyPart(() => import("./dataset-dialog.tsx").then((part) 
 interface ButtonProps {
   readonly projectId: string;
   readonly source: EpisodeSource;
+  /** Absent for `Dataset…`. */
+  readonly text?: string;
   readonly class?: string;
 }
 
 /** Opens the dialog that makes a dataset of rows, or adds them to one. */
-export function DatasetButton({ class: className = "", ...source }: ButtonProps) {
+export function DatasetButton({ text = "Dataset…", class: className = "", ...source }: ButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button text="Dataset…" class={className} onClick={() => setOpen(true)} />
+      <Button text={text} class={className} onClick={() => setOpen(true)} />
       {isOpen && <DatasetDialog {...source} onClose={() => setOpen(false)} />}
     </>
   );

@@ -2,17 +2,21 @@ import { type QueuedImport, type Recording, recordings } from "@downlink/protoco
 import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
+import { DatasetButton } from "../curate/dataset-button.tsx";
 import { ExportDialog } from "../export/export-dialog.tsx";
 import type { ExportSource } from "../export/export-source.ts";
 import { StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { useShortcuts } from "../parts/keys.ts";
 import { Menu } from "../parts/menu.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { Time, ZoneName } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
-import { formatDuration } from "../time/format-time.ts";
+import { formatBeside, formatDay, formatDuration, zoneName } from "../time/format-time.ts";
+import { minuteText, zone } from "../time/zone.ts";
 import { pagePath } from "../url/project.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
 import { useNeighbours } from "./neighbours.ts";
@@ -25,13 +29,12 @@ interface HeaderProps {
 }
 
 export function RecordingHeader({ recording, queued }: HeaderProps) {
-  const { path, id, device, start, end, size } = recording;
+  const { start, end, size } = recording;
   return (
     <header class="recording-header">
       <div class="recording-about">
-        <h1 class="recording-name">{path || id}</h1>
+        <Title recording={recording} />
         <p class="row muted">
-          {device && <span>{device.name}</span>}
           <span>
             <Time timeNs={start} /> – <Time timeNs={end} /> <ZoneName />
           </span>
@@ -45,6 +48,26 @@ export function RecordingHeader({ recording, queued }: HeaderProps) {
         <Actions recording={recording} />
       </div>
     </header>
+  );
+}
+
+/** Names the recording after its device and its day, as a path to it. */
+function Title({ recording: { projectId, path, id, device, start } }: Pick<HeaderProps, "recording">) {
+  return (
+    <div class="recording-title">
+      {device && (
+        <>
+          <a class="muted" href={pagePath(projectId, "devices", device.name)}>
+            <ForeignText text={device.name} />
+          </a>
+          <span class="muted">/</span>
+        </>
+      )}
+      <span class="muted">{formatDay(start, zoneName(zone.value))} /</span>
+      <h1>
+        <ForeignText text={path || id} />
+      </h1>
+    </div>
   );
 }
 
@@ -78,16 +101,21 @@ function State({ recording, queued }: HeaderProps) {
 
 function Neighbours({ recording }: { recording: Recording }) {
   const { before, after } = useNeighbours(recording);
-  const link = (to: Recording | undefined, text: string) =>
-    to && (
-      <a class="button" href={pagePath(to.projectId, "recordings", to.id)} title={to.path}>
-        {text}
-      </a>
-    );
+  const clock = (to: Recording) => formatBeside(to.start, recording.start, zoneName(zone.value));
+  const link = (to: Recording, which: "Earlier" | "Later", text: string) => (
+    <a
+      class="button"
+      href={pagePath(to.projectId, "recordings", to.id)}
+      title={to.path}
+      aria-label={`${which} recording of ${showHidden(to.device?.name ?? "the device")}, ${minuteText(to.start)}`}
+    >
+      {text}
+    </a>
+  );
   return (
     <>
-      {link(before, "‹ before")}
-      {link(after, "next ›")}
+      {before && link(before, "Earlier", `‹ ${clock(before)}`)}
+      {after && link(after, "Later", `${clock(after)} ›`)}
     </>
   );
 }
@@ -97,7 +125,7 @@ function Actions({ recording }: { recording: Recording }) {
   const [open, setOpen] = useState<"export" | "delete" | undefined>();
   const request = useChange(recordings.requestImport, recordings.get, recordings.list);
   const cancel = useChange(recordings.cancelImport, recordings.get, recordings.list);
-  const { id: keyOrId, importStatus } = recording;
+  const { id: keyOrId, projectId, importStatus } = recording;
   const isHere = importStatus === "complete";
   const mayExport = isHere && may(me, "data.stream");
   const mayImport = may(me, "data.upload") && (importStatus === "none" || importStatus === "failed");
@@ -114,6 +142,9 @@ function Actions({ recording }: { recording: Recording }) {
       {mayImport && <Menu label="Import" class="primary" items={importItems((priority) => void run(priority))} />}
       {importStatus === "pending" && may(me, "data.upload") && (
         <Button text="Cancel the import" disabled={cancel.isRunning} onClick={() => void stop()} />
+      )}
+      {isHere && may(me, "episodes.create") && (
+        <DatasetButton {...{ projectId, source: { kind: "recordings", ids: [keyOrId] } }} text="Add to dataset" />
       )}
       {mayExport && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}
       {(isHere || importStatus === "failed") && may(me, "recordings.delete") && (

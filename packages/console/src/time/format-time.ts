@@ -23,10 +23,26 @@ export function formatSecond(timeNs: bigint, zone: ZoneName): string {
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+/** Formats a day as people say it: `14 Apr 2026`, of the calendar of a zone. */
+export function formatDay(timeNs: bigint, zone: ZoneName): string {
+  const { year, month, day } = partsOf(toMs(timeNs), zone);
+  return `${Number(day)} ${MONTHS[Number(month) - 1]} ${year}`;
+}
+
 /** Formats a time to the minute as people say it: `14 Apr 2026 03:00`, in a zone that stands beside it on the page. */
 export function formatMinute(timeNs: bigint, zone: ZoneName): string {
-  const { year, month, day, hour, minute } = partsOf(toMs(timeNs), zone);
-  return `${Number(day)} ${MONTHS[Number(month) - 1]} ${year} ${hour}:${minute}`;
+  return `${formatDay(timeNs, zone)} ${clockOf(timeNs, zone)}`;
+}
+
+/** Formats the time of day of what is shown beside another time: `03:00`, or `14 Apr 2026 03:00` where that is of another day. */
+export function formatBeside(timeNs: bigint, otherNs: bigint, zone: ZoneName): string {
+  const isSameDay = formatDay(timeNs, zone) === formatDay(otherNs, zone);
+  return isSameDay ? clockOf(timeNs, zone) : formatMinute(timeNs, zone);
+}
+
+function clockOf(timeNs: bigint, zone: ZoneName): string {
+  const { hour, minute } = partsOf(toMs(timeNs), zone);
+  return `${hour}:${minute}`;
 }
 
 /** Formats a time to the nanosecond, with as many digits as needed: for copying, and where a pointer rests. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseTimestamp } from "@downlink/protocol";
 import fc from "fast-check";
-import { formatAge, formatDuration, formatExact, formatMinute, formatSecond } from "./format-time.ts";
+import { formatAge, formatBeside, formatDuration, formatExact, formatMinute, formatSecond } from "./format-time.ts";
 import { isRelative, parseTime } from "./parse-time.ts";
 
 const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Apia"];
@@ -78,4 +78,7 @@ test("durations and ages say what matters", () => {
 test("a time in a heading has its day as people say it", () => {
   assert.equal(formatMinute(at("2026-11-19T09:12:59Z"), "UTC"), "19 Nov 2026 09:12");
   assert.equal(formatMinute(at("2026-03-01T23:30:00Z"), "Europe/Berlin"), "2 Mar 2026 00:30");
+  const [evening, night] = [at("2026-03-01T22:30:00Z"), at("2026-03-01T23:30:00Z")];
+  assert.equal(formatBeside(evening, night, "UTC"), "22:30");
+  assert.equal(formatBeside(evening, night, "Europe/Berlin"), "1 Mar 2026 23:30");
 });

@@ -133,10 +133,10 @@ test("messages of a ROS 1 bag are looked into, and keys lead to the neighbours",
   await imu.getByRole("button", { name: "Fields and message" }).click();
   await imu.locator(".tree").getByText("imu_link").waitFor();
   await page.getByRole("heading", { level: 1 }).click();
-  await page.getByRole("link", { name: "before" }).waitFor();
+  await page.getByRole("link", { name: "Earlier recording of rover, 9 Oct 2025 08:53 UTC" }).waitFor();
   await page.keyboard.press("[");
   await page.getByRole("heading", { name: "sensors.mcap" }).waitFor();
-  await page.getByRole("link", { name: "next" }).waitFor();
+  await page.getByRole("link", { name: /^Later recording of rover, / }).waitFor();
   await page.keyboard.press("]");
   await page.getByRole("heading", { name: "drive.bag" }).waitFor();
 
