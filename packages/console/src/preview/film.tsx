@@ -4,6 +4,7 @@ import { formatBytes } from "../parts/bytes.ts";
 import { Select } from "../parts/select.tsx";
 import { formatDuration, formatExact } from "../time/format-time.ts";
 import { drawDensity } from "./density.ts";
+import { type FilmEvent, FilmEvents } from "./film-events.tsx";
 import { formatOffset } from "./format-offset.ts";
 import { type Player, SPEEDS } from "./player.ts";
 import { move, moveTo, type Span, widen } from "./preview-window.ts";
@@ -16,15 +17,18 @@ interface FilmProps {
   /** How dense messages are in equal parts, from 0 to 1: in the window, and in the whole recording. */
   readonly density: readonly number[];
   readonly wholeDensity: readonly number[];
+  readonly events: readonly FilmEvent[];
   /** The bytes that were read so far; undefined when all are here. */
   readonly readingBytes: number | undefined;
   readonly onMoment: (momentNs: bigint) => void;
   readonly onWindow: (window: Span) => void;
+  /** Makes an event of the moment; undefined where the user may not. */
+  readonly onMark: (() => void) | undefined;
 }
 
 /** Plays a part of a recording, and chooses the moment in it and the part itself. */
 export function Film(props: FilmProps) {
-  const { recording, window, momentNs, player } = props;
+  const { recording, window, momentNs, player, onMark } = props;
   const isWhole = window.startNs <= recording.startNs && window.endNs >= recording.endNs;
   return (
     <div class="film-bar">
@@ -44,6 +48,9 @@ export function Film(props: FilmProps) {
         choices={SPEEDS.map((speed) => [speed, `${speed}×`] as const)}
         onChange={player.setSpeed}
       />
+      {onMark && (
+        <Button text="Mark" class="small" title="e" aria-label="Mark an event at this moment" onClick={onMark} />
+      )}
       <WindowChoice {...props} isWhole={isWhole} />
     </div>
   );
@@ -62,7 +69,8 @@ function PlayButton({ isPlaying, toggle }: Player) {
 const STEPS = 1000;
 
 /** The window, over which the moment is moved. */
-function Strip({ window: { startNs, endNs }, recording, momentNs, density, onMoment }: FilmProps) {
+function Strip({ window, recording, momentNs, density, events, onMoment }: FilmProps) {
+  const { startNs, endNs } = window;
   const lengthNs = Math.max(1, Number(endNs - startNs));
   const atNs = Number(momentNs - startNs);
   return (
@@ -79,6 +87,7 @@ function Strip({ window: { startNs, endNs }, recording, momentNs, density, onMom
         value={atNs}
         onInput={({ currentTarget }) => onMoment(startNs + BigInt(Math.round(Number(currentTarget.value))))}
       />
+      <FilmEvents {...{ events, window, onMoment }} />
     </div>
   );
 }

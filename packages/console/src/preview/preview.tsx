@@ -1,10 +1,12 @@
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
+import { useShortcuts } from "../parts/keys.ts";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import type { KnownTopic } from "./choose-views.ts";
 import { measureDensity } from "./density.ts";
 import { Film } from "./film.tsx";
+import type { FilmEvent } from "./film-events.tsx";
 import type { LookProps } from "./look-props.ts";
 import { usePlayer } from "./player.ts";
 import "./preview.css";
@@ -20,12 +22,15 @@ interface PreviewProps {
   /** The whole recording, and how dense its messages are in equal parts of it, from 0 to 1. */
   readonly recording: Span;
   readonly density: readonly number[];
+  readonly events: readonly FilmEvent[];
   readonly linkTo: LinkTo;
   readonly onChoose: (changed: Partial<PreviewChoice>) => void;
+  /** Makes an event of a moment; undefined where the user may not. */
+  readonly onMark: ((momentNs: bigint) => void) | undefined;
 }
 
 /** Shows up to four topics of a part of a recording at one moment. */
-export function Preview({ choice, known, recording, density, linkTo, onChoose }: PreviewProps) {
+export function Preview({ choice, known, recording, density, events, linkTo, onChoose, onMark }: PreviewProps) {
   const [again, setAgain] = useState(0);
   const slice = useSlice(choice, linkTo, again);
   const [chosenNs, setMoment] = useState(choice.startNs);
@@ -33,6 +38,8 @@ export function Preview({ choice, known, recording, density, linkTo, onChoose }:
   const window = { startNs: choice.startNs, endNs: choice.endNs };
   const at = { momentNs, recordingNs: recording.startNs, window, onMoment: setMoment };
   const player = usePlayer({ ...window, momentNs, onMoment: setMoment });
+  const mark = onMark && (() => onMark(momentNs));
+  useShortcuts(mark ? [{ keys: "e", does: "Mark an event at this moment", run: mark }] : []);
   const { problem, opened, isLoading, bytes } = slice;
   return (
     <section class="preview stack" aria-label="Views">
@@ -46,7 +53,7 @@ export function Preview({ choice, known, recording, density, linkTo, onChoose }:
       {opened && <Cut opened={opened} />}
       <Views {...{ choice, known, onChoose, lookOf: lookIn(slice, at) }} />
       <Film
-        {...{ recording, window, momentNs, player, onMoment: setMoment, onWindow: onChoose }}
+        {...{ recording, window, momentNs, player, events, onMoment: setMoment, onWindow: onChoose, onMark: mark }}
         density={useDensity(opened, window)}
         wholeDensity={density}
         readingBytes={isLoading ? bytes : undefined}

@@ -10,6 +10,7 @@ import type { PreviewWindow } from "../preview/use-slice.ts";
 import { resolveRange } from "../time/range.ts";
 import type { UrlParams } from "../url/use-params.ts";
 import { readActivity } from "./activity.ts";
+import { useFilmEvents, useMark } from "./film-events.ts";
 import type { recordingParams } from "./recording-params.ts";
 
 interface PreviewProps {
@@ -22,15 +23,25 @@ const MAX_TOPICS = 2000;
 export function PreviewTab({ recording, params }: PreviewProps) {
   const { id: keyOrId, projectId, importStatus } = recording;
   const topics = useQuery(recordings.topics, { keyOrId, projectId, limit: MAX_TOPICS });
-  const link = useChange(exportLinks.create);
   if (importStatus !== "complete")
     return <Empty title="There is nothing to see yet.">Messages can be seen once the recording is imported.</Empty>;
   if (topics.failure) return <Failed failure={topics.failure} again={topics.again} />;
   if (!topics.data) return null;
   const known = topics.data.filter(isShowable);
   const choice = choiceOf(recording, params.values, known);
+  if (choice.topics.length === 0) return <Empty title="It has no messages." />;
+  return <Shown {...{ recording, params, known, choice }} />;
+}
+
+interface ShownProps extends PreviewProps {
+  readonly known: readonly RecordingTopic[];
+  readonly choice: PreviewChoice;
+}
+
+function Shown({ recording, params, known, choice }: ShownProps) {
+  const link = useChange(exportLinks.create);
   const linkTo = async ({ topics: names, startNs, endNs }: PreviewWindow) => {
-    const selection = { recordingId: keyOrId, topics: [...names], start: startNs, end: endNs };
+    const selection = { recordingId: recording.id, topics: [...names], start: startNs, end: endNs };
     return (await link.run({ ...selection, compressionFormat: "" }))?.link;
   };
   const onChoose = ({ startNs, endNs, topics: chosen, lines }: Partial<PreviewChoice>) =>
@@ -40,12 +51,19 @@ export function PreviewTab({ recording, params }: PreviewProps) {
       ...(chosen ? { topics: chosen } : {}),
       ...(lines ? { lines } : {}),
     });
-  if (choice.topics.length === 0) return <Empty title="It has no messages." />;
+  const shown = {
+    choice,
+    known,
+    linkTo,
+    onChoose,
+    onMark: useMark(recording),
+    events: useFilmEvents(recording, choice),
+  };
   const whole = { startNs: recording.start, endNs: recording.end };
   return (
     <>
       {link.failure && <Failed failure={link.failure} />}
-      <Preview {...{ choice, known, linkTo, onChoose, recording: whole, density: densityOf(choice, known) }} />
+      <Preview {...shown} recording={whole} density={densityOf(choice, known)} />
     </>
   );
 }

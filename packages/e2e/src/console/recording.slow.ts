@@ -89,6 +89,40 @@ test("a recording plays, and its moment is moved by a line of the log, by the ke
   assert.deepEqual(complaints, []);
 });
 
+test("an event of the device is a mark on the film that leads to its moment, and a key makes one of the moment", {
+  skip,
+  timeout: 240_000,
+}, async (t) => {
+  const scenario = await startWithRecordings(t);
+  await markEvent(scenario);
+  const { page, complaints } = await scenario.open("/recordings");
+  await page.getByRole("link", { name: "sensors.mcap" }).click();
+  await page.getByRole("button", { name: "Event, 2025-10-09 08:53:25 UTC" }).click();
+  await page.locator(".film-moment").getByText("+0:05.0").waitFor();
+  assert.deepEqual(await findBarriers(page), []);
+
+  await page.getByRole("button", { name: "Add to dataset" }).click();
+  const dataset = page.getByRole("dialog");
+  await dataset.getByText("An episode of each of 1 recording.").waitFor();
+  await page.keyboard.press("Escape");
+  await dataset.waitFor({ state: "detached" });
+  await page.keyboard.press("e");
+  await page.waitForURL(/new=2025-10-09T08(:|%3A)53(:|%3A)25Z/);
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  await dialog.getByRole("button", { name: /^Mark/ }).click();
+  await dialog.waitFor({ state: "detached" });
+  const events = await scenario.cloud().admin.call(api.events.list, {});
+  assert.deepEqual(
+    events.map(({ start, end }) => [start, end - start]).sort(),
+    [
+      [EVENT_NS, 2_000_000_000n],
+      [EVENT_NS, 0n],
+    ].sort(),
+  );
+  assert.deepEqual(complaints, []);
+});
+
 test("the overview of a recording leads to a topic, of which other fields are drawn, and an exact part of it is fetched", {
   skip,
   timeout: 240_000,
@@ -211,6 +245,18 @@ async function startWithRecordings(t: Parameters<typeof startConsole>[0]): Promi
   for (const { id } of found) await admin.call(api.recordings.requestImport, { keyOrId: id });
   await eventually(scenario.recordings, (all) => all.every(({ importStatus }) => importStatus === "complete"));
   return scenario;
+}
+
+const EVENT_NS = 1_760_000_005_000_000_000n;
+
+/** Marks two seconds of the device whose recordings they are. */
+async function markEvent({ cloud, recordings }: ConsoleScenario): Promise<void> {
+  const [recording] = await recordings();
+  await cloud().admin.call(api.events.create, {
+    deviceId: recording!.device!.id,
+    start: EVENT_NS,
+    end: EVENT_NS + 2_000_000_000n,
+  });
 }
 
 function viewOf(page: Page, topic: string): Locator {
