@@ -1,14 +1,21 @@
 import { DecodeError, partOf, type Value } from "./decoders/value.ts";
+import type { VideoRun } from "./h264.ts";
 import { type EncodedImage, findImage } from "./image-bytes.ts";
 import { type Pixels, readRawImage } from "./raw-image.ts";
 
-export type Picture = EncodedImage | Pixels;
+/** A picture in its own format, as pixels, or at the end of some pictures of a video. */
+export type Picture = EncodedImage | Pixels | VideoRun;
 
 /** A message that may have a picture. */
 export interface Attempt {
   readonly timeNs: number;
   /** Throws a DecodeError where it has none. */
   read(): Picture;
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
 }
 
 export interface FoundPicture<Bitmap> {
@@ -21,21 +28,21 @@ export interface FoundPicture<Bitmap> {
 }
 
 /** Only messages of raw images say how their pixels are encoded. */
-export function readPicture(message: Value): Picture {
+export function readPicture(message: Value): EncodedImage | Pixels {
   return partOf(message, "encoding") === undefined ? findImage(message) : readRawImage(message);
 }
 
 /** Returns the first of some pictures that can be shown. A camera may send a damaged one, for which the others are no worse. */
-export async function findPicture<Bitmap>(
-  attempts: readonly Attempt[],
+export async function findPicture<Bitmap extends Size>(
+  attempts: Iterable<Attempt>,
   toBitmap: (picture: Picture) => Promise<Bitmap>,
 ): Promise<FoundPicture<Bitmap>> {
   let problem: string | undefined;
   for (const { timeNs, read } of attempts) {
     try {
-      const picture = read();
-      const { width, height } = picture;
-      return { timeNs, width, height, bitmap: await toBitmap(picture), ...(problem === undefined ? {} : { problem }) };
+      const bitmap = await toBitmap(read());
+      const { width, height } = bitmap;
+      return { timeNs, width, height, bitmap, ...(problem === undefined ? {} : { problem }) };
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       problem ??= error.message;

@@ -20,6 +20,8 @@ export const previewLimits = {
   imagePixels: 64_000_000,
   /** Pixels of a picture that comes as it is: the page holds it more than once. */
   rawPixels: 16_000_000,
+  /** Pictures of a video that are read to show one of them. */
+  videoFrames: 300,
   /** Pictures that are tried where that of the moment cannot be shown. */
   pictureTries: 30,
 } as const;

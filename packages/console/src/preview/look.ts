@@ -3,6 +3,7 @@ import { makeDecode } from "./decoders/decode.ts";
 import { type Decode, DecodeError, type Value } from "./decoders/value.ts";
 import { formatPath, listFields, parsePath, readField } from "./fields.ts";
 import { type Attempt, readPicture } from "./find-picture.ts";
+import { findVideo } from "./find-video.ts";
 import { findGaps } from "./gaps.ts";
 import { previewLimits } from "./limits.ts";
 import { type Fix, makeTrack, readFix, type Track } from "./make-track.ts";
@@ -12,7 +13,7 @@ import { type LogRow, readLog } from "./read-log.ts";
 import type { Slice, SliceMessage } from "./read-slice.ts";
 import type { Line, LogLines, OpenedSlice, Plot, PreviewAnswers, PreviewRequests, States, Unread } from "./requests.ts";
 import { columnTimes, type Sample, toPoints } from "./series.ts";
-import { kindOf } from "./topic-kind.ts";
+import { kindOf, typeOf } from "./topic-kind.ts";
 import { chooseFields } from "./usual-fields.ts";
 
 /** More times than a slider has places are not sent. */
@@ -24,7 +25,7 @@ export interface Look {
   plot(request: PreviewRequests["plot"]): Plot;
   message(request: PreviewRequests["message"]): { timeNs: number; tree: TreeNode };
   /** The picture of the moment, and those that may be shown where that cannot be. */
-  pictures(request: PreviewRequests["image"]): Attempt[];
+  pictures(request: PreviewRequests["image"]): Iterable<Attempt>;
   track(request: PreviewRequests["track"]): Track;
   log(request: PreviewRequests["log"]): LogLines;
   states(request: PreviewRequests["states"]): States;
@@ -33,29 +34,43 @@ export interface Look {
 /** Answers questions about the messages of a slice. `onStep` is called between messages, to show that it goes on. */
 export function lookInto(slice: Slice, onStep: () => void = () => undefined): Look {
   const decode = decodeOnce();
-  const from = (topic: string, timeNs: number) => {
-    const messages = messagesOf(slice, topic);
-    if (messages.length === 0) throw new DecodeError(`There is no message of ${topic} in this part.`);
-    const place = Math.max(
-      0,
-      placeAt(messages, timeNs, (one) => one.timeNs),
-    );
-    return messages.slice(place, place + previewLimits.pictureTries);
-  };
   return {
     opened: describe(slice),
     fields: ({ topic }) => fieldsOf(messagesOf(slice, topic), decode),
     plot: (request) => plot(slice, request, { decode, onStep }),
     message: ({ topic, timeNs }) => {
-      const [message] = from(topic, timeNs);
-      return { timeNs: message!.timeNs, tree: toTree(decode(message!)) };
+      const { messages, place } = find(slice, topic, timeNs);
+      const message = messages[place]!;
+      return { timeNs: message.timeNs, tree: toTree(decode(message)) };
     },
-    pictures: ({ topic, timeNs }) =>
-      from(topic, timeNs).map((message) => ({ timeNs: message.timeNs, read: () => readPicture(decode(message)) })),
+    pictures: ({ topic, timeNs }) => picturesFrom(find(slice, topic, timeNs), decode),
     track: ({ topic }) => trackOf(messagesOf(slice, topic), { decode, onStep }),
     log: ({ topic }) => logOf(messagesOf(slice, topic), { decode, onStep }),
     states: ({ topic }) => statesOf(messagesOf(slice, topic), { decode, onStep }),
   };
+}
+
+interface Found {
+  readonly messages: readonly SliceMessage[];
+  readonly place: number;
+}
+
+/** Returns the messages of a topic, and the place of the last one at or before the time, or else of the first one. */
+function find(slice: Slice, topic: string, timeNs: number): Found {
+  const messages = messagesOf(slice, topic);
+  if (messages.length === 0) throw new DecodeError(`There is no message of ${topic} in this part.`);
+  const place = placeAt(messages, timeNs, (one) => one.timeNs);
+  return { messages, place: Math.max(0, place) };
+}
+
+function picturesFrom({ messages, place }: Found, decode: DecodeMessage): Iterable<Attempt> {
+  if (typeOf(messages[place]!.encoded.schemaName) === "CompressedVideo") {
+    const video = messages.map((message) => ({ timeNs: message.timeNs, read: () => decode(message) }));
+    return findVideo(video, place);
+  }
+  return messages
+    .slice(place, place + previewLimits.pictureTries)
+    .map((message) => ({ timeNs: message.timeNs, read: () => readPicture(decode(message)) }));
 }
 
 type DecodeMessage = (message: SliceMessage) => Value;

@@ -3,6 +3,7 @@ export type TopicKind = "image" | "track" | "log" | "states" | "numbers" | "tree
 
 const kinds: Readonly<Record<string, TopicKind>> = {
   CompressedImage: "image",
+  CompressedVideo: "image",
   Image: "image",
   RawImage: "image",
   NavSatFix: "track",

@@ -1,3 +1,4 @@
+import { decodeVideo } from "./decode-video.ts";
 import { DecodeError } from "./decoders/value.ts";
 import { findPicture, type Picture } from "./find-picture.ts";
 import { previewLimits } from "./limits.ts";
@@ -70,6 +71,7 @@ async function answerTo(
 }
 
 async function toBitmap(picture: Picture): Promise<ImageBitmap> {
+  if ("frames" in picture) return decodeVideo(picture, reportAlive);
   const source =
     "rgba" in picture
       ? new ImageData(picture.rgba, picture.width, picture.height)
