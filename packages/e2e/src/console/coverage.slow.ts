@@ -265,7 +265,7 @@ test("Back leads to where the lanes were scrolled to", { skip }, async (t) => {
   const { page, complaints } = await open(`/coverage?${RANGE}`);
   const lanes = page.getByRole("region", { name: `Coverage of ${COUNT} devices` });
   await lanes.evaluate((element) => element.scrollTo(0, 800));
-  await page.waitForFunction(() => history.state?.lanes === 800);
+  await page.waitForFunction("history.state?.lanes === 800");
   await page.getByRole("link", { name: /^z-4\b/ }).click();
   await page.getByText("No agent of this device has ever connected.").waitFor();
   assert.match(page.url(), /devices\/z-4$/);
