@@ -2,12 +2,14 @@ import type { Page } from "playwright-core";
 import { median } from "../store/compared.ts";
 import type { ConsoleUnderTest, Tab } from "./console-under-test.ts";
 import { type Counted, installCounters, nextFrame, readCounters, resetCounters } from "./counters.ts";
+import { hoverOverLanes } from "./hover-over-lanes.ts";
 import { countRow, type Row, timeRow } from "./rows.ts";
 
 const YEAR = "from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z";
 const ROW_PX = 24;
 const COUNTED_ROWS = 8;
 const MOST_DRAW_MS = 4;
+const FRAME_MS = 16;
 const SCROLLED_STEPS = 300;
 const ZOOM_STEPS = 60;
 const PAN_STEPS = 60;
@@ -24,6 +26,7 @@ export async function driveTimeline({ newTab, projectId }: ConsoleUnderTest): Pr
   const scrolled = await countWhile(page, () => scroll(page, SCROLLED_STEPS));
   const zoomed = await countWhile(page, () => zoom(tab));
   const panned = await countWhile(page, () => pan(page));
+  const hovered = await hoverOverLanes(tab);
   if (tab.complaints.length > 0) throw new Error(tab.complaints.join("; "));
   const putsEach = (scrolled.puts / scrolled.result) * COUNTED_ROWS;
   const driven = { scroll: scrolled, zoom: zoomed, pan: panned };
@@ -43,7 +46,9 @@ export async function driveTimeline({ newTab, projectId }: ConsoleUnderTest): Pr
         note: `${drawsMs.length} draws`,
       }),
     ),
+    slowDrawRow(panned.drawsMs),
     longTaskRow("timeline", longTasksMs),
+    ...hovered,
   ];
 }
 
@@ -51,6 +56,13 @@ export function longTaskRow(what: string, longTasksMs: readonly number[]): Row {
   const note = longTasksMs.length > 0 ? `the longest took ${Math.max(...longTasksMs).toFixed(0)} ms` : "";
   const row = countRow({ what: `tasks of more than 50 ms, ${what}`, value: longTasksMs.length, most: 0, note });
   return { ...row, isGate: false }; // how long a task takes depends on the machine
+}
+
+/** A pan shows 60 pictures a second if each is drawn within a frame. */
+function slowDrawRow(drawsMs: readonly number[]): Row {
+  const value = drawsMs.filter((ms) => ms > FRAME_MS).length;
+  const note = `of ${drawsMs.length}; the longest took ${Math.max(...drawsMs).toFixed(1)} ms`;
+  return { ...countRow({ what: `draws of more than ${FRAME_MS} ms, pan`, value, most: 0, note }), isGate: false };
 }
 
 async function countWhile<T>(page: Page, drive: () => Promise<T>): Promise<Counted & { readonly result: T }> {
@@ -103,11 +115,12 @@ async function zoom({ page, settled }: Tab): Promise<void> {
   await settled();
 }
 
-/** Drags the lanes by half of their width to the left, and back, at half a year. */
+/** Drags the lanes with Shift by half of their width to the left, and back, at half a year. */
 async function pan(page: Page): Promise<void> {
   const box = (await page.locator(".lanes-bars").boundingBox())!;
   const [left, right] = [box.x + box.width * 0.25, box.x + box.width * 0.75];
   await page.mouse.move(right, 500);
+  await page.keyboard.down("Shift");
   await page.mouse.down();
   for (const [from, to] of [
     [right, left],
@@ -118,4 +131,5 @@ async function pan(page: Page): Promise<void> {
       await nextFrame(page);
     }
   await page.mouse.up();
+  await page.keyboard.up("Shift");
 }

@@ -3,7 +3,7 @@ import type { Page, Request } from "playwright-core";
 import type { ConsoleUnderTest } from "./console-under-test.ts";
 import { countRow, type Row, timeRow } from "./rows.ts";
 
-const MOST_REQUESTS = 4;
+const MOST_REQUESTS = 8;
 const MOST_PAINT_MS = 500;
 /** These calls fetch no data of the page: one returns who is signed in, the other reports changes. */
 const NO_DATA = new Set(["/v1/me", "/v1/changes"]);
@@ -34,6 +34,7 @@ export async function measureFirstLoad({ newTab, projectId }: ConsoleUnderTest):
       most: MOST_REQUESTS,
       note,
     }),
+    countRow({ what: "times that Coverage asks for the same recordings", ...requests.mostAlike(), most: 1 }),
     timeRow({ what: "first contentful paint of Coverage", value: paintMs, most: MOST_PAINT_MS }),
   ];
 }
@@ -64,7 +65,18 @@ function watchRequests(page: Page) {
   return {
     firstData: came.promise,
     untilFirstData: () => first ?? { awaited: ended, begun },
+    mostAlike: () => findMostAlike(begun),
   };
+}
+
+/** Returns how often the call for recordings, or for their sums, was sent that was sent most often, and which it is. */
+function findMostAlike(begun: readonly Request[]): { value: number; note: string } {
+  const calls = begun.filter((request) => pathOf(request).startsWith("/v1/recordings"));
+  const alike = [
+    ...Map.groupBy(calls, (request) => `${request.method()} ${request.url()} ${request.postData() ?? ""}`),
+  ];
+  const [, most] = alike.toSorted(([, one], [, other]) => other.length - one.length)[0]!;
+  return { value: most.length, note: `${pathOf(most[0]!)}, among ${calls.length} calls` };
 }
 
 function pathOf(request: Request): string {
