@@ -2,6 +2,7 @@ import { type Device, MAX_SELECTED_DEVICES } from "@downlink/protocol";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Query } from "../api/use-query.ts";
+import { lazyPart } from "../frame/lazy-part.ts";
 import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
@@ -16,7 +17,6 @@ import { fromNs, zoomAbout } from "../timeline/view.ts";
 import { useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
 import "./coverage.css";
-import { CoverageTable } from "./coverage-table.tsx";
 import { DeviceName } from "./device-name.tsx";
 import { FitButton, useFirstFit, WrongClock } from "./fit.tsx";
 import type { GridSource } from "./grid-source.ts";
@@ -28,6 +28,9 @@ import { SelectionPanel } from "./selection-panel.tsx";
 import { shownBits, shownParts } from "./shown.ts";
 import { Toolbar } from "./toolbar.tsx";
 import { type LaneView, useFleet, useGridSource, useLaneView } from "./use-coverage.ts";
+
+/** The first view is of lanes: the table is loaded when it is chosen. */
+const CoverageTable = lazyPart(() => import("./coverage-table.tsx").then((part) => part.CoverageTable));
 
 /** Shows the data of all devices over time, on robots and here, and what can be done with it. */
 export function CoveragePage() {

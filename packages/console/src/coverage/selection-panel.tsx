@@ -10,14 +10,14 @@ import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { formatDuration, formatExact, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
-import { ImportSelection } from "./import-selection.tsx";
 import { addressOf, type Inspected } from "./inspected.ts";
-import { SelectedRecordings } from "./selected-recordings.tsx";
 import type { Shown } from "./shown.ts";
 import { addUp, type DeviceSums } from "./sum-up.ts";
 import { useSums } from "./use-sums.ts";
 
-/** The dialog is no part of the first load. */
+/** The panel has its place at once; its list, its deeds and the dialog are loaded after the lanes. */
+const SelectedRecordings = lazyPart(() => import("./selected-recordings.tsx").then((part) => part.SelectedRecordings));
+const ImportSelection = lazyPart(() => import("./import-selection.tsx").then((part) => part.ImportSelection));
 const ExportDialog = lazyPart(() => import("../export/export-dialog.tsx").then((part) => part.ExportDialog));
 
 interface PanelProps {

@@ -1,7 +1,7 @@
-import { type Me, sites } from "@downlink/protocol";
+import type { Me } from "@downlink/protocol";
 import { useLocation } from "preact-iso";
 import { explainFailure } from "../api/failure.ts";
-import { mayCall } from "../api/me.ts";
+import { may } from "../api/me.ts";
 import { plainCall } from "../api/plain-call.ts";
 import { forgetEverything, isSignedOut, noteFailure } from "../api/queries.ts";
 import { Menu } from "../parts/menu.tsx";
@@ -90,7 +90,7 @@ function account(
 ) {
   return [
     { text: "Settings", onChoose: () => route("/settings") },
-    ...(mayCall(me, sites.list) ? [{ text: "Sites", onChoose: () => route("/sites") }] : []),
+    ...(may(me, "sites.list") ? [{ text: "Sites", onChoose: () => route("/sites") }] : []),
     { text: "Keyboard shortcuts (?)", onChoose: onKeys },
     { text: "Documentation", onChoose: () => location.assign("/guide/") },
     { text: "The interface for programs", onChoose: () => location.assign("/docs") },

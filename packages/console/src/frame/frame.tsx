@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { useLocation } from "preact-iso";
+import { ErrorBoundary, useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { isSignedOut, signIns } from "../api/queries.ts";
 import { startLive } from "../live/live.ts";
@@ -11,8 +11,10 @@ import { pagePath, rememberedProject, rememberProject, useProjectId } from "../u
 import { Banners } from "./banners.tsx";
 import "./frame.css";
 import { Brand, FrameFoot } from "./frame-foot.tsx";
+import { lazyPart } from "./lazy-part.ts";
 import { isPageOf, type MainPage, type Page, type SearchProps } from "./page.ts";
-import { SignInForm } from "./sign-in-form.tsx";
+
+const SignInForm = lazyPart(() => import("./sign-in-form.tsx").then((part) => part.SignInForm));
 
 interface FrameProps {
   readonly pages: readonly MainPage[];
@@ -144,7 +146,9 @@ function KeysDialog({ onClose }: { onClose: () => void }) {
 function SignInDialog() {
   return (
     <Dialog title="Sign in">
-      <SignInForm />
+      <ErrorBoundary>
+        <SignInForm />
+      </ErrorBoundary>
     </Dialog>
   );
 }

@@ -1,10 +1,9 @@
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { RefObject } from "preact";
-import { useEffect, useReducer, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { isWithin, type RowRange, rowsInSight, withOverscan } from "./rows-in-sight.ts";
 
 /** The most rows of one list. A browser cannot lay out a box of much more than 33,000,000 pixels: beyond it, rows could not be reached. */
 const MOST_ROWS = 200_000;
-const OVERSCAN = 8;
 const ROW_PX = 36;
 const NARROW_ROW_PX = 58;
 const NARROW_PAGE = "(max-width: 719px)";
@@ -18,34 +17,54 @@ export interface RowWindow {
   scrollTo(index: number): void;
 }
 
-/** Tells which of many rows of one height are to be drawn; without a height, of that of tables. */
+/** Returns which of many rows of one height are to be drawn; without a height, of that of tables. */
 export function useRowWindow(scroller: RefObject<HTMLElement | null>, count: number, heightPx?: number): RowWindow {
   const isNarrow = useNarrow();
   const rowPx = heightPx ?? (isNarrow ? NARROW_ROW_PX : ROW_PX);
-  const [, render] = useReducer((times: number) => times + 1, 0);
-  const options = {
-    count: Math.min(count, MOST_ROWS),
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowPx,
-    overscan: OVERSCAN,
-    scrollToFn: elementScroll,
-    observeElementRect,
-    observeElementOffset,
-    onChange: () => render(undefined),
-  };
-  const [virtualizer] = useState(() => new Virtualizer<HTMLElement, Element>(options));
-  virtualizer.setOptions(options);
-  useEffect(() => virtualizer._didMount(), [virtualizer]);
-  useEffect(() => {
-    virtualizer._willUpdate();
-    virtualizer.measure();
-  }, [count, rowPx]);
+  const { firstRow, endRow } = useDrawnRows({ scroller, rowPx, count: Math.min(count, MOST_ROWS) });
   return {
     isNarrow,
-    heightPx: virtualizer.getTotalSize(),
-    items: virtualizer.getVirtualItems().map(({ index, start }) => ({ index, startPx: start })),
-    scrollTo: (index) => virtualizer.scrollToIndex(index),
+    heightPx: Math.min(count, MOST_ROWS) * rowPx,
+    items: Array.from({ length: endRow - firstRow }, (_, place) => firstRow + place).map((index) => {
+      return { index, startPx: index * rowPx };
+    }),
+    scrollTo(index) {
+      if (scroller.current) showRow(scroller.current, index * rowPx, rowPx);
+    },
   };
+}
+
+interface Scrolled {
+  readonly scroller: RefObject<HTMLElement | null>;
+  readonly rowPx: number;
+  readonly count: number;
+}
+
+/** Follows the scroller, and draws again only where rows are needed that are not drawn yet. */
+function useDrawnRows({ scroller, rowPx, count }: Scrolled): RowRange {
+  const [drawn, setDrawn] = useState<RowRange>({ firstRow: 0, endRow: 0 });
+  const [box, setBox] = useState<HTMLElement | null>(null);
+  useLayoutEffect(() => setBox(scroller.current));
+  useLayoutEffect(() => {
+    if (!box) return;
+    const read = () => rowsInSight({ topPx: box.scrollTop, heightPx: box.clientHeight, rowPx, count });
+    const follow = () => setDrawn((before) => (isWithin(read(), before) ? before : withOverscan(read(), count)));
+    const sized = new ResizeObserver(follow);
+    setDrawn(withOverscan(read(), count));
+    sized.observe(box);
+    box.addEventListener("scroll", follow, { passive: true });
+    return () => {
+      sized.disconnect();
+      box.removeEventListener("scroll", follow);
+    };
+  }, [box, rowPx, count]);
+  return { firstRow: Math.min(drawn.firstRow, count), endRow: Math.min(drawn.endRow, count) };
+}
+
+/** Scrolls as far as it must be for a row to be seen whole. */
+function showRow(box: HTMLElement, startPx: number, rowPx: number): void {
+  if (startPx < box.scrollTop) box.scrollTop = startPx;
+  else if (startPx + rowPx > box.scrollTop + box.clientHeight) box.scrollTop = startPx + rowPx - box.clientHeight;
 }
 
 function useNarrow(): boolean {

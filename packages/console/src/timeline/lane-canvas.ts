@@ -1,3 +1,4 @@
+import type { RowRange } from "../parts/rows-in-sight.ts";
 import {
   bits,
   fillColumns,
@@ -9,7 +10,6 @@ import {
   paintRow,
   type Strip,
 } from "./paint-row.ts";
-import type { RowRange } from "./rows-in-sight.ts";
 import type { Window } from "./tiles.ts";
 import type { View } from "./view.ts";
 

@@ -2,9 +2,9 @@ import { effect, type Signal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
 import { watchLook } from "../browser/watch-look.ts";
+import { isWithin, type RowRange, rowsInSight, withOverscan } from "../parts/rows-in-sight.ts";
 import { LaneCanvas } from "./lane-canvas.ts";
 import type { ChangingSource, LaneState } from "./lane-state.ts";
-import { isWithin, type RowRange, rowsInSight, withOverscan } from "./rows-in-sight.ts";
 
 interface Options {
   readonly scroller: RefObject<HTMLElement | null>;
