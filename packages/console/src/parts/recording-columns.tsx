@@ -17,7 +17,7 @@ export function recordingColumns(projectId: string, zone: string): readonly Colu
       width: "158px",
       sort: "start",
       narrow: "sub",
-      cell: ({ start }) => <Time timeNs={start} />,
+      cell: (recording) => <Start {...recording} />,
     },
     {
       name: "Duration",
@@ -68,4 +68,19 @@ export function recordingColumns(projectId: string, zone: string): readonly Colu
       cell: ({ sessionKey, sessionId }) => sessionKey ?? (sessionId ? "without a key" : "—"),
     },
   ];
+}
+
+/** Where rows have two lines, no column of its own names the device. */
+function Start({ start, device }: Recording) {
+  return (
+    <>
+      <Time timeNs={start} />
+      {device && (
+        <span class="narrow-device">
+          {" · "}
+          <ForeignText text={device.name} />
+        </span>
+      )}
+    </>
+  );
 }
