@@ -32,6 +32,8 @@ import { type LaneView, useFleet, useGridSource, useLaneView } from "./use-cover
 /** The first view is of lanes: the table is loaded when it is chosen. */
 const CoverageTable = lazyPart(() => import("./coverage-table.tsx").then((part) => part.CoverageTable));
 
+const NONE: readonly Device[] = [];
+
 /** Shows the data of all devices over time, on robots and here, and what can be done with it. */
 export function CoveragePage() {
   const projectId = useProjectId()!;
@@ -42,7 +44,7 @@ export function CoveragePage() {
   const lanes = useLaneView(params);
   return (
     <div class="coverage-page">
-      <Toolbar {...{ params, projectId, devices: fleet.data ?? [] }} />
+      <Toolbar {...{ params, projectId, devices: fleet.data ?? NONE }} />
       <UrlProblems problems={params.problems} />
       <Loading {...{ fleet, source }} />
       <Content {...{ projectId, params, fleet, source, lanes }} />

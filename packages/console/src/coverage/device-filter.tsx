@@ -1,5 +1,5 @@
 import type { Device } from "@downlink/protocol";
-import { useId, useState } from "preact/hooks";
+import { useId, useMemo, useState } from "preact/hooks";
 import { splitTerms } from "./params.ts";
 
 interface FilterProps {
@@ -17,10 +17,10 @@ export function DeviceFilter({ text, devices, onChange }: FilterProps) {
   const id = useId();
   const [typed, setTyped] = useState("");
   const terms = splitTerms(text);
-  const offered = offer(devices);
+  const offered = useMemo(() => offer(devices), [devices]);
   const add = (term: string) => {
     setTyped("");
-    if (term.trim() !== "") onChange([...terms, term.trim()].join(" "));
+    if (term.trim() !== "") onChange([...new Set([...terms, term.trim()])].join(" "));
   };
   const remove = (at: number) => onChange(terms.filter((_, other) => other !== at).join(" "));
   return (

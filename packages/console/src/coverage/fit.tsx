@@ -1,6 +1,5 @@
 import { coverage, recordings } from "@downlink/protocol";
 import { useEffect } from "preact/hooks";
-import { useLocation } from "preact-iso";
 import { useQuery } from "../api/use-query.ts";
 import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
@@ -37,11 +36,8 @@ function useFit(projectId: string): Fit {
 
 /** Where the address names no time, shows all data, unless the usual range shows the last of much more. */
 export function useFirstFit({ params: { values, set }, projectId }: FitProps): void {
-  const { path } = useLocation();
   const { fit } = useFit(projectId);
-  // The page stays until the next one is loaded, and the address is of that one by then.
-  const isHere = path === pagePath(projectId, "coverage");
-  const isFirst = isHere && values.from === "" && values.to === "" && values.sel.length === 0;
+  const isFirst = values.from === "" && values.to === "" && values.sel.length === 0;
   useEffect(() => {
     if (isFirst && fit && !isUsualEnough(fit, Date.now()))
       set({ from: formatExact(fit.startNs), to: formatExact(fit.endNs) });

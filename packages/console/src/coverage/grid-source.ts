@@ -65,8 +65,11 @@ export class GridSource implements ChangingSource {
     this.#change();
   }
 
-  look(window: Window): (row: number) => readonly Strip[] {
-    this.#want(window);
+  look(window: Window): void {
+    this.#store.want(tilesFor(window));
+  }
+
+  stripsIn(window: Window): (row: number) => readonly Strip[] {
     const strips = planStrips(window, (key) => this.#store.best(key));
     return (row) => {
       const [block, id] = [Math.floor(row / TILE_ROWS), this.#ids[row]];
@@ -88,11 +91,6 @@ export class GridSource implements ChangingSource {
 
   stop(): void {
     this.#store.clear();
-  }
-
-  /** The cursor needs one row of the picture, which must not cancel the calls for the others. */
-  #want(window: Window): void {
-    if (window.endRow - window.firstRow > 1 || this.#ids.length <= 1) this.#store.want(tilesFor(window));
   }
 
   #change(): void {

@@ -111,8 +111,10 @@ function Deeds({ sums, ...props }: PanelProps & { sums: readonly DeviceSums[] | 
   return (
     <footer>
       {sums && may(me, "data.upload") && <ImportSelection {...{ projectId, inspected, sums, shown, onImported }} />}
-      {sums && may(me, "data.stream") && <ExportSelection {...{ projectId, inspected, sums }} />}
-      {sums && devices.length <= MAX_SELECTED_DEVICES && may(me, "episodes.create") && (
+      {sums && shown.has("imported") && may(me, "data.stream") && (
+        <ExportSelection {...{ projectId, inspected, sums }} />
+      )}
+      {sums && devices.length <= MAX_SELECTED_DEVICES && shown.has("imported") && (
         <DatasetButton {...{ projectId, source: sourceOf(projectId, inspected) }} />
       )}
       <ToPage text="Open" href={addressOf(projectId, "recordings", inspected)} />

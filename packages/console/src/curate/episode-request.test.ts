@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusedPlaces, toSlice } from "./episode-request.ts";
+import { importedOf, refusedPlaces, toSlice } from "./episode-request.ts";
 
 test("an episode is the part of a recording that lies in the span; a recording within it is taken as it is", () => {
   const recording = { id: "rec_1", start: 10n, end: 20n };
@@ -22,4 +22,12 @@ test("only events that the service names are left out: any other fault ends the 
   const details = [{ path: "episodes.0.eventId" }, { path: "episodes.12.eventId" }, { path: "episodes.3.recordings" }];
   assert.deepEqual([...refusedPlaces(details)], [0, 12]);
   assert.deepEqual([...refusedPlaces([{ path: "projectId" }])], []);
+});
+
+test("a filter that lets no imported recording through makes no episode, and is not widened to those that it hides", () => {
+  const filter = { projectId: "prj_1", pathMatches: "run" };
+  const sorted = { importStatus: ["complete"], sortBy: "start" };
+  assert.deepEqual(importedOf(filter), { ...filter, ...sorted });
+  assert.deepEqual(importedOf({ ...filter, importStatus: ["failed", "complete"] }), { ...filter, ...sorted });
+  assert.equal(importedOf({ ...filter, importStatus: ["none", "failed"] }), undefined);
 });

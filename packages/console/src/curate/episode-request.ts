@@ -1,4 +1,4 @@
-import type { CallInput, episodes, Recording } from "@downlink/protocol";
+import type { CallInput, episodes, Recording, RecordingFilter } from "@downlink/protocol";
 
 export type EpisodeRequest = CallInput<typeof episodes.getOrCreate>["episodes"][number];
 
@@ -18,4 +18,10 @@ export function toSlice(
 /** Returns the places in the request of events that cannot be made an episode of. */
 export function refusedPlaces(details: readonly { readonly path: string }[]): ReadonlySet<number> {
   return new Set(details.flatMap(({ path }) => /^episodes\.(\d+)\.eventId$/.exec(path)?.[1] ?? []).map(Number));
+}
+
+/** Narrows a filter to imported recordings; undefined where it lets none through. */
+export function importedOf(filter: RecordingFilter) {
+  if (filter.importStatus && !filter.importStatus.includes("complete")) return undefined;
+  return { ...filter, importStatus: ["complete" as const], sortBy: "start" as const };
 }

@@ -1,6 +1,6 @@
 import { type CallInput, events, NEXT_CURSOR_HEADER, type RecordingFilter, recordings } from "@downlink/protocol";
 import { client } from "../api/client.ts";
-import { type EpisodeRequest, toSlice } from "./episode-request.ts";
+import { type EpisodeRequest, importedOf, toSlice } from "./episode-request.ts";
 
 /** The rows of which episodes are made, one of each. */
 export type EpisodeSource =
@@ -30,7 +30,8 @@ export async function* requestEpisodes(source: EpisodeSource, signal: AbortSigna
     for await (const page of listAll(ask)) yield page.map(({ id }) => ({ eventId: id }));
     return;
   }
-  const filter = { ...source.filter, importStatus: ["complete" as const], sortBy: "start" as const };
+  const filter = importedOf(source.filter);
+  if (!filter) return;
   const ask = (cursor: Cursor) => client.callWithHeaders(recordings.list, { ...filter, ...cursor }, { signal });
   for await (const page of listAll(ask)) yield page.map((recording) => toSlice(recording, source.within));
 }

@@ -2,7 +2,6 @@ import { type Event, type EventType, events, eventTypes } from "@downlink/protoc
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
-import { queryKey } from "../api/query-key.ts";
 import { useQuery } from "../api/use-query.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
 import { DatasetButton } from "../curate/dataset-button.tsx";
@@ -45,9 +44,7 @@ export function EventsPage() {
         <h1>Events</h1>
         <span class="grow" />
         <MovedNote moved={rows.moved} />
-        {may(me, "episodes.create") && rows.count > 0 && (
-          <DatasetButton {...{ projectId, source: { kind: "events", filter } }} />
-        )}
+        {rows.count > 0 && <DatasetButton {...{ projectId, source: { kind: "events", filter } }} />}
         {mayCreate && <Button text="Mark an event" class="primary" onClick={showAdd} />}
       </header>
       <UrlProblems problems={params.problems} />
@@ -57,7 +54,7 @@ export function EventsPage() {
       {rows.count === 0 && !rows.isNew ? (
         <NoEvents params={params} />
       ) : (
-        <List {...{ rows, params, filter, types, projectId }} />
+        <List {...{ rows, params, types, projectId }} />
       )}
       {(add || drawn.length > 0) && <EventDialog {...{ projectId, types, drawn, onClose: close }} />}
     </div>
@@ -83,15 +80,14 @@ function NoEvents({ params: { values, set } }: { params: Params }) {
 
 interface ListProps {
   readonly rows: Rows<Event>;
-  readonly filter: object;
   readonly params: Params;
   readonly types: readonly EventType[];
   readonly projectId: string;
 }
 
-function List({ rows, filter, params: { values, set }, types, projectId }: ListProps) {
+function List({ rows, params: { values, set, hrefWith }, types, projectId }: ListProps) {
   const { route } = useLocation();
-  const [selection, setSelection] = useSelection(queryKey(events.list.path, filter)[1]);
+  const [selection, setSelection] = useSelection(hrefWith({ sort: "start", order: "desc", new: [], add: false }));
   const onSort = (by: string) => {
     const isTurned = by === values.sort && values.order === "desc";
     set({ sort: EVENT_SORTS.find((known) => known === by)!, order: isTurned ? "asc" : "desc" });
@@ -125,15 +121,12 @@ interface SelectedProps {
 
 /** Makes a dataset of the selected events: an episode of each, of its time and the imported recordings of its device that touch it. */
 function SelectedEvents({ ids, projectId, onDone }: SelectedProps) {
-  const { data: me } = useMe();
   return (
     <div class="selection-bar row">
       <strong>{ids.length} selected</strong>
       <Button text="Select none" class="small plain" onClick={onDone} />
       <span class="grow" />
-      {may(me, "episodes.create") && (
-        <DatasetButton {...{ projectId, source: { kind: "events", ids } }} class="small primary" />
-      )}
+      <DatasetButton {...{ projectId, source: { kind: "events", ids } }} class="small primary" />
     </div>
   );
 }

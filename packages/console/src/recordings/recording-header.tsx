@@ -143,7 +143,7 @@ function Actions({ recording }: { recording: Recording }) {
       {importStatus === "pending" && may(me, "data.upload") && (
         <Button text="Cancel the import" disabled={cancel.isRunning} onClick={() => void stop()} />
       )}
-      {isHere && may(me, "episodes.create") && (
+      {isHere && (
         <DatasetButton {...{ projectId, source: { kind: "recordings", ids: [keyOrId] } }} text="Add to dataset" />
       )}
       {mayExport && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}

@@ -8,7 +8,6 @@ import {
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
-import { queryKey } from "../api/query-key.ts";
 import { useQuery } from "../api/use-query.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
 import { DatasetButton } from "../curate/dataset-button.tsx";
@@ -48,7 +47,6 @@ import { SelectionBar, wantedOf } from "./selection-bar.tsx";
 /** Shows all recordings of a project, on robots and here. */
 export function RecordingsPage() {
   const projectId = useProjectId()!;
-  const { data: me } = useMe();
   const params = useParams(listParams);
   const [openedMs] = useState(Date.now());
   const filter = toFilter(params.values, projectId, openedMs);
@@ -69,7 +67,7 @@ export function RecordingsPage() {
             {`${more}${formatMany(summary.data.count, "recording")}`} · {formatBytes(summary.data.bytes)}
           </p>
         )}
-        {may(me, "episodes.create") && summary.data && summary.data.count > 0 && (
+        {summary.data && summary.data.count > 0 && (
           <DatasetButton {...{ projectId, source: { kind: "recordings", filter } }} />
         )}
         <ViewsMenu />
@@ -121,10 +119,10 @@ interface ListProps {
   readonly projectId: string;
 }
 
-function List({ rows, params: { values, set }, filter, matches, summary, projectId }: ListProps) {
+function List({ rows, params: { values, set, hrefWith }, filter, matches, summary, projectId }: ListProps) {
   const { data: me } = useMe();
   const { route } = useLocation();
-  const [selection, setSelection] = useSelection(queryKey(recordings.list.path, filter)[1]);
+  const [selection, setSelection] = useSelection(hrefWith({ sort: "start", order: "desc" }));
   const [lastId, setLastId] = useState<string | undefined>();
   const onToggle = ({ id }: Recording, { extends: isMore }: { extends: boolean }) => {
     setSelection(isMore && lastId !== undefined ? extend(selection, between(rows, lastId, id)) : toggle(selection, id));

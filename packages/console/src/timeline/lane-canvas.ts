@@ -17,8 +17,10 @@ import type { View } from "./view.ts";
 export interface LaneSource {
   /** The bits of its cells that are shown. */
   readonly shown: number;
-  /** Says which window is in sight, and returns the known strips of each of its rows. */
-  look(window: Window): (row: number) => readonly Strip[];
+  /** Says which window is in sight: what is not known of it is asked for. */
+  look(window: Window): void;
+  /** Returns the known strips of each row of a window, and asks for nothing. */
+  stripsIn(window: Window): (row: number) => readonly Strip[];
 }
 
 /** A few lines of pixels for each row, which the page stretches: painting a row costs as much as its columns, however much is in it. */
@@ -54,7 +56,8 @@ export class LaneCanvas {
     const paint = this.#paintOf(source.shown);
     const image = this.#imageOf(widthPx, Math.max(1, endRow - firstRow) * paint.length);
     const pixels = new Uint32Array(image.data.buffer);
-    const stripsOf = source.look({ view, widthPx, firstRow, endRow });
+    source.look({ view, widthPx, firstRow, endRow });
+    const stripsOf = source.stripsIn({ view, widthPx, firstRow, endRow });
     const scale = { fromMs: view.fromMs, pixelMs: view.spanMs / widthPx };
     const phasePx = Math.round((view.fromMs / scale.pixelMs) % PATTERN_PX);
     for (let row = firstRow; row < endRow; row++) {
@@ -112,7 +115,7 @@ export function columnsOf(
   source: LaneSource,
 ): Uint8Array {
   const columns = new Uint8Array(widthPx).fill(bits.unasked);
-  const stripsOf = source.look({ view, widthPx, firstRow: row, endRow: row + 1 });
+  const stripsOf = source.stripsIn({ view, widthPx, firstRow: row, endRow: row + 1 });
   const scale = { fromMs: view.fromMs, pixelMs: view.spanMs / widthPx };
   for (const strip of stripsOf(row)) fillColumns(columns, strip, scale);
   return columns.map((cell) => cell & source.shown);

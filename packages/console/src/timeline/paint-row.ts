@@ -1,14 +1,7 @@
+import { coverageBits } from "@downlink/protocol";
+
 /** The contents of a bin, one bit each. Several may hold. */
-export const bits = {
-  imported: 1,
-  onItsWay: 2,
-  edgeOnly: 4,
-  failed: 8,
-  event: 16,
-  third: 32,
-  twoThirds: 64,
-  unasked: 128,
-} as const;
+export const bits = { ...coverageBits, unasked: 128 } as const;
 
 /** The states of a cell, the most important first. */
 export type State = "failed" | "onItsWay" | "edgeOnly" | "imported" | "nothing" | "unasked";

@@ -1,4 +1,4 @@
-import { useLocation } from "preact-iso";
+import { useLocation, useRoute } from "preact-iso";
 import { type Param, readParams, type Values, writeParams } from "./params.ts";
 
 export interface UrlParams<P> {
@@ -11,10 +11,17 @@ export interface UrlParams<P> {
   hrefWith(changed: Partial<Values<P>>): string;
 }
 
-/** Holds the state of a page in its address, so that a link to it can be sent. */
+/**
+ * Holds the state of a page in its address, so that a link to it can be sent. A page stays until the next one is loaded: meanwhile it keeps
+ * what its own address said, and changes nothing in the address of the other.
+ */
 export function useParams<P extends Record<string, Param<unknown>>>(params: P): UrlParams<P> {
-  const { path, query, route } = useLocation();
+  const { path, query } = useRoute();
+  const { path: shownPath, route } = useLocation();
   const { values, problems } = readParams(params, query);
   const hrefWith = (changed: Partial<Values<P>>) => path + writeParams(params, { ...values, ...changed });
-  return { values, problems, hrefWith, set: (changed, { isStep = false } = {}) => route(hrefWith(changed), !isStep) };
+  const set: UrlParams<P>["set"] = (changed, { isStep = false } = {}) => {
+    if (path === shownPath) route(hrefWith(changed), !isStep);
+  };
+  return { values, problems, hrefWith, set };
 }
