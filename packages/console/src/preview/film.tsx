@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { Select } from "../parts/select.tsx";
@@ -128,9 +128,11 @@ function WholeStrip({ window, recording, wholeDensity, onWindow }: FilmProps) {
 }
 
 function Bars({ density }: { density: readonly number[] }) {
+  // They are not drawn again while the moment moves.
+  const path = useMemo(() => drawDensity(density), [density]);
   return (
     <svg viewBox={`0 0 ${Math.max(1, density.length)} 1`} preserveAspectRatio="none" aria-hidden="true">
-      <path d={drawDensity(density)} />
+      <path d={path} />
     </svg>
   );
 }

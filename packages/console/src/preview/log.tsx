@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount } from "../parts/bytes.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { useRowWindow } from "../parts/row-window.ts";
 import { Select } from "../parts/select.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { formatExact, partsOf, toMs, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import type { LookProps } from "./look-props.ts";
@@ -108,10 +110,12 @@ function Row({ row: { timeNs, level, node, text }, isNow, originNs, onCursor }: 
         </button>
       </td>
       <td class={`log-level ${level.toLowerCase()}`}>{level}</td>
-      <td class="muted" title={node}>
-        {node}
+      <td class="muted" title={showHidden(node)}>
+        <ForeignText text={node} />
       </td>
-      <td title={text}>{text}</td>
+      <td title={showHidden(text)}>
+        <ForeignText text={text} />
+      </td>
     </tr>
   );
 }

@@ -1,4 +1,7 @@
+import { useMemo } from "preact/hooks";
 import { formatCount } from "../parts/bytes.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { DIAGNOSTIC_LEVELS, type StateLane, type StateRun } from "./collect-states.ts";
 import type { LookProps, Span } from "./look-props.ts";
 import { placeAt } from "./place-at.ts";
@@ -42,16 +45,16 @@ function Lane({ lane: { name, runs, worst }, span, cursorNs }: LaneProps) {
   const now = runs[placeAt(runs, cursorNs, ({ startNs }) => startNs)];
   return (
     <tr>
-      <th scope="row" title={name}>
-        {name}
+      <th scope="row" title={showHidden(name)}>
+        <ForeignText text={name} />
       </th>
       {worst !== undefined && <td class={`state-worst level-${worst}`}>{DIAGNOSTIC_LEVELS[worst]}</td>}
       <td class="state-strip">
         <Strip {...{ runs, span, cursorNs }} />
       </td>
-      <td title={now?.text}>
+      <td title={now && showHidden(now.text)}>
         {now?.level !== undefined && <strong class={`level-${now.level}`}>{DIAGNOSTIC_LEVELS[now.level]} </strong>}
-        {now?.text}
+        {now && <ForeignText text={now.text} />}
       </td>
     </tr>
   );
@@ -61,19 +64,28 @@ function Lane({ lane: { name, runs, worst }, span, cursorNs }: LaneProps) {
 const HEIGHTS = [4, 9, 16, 16];
 
 function Strip({ runs, span, cursorNs }: Pick<LaneProps, "span" | "cursorNs"> & { runs: readonly StateRun[] }) {
-  const texts = [...new Set(runs.map(({ text }) => text))];
-  const scale = 1000 / Math.max(1, span.endNs - span.startNs);
-  const x = (timeNs: number) => Math.min(1000, Math.max(0, (timeNs - span.startNs) * scale));
+  // The runs are not drawn again while the moment moves.
+  const drawn = useMemo(() => drawRuns(runs, span), [runs, span.startNs, span.endNs]);
   return (
     <svg viewBox="0 0 1000 16" preserveAspectRatio="none" aria-hidden="true">
-      {runs.map(({ startNs, text, level }, at) => {
-        const height = level === undefined ? 16 : HEIGHTS[level]!;
-        const left = x(startNs);
-        const width = Math.max(1, x(runs[at + 1]?.startNs ?? span.endNs) - left - 1);
-        const tone = level === undefined ? `series-${1 + (texts.indexOf(text) % 8)}` : `level-${level}`;
-        return <rect key={startNs} class={`state ${tone}`} x={left} y={16 - height} {...{ width, height }} />;
-      })}
-      <path class="state-now" d={`M${x(cursorNs)} 0v16`} />
+      {drawn}
+      <path class="state-now" d={`M${placeOf(cursorNs, span)} 0v16`} />
     </svg>
   );
+}
+
+function placeOf(timeNs: number, { startNs, endNs }: Span): number {
+  return Math.min(1000, Math.max(0, ((timeNs - startNs) * 1000) / Math.max(1, endNs - startNs)));
+}
+
+function drawRuns(runs: readonly StateRun[], span: Span) {
+  const numbers = new Map<string, number>();
+  for (const { text } of runs) if (!numbers.has(text)) numbers.set(text, numbers.size);
+  return runs.map(({ startNs, text, level }, at) => {
+    const height = level === undefined ? 16 : HEIGHTS[level]!;
+    const left = placeOf(startNs, span);
+    const width = Math.max(1, placeOf(runs[at + 1]?.startNs ?? span.endNs, span) - left - 1);
+    const tone = level === undefined ? `series-${1 + (numbers.get(text)! % 8)}` : `level-${level}`;
+    return <rect key={startNs} class={`state ${tone}`} x={left} y={16 - height} {...{ width, height }} />;
+  });
 }

@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import type { LookProps } from "./look-props.ts";
 import type { TreeNode } from "./message-tree.ts";
 import { timeToShow } from "./place-at.ts";
@@ -22,7 +23,7 @@ export function Tree({ session, topic, cursorNs }: LookProps) {
 
 /** The first two levels are open. Closed parts are not on the page. */
 function Parts({ node: { children = [], text, leftOut }, depth }: { node: TreeNode; depth: number }) {
-  if (children.length === 0) return <span class="mono">{text}</span>;
+  if (children.length === 0) return <Text text={text} />;
   return (
     <ul>
       {children.map((child) => (
@@ -40,15 +41,31 @@ function Part({ node, depth }: { node: TreeNode; depth: number }) {
   if (!node.children || node.children.length === 0)
     return (
       <>
-        <span class="tree-name">{node.name}</span> <span class="mono">{node.text}</span>
+        <Name name={node.name} /> <Text text={node.text} />
       </>
     );
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <span class="tree-name">{node.name}</span> <span class="muted">{node.text}</span>
+        <Name name={node.name} /> <span class="muted">{node.text}</span>
       </summary>
       {isOpen && <Parts node={node} depth={depth + 1} />}
     </details>
+  );
+}
+
+function Name({ name }: { name: string }) {
+  return (
+    <span class="tree-name">
+      <ForeignText text={name} />
+    </span>
+  );
+}
+
+function Text({ text }: { text: string }) {
+  return (
+    <span class="mono">
+      <ForeignText text={text} />
+    </span>
   );
 }

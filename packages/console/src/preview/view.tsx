@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { formatCount } from "../parts/bytes.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Select } from "../parts/select.tsx";
 import type { KnownTopic } from "./choose-views.ts";
 import { ImageLook } from "./image.tsx";
@@ -67,7 +68,7 @@ function Head({ topic, choices, isOpen, onOpen, onTopic, isLarge, onLarge, onClo
       />
       <span class="muted cut view-about">
         {rate}
-        {formatCount(messageCount)} messages · {schemaName}
+        {formatCount(messageCount)} messages · <ForeignText text={schemaName} />
       </span>
       <IconButton name={isOpen ? "Back to the view" : "Fields and message"} isOn={isOpen} onClick={onOpen}>
         ⋯
