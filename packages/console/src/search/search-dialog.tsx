@@ -32,9 +32,7 @@ export function SearchDialog({ onClose, ...props }: SearchProps & { onClose: () 
   const onKeyDown = (event: KeyboardEvent) => {
     const next = activeAfter(event.key, ids, active);
     if (next !== undefined) setChosen(next);
-    // The answers may put another one first.
-    const isReady = !event.isComposing && (!data.isLoading || chosen !== undefined);
-    const opened = event.key === "Enter" && isReady ? all.find(({ id }) => id === active) : undefined;
+    const opened = event.key === "Enter" && !event.isComposing ? all.find(({ id }) => id === active) : undefined;
     if (next !== undefined || event.key === "Enter") event.preventDefault();
     if (opened) choose(opened);
   };
