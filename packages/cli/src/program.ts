@@ -4,6 +4,7 @@ import { beginWithName } from "@downlink/terminal/command-errors";
 import { harmlessJson } from "@downlink/terminal/printable";
 import { Command, Option } from "commander";
 import type { ExportFlags } from "./commands/export-recording.ts";
+import type { GetFlags } from "./commands/get-recording.ts";
 import type { Listing } from "./commands/list-recordings.ts";
 import { InterruptedError } from "./failures/failures.ts";
 import { openService, type Service } from "./login/open-service.ts";
@@ -71,6 +72,17 @@ program
   .action(async (recording: string, flags: ExportFlags) => {
     const { exportRecording } = await import("./commands/export-recording.ts");
     await withService((service) => exportRecording(service, recording, flags));
+  });
+
+program
+  .command("get <recording>")
+  .description("Fetch the file of a recording as it was uploaded; called again, it goes on where it stopped")
+  .option("-o, --output <file>", "the output file; - is standard output; default: the name that the file had")
+  .option("--project <id>", "the project, if several have a recording with this key")
+  .option("--force", "overwrite an existing file")
+  .action(async (recording: string, flags: GetFlags) => {
+    const { getRecording } = await import("./commands/get-recording.ts");
+    await withService((service) => getRecording(service, recording, flags));
   });
 
 program

@@ -49,14 +49,13 @@ test("dl logs in, lists, asks for a recording and waits for it, and exports an e
   assert.ok(wanted.length > 0);
   assert.deepEqual(contentOf(await readIndexedMessages(await readFile(output))), contentOf(wanted));
 
-  const unknown = await dl(["frob"]);
-  assert.deepEqual([unknown.code, unknown.err.startsWith("dl: unknown command")], [2, true], unknown.err);
-
-  await tryEmptySlices(dl, { id: recording!.id, topic, output });
+  assert.equal((await dl(["get", recording!.id])).code, 0);
+  assert.ok(Buffer.from(whole).equals(await readFile(join(folder, "a_b.mcap"))));
+  await tryWrongWords(dl, { id: recording!.id, topic, output });
   await cloud().admin.call(api.recordings.delete, { keyOrId: recording!.id });
   const gone = await dl(["export", recording!.id, "-o", join(folder, "gone.mcap")]);
   assert.deepEqual([gone.code, /^dl: .*\n$/.test(gone.err)], [1, true], gone.err);
-  assert.deepEqual((await readdir(folder)).sort(), ["downlink", "part.mcap"]);
+  assert.deepEqual((await readdir(folder)).sort(), ["a_b.mcap", "downlink", "part.mcap"]);
 });
 
 interface Tried {
@@ -65,7 +64,9 @@ interface Tried {
   readonly output: string;
 }
 
-async function tryEmptySlices(dl: (args: readonly string[]) => Promise<Ran>, { id, topic, output }: Tried) {
+async function tryWrongWords(dl: (args: readonly string[]) => Promise<Ran>, { id, topic, output }: Tried) {
+  const unknown = await dl(["frob"]);
+  assert.deepEqual([unknown.code, unknown.err.startsWith("dl: unknown command")], [2, true], unknown.err);
   const astray = await dl(["export", id, "-o", `${output}.none`, "--topic=/frob"]);
   assert.deepEqual([astray.code, /^dl: the recording has no topic \/frob; it has .*\n$/.test(astray.err)], [1, true]);
   assert.ok(astray.err.includes(topic));

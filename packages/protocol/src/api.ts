@@ -26,6 +26,7 @@ import { layouts } from "./resources/layouts.ts";
 import { invitations, me, members, projectMembers } from "./resources/members.ts";
 import { pendingImports } from "./resources/pending-imports.ts";
 import { projects } from "./resources/projects.ts";
+import { recordingFiles } from "./resources/recording-files.ts";
 import { recordings } from "./resources/recordings.ts";
 import { savedViews } from "./resources/saved-views.ts";
 import { sessions } from "./resources/sessions.ts";
@@ -53,6 +54,7 @@ export const api = {
   events,
   eventTypes,
   sessions,
+  recordingFiles,
   recordings,
   attachments,
   pendingImports,

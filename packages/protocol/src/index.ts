@@ -143,6 +143,7 @@ export {
 } from "./resources/members.ts";
 export { PendingImport, PendingImportStatus, pendingImports, Requester } from "./resources/pending-imports.ts";
 export { Project, ProjectName, projects } from "./resources/projects.ts";
+export { recordingFiles } from "./resources/recording-files.ts";
 export {
   ImportStatus,
   MAX_SELECTED_DEVICES,

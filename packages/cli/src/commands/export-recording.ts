@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ApiCallError } from "@downlink/client";
 import { getStream } from "@downlink/client/node";
@@ -9,6 +8,7 @@ import { RefusedError, UsageError } from "../failures/failures.ts";
 import type { Service } from "../login/open-service.ts";
 import { openOutput } from "./output-file.ts";
 import { showProgress } from "./progress.ts";
+import { safeName } from "./safe-name.ts";
 import { readTime } from "./time-flag.ts";
 
 /** The flags of `dl export`. */
@@ -106,13 +106,4 @@ function say(text: string): void {
 function note({ damage, missing }: Link): void {
   if (missing) say("a part of the data cannot be exported now; --complete refuses such an export");
   if (damage) say("a part of the recording is damaged, and the file says which in its record downlink.export");
-}
-
-/** Returns the service's name for a file, never as a path. */
-function safeName(name: string): string {
-  return (
-    basename(name)
-      .replaceAll(/[^\w.@+=,-]/g, "_")
-      .replace(/^[.-]/, "_") || "export"
-  );
 }

@@ -1,30 +1,53 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, link, open, rename, rm, stat } from "node:fs/promises";
+import { constants, type FileHandle, link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { RefusedError } from "../failures/failures.ts";
 
 /** A file that gets its name once it is whole and on the disk. Unless it is kept, what was written is removed. */
 export interface OutputFile extends AsyncDisposable {
   readonly path: string;
+  /** The bytes that were written, those of an earlier opening among them. */
   readonly sizeBytes: number;
+  /** Reads what was written. */
+  written(): AsyncIterable<Uint8Array>;
   write(chunk: Uint8Array): Promise<void>;
   keep(): Promise<void>;
+  /** Forgets what was written. */
+  discard(): Promise<void>;
+}
+
+const READ_BYTES = 1024 * 1024;
+
+interface Opening {
+  readonly force: boolean;
+  /**
+   * Names the bytes of the file. Unless it is kept or discarded, what was written stays then, and who opens the file again goes on behind
+   * it. Two programs at once do no harm: both write the same bytes to the same places.
+   */
+  readonly resumeAs?: string | undefined;
 }
 
 /** Throws {@link RefusedError} for a file that is there, unless it may be written over, and always for what is no file. */
-export async function openOutput(path: string, { force }: { force: boolean }): Promise<OutputFile> {
+export async function openOutput(path: string, { force, resumeAs }: Opening): Promise<OutputFile> {
   await refuseTaken(path, force);
-  const beside = `${path}.${randomBytes(4).toString("hex")}.part`;
-  const handle = await open(beside, "wx");
-  let [sizeBytes, isOpen] = [0, true];
+  const beside = `${path}.${resumeAs ?? randomBytes(4).toString("hex")}.part`;
+  const handle = await open(beside, resumeAs === undefined ? "wx" : constants.O_RDWR | constants.O_CREAT);
+  let [sizeBytes, isOpen] = [(await handle.stat()).size, true];
+  let isKeptPart = resumeAs !== undefined;
   return {
     path,
     get sizeBytes() {
       return sizeBytes;
     },
+    written: () => readAll(handle),
     async write(chunk) {
-      await writeAll(handle, chunk);
+      await writeAll(handle, chunk, sizeBytes);
       sizeBytes += chunk.length;
+    },
+    async discard() {
+      await handle.truncate(0);
+      sizeBytes = 0;
+      isKeptPart = false;
     },
     async keep() {
       await handle.sync();
@@ -34,8 +57,9 @@ export async function openOutput(path: string, { force }: { force: boolean }): P
       await syncFolder(dirname(path));
     },
     async [Symbol.asyncDispose]() {
+      const isPart = isOpen && isKeptPart && sizeBytes > 0;
       if (isOpen) await handle.close();
-      await rm(beside, { force: true });
+      if (!isPart) await rm(beside, { force: true });
     },
   };
 }
@@ -60,8 +84,18 @@ async function takeName(beside: string, path: string): Promise<void> {
   }
 }
 
-async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length; ) at += (await handle.write(chunk, at)).bytesWritten;
+async function* readAll(handle: FileHandle): AsyncGenerator<Uint8Array> {
+  for (let offset = 0; ; ) {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, offset);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    offset += bytesRead;
+  }
+}
+
+async function writeAll(handle: FileHandle, chunk: Uint8Array, offset: number): Promise<void> {
+  for (let at = 0; at < chunk.length; )
+    at += (await handle.write(chunk, at, chunk.length - at, offset + at)).bytesWritten;
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -26,7 +26,13 @@ export class InterruptedError extends Error {
   }
 }
 
-const EXPECTED: ReadonlySet<string> = new Set(["ApiCallError", "NetworkError", "RefusedError", "UsageError"]);
+const EXPECTED: ReadonlySet<string> = new Set([
+  "ApiCallError",
+  "NetworkError",
+  "OtherBytesError",
+  "RefusedError",
+  "UsageError",
+]);
 
 interface DescribedFailure {
   /** Undefined where the message was printed already, or there is none. */

@@ -7,7 +7,7 @@ import { importQueue } from "./import-queue/import-queue.ts";
 import { imports } from "./imports/imports.ts";
 import { uploadRoute } from "./ingest/upload-route.ts";
 import { uploads, uploadsAgain } from "./ingest/uploads.ts";
-import { importFileDownloadRoute, importFileRoute } from "./pending-imports/file-route.ts";
+import { importFileRoute } from "./pending-imports/file-route.ts";
 import { pendingImports } from "./pending-imports/pending-imports.ts";
 
 /** Binds the resources through which recordings come, and the links to which files are sent. */
@@ -15,7 +15,6 @@ export function serveImports(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.importQueue, handlers: importQueue });
   serve(app, deps, { contract: api.pendingImports, handlers: pendingImports });
   importFileRoute(app, deps);
-  importFileDownloadRoute(app, deps);
   serve(app, deps, { contract: api.imports, handlers: imports });
   serve(app, deps, { contract: api.uploads, handlers: uploads, agains: uploadsAgain });
   uploadRoute(app, deps);

@@ -11,7 +11,7 @@ import { formatBytes } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useShortcuts } from "../parts/keys.ts";
-import { Menu } from "../parts/menu.tsx";
+import { Menu, type MenuItem } from "../parts/menu.tsx";
 import { showHidden } from "../parts/show-hidden.ts";
 import { Time, ZoneName } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -147,14 +147,24 @@ function Actions({ recording }: { recording: Recording }) {
         <DatasetButton {...{ projectId, source: { kind: "recordings", ids: [keyOrId] } }} text="Add to dataset" />
       )}
       {mayExport && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}
-      {(isHere || importStatus === "failed") && may(me, "recordings.delete") && (
-        <Menu label="More" items={[{ text: "Delete data…", isDangerous: true, onChoose: () => setOpen("delete") }]} />
-      )}
+      <More recording={recording} onDelete={() => setOpen("delete")} />
       {failure && <Failed failure={failure} />}
       {open === "export" && <ExportDialog source={sourceOf(recording)} onClose={() => setOpen(undefined)} />}
       {open === "delete" && <DeleteDialog recording={recording} onClose={() => setOpen(undefined)} />}
     </>
   );
+}
+
+function More({ recording: { id, importStatus, size }, onDelete }: { recording: Recording; onDelete: () => void }) {
+  const { data: me } = useMe();
+  const isHere = importStatus === "complete";
+  const download = () => location.assign(`/v1/recordings/${encodeURIComponent(id)}/file`);
+  const items: MenuItem[] = [];
+  if (isHere && may(me, "data.stream"))
+    items.push({ text: `Download the file (${formatBytes(size)})`, onChoose: download });
+  if ((isHere || importStatus === "failed") && may(me, "recordings.delete"))
+    items.push({ text: "Delete data…", isDangerous: true, onChoose: onDelete });
+  return items.length === 0 ? null : <Menu label="More" items={items} />;
 }
 
 function sourceOf({ id, projectId, path, start, end, damage }: Recording): ExportSource {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DAMAGE_HEADER, MISSING_HEADER } from "../resources/exports.ts";
 import { AnyObject } from "../shapes/any-keys.ts";
+import { inProject } from "../shapes/selectors.ts";
 import { BYTES, type PlainRoute } from "./plain-route.ts";
 import { deviceCodeRoutes, oidcRoutes, sessionRoutes } from "./sign-in-routes.ts";
 
@@ -82,6 +83,16 @@ export const plainRoutes: readonly PlainRoute[] = [
     refusals: [401, 403, 404],
   },
   {
+    method: "get",
+    path: "/v1/recordings/{keyOrId}/file",
+    called: "recordingFiles.download",
+    summary: "Download the file of an imported recording, byte for byte as it was uploaded",
+    access: { capability: "data.stream" },
+    query: z.object(inProject),
+    answers: redirect,
+    refusals: [400, 401, 403, 404, 409],
+  },
+  {
     ...delivery,
     path: "/data-plane/uploads/{requestId}",
     called: "dataPlane.upload",
@@ -134,9 +145,9 @@ export const plainRoutes: readonly PlainRoute[] = [
   },
   {
     ...download,
-    path: "/data-plane/import-files/{requestId}",
-    called: "dataPlane.importFile",
-    summary: "A stored file",
+    path: "/data-plane/files/{id}/{fileName}",
+    called: "dataPlane.file",
+    summary: "The stored file of a recording, or of an import request",
   },
   {
     ...download,

@@ -3,34 +3,24 @@
 // not the request, and ends with the object.
 
 import type { Ctx } from "../../calls/context/context.ts";
+import type { StoredFile } from "../../calls/data-plane/stored-file.ts";
 import { refuse } from "../../core/errors.ts";
 import type { ImportRequestModel, RecordingModel } from "../../db/generated/models.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
 import { findRequest } from "./find-request.ts";
 
-/** The stored bytes of one import request. */
-export interface StoredFile {
-  readonly requestId: string;
-  readonly filename: string;
-  readonly blobKey: string;
-  /** The tag without quotes. */
-  readonly etag: string;
-  /** The self-hosted site that has the file; undefined: our own store has it. */
-  readonly siteId?: string;
-}
-
 /** 404 if the request is not visible, or if nothing of it is stored: the message says why. */
 export async function findFile(ctx: Ctx, requestId: string): Promise<StoredFile> {
   const request = await findRequest(ctx, requestId);
-  const { filename } = request;
+  const of = { id: requestId, path: request.filename };
   const { blobKey, siteObjectKey, siteId } = await findObject(ctx, request);
   // Keys are never used again, so that a key names the bytes of a file at a site.
   if (siteObjectKey !== null && siteId !== null)
-    return { requestId, filename, siteId, blobKey: siteObjectKey, etag: siteObjectKey.replace("/", "-") };
+    return { ...of, siteId, blobKey: siteObjectKey, etag: siteObjectKey.replace("/", "-") };
   if (blobKey === null) refuse("NotFound", explainNotStored(request));
   const object = await ctx.blobs.stat(blobKey);
   if (!object) refuse("NotFound", `the file of import request ${requestId} is no longer stored`);
-  return { requestId, filename, blobKey, etag: object.etag };
+  return { ...of, siteId: undefined, blobKey, etag: object.etag };
 }
 
 const nowhere = { blobKey: null, siteObjectKey: null, siteId: null } as const;

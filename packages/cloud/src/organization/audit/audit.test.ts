@@ -131,6 +131,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "webhooks.delete": { id: ids.webhooks },
   "viewLinks.create": { recordingId: imported },
   "exports.create": { recordingId: imported },
+  "recordingFiles.link": { keyOrId: imported },
   "viewLinks.delete": { id: ids["view-links"] },
   "layouts.delete": { id: ids.layouts },
   "layouts.restore": { id: ids.layouts },
@@ -158,7 +159,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /** Their answers show something else than the thing, such as what came of the call. */
 const withOtherAnswer = ["devices.setPastProperty", "layouts.restore", "webhooks.ping", "webhooks.retryFailed"].concat(
   ["webhooks.retryDelivery", "datasetVersions.commit", "datasetVersions.discard", "datasetVersions.restore"],
-  "ingestPathPolicies.save",
+  ["ingestPathPolicies.save", "recordingFiles.link"],
 );
 
 const audited = Object.entries(api).flatMap(([resource, contract]) =>
@@ -192,7 +193,7 @@ for (const [called, input] of Object.entries(calls)) {
 
 /** The thing is named by the call, by the answer, or is the caller's. */
 function namesOf(input: Readonly<Record<string, unknown>>, answer: Readonly<Record<string, unknown>> | undefined) {
-  return [input.id, input.importId, answer?.id, ids.devices, ids.recordings, ids.sessions, callerId];
+  return [input.id, input.importId, input.keyOrId, answer?.id, ids.devices, ids.recordings, ids.sessions, callerId];
 }
 
 test("an update shows what it replaced and nothing else, and no entry holds a secret", async () => {

@@ -8,10 +8,10 @@ import { linkInTurn } from "../../calls/connections/in-turn.ts";
 import { refuseEncoding } from "../../calls/connections/refuse-encoding.ts";
 import { allowCrossOrigin } from "../../calls/data-plane/allow-cross-origin.ts";
 import { partRoute, pieceRoute } from "../../calls/data-plane/part-route.ts";
+import { storedFileRoute } from "../../calls/data-plane/stored-file.ts";
 import { ApiError } from "../../core/errors.ts";
 import { attachmentDownloadRoute } from "../../data/attachments/download-route.ts";
 import { exportRoute } from "../../data/exports/export-route.ts";
-import { importFileDownloadRoute } from "../../imports/pending-imports/file-route.ts";
 import { agentUploadRoutes } from "./agent-upload-route.ts";
 import type { SiteDeps } from "./site-deps.ts";
 import { siteUploadRoute } from "./upload-route.ts";
@@ -36,7 +36,7 @@ export function createSiteApp(deps: SiteDeps, { onReceived, readSelection }: Cal
   pieceRoute(app, deps);
   exportRoute(app, deps, readSelection);
   attachmentDownloadRoute(app, deps);
-  importFileDownloadRoute(app, deps);
+  storedFileRoute(app, deps);
   return app;
 }
 

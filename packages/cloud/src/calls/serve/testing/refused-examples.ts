@@ -12,6 +12,7 @@ export const refusals: Readonly<Record<string, string>> = {
   "devices.delete": "DeviceNotEmpty",
   "imports.delete": "NotFound",
   "pendingImports.download": "NotFound",
+  "recordingFiles.download": "NotFound",
   "lakeFiles.list": "InvalidRequest",
   // It needs the id of something that is not made here.
   "devices.getPropertyInterval": "NotFound",
@@ -20,7 +21,7 @@ export const refusals: Readonly<Record<string, string>> = {
   ...refused("edge", "UploadClosed", ["grantPieces", "composePart"]),
   "edge.failImport": "VersionSuperseded",
   "edge.failSalvage": "NotFound",
-  ...refused("dataPlane", "InvalidLink", ["uploadPiece", "importFile"]),
+  ...refused("dataPlane", "InvalidLink", ["uploadPiece"]),
   // It needs a real bucket, and the process of a self-hosted site.
   "ingestPathPolicies.tryOut": "NotFound",
   "bucketNotifications.create": "Conflict",

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { ApiCallError, isWorthRetrying, retryDelayMs } from "@downlink/client";
+import { getStream } from "@downlink/client/node";
+import { formatBytes } from "@downlink/terminal/amounts";
+import { RefusedError } from "../failures/failures.ts";
+import type { Service } from "../login/open-service.ts";
+import { type OutputFile, openOutput } from "./output-file.ts";
+import { showProgress } from "./progress.ts";
+
+/** A file behind a link that serves ranges. */
+export interface RangedFile {
+  readonly sizeBytes: number;
+  /** The SHA-256 of its bytes in hexadecimal, which is the tag of the link too. */
+  readonly sha256: string;
+  /** Asks for the link, which may have expired since it was asked for last. */
+  link(): Promise<string>;
+}
+
+interface Target {
+  readonly path: string;
+  readonly force: boolean;
+}
+
+const MOST_FAILURES_IN_A_ROW = 8;
+const backoff = { firstMs: 500, capMs: 30_000 };
+
+/**
+ * Fetches a file, going on where a connection broke, also where an earlier call was ended. It gets its name once its SHA-256 is right. Throws
+ * {@link RefusedError} for bytes that are not those of the recording.
+ */
+export async function fetchFile(service: Service, file: RangedFile, { path, force }: Target): Promise<OutputFile> {
+  await using output = await openOutput(path, { force, resumeAs: file.sha256.slice(0, 16) });
+  if (output.sizeBytes > file.sizeBytes) await output.discard();
+  const hash = createHash("sha256");
+  for await (const chunk of output.written()) hash.update(chunk);
+  if (output.sizeBytes > 0) process.stderr.write(`dl: ${formatBytes(output.sizeBytes)} are here already\n`);
+  using progress = showProgress(process.stderr);
+  for await (const chunk of fetchRest(service, file, output.sizeBytes)) {
+    hash.update(chunk);
+    await output.write(chunk);
+    progress.add(chunk.length);
+  }
+  if (hash.digest("hex") !== file.sha256) {
+    await output.discard();
+    throw new RefusedError(`the bytes that came are not those that were uploaded (SHA-256); nothing was kept`);
+  }
+  await output.keep();
+  return output;
+}
+
+/** Yields the bytes from the offset on. Each break is waited out, until several in a row brought nothing. */
+export async function* fetchRest(service: Service, file: RangedFile, offset: number): AsyncGenerator<Buffer> {
+  const { signal, dispatcher } = service;
+  let [at, failures, link] = [offset, 0, await file.link()];
+  while (at < file.sizeBytes) {
+    const from = at === 0 ? {} : { from: { offset: at, etag: file.sha256 } };
+    try {
+      for await (const chunk of getStream(link, { signal, dispatcher, ...from })) {
+        [at, failures] = [at + chunk.length, 0];
+        yield chunk;
+      }
+    } catch (error) {
+      failures += 1;
+      if (await waitOut(error, failures, signal)) link = await file.link();
+    }
+  }
+}
+
+/** Returns whether the link has expired. Throws the failure if trying again would be in vain. */
+async function waitOut(error: unknown, failures: number, signal: AbortSignal): Promise<boolean> {
+  signal.throwIfAborted();
+  if (failures > MOST_FAILURES_IN_A_ROW) throw error;
+  if (error instanceof ApiCallError && error.code === "LinkExpired") return true;
+  if (!isWorthRetrying(error)) throw error;
+  await setTimeout(retryDelayMs(error, failures, { limits: backoff }), undefined, { signal });
+  return false;
+}
