@@ -5,6 +5,7 @@ import { z } from "zod";
 import { ConfigError } from "./core/config-error.ts";
 import type { DeleteSafety } from "./core/delete-safety.ts";
 import { nearestName } from "./core/nearest-name.ts";
+import { type NamedViewer, originOf, Viewers } from "./core/viewers.ts";
 import { findAddressFault } from "./db/postgres-address.ts";
 import { type BackupSettings, backupSettingsOf, backupShape, judgeBackups } from "./keeping/backup/backup-settings.ts";
 import type { LogFormat } from "./log.ts";
@@ -83,6 +84,7 @@ const Environment = z.object({
   DOWNLINK_AGENT_PACKAGES: z.string().min(1).optional(),
   DOWNLINK_CONSOLE: z.enum(["on", "off"]).default("on"),
   DOWNLINK_LINK_ORIGINS: Origins.default([]),
+  DOWNLINK_VIEWERS: Viewers.default([]),
   DOWNLINK_API_ORIGINS: Origins.default([]),
   DOWNLINK_DATA_DIR: z.string().min(1).default("./.data"),
   DOWNLINK_OBJECTS_DIR: z.string().min(1).optional(),
@@ -180,7 +182,9 @@ export interface Config {
   readonly agentPackages: string | undefined;
   /** The origins whose pages may use links. */
   readonly servesConsole: boolean;
+  /** Those of the viewers are among them. */
   readonly linkOrigins: readonly string[];
+  readonly viewers: readonly NamedViewer[];
   /** The origins whose pages may call the API with a token. */
   readonly apiOrigins: readonly string[];
   readonly dataDir: string;
@@ -254,7 +258,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     securityContact: settings.DOWNLINK_SECURITY_CONTACT,
     agentPackages: settings.DOWNLINK_AGENT_PACKAGES && resolve(settings.DOWNLINK_AGENT_PACKAGES),
     servesConsole: settings.DOWNLINK_CONSOLE === "on",
-    linkOrigins: settings.DOWNLINK_LINK_ORIGINS,
+    ...pagesOf(settings),
     apiOrigins: settings.DOWNLINK_API_ORIGINS,
     dataDir: resolve(settings.DOWNLINK_DATA_DIR),
     objectsDir: resolve(settings.DOWNLINK_OBJECTS_DIR ?? join(settings.DOWNLINK_DATA_DIR, "objects")),
@@ -299,6 +303,11 @@ function keepingOf(settings: z.output<typeof Settings>): Pick<Config, Keeping | 
     auditRetentionSeconds: settings.DOWNLINK_AUDIT_RETENTION,
     removalDelaySeconds: settings.DOWNLINK_BACKUP_RETENTION ?? 0,
   };
+}
+
+/** A viewer that the operator named may read links, too. */
+function pagesOf({ DOWNLINK_LINK_ORIGINS, DOWNLINK_VIEWERS: viewers }: z.infer<typeof Environment>) {
+  return { viewers, linkOrigins: [...new Set([...DOWNLINK_LINK_ORIGINS, ...viewers.map(originOf)])] };
 }
 
 /** An operator who chose a schedule wants devices to wait for the first backup. */

@@ -184,6 +184,7 @@ function chosenBy(config: Config, log: Logger) {
     consoleFolder: config.servesConsole ? consoleFolder() : undefined,
     guideFolder: config.servesConsole ? guideFolder() : undefined,
     linkOrigins: config.linkOrigins,
+    viewers: config.viewers,
     apiOrigins: config.apiOrigins,
     deleteSafety: config.deleteSafety,
     deleteProofAgeSeconds: config.deleteProofAgeSeconds,

@@ -2,6 +2,7 @@ import { lookAtNoted } from "./buckets/bucket-objects/look-at-object.ts";
 import { queueVisits, visitBucket } from "./buckets/bucket-objects/visit-bucket.ts";
 import { forgetNotifications } from "./buckets/notifications/forget-notifications.ts";
 import { withSmallHeap } from "./core/heap-growth.ts";
+import { prepareView } from "./data/view-links/prepare-view.ts";
 import type { OpenDeps } from "./deps.ts";
 import { noteAgentPoints } from "./edge/standing/agent-points.ts";
 import { noteOffline } from "./edge/standing/note-offline.ts";
@@ -37,6 +38,7 @@ export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
         reindexRecording(deps, { recordingId, signal }).then(() => undefined),
       "read-stored": ({ recordingId }, signal) => readStored(deps, { recordingId, signal }).then(() => undefined),
       salvage: ({ requestId }, signal) => makeSalvage(deps, requestId, signal),
+      "prepare-view": ({ viewId }, signal) => prepareView(deps, viewId, signal),
       "look-at-object": (noted) => lookAtNoted(deps, noted),
       "list-bucket": ({ siteId }, signal) => visitBucket(deps, siteId, { signal }).then(() => undefined),
       "judge-listed": ({ siteId }, signal) => judgeListed(deps, siteId, signal),

@@ -183,7 +183,17 @@ export {
 export { InboxToken, inboxTokens, Site, SiteToken, SiteType, sites, siteTokens } from "./resources/sites.ts";
 export { Topic, topics } from "./resources/topics.ts";
 export { uploads } from "./resources/uploads.ts";
-export { MAX_VIEW_LINKS, MAX_VIEW_SECONDS, ViewLink, viewLinks } from "./resources/view-links.ts";
+export {
+  fileViewSeconds,
+  MAX_FILE_VIEWS,
+  MAX_VIEW_BYTES,
+  MAX_VIEW_LINKS,
+  MAX_VIEW_SECONDS,
+  Viewer,
+  ViewForm,
+  ViewLink,
+  viewLinks,
+} from "./resources/view-links.ts";
 export { webhookEvents } from "./resources/webhook-events.ts";
 export {
   DELIVERY_DAYS,

@@ -21,6 +21,7 @@ export {
   inspectRecording,
   inspectSummary,
   isFinished,
+  isIndexedMcap,
   type RecordingEnd,
 } from "./inspect/inspect.ts";
 export { type HoldMemory, largeMemory } from "./memory/large-memory.ts";

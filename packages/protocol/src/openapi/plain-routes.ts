@@ -17,7 +17,7 @@ const streamed = {
   200: {
     description: "The bytes",
     content: BYTES,
-    headers: ["Content-Disposition", DAMAGE_HEADER, MISSING_HEADER],
+    headers: [...headers, DAMAGE_HEADER, MISSING_HEADER],
   },
 } as const;
 
@@ -127,11 +127,14 @@ export const plainRoutes: readonly PlainRoute[] = [
   },
   {
     ...exported,
-    path: "/data-plane/views/{id}",
+    path: "/data-plane/views/{id}/{fileName}",
     called: "dataPlane.view",
-    summary: "Stream what `POST /v1/view-links` has selected, as often as a viewer asks while the link lasts",
-    description: "A failure in the middle, and the end of the link, end the connection.",
+    summary: "Send what `POST /v1/view-links` has selected, as often as a viewer asks while the link lasts",
+    description:
+      "A failure in the middle, and the end of the link, end the connection. Only a file is sent in ranges; it is 503 until it is prepared.",
+    headers: ["If-None-Match", "Range", "If-Range"],
     answers: {
+      ...fileOf(BYTES),
       ...streamed,
       302: { description: "A link to the self-hosted site that has the data, in `Location`" },
     },

@@ -1,6 +1,7 @@
 import { type InspectLimits, summaryLimits } from "../faults/limits.ts";
 import { type Reason, RecordingError, stateOf } from "../faults/reasons.ts";
 import { detectByName, detectFormat } from "../formats/detect-format.ts";
+import { inspectMcapSummary } from "../mcap/inspect-mcap.ts";
 import { createReadContext, type ReadContext } from "../reading/read-context.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import type { Inspection } from "../survey/summary.ts";
@@ -49,6 +50,21 @@ export async function inspectSummary(
     return { state: summary.messageCount === 0 ? "empty" : "finished", summary };
   } catch (error) {
     if (error instanceof RecordingError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Says whether viewers find each message of an MCAP file by its summary: all are in chunks, and it names every chunk. They read nothing else.
+ * Throws only I/O errors and the signal's reason.
+ */
+export async function isIndexedMcap(source: RandomAccessSource, signal?: AbortSignal): Promise<boolean> {
+  const context = createReadContext(source, { limits: summaryLimits, ...(signal && { signal }) });
+  try {
+    const survey = await inspectMcapSummary(context);
+    return survey !== undefined && !survey.hasLooseMessages;
+  } catch (error) {
+    if (error instanceof RecordingError) return false;
     throw error;
   }
 }

@@ -37,6 +37,7 @@ export async function indexMcap(
   const survey = createSurvey();
   addRepeatedChannels(survey, section, context.limits);
   addStatistics(survey, statistics);
+  survey.hasLooseMessages = gaps.haveMessages;
   if (!gaps.haveMessages) await noteChunks(survey.spans, filledOf(section), context);
   return (await addIndexedRecords(survey, section, context)) ? survey : undefined;
 }

@@ -73,6 +73,8 @@ export interface Survey extends Trusting {
   readonly mayLackSchemas: boolean;
   /** Some messages are covered by no checksum of their chunk. */
   hasUncheckedMessages: boolean;
+  /** Messages stand outside of chunks, or may do so, where no index leads to them. */
+  hasLooseMessages: boolean;
   /** Everything before this byte was understood. */
   readableBytes: number;
 }
@@ -96,6 +98,7 @@ export function createSurvey({ mayLackSchemas = false } = {}): Survey {
     heldBytes: 0,
     leftOut: { schemas: new Set(), channels: new Set(), attachments: 0, metadata: 0, chunks: 0, messageCount: 0 },
     hasUncheckedMessages: false,
+    hasLooseMessages: false,
     readableBytes: 0,
   };
 }

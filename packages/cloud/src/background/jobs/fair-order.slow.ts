@@ -37,6 +37,7 @@ function handlersFor(ingest: JobHandlers["ingest"]): JobHandlers {
     "index-recording": nothing,
     "read-stored": nothing,
     salvage: nothing,
+    "prepare-view": nothing,
     "look-at-object": nothing,
     "judge-listed": nothing,
     "list-bucket": nothing,

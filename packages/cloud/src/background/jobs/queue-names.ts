@@ -10,6 +10,7 @@ const numbers: Readonly<Record<JobName, number>> = {
   "index-recording": 1,
   "read-stored": 1,
   salvage: 1,
+  "prepare-view": 1,
   "look-at-object": 1,
   "list-bucket": 1,
   "list-buckets": 1,

@@ -12,6 +12,8 @@ export interface JobData {
   readonly "read-stored": { orgId: string; recordingId: string };
   /** Makes the file of one import request from what is readable of another's. */
   readonly salvage: { orgId: string; requestId: string };
+  /** Makes the file behind a view link. */
+  readonly "prepare-view": { orgId: string; viewId: string };
   /** Looks at one object of a customer's bucket, and does what follows from what the bucket says now. */
   readonly "look-at-object": { orgId: string; siteId: string; name: string };
   /** Lists a customer's bucket, for what no notification said. */

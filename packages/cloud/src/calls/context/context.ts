@@ -14,6 +14,7 @@ import type {
 import type { Clock } from "../../core/clock.ts";
 import type { DeleteSafety } from "../../core/delete-safety.ts";
 import type { LinkSigner } from "../../core/signed-link.ts";
+import type { NamedViewer } from "../../core/viewers.ts";
 import type { Database } from "../../db/client.ts";
 import type { KeptCredentials } from "../../process/credentials/kept-credentials.ts";
 import type { LinkMakers } from "../../process/credentials/link-makers.ts";
@@ -78,6 +79,8 @@ export interface Deps {
   readonly guideFolder: string | undefined;
   /** The origins whose pages may use links. */
   readonly linkOrigins: readonly string[];
+  /** The viewers in which links can be opened. */
+  readonly viewers: readonly NamedViewer[];
   /** The keys and sessions by which links were made: a link ends with its own. */
   readonly linkMakers: LinkMakers;
   /** The origins whose pages may call the API with a token. */

@@ -54,7 +54,10 @@ export function allowCrossOrigin(app: Hono<Env>, { linkOrigins }: Pick<Origins, 
       origin: (origin) => (isNamed(linkOrigins, origin) ? origin : null),
       allowMethods: ["GET", "HEAD", "PUT"],
       allowHeaders: ["content-type", "if-none-match", "if-range", "range"],
-      exposeHeaders: ["accept-ranges", "content-disposition", "content-range", "etag", DAMAGE_HEADER, MISSING_HEADER],
+      exposeHeaders: [
+        ...["accept-ranges", "content-disposition", "content-length", "content-range", "etag"],
+        ...[DAMAGE_HEADER, MISSING_HEADER],
+      ],
       maxAge: 3600, // seconds
     }),
   );

@@ -11,6 +11,7 @@ import { contentDisposition } from "../../calls/data-plane/content-disposition.t
 import { type DataPlaneDeps, logBreak, ownerOfBlob } from "../../calls/data-plane/link-request.ts";
 import { quotaReached } from "../../calls/quotas/require-room.ts";
 import { doubtData, markDamaged } from "../../import-life/mark-damaged.ts";
+import type { Taker } from "../../process/limits/fair-turns.ts";
 import type { Turns } from "../../process/limits/turns.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import type { ExportSelection } from "./export-selection.ts";
@@ -44,8 +45,7 @@ export async function streamSelection(c: Context<Env>, deps: ExportDeps, streame
   requireTurn(deps.turns, owner, atOnce);
   const taker = { owner, token: linkOf(c) };
   using _turn = await deps.turns.exports.take(taker, () => newGoneSignal(c));
-  const pieces = exportSelection(deps, selection, gone.signal);
-  const steps = yieldInSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
+  const steps = makeInSteps(deps, { selection, taker, signal: gone.signal });
   const places = deps.turns.readExports;
   const read = holdWhileRead(steps, ({ hasBegun }) => places.take({ ...taker, hasBegun }, () => gone.signal));
   return await streamBody(c, countExport(deps, selection, read), {
@@ -60,6 +60,22 @@ export async function streamSelection(c: Context<Env>, deps: ExportDeps, streame
     onFailure: logBreak(c, deps),
     ...(selection.output.format === "mcap" && { onSent: giveBack }),
   });
+}
+
+interface Making {
+  readonly selection: ExportSelection;
+  readonly taker: Taker;
+  readonly signal: AbortSignal;
+}
+
+/** Yields the bytes of the selection for a reader that stores them. It counts as an export, and is not one of those that clients read. */
+export function makeExport(deps: ExportDeps, making: Making): AsyncGenerator<Uint8Array> {
+  return countExport(deps, making.selection, makeInSteps(deps, making));
+}
+
+function makeInSteps(deps: ExportDeps, { selection, taker, signal }: Making): AsyncGenerator<Uint8Array> {
+  const pieces = exportSelection(deps, selection, signal);
+  return yieldInSteps(pieces, () => deps.turns.exportSteps.take(taker, () => signal));
 }
 
 /** A large piece of an MCAP export owns its memory. Without this, V8 would look for garbage after each 64 MB that were sent. */

@@ -45,7 +45,8 @@ const ended = [403, "LinkExpired"];
 test("a view link is listed without its text, in the order of creation, and ends when it is deleted", async () => {
   const { id: keyId, client } = await newKey();
   const made = await client.call(api.viewLinks.create, { recordingId, topics: ["/imu", "/nothing"], lifeSeconds: 60 });
-  const { link, unknownTopics, ...shown } = made;
+  const { link, unknownTopics, viewers, ...shown } = made;
+  assert.deepEqual(viewers, []);
   assert.deepEqual(unknownTopics, ["/nothing"]);
   assert.equal(shown.expiresAt, shown.createdAt + 60n * SECOND);
   assert.deepEqual(
