@@ -18,6 +18,7 @@ import { useSums } from "./use-sums.ts";
 /** The panel has its place at once; its list, its deeds and the dialog are loaded after the lanes. */
 const SelectedRecordings = lazyPart(() => import("./selected-recordings.tsx").then((part) => part.SelectedRecordings));
 const ImportSelection = lazyPart(() => import("./import-selection.tsx").then((part) => part.ImportSelection));
+const OpenButton = lazyPart(() => import("../export/open-button.tsx").then((part) => part.OpenButton));
 const ExportDialog = lazyPart(() => import("../export/export-dialog.tsx").then((part) => part.ExportDialog));
 
 interface PanelProps {
@@ -142,12 +143,12 @@ function ExportSelection({ projectId, inspected: { devices, span }, sums }: Expo
   const count = sums.reduce((sum, { imported }) => sum + imported.recordings, 0);
   const chosen = devices.filter(({ id }) => here.has(id));
   if (count === 0 || chosen.length > MAX_SELECTED_DEVICES) return null;
+  const source = sourceOfDevices({ projectId, devices: chosen, span });
   return (
     <>
+      <OpenButton source={source} />
       <Button text={`Export ${formatCount(count)}`} onClick={() => setOpen(true)} />
-      {isOpen && (
-        <ExportDialog source={sourceOfDevices({ projectId, devices: chosen, span })} onClose={() => setOpen(false)} />
-      )}
+      {isOpen && <ExportDialog source={source} onClose={() => setOpen(false)} />}
     </>
   );
 }

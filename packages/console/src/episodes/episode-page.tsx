@@ -4,6 +4,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
 import { ExportDialog } from "../export/export-dialog.tsx";
+import { OpenButton } from "../export/open-button.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
@@ -50,23 +51,20 @@ function Header({ episode, projectId }: { episode: Episode; projectId: string })
   const { route } = useLocation();
   const [open, setOpen] = useState<"export" | "delete" | undefined>();
   const close = () => setOpen(undefined);
+  const source = {
+    projectId,
+    files: [{ name: "episode", by: { episodeId: id } }],
+    span: { startNs: startTime, endNs: endTime },
+    isWhole: true,
+  };
   return (
     <header class="row">
       <h1>Episode of {minuteText(startTime)}</h1>
       <span class="grow" />
+      <OpenButton source={source} />
       {may(me, "data.stream") && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}
       {may(me, "episodes.delete") && <Button text="Delete" class="danger" onClick={() => setOpen("delete")} />}
-      {open === "export" && (
-        <ExportDialog
-          source={{
-            projectId,
-            files: [{ name: "episode", by: { episodeId: id } }],
-            span: { startNs: startTime, endNs: endTime },
-            isWhole: true,
-          }}
-          onClose={close}
-        />
-      )}
+      {open === "export" && <ExportDialog source={source} onClose={close} />}
       {open === "delete" && (
         <DeleteDialog
           operation={episodes.delete}

@@ -5,6 +5,7 @@ import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
 import { ExportDialog } from "../export/export-dialog.tsx";
 import { sourceOfDevices } from "../export/export-source.ts";
+import { OpenButton } from "../export/open-button.tsx";
 import { StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
@@ -68,6 +69,7 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
         {minuteText(event.start)}
       </h1>
       <span class="grow" />
+      <OpenButton source={sourceOf(event, projectId)} />
       {may(me, "data.stream") && <Button text="Export…" onClick={() => setOpen("export")} />}
       {mayEdit && <Button text="Change" onClick={() => setOpen("edit")} />}
       {may(me, "events.delete") && <Button text="Delete" class="danger" onClick={() => setOpen("delete")} />}

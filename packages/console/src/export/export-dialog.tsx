@@ -14,9 +14,12 @@ import type { ExportSource } from "./export-source.ts";
 import type { ExportOptions } from "./export-text.ts";
 import { ExportWays } from "./export-ways.tsx";
 import { useOffer } from "./use-offer.ts";
+import { ViewerWays } from "./viewer-ways.tsx";
 
 interface ExportProps {
   readonly source: ExportSource;
+  /** Absent: it is exported. */
+  readonly purpose?: "open";
   readonly onClose: () => void;
 }
 
@@ -29,8 +32,8 @@ interface Form {
   readonly compression: "" | "lz4" | "zstd";
 }
 
-/** Gives an exact part of recordings as a file, a link, or the command that fetches it. */
-export function ExportDialog({ source, onClose }: ExportProps) {
+/** Gives an exact part of recordings as a file, a link, or the command that fetches it; or opens it in a viewer. */
+export function ExportDialog({ source, purpose, onClose }: ExportProps) {
   const { startNs, endNs } = source.span;
   const [form, setForm] = useState<Form>({
     topics: undefined,
@@ -43,17 +46,17 @@ export function ExportDialog({ source, onClose }: ExportProps) {
   const { options, problems } = toOptions(source, form);
   const change = (changed: Partial<Form>) => setForm({ ...form, ...changed });
   return (
-    <Dialog title="Export" onClose={onClose} isWide>
+    <Dialog title={purpose ? "Open in a viewer" : "Export"} onClose={onClose} isWide>
       <div class="stack">
         {offer.topics.failure && <Failed failure={offer.topics.failure} again={offer.topics.again} />}
         {offer.names.length > 0 && (
           <TopicChoice names={offer.names} chosen={form.topics} onChange={(topics) => change({ topics })} />
         )}
         <Times {...{ form, problems, change }} />
-        <Format {...{ form, change }} isBag={offer.isBag} />
+        {!purpose && <Format {...{ form, change }} isBag={offer.isBag} />}
         {offer.amount && <p class="muted">{offer.amount}</p>}
         {source.damage && <p class="banner">{source.damage}</p>}
-        <ExportWays {...{ source, options }} />
+        {purpose ? <ViewerWays {...{ source, options }} /> : <ExportWays {...{ source, options }} />}
       </div>
     </Dialog>
   );

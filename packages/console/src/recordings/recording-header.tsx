@@ -5,6 +5,7 @@ import { useChange } from "../api/use-change.ts";
 import { DatasetButton } from "../curate/dataset-button.tsx";
 import { ExportDialog } from "../export/export-dialog.tsx";
 import type { ExportSource } from "../export/export-source.ts";
+import { OpenButton } from "../export/open-button.tsx";
 import { StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
@@ -146,6 +147,7 @@ function Actions({ recording }: { recording: Recording }) {
       {isHere && (
         <DatasetButton {...{ projectId, source: { kind: "recordings", ids: [keyOrId] } }} text="Add to dataset" />
       )}
+      {isHere && <OpenButton source={sourceOf(recording)} />}
       {mayExport && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}
       <More recording={recording} onDelete={() => setOpen("delete")} />
       {failure && <Failed failure={failure} />}

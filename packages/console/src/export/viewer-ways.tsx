@@ -1,0 +1,105 @@
+import { type Viewer, viewLinks } from "@downlink/protocol";
+import { useState } from "preact/hooks";
+import { may, useMe } from "../api/me.ts";
+import { useChange } from "../api/use-change.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Button } from "../parts/button.tsx";
+import { formatBytes } from "../parts/bytes.ts";
+import { Failed } from "../parts/failed.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import type { ExportFile, ExportSource } from "./export-source.ts";
+import { type ExportOptions, exportBody } from "./export-text.ts";
+
+const LOOK_MS = 1000;
+
+/** Asks which viewers the operator named; none for who may make no links. */
+export function useViewers(): readonly Viewer[] {
+  const { data: me } = useMe();
+  return useQuery(viewLinks.listViewers, {}, { isEnabled: may(me, "viewLinks.create") }).data ?? [];
+}
+
+interface WaysProps {
+  readonly source: ExportSource;
+  /** Undefined while the form cannot be read. */
+  readonly options: ExportOptions | undefined;
+}
+
+/** Offers to open each file in each viewer. */
+export function ViewerWays({ source: { files }, options }: WaysProps) {
+  const viewers = useViewers();
+  return (
+    <ul class="stack export-files">
+      {files.map((file) => (
+        <li key={file.name} class="row">
+          {files.length > 1 && (
+            <strong class="cut">
+              <ForeignText text={file.name} />
+            </strong>
+          )}
+          {viewers.map((viewer) => (
+            // Another choice is another file.
+            <Opening
+              key={`${viewer.name} ${options && exportBody({ ...file.by, ...options })}`}
+              {...{ file, viewer, options }}
+            />
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface OpeningProps {
+  readonly file: ExportFile;
+  readonly viewer: Viewer;
+  readonly options: ExportOptions | undefined;
+}
+
+interface Made {
+  readonly id: string;
+  readonly url: string;
+}
+
+/** The address is opened by a second click: a browser lets a page open another one only at a click, and the file takes a while. */
+function Opening({ file, viewer, options }: OpeningProps) {
+  const make = useChange(viewLinks.create);
+  const [made, setMade] = useState<Made | undefined>();
+  const view = useQuery(viewLinks.get, { id: made?.id ?? "" }, { isEnabled: made !== undefined, pollMs: LOOK_MS });
+  const prepare = async () => {
+    const answer = options && (await make.run({ ...file.by, ...inViewer(options), as: viewer.as }));
+    const url = answer?.viewers.find(({ name }) => name === viewer.name)?.url;
+    if (answer && url) setMade({ id: answer.id, url });
+  };
+  const failure = make.failure ?? view.failure;
+  const { state, size = 0, failure: why } = view.data ?? { state: "preparing" };
+  return (
+    <div class="stack">
+      {!made && (
+        <Button
+          text={`Open in ${viewer.name}`}
+          class="primary"
+          disabled={!options || make.isRunning}
+          onClick={() => void prepare()}
+        />
+      )}
+      {made && state === "preparing" && <p role="status">Preparing{size > 0 && `, ${formatBytes(size)} so far`} …</p>}
+      {made && state === "ready" && (
+        <a class="button primary" href={made.url} target="_blank" rel="noopener noreferrer">
+          It is ready: open {viewer.name}
+        </a>
+      )}
+      {made && state === "failed" && <p class="banner">{why}</p>}
+      {failure && <Failed failure={failure} />}
+      <p class="muted">A page of {viewer.origin} reads the data in your browser.</p>
+    </div>
+  );
+}
+
+/** Viewers read MCAP. */
+function inViewer({ topics, start, end }: ExportOptions) {
+  return {
+    ...(topics && { topics: [...topics] }),
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+  };
+}
