@@ -33,6 +33,7 @@ test("dl logs in, lists, asks for a recording and waits for it, and exports an e
   assert.match((await dl(["ls"])).out, new RegExp(`^ID .*\\n${recording!.id} .* none +\\S+ +.*a b.mcap\\n$`));
   const answered = await cloud().admin.call(api.recordings.list, {});
   assert.deepEqual(JSON.parse((await dl(["ls", "--json"])).out), api.recordings.list.response.encode(answered));
+  assert.deepEqual(JSON.parse((await dl(["ls", "--output", "json", "--status", "none"])).out).length, 1);
   const imported = await dl(["import", recording!.id, "--watch"]);
   assert.deepEqual(
     [imported.code, imported.out.trim().split("\n").at(-1)],

@@ -5,11 +5,12 @@ import { api, type CallInput, type ExportFormat, exportLinks, formatTimestamp, t
 import { formatBytes } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError, UsageError } from "../failures/failures.ts";
+import { readArgument } from "../flags/read-filters.ts";
+import { readTime } from "../flags/time-flag.ts";
 import type { Service } from "../login/open-service.ts";
 import { openOutput } from "./output-file.ts";
 import { showProgress } from "./progress.ts";
 import { safeName } from "./safe-name.ts";
-import { readTime } from "./time-flag.ts";
 
 /** The flags of `dl export`. */
 export interface ExportFlags {
@@ -31,7 +32,8 @@ type Link = Output<typeof exportLinks.create>;
  * Writes a file that is whole or not there. Throws {@link UsageError}, {@link RefusedError} where the recording has none of the topics or no
  * data at that time, and what the service and the disk refuse.
  */
-export async function exportRecording(service: Service, keyOrId: string, flags: ExportFlags): Promise<void> {
+export async function exportRecording(service: Service, recording: string, flags: ExportFlags): Promise<void> {
+  const keyOrId = readArgument(api.recordings.get, "keyOrId", { name: "RECORDING", text: recording });
   const selection = selectionOf(flags);
   const { id, start, end } = await service.client.call(api.recordings.get, { keyOrId, ...inProject(flags) });
   const isOutside = (selection.start ?? start) > end || (selection.end ?? end) < start;

@@ -2,8 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { api, type Recording } from "@downlink/protocol";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError } from "../failures/failures.ts";
+import { readArgument } from "../flags/read-filters.ts";
+import { readWhole } from "../flags/whole-number.ts";
 import type { Service } from "../login/open-service.ts";
-import { readWhole } from "./whole-number.ts";
 
 interface Flags {
   readonly priority: string;
@@ -19,10 +20,11 @@ const CALM_MS = 2000;
 /** Asks for each; prints a line for each, and one for each change while it waits. Throws {@link RefusedError} where an import has failed. */
 export async function importRecordings(
   service: Service,
-  keysOrIds: readonly string[],
+  recordings: readonly string[],
   { priority: given, project, watch }: Flags,
 ): Promise<void> {
   const priority = readWhole("--priority", given, { least: -1000, most: 1000 });
+  const keysOrIds = recordings.map((text) => readArgument(api.recordings.get, "keyOrId", { name: "RECORDING", text }));
   const { client } = service;
   const { next } = await client.call(api.changes.list, {});
   const inProject = project === undefined ? {} : { projectId: project };
