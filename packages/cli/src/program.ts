@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { addExportCommands } from "./commands/export-commands.ts";
 import { addListCommands } from "./commands/list-commands.ts";
 import { addLoginCommands } from "./commands/login-commands.ts";
+import { addWatchCommand } from "./commands/watch-command.ts";
 
 /** Commands are imported when they are called, so that each begins quickly. */
 export const program = new Command("dl")
@@ -20,6 +21,7 @@ export const program = new Command("dl")
 addLoginCommands(program);
 addListCommands(program);
 addExportCommands(program);
+addWatchCommand(program);
 
 function versionOf(manifest: URL): string {
   return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;

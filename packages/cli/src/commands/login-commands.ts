@@ -11,4 +11,11 @@ export function addLoginCommands(program: Command): void {
       const { url: kept, file } = await logIn(given, { input: process.stdin, notes: process.stderr });
       process.stdout.write(`The API key for ${kept} works, and is in ${file}.\n`);
     });
+  program
+    .command("logout")
+    .description("Remove the address and the API key that `dl login` saved")
+    .action(async () => {
+      const { logOut } = await import("../login/log-out.ts");
+      process.stdout.write(`${logOut(process.env).join("\n")}\n`);
+    });
 }
