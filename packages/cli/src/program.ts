@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beginWithName } from "@downlink/terminal/command-errors";
 import { Command } from "commander";
+import { addCoverageCommand } from "./commands/coverage-command.ts";
 import { addExportCommands } from "./commands/export-commands.ts";
 import { addListCommands } from "./commands/list-commands.ts";
 import { addLoginCommands } from "./commands/login-commands.ts";
@@ -21,6 +22,7 @@ export const program = new Command("dl")
 addLoginCommands(program);
 addListCommands(program);
 addExportCommands(program);
+addCoverageCommand(program);
 addWatchCommand(program);
 
 function versionOf(manifest: URL): string {
