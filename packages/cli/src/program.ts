@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beginWithName } from "@downlink/terminal/command-errors";
 import { Command } from "commander";
+import { addCompletionCommands } from "./commands/completion-commands.ts";
 import { addCoverageCommand } from "./commands/coverage-command.ts";
 import { addExportCommands } from "./commands/export-commands.ts";
 import { addListCommands } from "./commands/list-commands.ts";
@@ -24,6 +25,7 @@ addListCommands(program);
 addExportCommands(program);
 addCoverageCommand(program);
 addWatchCommand(program);
+addCompletionCommands(program);
 
 function versionOf(manifest: URL): string {
   return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;

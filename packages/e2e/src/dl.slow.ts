@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { api, formatTimestamp } from "@downlink/protocol";
@@ -58,6 +60,45 @@ test("dl logs in, lists, asks for a recording and waits for it, and exports an e
   assert.deepEqual([gone.code, /^dl: .*\n$/.test(gone.err)], [1, true], gone.err);
   assert.deepEqual((await readdir(folder)).sort(), ["a_b.mcap", "downlink", "part.mcap"]);
 });
+
+test("dl lists what there is as JSON and CSV, draws it, watches it, completes its names, and logs out", async (t) => {
+  const scenario = await startScenario(t);
+  await writeFile(join(scenario.storageRoot, "a.mcap"), await makeMcap({ startNs: START_NS, durationSeconds: 4 }));
+  scenario.startAgent();
+  const [recording] = await eventually(scenario.recordings, ({ length }) => length === 1);
+  const { url, adminKey, admin } = scenario.cloud();
+  const folder = await mkdtemp(join(tmpdir(), "downlink-dl-"));
+  const dl = (args: string, input = "") => run(args.split(" "), { folder, input });
+  const { device, projectId } = recording!;
+  const { next: since } = await admin.call(api.changes.list, {});
+  const event = await admin.call(api.events.create, { deviceId: device!.id, start: START_NS, end: START_NS + 1n });
+  assert.equal((await dl(`login ${url}`, `${adminKey}\n`)).code, 0);
+
+  assert.deepEqual(JSON.parse((await dl("events --output json")).out), api.events.list.response.encode([event]));
+  const csv = (await dl("events --output csv")).out.split("\n");
+  assert.equal(csv[1]!.split(",").slice(4, 6).join(), "2025-10-09T08:53:20Z,2025-10-09T08:53:20.000000001Z");
+  assert.match((await dl(`devices --name ${device!.name.toUpperCase()}`)).out, new RegExp(`${device!.name}\\n$`));
+  assert.equal((await dl(`topics ${recording!.id} --output csv`)).code, 0);
+  await admin.call(api.datasets.create, { projectId, name: "stops", episodeIds: [] });
+  const [dataset] = JSON.parse((await dl("datasets --output json")).out);
+  assert.match((await dl(`datasets versions ${dataset.id}`)).out, /^VERSION .*\n1 +editable /);
+  assert.match((await dl("coverage")).out, new RegExp(`^${device!.name} .*D.*\\n`));
+  assert.deepEqual((await dl(`complete -- ls --device ${device!.name.slice(0, -1)}`)).out, `${device!.name}\t\n`);
+  await watchFirst(`watch --kind event --since ${since}`, { folder, id: event.id });
+
+  assert.match((await dl("logout")).out, /still works/);
+  assert.equal((await dl("ls")).code, 2);
+});
+
+/** Watches until a change of this thing comes, and then presses Ctrl-C. */
+async function watchFirst(args: string, { folder, id }: { folder: string; id: string }): Promise<void> {
+  const env = { ...process.env, XDG_CONFIG_HOME: folder, DOWNLINK_API_URL: "", DOWNLINK_API_KEY: "" };
+  const child = spawn(process.execPath, [PROGRAM, ...args.split(" ")], { env, stdio: ["ignore", "pipe", "ignore"] });
+  const ended = once(child, "exit");
+  for await (const line of createInterface({ input: child.stdout }))
+    if ((JSON.parse(line) as { id: string }).id === id) child.kill("SIGINT");
+  assert.deepEqual(await ended, [130, null]);
+}
 
 interface Tried {
   readonly id: string;
