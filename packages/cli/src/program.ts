@@ -10,7 +10,7 @@ import { addWatchCommand } from "./commands/watch-command.ts";
 
 /** Commands are imported when they are called, so that each begins quickly. */
 export const program = new Command("dl")
-  .description("Lists, fetches and exports the recordings of a Downlink control plane.")
+  .description("Lists, fetches and exports the recordings of a Downlink control plane, and shows what else it has.")
   .version(versionOf(new URL("../package.json", import.meta.url)), "--version")
   .option("--url <url>", "the control plane [DOWNLINK_API_URL]; without it, the one of `dl login`")
   .addHelpText(

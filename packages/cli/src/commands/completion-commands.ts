@@ -19,10 +19,22 @@ export function addCompletionCommands(program: Command): void {
       const { complete } = await import("../completion/complete.ts");
       const open = async () => {
         const { openService } = await import("../login/open-service.ts");
-        return openService({ url: urlOf(command), environment: process.env, signal: new AbortController().signal });
+        return openService({
+          url: typedUrl(words) ?? urlOf(command),
+          environment: process.env,
+          signal: new AbortController().signal,
+        });
       };
       const text = await complete(program, words, open);
       // A look-up of a name that is not answered would keep the process for as long as the system tries.
       process.stdout.write(text, () => process.exit());
     });
+}
+
+/** Returns the control plane that the line under the cursor names: its names are wanted, and not those of another one. */
+function typedUrl(words: readonly string[]): string | undefined {
+  const at = words.findIndex((word) => /^--url(=|$)/.test(word));
+  const flag = words[at];
+  if (flag === undefined) return undefined;
+  return flag === "--url" ? words.slice(at + 1).find((word) => word !== "=") : flag.slice("--url=".length);
 }

@@ -73,3 +73,12 @@ test("a time at which the recording has nothing is refused, unless its attachmen
   await exportRecording(service, "rec_1", { ...late, attachments: true });
   assert.equal(readFileSync(output, "utf8"), "whole");
 });
+
+test("an empty flag or argument is refused by its name, before anything is called", async () => {
+  const service = { client: {} } as unknown as Service;
+  await assert.rejects(exportRecording(service, "", flags), /^UsageError: RECORDING must not be empty$/);
+  await assert.rejects(
+    exportRecording(service, "a", { ...flags, project: "" }),
+    /^UsageError: --project must not be empty$/,
+  );
+});

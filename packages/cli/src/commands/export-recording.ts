@@ -5,7 +5,7 @@ import { api, type CallInput, type ExportFormat, exportLinks, formatTimestamp, t
 import { formatBytes } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError, UsageError } from "../failures/failures.ts";
-import { readArgument } from "../flags/read-filters.ts";
+import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readTime } from "../flags/time-flag.ts";
 import type { Service } from "../login/open-service.ts";
 import { openOutput } from "./output-file.ts";
@@ -74,7 +74,7 @@ function selectionOf(flags: ExportFlags): Omit<CallInput<typeof exportLinks.crea
   };
 }
 
-const inProject = ({ project }: ExportFlags) => (project === undefined ? {} : { projectId: project });
+const inProject = ({ project }: ExportFlags) => readFilters(api.recordings.get, { project }, { project: "projectId" });
 
 interface Unknown {
   readonly id: string;

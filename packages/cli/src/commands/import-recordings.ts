@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { api, type Recording } from "@downlink/protocol";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError } from "../failures/failures.ts";
-import { readArgument } from "../flags/read-filters.ts";
+import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readWhole } from "../flags/whole-number.ts";
 import type { Service } from "../login/open-service.ts";
 
@@ -25,9 +25,9 @@ export async function importRecordings(
 ): Promise<void> {
   const priority = readWhole("--priority", given, { least: -1000, most: 1000 });
   const keysOrIds = recordings.map((text) => readArgument(api.recordings.get, "keyOrId", { name: "RECORDING", text }));
+  const inProject = readFilters(api.recordings.get, { project }, { project: "projectId" });
   const { client } = service;
   const { next } = await client.call(api.changes.list, {});
-  const inProject = project === undefined ? {} : { projectId: project };
   const requested: Recording[] = [];
   for (const keyOrId of keysOrIds) {
     const { id } = await client.call(api.recordings.requestImport, { keyOrId, priority, ...inProject });

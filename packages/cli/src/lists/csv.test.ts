@@ -22,10 +22,8 @@ function parseCsv(text: string): string[][] {
 }
 
 test("any texts come back from CSV as they were, each in its field", () => {
-  const text = fc.oneof(
-    fc.string({ unit: "binary" }),
-    fc.constantFrom('"', "a,b", "a\r\nb", "\n", "\u001b[2J", "", " x"),
-  );
+  const unit = fc.constantFrom('"', ",", "\n", "\r", "\u001b", "\0", "\u2028", " ", "a", "é", "🚗");
+  const text = fc.string({ unit, maxLength: 6 });
   const rows = fc
     .integer({ min: 1, max: 4 })
     .chain((width) => fc.array(fc.array(text, { minLength: width, maxLength: width })));
