@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { ExportFlags } from "./export-recording.ts";
 import type { GetFlags } from "./get-recording.ts";
 import { collect, withService } from "./run.ts";
+import type { ViewFlags } from "./view-recording.ts";
 
 /** The contract itself takes longer to load than the completion of a word may take. */
 const formats = { mcap: true, bag1: true } satisfies Record<ExportFormat, true>;
@@ -10,6 +11,7 @@ const formats = { mcap: true, bag1: true } satisfies Record<ExportFormat, true>;
 export function addExportCommands(program: Command): void {
   addExport(program);
   addGet(program);
+  addView(program);
   program
     .command("import <recording...>")
     .description("Request the import of recordings from their devices")
@@ -34,6 +36,21 @@ function addGet(program: Command): void {
     .action(async (recording: string, flags: GetFlags, command: Command) => {
       const { getRecording } = await import("./get-recording.ts");
       await withService(command, (service) => getRecording(service, recording, flags));
+    });
+}
+
+function addView(program: Command): void {
+  program
+    .command("view <recording>")
+    .description("Print the address that opens a recording in a viewer, or a link to its file that viewers read")
+    .option("--in <viewer>", "a viewer that the operator named; default: the only one that there is")
+    .option("--topic <name>", "only this topic; may be repeated", collect)
+    .option("--start <time>", "only messages at or after this time")
+    .option("--end <time>", "only messages at or before this time")
+    .option("--project <id>", "the project, if several have a recording with this key")
+    .action(async (recording: string, flags: ViewFlags, command: Command) => {
+      const { viewRecording } = await import("./view-recording.ts");
+      await withService(command, (service) => viewRecording(service, recording, flags));
     });
 }
 

@@ -8,7 +8,9 @@ import { RefusedError, UsageError } from "../failures/failures.ts";
 import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readTime } from "../flags/time-flag.ts";
 import type { Service } from "../login/open-service.ts";
+import { fetchFile } from "./fetch-file.ts";
 import { openOutput } from "./output-file.ts";
+import { endView, prepareView } from "./prepare-view.ts";
 import { showProgress } from "./progress.ts";
 import { safeName } from "./safe-name.ts";
 
@@ -26,7 +28,11 @@ export interface ExportFlags {
   readonly force?: true;
 }
 
-type Link = Output<typeof exportLinks.create>;
+type Link = Pick<Output<typeof exportLinks.create>, "damage" | "missing">;
+type Wanted = CallInput<typeof exportLinks.create> & { readonly recordingId: string };
+
+/** A part of a larger recording is made at the service first, so that a break costs nothing. */
+const PREPARED_BYTES = 64_000_000;
 
 /**
  * Writes a file that is whole or not there. Throws {@link UsageError}, {@link RefusedError} where the recording has none of the topics or no
@@ -35,13 +41,15 @@ type Link = Output<typeof exportLinks.create>;
 export async function exportRecording(service: Service, recording: string, flags: ExportFlags): Promise<void> {
   const keyOrId = readArgument(api.recordings.get, "keyOrId", { name: "RECORDING", text: recording });
   const selection = selectionOf(flags);
-  const { id, start, end } = await service.client.call(api.recordings.get, { keyOrId, ...inProject(flags) });
+  const { id, start, end, size } = await service.client.call(api.recordings.get, { keyOrId, ...inProject(flags) });
   const isOutside = (selection.start ?? start) > end || (selection.end ?? end) < start;
   if (isOutside && !flags.attachments)
     throw new RefusedError(
       `the recording has no data at that time: it is of ${formatTimestamp(start)} to ${formatTimestamp(end)}`,
     );
-  const link = await service.client.call(exportLinks.create, { recordingId: id, ...selection });
+  const wanted = { recordingId: id, ...selection };
+  if (size > PREPARED_BYTES && isPart(flags) && (await exportPrepared(service, wanted, flags))) return;
+  const link = await service.client.call(exportLinks.create, wanted);
   if (link.unknownTopics) await judgeTopics(service, { id, unknown: link.unknownTopics, flags });
   note(link);
   const source = () => getStream(link.link, { signal: service.signal, dispatcher: service.dispatcher });
@@ -55,6 +63,32 @@ export async function exportRecording(service: Service, recording: string, flags
   await output.keep();
   progress.end();
   process.stderr.write(`${printable(output.path)}: ${formatBytes(output.sizeBytes)}\n`);
+}
+
+/** Says whether a part of the messages is wanted as a file. As a whole, a recording is served as it was uploaded: that is `dl get`. */
+function isPart({ output, format, attachments, topic, start, end }: ExportFlags): boolean {
+  return output !== "-" && format === "mcap" && !attachments && (topic ?? start ?? end) !== undefined;
+}
+
+/**
+ * Lets the service make the file first, which then is fetched as `dl get` does: going on after each break. Returns false where it makes none,
+ * because the key may not ask for it, or the file would be too large. Then it is streamed, in one go.
+ */
+async function exportPrepared(service: Service, wanted: Wanted, flags: ExportFlags): Promise<boolean> {
+  const view = await prepareView(service, { ...wanted, as: "file" }).catch((error: unknown) => {
+    const isRefused = error instanceof RefusedError || (error instanceof ApiCallError && error.status < 500);
+    if (isRefused) return undefined;
+    throw error;
+  });
+  if (!view?.contentSha256) return false;
+  if (view.unknownTopics) await judgeTopics(service, { id: wanted.recordingId, unknown: view.unknownTopics, flags });
+  note(view);
+  const file = { sizeBytes: view.size ?? 0, sha256: view.contentSha256, link: async () => view.link };
+  const path = flags.output ?? safeName(view.fileName);
+  const output = await fetchFile(service, file, { path, force: flags.force === true });
+  await endView(service, view.id);
+  process.stderr.write(`${printable(output.path)}: ${formatBytes(output.sizeBytes)}, its SHA-256 is right\n`);
+  return true;
 }
 
 function selectionOf(flags: ExportFlags): Omit<CallInput<typeof exportLinks.create>, "recordingId"> {

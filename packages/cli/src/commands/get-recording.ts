@@ -1,8 +1,9 @@
 import { pipeline } from "node:stream/promises";
-import { api, type CallInput } from "@downlink/protocol";
+import { api } from "@downlink/protocol";
 import { formatBytes } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError } from "../failures/failures.ts";
+import { readArgument, readFilters } from "../flags/read-filters.ts";
 import type { Service } from "../login/open-service.ts";
 import { fetchFile, fetchRest, type RangedFile } from "./fetch-file.ts";
 import { safeName } from "./safe-name.ts";
@@ -15,12 +16,11 @@ export interface GetFlags {
 }
 
 /** Fetches the file of a recording as it was uploaded. Throws {@link RefusedError}, and what the service and the disk refuse. */
-export async function getRecording(service: Service, keyOrId: string, flags: GetFlags): Promise<void> {
-  const input: CallInput<typeof api.recordingFiles.link> = {
-    keyOrId,
-    ...(flags.project === undefined ? {} : { projectId: flags.project }),
-  };
-  const ask = () => service.client.call(api.recordingFiles.link, input);
+export async function getRecording(service: Service, recording: string, flags: GetFlags): Promise<void> {
+  const operation = api.recordingFiles.link;
+  const keyOrId = readArgument(operation, "keyOrId", { name: "RECORDING", text: recording });
+  const inProject = readFilters(operation, { project: flags.project }, { project: "projectId" });
+  const ask = () => service.client.call(operation, { keyOrId, ...inProject });
   const made = await ask();
   const { fileName, size, contentSha256 } = made;
   if (contentSha256 === undefined)

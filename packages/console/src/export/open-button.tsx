@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { Button } from "../parts/button.tsx";
 import { lazyPart } from "../frame/lazy-part.ts";
+import { Button } from "../parts/button.tsx";
 import type { ExportSource } from "./export-source.ts";
 import { useViewers } from "./viewer-ways.tsx";
 

@@ -45,6 +45,10 @@ export const ViewLink = z
     size: ByteCount.optional().meta({
       description: "Only of a file: its bytes; while it is prepared, those that were written so far",
     }),
+    contentSha256: z.string().optional().meta({
+      description:
+        "Only of a file that is ready: the SHA-256 of its bytes in hexadecimal, which is the link's `ETag` too",
+    }),
     failure: z.string().optional().meta({ description: "With the state `failed`: why the file could not be prepared" }),
     fileName: exportFacts.fileName,
     recordingCount: z.int().min(0).meta({ description: "From which it reads" }),

@@ -56,11 +56,12 @@ async function codeOf(link: string): Promise<[number, string]> {
 const keyOf = (id: string) => prisma.viewLink.findUniqueOrThrow({ where: { id } }).then(({ blobKey }) => blobKey!);
 
 test("a part of a recording becomes a file with the messages of the export, which is read by any range", async () => {
-  const { link, state, size, fileName } = await prepared(part);
+  const { link, state, size, fileName, contentSha256 } = await prepared(part);
   assert.equal(state, "ready");
   assert.ok(new URL(link).pathname.endsWith(`/${fileName}`) && fileName.endsWith(".mcap"));
   const { response, bytes } = await read(link);
   assert.deepEqual([bytes.length, response.headers.get("etag")], [size, `"${sha256(bytes)}"`]);
+  assert.equal(contentSha256, sha256(bytes));
   const wanted = readMessages(whole).filter(({ topic, logTimeNs }) => topic === "/imu" && logTimeNs <= part.end);
   assert.ok(wanted.length > 0);
   assert.deepEqual((await readIndexedMessages(bytes)).length, wanted.length);

@@ -30,6 +30,7 @@ export function toViewLink(row: Omit<ViewLinkModel, "selection">): Complete<View
   return {
     ...{ id, projectId, as: isFile ? "file" : "stream", state, fileName, recordingCount },
     size: sizeBytes === null ? undefined : Number(sizeBytes),
+    contentSha256: row.sha256 ?? undefined,
     failure: failureText ?? undefined,
     createdAt: row.createdAtNs,
     createdBy: { kind, id: (memberId ?? row.apiKeyId)!, name: makerName },
