@@ -9,6 +9,8 @@ export interface TcpProxy extends AsyncDisposable {
   leadTo(url: string | undefined): void;
   /** Returns how many bytes went through towards the target so far. */
   sentBytes(): number;
+  /** Returns how many bytes came back from the target so far. */
+  returnedBytes(): number;
   /** From this many bytes on nothing goes through towards the target; Infinity lets everything through. */
   holdAfter(bytes: number): void;
   /** Resolves once that many bytes were held up. */
@@ -41,11 +43,16 @@ export async function startTcpProxy({ port = 0, host = "127.0.0.1" } = {}): Prom
     await loss.pass();
     await beforePiece(piece);
   };
+  let returned = 0;
+  const passBack = async (piece: Buffer) => {
+    await loss.pass();
+    returned += piece.length;
+  };
   const server = createServer((near) => {
     if (!target) return void near.destroy();
     const tunnel = openTunnel(tunnels, near, connect(target));
     carry(tunnel, { from: near, to: tunnel.far, slicesOf, before: beforeUpload, after: afterPiece });
-    const back = { slicesOf: (piece: Buffer) => [piece], before: loss.pass, after: async () => undefined };
+    const back = { slicesOf: (piece: Buffer) => [piece], before: passBack, after: async () => undefined };
     carry(tunnel, { from: tunnel.far, to: near, ...back });
   });
   server.listen(port, host);
@@ -62,6 +69,7 @@ export async function startTcpProxy({ port = 0, host = "127.0.0.1" } = {}): Prom
     leadTo(url): void {
       target = url === undefined ? undefined : targetOf(url);
     },
+    returnedBytes: () => returned,
     lose: loss.set,
     cut,
     swallow: () => tunnels.forEach(swallow),

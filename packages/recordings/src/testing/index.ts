@@ -17,7 +17,14 @@ export { megabyteMs } from "./megabyte-ms.ts";
 export { type OversizedFile, oversizedFiles, writeOversized } from "./oversized.ts";
 export { propertyRuns } from "./property-runs.ts";
 export { readBagMessages } from "./read-bag-messages.ts";
-export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
+export {
+  decompressHandlers,
+  type ReadMessage,
+  type ReadRecords,
+  readIndexedMessages,
+  readMessages,
+  readRecords,
+} from "./read-messages.ts";
 export { demoTopics, type Moment, type SensorKind, seededRandom, type TopicSpec } from "./sensors.ts";
 export { field2Folder, fieldFolder, listSharedFiles, skipWithout } from "./shared-data.ts";
 export { firstCases, runsSlowTests, SLOW_TESTS_VARIABLE, slowTest } from "./slow-test.ts";

@@ -16,6 +16,7 @@ export interface ConsoleScenario extends Scenario {
 interface Options {
   /** The files in the robot's folder, and how many seconds each lasts. */
   readonly files?: Readonly<Record<string, number>>;
+  readonly cloudEnv?: Readonly<Record<string, string>>;
 }
 
 const MINUTE_NS = 60_000_000_000n;
@@ -24,9 +25,9 @@ const START_NS = 1_760_000_000_000_000_000n;
 /** A control plane, a robot whose agent has reported its files, and a browser, all real, closed with the test. */
 export async function startConsole(
   t: { after(close: () => Promise<unknown>): void },
-  { files = {} }: Options = {},
+  { files = {}, cloudEnv = {} }: Options = {},
 ): Promise<ConsoleScenario> {
-  const scenario = await startScenario(t);
+  const scenario = await startScenario(t, { cloudEnv });
   const browser = await startBrowser();
   t.after(() => browser.close());
   for (const [index, [name, durationSeconds]] of Object.entries(files).entries())
