@@ -9,3 +9,6 @@ ADD COLUMN     "sizeBytes" BIGINT,
 ADD COLUMN     "state" TEXT NOT NULL DEFAULT 'ready';
 
 ALTER TABLE "ViewLink" ADD CONSTRAINT "ViewLink_state_is_known" CHECK ("state" IN ('preparing', 'ready', 'failed'));
+
+-- CreateIndex
+CREATE INDEX "ViewLink_blobKey_idx" ON "ViewLink"("blobKey");

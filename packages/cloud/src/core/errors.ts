@@ -4,7 +4,8 @@ import type { z } from "zod";
 type Details = ErrorBody["details"];
 type Detail = NonNullable<Details>[number];
 
-const MAX_DETAILS = 20;
+/** More than any body has fields. */
+const MAX_DETAILS = 30;
 
 interface More {
   readonly details?: Details;

@@ -199,7 +199,7 @@ test("the sweep asks every table that names objects", async () => {
     WHERE column_name = 'blobKey' AND table_name <> 'MissingObject' ORDER BY 1`;
   assert.deepEqual(
     tables.map(({ table_name }) => table_name),
-    ["ExtensionVersion", "ImportRequest", "Recording", "Upload"],
+    ["ExtensionVersion", "ImportRequest", "Recording", "Upload", "ViewLink"],
   );
 });
 
