@@ -6,11 +6,14 @@ import { addCoverageCommand } from "./commands/coverage-command.ts";
 import { addExportCommands } from "./commands/export-commands.ts";
 import { addListCommands } from "./commands/list-commands.ts";
 import { addLoginCommands } from "./commands/login-commands.ts";
+import { addUploadCommand } from "./commands/upload-command.ts";
 import { addWatchCommand } from "./commands/watch-command.ts";
 
 /** Commands are imported when they are called, so that each begins quickly. */
 export const program = new Command("dl")
-  .description("Lists, fetches and exports the recordings of a Downlink control plane, and shows what else it has.")
+  .description(
+    "Lists, uploads, fetches and exports the recordings of a Downlink control plane, and shows what else it has.",
+  )
   .version(versionOf(new URL("../package.json", import.meta.url)), "--version")
   .option("--url <url>", "the control plane [DOWNLINK_API_URL]; without it, the one of `dl login`")
   .addHelpText(
@@ -23,6 +26,7 @@ export const program = new Command("dl")
 addLoginCommands(program);
 addListCommands(program);
 addExportCommands(program);
+addUploadCommand(program);
 addCoverageCommand(program);
 addWatchCommand(program);
 addCompletionCommands(program);

@@ -24,6 +24,7 @@ import { ingestPathPolicies } from "./resources/ingest-path-policies.ts";
 import { lakeFiles } from "./resources/lake-files.ts";
 import { layouts } from "./resources/layouts.ts";
 import { invitations, me, members, projectMembers } from "./resources/members.ts";
+import { partUploads } from "./resources/part-uploads.ts";
 import { pendingImports } from "./resources/pending-imports.ts";
 import { projects } from "./resources/projects.ts";
 import { recordingFiles } from "./resources/recording-files.ts";
@@ -57,6 +58,7 @@ export const api = {
   recordingFiles,
   recordings,
   attachments,
+  partUploads,
   pendingImports,
   importQueue,
   importRequests,

@@ -1,15 +1,6 @@
 export { api, documentedApi } from "./api.ts";
 export { edge, type Unassigned } from "./edge/edge.ts";
 export {
-  algorithmOf,
-  base64Of,
-  DigestAlgorithm,
-  type DigestFields,
-  digestOf,
-  makeDigest,
-  toDigestFields,
-} from "./edge/edge-digests.ts";
-export {
   type DeviceReference,
   EdgeItem,
   type EdgeOtherItem,
@@ -141,6 +132,7 @@ export {
   projectMembers,
   SignInSession,
 } from "./resources/members.ts";
+export { PART_UPLOAD_DAYS, PartUpload, partUploads } from "./resources/part-uploads.ts";
 export { PendingImport, PendingImportStatus, pendingImports, Requester } from "./resources/pending-imports.ts";
 export { Project, ProjectName, projects } from "./resources/projects.ts";
 export { recordingFiles } from "./resources/recording-files.ts";
@@ -211,6 +203,15 @@ export { holdsCredential } from "./shapes/credentials.ts";
 export { CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "./shapes/cursor.ts";
 export { DeletionReason } from "./shapes/deletion-reason.ts";
 export { namesOf } from "./shapes/deprecate.ts";
+export {
+  algorithmOf,
+  base64Of,
+  DigestAlgorithm,
+  type DigestFields,
+  digestOf,
+  makeDigest,
+  toDigestFields,
+} from "./shapes/digests.ts";
 export { parseDurationMs } from "./shapes/duration.ts";
 export { Email } from "./shapes/email.ts";
 export { explainIssue } from "./shapes/explain-issue.ts";

@@ -8,10 +8,10 @@ import { RefusedError, UsageError } from "../failures/failures.ts";
 import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readTime } from "../flags/time-flag.ts";
 import type { Service } from "../login/open-service.ts";
+import { showProgress } from "../show/progress.ts";
 import { fetchFile } from "./fetch-file.ts";
 import { openOutput } from "./output-file.ts";
 import { endView, prepareView } from "./prepare-view.ts";
-import { showProgress } from "./progress.ts";
 import { safeName } from "./safe-name.ts";
 
 /** The flags of `dl export`. */

@@ -7,6 +7,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The control plane that a command speaks with. */
 export interface Service extends AsyncDisposable {
+  /** Its address, without a slash at the end. */
+  readonly url: string;
   readonly client: Client;
   /** Carries bytes to and from signed links. */
   readonly dispatcher: ReturnType<typeof undiciTransport>["dispatcher"];
@@ -29,6 +31,7 @@ export function openService({ url, environment, signal }: Opening): Service {
   const transport = undiciTransport({ way: { proxies: proxiesOf(environment) } });
   const client = createClient({ baseUrl, token: apiKey, transport, retries: RETRIES });
   return {
+    url: baseUrl,
     client: {
       call: (operation, input, options) => client.call(operation, input, { signal, ...options }),
       callWithHeaders: (operation, input, options) => client.callWithHeaders(operation, input, { signal, ...options }),

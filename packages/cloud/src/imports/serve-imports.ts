@@ -7,6 +7,7 @@ import { importQueue } from "./import-queue/import-queue.ts";
 import { imports } from "./imports/imports.ts";
 import { uploadRoute } from "./ingest/upload-route.ts";
 import { uploads, uploadsAgain } from "./ingest/uploads.ts";
+import { partUploads } from "./part-uploads/part-uploads.ts";
 import { importFileRoute } from "./pending-imports/file-route.ts";
 import { pendingImports } from "./pending-imports/pending-imports.ts";
 
@@ -17,5 +18,6 @@ export function serveImports(app: Hono<Env>, deps: Deps): void {
   importFileRoute(app, deps);
   serve(app, deps, { contract: api.imports, handlers: imports });
   serve(app, deps, { contract: api.uploads, handlers: uploads, agains: uploadsAgain });
+  serve(app, deps, { contract: api.partUploads, handlers: partUploads });
   uploadRoute(app, deps);
 }

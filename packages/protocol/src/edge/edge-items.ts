@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { textsByKey } from "../shapes/any-keys.ts";
+import { Sha256Hex } from "../shapes/digests.ts";
 import { RecordingFormat } from "../shapes/recording-formats.ts";
 import { areSpansOf, MAX_SPANS, SPANS_RULE } from "../shapes/spans.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { FileKey, fileText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 
-export const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hexadecimal digits");
 /** A random id, which the agent gives to each version of each file that it indexes. */
 export const VersionId = z
   .string()

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { agentToken, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
+import { partNumber, withDigest } from "../shapes/digests.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { Id } from "../shapes/text.ts";
-import { withDigest } from "./edge-digests.ts";
 
 export const pieceLimits = {
   /** The least bytes of a piece. The last piece of a part may have fewer. */
@@ -11,7 +11,6 @@ export const pieceLimits = {
   piecesPerGrant: 16,
 } as const;
 
-export const partNumber = z.int().min(1).max(10_000);
 export const uploadParams = z.object({ requestId: Id, uploadId: Id });
 
 /** A range of one part. */

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { DigestAlgorithm, withDigest } from "../edge/edge-digests.ts";
-import { Sha256Hex } from "../edge/edge-items.ts";
-import { edgePieces, HeldPieces, partNumber } from "../edge/edge-pieces.ts";
+import { edgePieces, HeldPieces } from "../edge/edge-pieces.ts";
 import { operation, uploadCapability } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
+import { DigestAlgorithm, partNumber, Sha256Hex, withDigest } from "../shapes/digests.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { StorableText } from "../shapes/text.ts";
 

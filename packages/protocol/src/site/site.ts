@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { Sha256Hex } from "../edge/edge-items.ts";
 import { operation, siteToken } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
+import { Sha256Hex } from "../shapes/digests.ts";
 import { queryInteger } from "../shapes/query.ts";
 import { RecordingFormat } from "../shapes/recording-formats.ts";
 import { ByteCount } from "../shapes/summaries.ts";

@@ -114,6 +114,7 @@ async function prepare(path: string): Promise<Call> {
     "/v1/projects": { name },
     "/v1/api-keys": { name, capabilities: ["devices.list"] },
     "/v1/layouts": { name, data: {}, permission: "ORG_WRITE" },
+    "/v1/data/uploads": { filename: `${name}.mcap`, deviceName: name, size: 1, projectId },
     "/v1/data/upload": { filename: `${name}.mcap`, deviceName: name, sessionKey: name, projectId },
     "/v1/events": { deviceId, start: "2026-01-01T00:00:00Z", end: "2026-01-01T00:00:01Z" },
     "/v1/device-tokens": { deviceId },

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { eventually } from "@downlink/recordings/testing";
+import { partSizeFor } from "../../import-life/part-plans.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
-import { partSizeFor } from "../uploads/part-plans.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;

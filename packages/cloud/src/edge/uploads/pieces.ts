@@ -1,9 +1,9 @@
 import { type api, type DigestFields, digestOf, type Input, type Output } from "@downlink/protocol";
 import type { AgentCtx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
+import { requirePartLength } from "../../import-life/part-plans.ts";
 import type { BlobStore, PiecePlan } from "../../store/blobs/blob-store.ts";
 import { endOfPieces } from "../../store/blobs/piece-plan.ts";
-import { requirePartLength } from "./part-plans.ts";
 import { toPiece } from "./upload-digests.ts";
 import { abandonOnConflict, wantedUpload } from "./uploads.ts";
 

@@ -9,9 +9,9 @@ import { ApiError } from "../../core/errors.ts";
 import type { ImportRequestModel, SiteUploadModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { partSizeFor } from "../../import-life/part-plans.ts";
 import { findReceivingSite } from "../../store/site-keys/find-serving-site.ts";
 import { CAPABILITY_LIFE_NS, makeCapability } from "../../store/site-keys/upload-capability.ts";
-import { partSizeFor } from "./part-plans.ts";
 
 type OpenInput = Input<typeof api.edge.openUpload>;
 type Opened = Complete<Output<typeof api.edge.openUpload>>;

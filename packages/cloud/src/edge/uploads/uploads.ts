@@ -11,12 +11,12 @@ import { withLease } from "../../fleet/agents/lease.ts";
 import { failDelivery, storeDelivery } from "../../import-life/delivery.ts";
 import { statesBefore, workingStates } from "../../import-life/import-request-state.ts";
 import { lockRecording } from "../../import-life/lock-recording.ts";
+import { partSizeFor, planOf, requirePartLength } from "../../import-life/part-plans.ts";
 import { findOriginal, mayHaveOriginal } from "../../imports/ingest/find-original.ts";
 import { writeBegun } from "../../keeping/manifests/write-manifests.ts";
 import { BlobExistsError, PartConflictError } from "../../store/blobs/blob-errors.ts";
 import { minPieceBytes } from "../../store/blobs/piece-plan.ts";
 import { PERMIT_NS } from "../deleting/permits.ts";
-import { partSizeFor, planOf, requirePartLength } from "./part-plans.ts";
 import { goesToSite, openSiteUpload } from "./site-uploads.ts";
 import { digestFields, digestFor, toPiece } from "./upload-digests.ts";
 

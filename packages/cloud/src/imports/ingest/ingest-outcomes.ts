@@ -49,6 +49,11 @@ export async function quarantineImport(
  * is an error.
  */
 export async function redeliver(deps: IngestDeps, request: ImportRequestModel): Promise<void> {
+  if (request.source === "upload")
+    throw new IngestError(
+      "ChangedFile",
+      "the bytes that came do not have the SHA-256 that was announced: the file was changed while it was sent; upload it again",
+    );
   const mismatches = request.mismatches + 1;
   if (mismatches >= MAX_MISMATCHES)
     throw new IngestError(

@@ -1,6 +1,7 @@
 // Requests of upload links that were not used within their day are cancelled, and the sweep ends a PUT that shows no sign of life for ten
 // minutes; a slow PUT shows signs of life, because 32 kB/s is a valid network.
 
+import { PART_UPLOAD_DAYS } from "@downlink/protocol";
 import type { Deps } from "../../calls/context/context.ts";
 import type { ImportRequestModel, UploadModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
@@ -12,6 +13,7 @@ import { LINK_LIFE_NS } from "./upload-link.ts";
 type StreamDeps = Pick<Deps, "db" | "blobs" | "clock" | "log">;
 
 const BEAT_MS = 30_000;
+const DAY_NS = 86_400n * 1_000_000_000n;
 const SILENT_NS = 600n * 1_000_000_000n; // twenty lost heartbeats
 
 /** Every stream writes to a key of its own; the first whole one is the request's file. */
@@ -69,7 +71,18 @@ export async function sweepStreams({ db, clock, log }: StreamDeps): Promise<void
   const nowNs = clock.nowNs();
   const { count } = await withTransaction(db, (tx) => endSilentStreams(tx, nowNs));
   if (count > 0) log.warn({ count }, "ended uploads that no process receives any more");
+  await withTransaction(db, (tx) => endSilentParts(tx, nowNs));
   await withTransaction(db, (tx) => endUnusedLinks(tx, nowNs));
+}
+
+/** The client of an upload in parts comes back after a break, and by its request so many days later not any more. */
+async function endSilentParts(tx: Transaction, nowNs: bigint): Promise<void> {
+  const cutoffNs = nowNs - BigInt(PART_UPLOAD_DAYS) * DAY_NS;
+  if (!mayGiveUp(await holdDeployment(tx), cutoffNs)) return;
+  await tx.upload.updateMany({
+    where: { kind: "parts", state: "open", updatedAtNs: { lt: cutoffNs }, request: { source: "upload" } },
+    data: { state: "abandoned", updatedAtNs: nowNs },
+  });
 }
 
 async function endSilentStreams(tx: Transaction, nowNs: bigint): Promise<{ count: number }> {

@@ -34,15 +34,28 @@ export const uploadsAgain: Agains<Contract> = { create: linkAgain };
  */
 async function createUploadLink(ctx: Ctx, body: Body): Promise<Complete<Output<Contract["create"]>>> {
   const { orgId } = ctx.caller;
-  const found = await findTarget(ctx, body);
-  const site = await chooseSite(ctx, { projectId: found.projectId, siteId: body.siteId });
-  const serving = site.type === "self-hosted" ? await findServing(ctx, site.id) : undefined; // before anything is created
+  const target = await findUploadTarget(ctx, body);
+  const serving = target.site.type === "self-hosted" ? await findServing(ctx, target.site.id) : undefined; // before anything is created
   if (!serving) await requireRoomWithin(ctx.db.prisma, await quotasOf(ctx.db, orgId), { orgId, fileBytes: 1n });
-  const target = { ...found, siteId: site.id };
-  const request = makesMore(body, found)
-    ? await makeTarget(ctx, body, target)
-    : await insertUploadRequest(ctx, ctx.db, { ...body, ...target });
+  const request = await requestUpload(ctx, body, target);
   return { ...(await linkTo(ctx, serving, request)), requestId: request.id };
+}
+
+/** Finds where a file of a client belongs, and which site takes it. It makes nothing. */
+export async function findUploadTarget(ctx: Ctx, body: Body) {
+  const found = await findTarget(ctx, body);
+  return { ...found, site: await chooseSite(ctx, { projectId: found.projectId, siteId: body.siteId }) };
+}
+
+/** Makes the request of a file that a client sends, with the device and session that are missing. */
+export async function requestUpload(
+  ctx: Ctx,
+  body: Body,
+  { site, ...found }: Awaited<ReturnType<typeof findUploadTarget>>,
+): Promise<{ id: string; createdAtNs: bigint }> {
+  const target = { ...found, siteId: site.id };
+  if (makesMore(body, found)) return makeTarget(ctx, body, target);
+  return insertUploadRequest(ctx, ctx.db, { ...body, ...target });
 }
 
 function findServing({ db, clock }: Ctx, siteId: string): Promise<ServingSite> {

@@ -5,9 +5,9 @@
 import { digestOf, type Input, type Output, type siteUploads } from "@downlink/protocol";
 import type { Complete } from "../../core/complete.ts";
 import { refuse } from "../../core/errors.ts";
-import { planOf, requirePartLength } from "../../edge/uploads/part-plans.ts";
 import { goesOn, listHeld, toPiecePlan } from "../../edge/uploads/pieces.ts";
 import { digestFields, digestFor, toPiece } from "../../edge/uploads/upload-digests.ts";
+import { planOf, requirePartLength } from "../../import-life/part-plans.ts";
 import { BlobExistsError, PartConflictError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
 import { minPieceBytes } from "../../store/blobs/piece-plan.ts";

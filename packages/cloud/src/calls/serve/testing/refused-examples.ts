@@ -18,6 +18,8 @@ export const refusals: Readonly<Record<string, string>> = {
   "devices.getPropertyInterval": "NotFound",
   "webhooks.retryDelivery": "NotFound",
   "site.selection": "LinkExpired",
+  "partUploads.create": "InvalidRequest",
+  ...refused("partUploads", "NotFound", ["get", "grantParts", "complete", "delete"]),
   ...refused("edge", "UploadClosed", ["grantPieces", "composePart"]),
   "edge.failImport": "VersionSuperseded",
   "edge.failSalvage": "NotFound",

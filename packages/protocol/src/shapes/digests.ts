@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { deprecate } from "../shapes/deprecate.ts";
+import { deprecate } from "./deprecate.ts";
 
 /**
  * How bytes of an upload are checked when they arrive. On today's processors SHA-256 takes less than half of the CPU time of MD5, at either
@@ -13,6 +13,11 @@ const Md5Base64 = z
   .regex(/^[A-Za-z0-9+/]{22}==$/, "must be the base 64 of an MD5")
   .meta({ description: "Where the opening of the upload did not ask for SHA-256" });
 const Sha256Base64 = z.string().regex(/^[A-Za-z0-9+/]{43}=$/, "must be the base 64 of a SHA-256");
+
+export const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hexadecimal digits");
+
+/** The number of a part of an upload. */
+export const partNumber = z.int().min(1).max(10_000);
 
 /** A digest as it is sent: one of the two. */
 export interface DigestFields {

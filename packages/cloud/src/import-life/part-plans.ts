@@ -1,6 +1,6 @@
 import { edgeLimits } from "@downlink/protocol";
-import { ApiError } from "../../core/errors.ts";
-import type { UploadPlan } from "../../store/blobs/blob-store.ts";
+import { ApiError } from "../core/errors.ts";
+import type { UploadPlan } from "../store/blobs/blob-store.ts";
 
 /** How many bytes an upload has, and each of its parts. */
 type Planned = { readonly [K in "sizeBytes" | "partSizeBytes"]: bigint | null };

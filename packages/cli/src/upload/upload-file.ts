@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { ApiCallError, isWorthRetrying, retryDelayMs } from "@downlink/client";
+import { putStream } from "@downlink/client/node";
+import { api, type CallInput, type PartUpload } from "@downlink/protocol";
+import { RefusedError } from "../failures/failures.ts";
+import type { Service } from "../login/open-service.ts";
+import type { KeptUploads } from "./kept-uploads.ts";
+
+const { partUploads } = api;
+
+/** Where the files belong, as the flags say it. */
+export type Belonging = Omit<CallInput<typeof partUploads.create>, "filename" | "size" | "sha256">;
+
+export interface Uploading {
+  readonly belonging: Belonging;
+  /** Remembers what was begun, so that another call goes on with it. */
+  readonly kept: KeptUploads;
+  /** Called with the number of bytes that were sent since the last call. */
+  readonly onSent: (bytes: number) => void;
+}
+
+/** The import request of a file that was sent, or the recording that had its content before. */
+export type Uploaded = { readonly requestId: string } | { readonly existingRecordingId: string };
+
+const PARTS_AT_ONCE = 3;
+const READ_BYTES = 256 * 1024;
+const MOST_FAILURES_IN_A_ROW = 8;
+const backoff = { firstMs: 500, capMs: 30_000 };
+
+/**
+ * Sends a file in parts, of which none is sent again once it is stored, also by a later call. Throws {@link RefusedError} for a file that is
+ * empty or is changed meanwhile, and what the service and the disk refuse.
+ */
+export async function uploadFile(service: Service, path: string, uploading: Uploading): Promise<Uploaded> {
+  await using file = await open(path, "r");
+  const { size } = await file.stat();
+  if (size === 0) throw new RefusedError(`${path} is empty`);
+  const whole = { start: 0, length: size };
+  const sha256 = await hashRange(file, whole, { algorithm: "sha256", encoding: "hex", signal: service.signal });
+  const begun = await beginOrGoOn(service, { ...uploading, filename: basename(path), size, sha256 });
+  if ("existingRecordingId" in begun) return begun;
+  if (!begun.isStored) await sendParts(service, file, { ...uploading, upload: begun });
+  const { requestId } = begun;
+  await service.client.call(partUploads.complete, { requestId, sha256 });
+  uploading.kept.forget(sha256);
+  return { requestId };
+}
+
+interface Beginning extends Uploading {
+  readonly filename: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+async function beginOrGoOn(
+  { client }: Service,
+  { kept, belonging, filename, size, sha256 }: Beginning,
+): Promise<PartUpload | { existingRecordingId: string }> {
+  const requestId = kept.find(sha256);
+  const earlier = requestId && (await client.call(partUploads.get, { requestId }).catch(ifGone));
+  if (earlier) return earlier;
+  const { upload, existingRecordingId } = await client.call(partUploads.create, {
+    ...belonging,
+    filename,
+    size,
+    sha256,
+  });
+  if (upload) kept.keep(sha256, upload.requestId);
+  return upload ?? { existingRecordingId: existingRecordingId! };
+}
+
+/** An upload that has ended is begun again. */
+function ifGone(error: unknown): undefined {
+  if (error instanceof ApiCallError && error.status === 404) return undefined;
+  throw error;
+}
+
+interface Sending extends Pick<Uploading, "onSent"> {
+  readonly upload: PartUpload;
+}
+
+async function sendParts(service: Service, file: FileHandle, { upload, onSent }: Sending): Promise<void> {
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([service.signal, stopping.signal]);
+  const numbers = Array.from({ length: Math.ceil(upload.size / upload.partSize) }, (_, at) => at + 1).values();
+  const held = new Map(upload.parts.map(({ number, ...digests }) => [number, digests]));
+  const work = async () => {
+    for (const number of numbers) {
+      const range = rangeOf(upload, number);
+      const digest = await hashRange(file, range, { algorithm: upload.digest, encoding: "base64", signal });
+      const known = held.get(number)?.[upload.digest];
+      if (known !== undefined && known !== digest)
+        throw new RefusedError(
+          "the file was changed since a part of it was sent; give it another name, or upload it from the start",
+        );
+      if (known === undefined) await sendPart({ ...service, signal }, file, { upload, number, range, digest });
+      onSent(range.length);
+    }
+  };
+  const workers = Array.from({ length: PARTS_AT_ONCE }, () => work().catch((error) => stopping.abort(error)));
+  await Promise.all(workers);
+  signal.throwIfAborted();
+}
+
+interface Range {
+  readonly start: number;
+  readonly length: number;
+}
+
+function rangeOf({ size, partSize }: PartUpload, number: number): Range {
+  const start = (number - 1) * partSize;
+  return { start, length: Math.min(partSize, size - start) };
+}
+
+interface Part {
+  readonly upload: PartUpload;
+  readonly number: number;
+  readonly range: Range;
+  readonly digest: string;
+}
+
+/** Sends a part, again after each break; a target that has expired is asked for again. */
+async function sendPart({ client, dispatcher, signal }: Service, file: FileHandle, part: Part): Promise<void> {
+  const { upload, number, range, digest } = part;
+  const { requestId } = upload;
+  const announced = { number, length: range.length, [upload.digest]: digest };
+  for (let failures = 1; ; failures++) {
+    const { grants } = await client.call(partUploads.grantParts, { requestId, parts: [announced] }, { signal });
+    const { url, headers } = grants[0]!;
+    try {
+      await putStream(url, { body: readRange(file, range), length: range.length, headers, signal, dispatcher });
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const hasExpired = error instanceof ApiCallError && error.code === "LinkExpired";
+      if (failures > MOST_FAILURES_IN_A_ROW || !(hasExpired || isWorthRetrying(error))) throw error;
+      await setTimeout(retryDelayMs(error, failures, { limits: backoff }), undefined, { signal });
+    }
+  }
+}
+
+interface Hashing {
+  readonly algorithm: "md5" | "sha256";
+  readonly encoding: "hex" | "base64";
+  readonly signal: AbortSignal;
+}
+
+async function hashRange(file: FileHandle, range: Range, { algorithm, encoding, signal }: Hashing): Promise<string> {
+  const hash = createHash(algorithm);
+  for await (const bytes of readRange(file, range)) {
+    signal.throwIfAborted();
+    hash.update(bytes);
+  }
+  return hash.digest(encoding);
+}
+
+async function* readRange(file: FileHandle, { start, length }: Range): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < length; ) {
+    const wanted = Math.min(READ_BYTES, length - at);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, start + at);
+    if (bytesRead === 0) throw new RefusedError("the file became shorter while it was sent");
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
