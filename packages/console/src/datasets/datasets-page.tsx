@@ -16,6 +16,7 @@ import { TypedFilter } from "../parts/typed-filter.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { flagParam, textParam } from "../url/params.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
+import { useAsked } from "../url/use-asked.ts";
 import { useParams } from "../url/use-params.ts";
 import "../parts/plain-table.css";
 import "./datasets.css";
@@ -28,7 +29,7 @@ export function DatasetsPage() {
   const query = { projectId, ...(values.q && { name: values.q }), sortBy: "name" as const, limit: 100 };
   const pages = usePages(datasets.list, query, { rowsOf: (rows) => rows });
   const mayAdd = may(me, "datasets.create");
-  const showAdd = (isOn: boolean) => set({ add: isOn }, { isStep: isOn });
+  const [isAdding, showAdd] = useAsked(values.add, () => set({ add: false }));
   return (
     <div class="stack">
       <header class="row">
@@ -70,7 +71,7 @@ export function DatasetsPage() {
       )}
       {pages.rows.length === 0 && !pages.isNew && <NoDatasets isFiltered={values.q !== ""} />}
       <MoreRows pages={pages} />
-      {values.add && <NewDataset projectId={projectId} onClose={() => showAdd(false)} />}
+      {isAdding && <NewDataset projectId={projectId} onClose={() => showAdd(false)} />}
     </div>
   );
 }

@@ -13,6 +13,7 @@ import { Table } from "../parts/table.tsx";
 import { TypedFilter } from "../parts/typed-filter.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { pagePath, useProjectId } from "../url/project.ts";
+import { useAsked } from "../url/use-asked.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
 import { AddDevice } from "./add-device.tsx";
 import { columnsOf } from "./device-columns.tsx";
@@ -30,7 +31,7 @@ export function DevicesPage() {
   const params = useParams(listParams);
   const { add, show } = params.values;
   const mayAdd = may(me, "devices.create") && may(me, "deviceTokens.create");
-  const showAdd = (isOn: boolean) => params.set({ add: isOn }, { isStep: isOn });
+  const [isAdding, showAdd] = useAsked(add, () => params.set({ add: false }));
   useShortcuts(mayAdd ? [{ keys: "a", does: "Add a device", run: () => showAdd(true) }] : []);
   return (
     <div class="devices-page">
@@ -52,7 +53,7 @@ export function DevicesPage() {
       </header>
       <UrlProblems problems={params.problems} />
       <List {...{ params, projectId, mayAdd }} />
-      {add && mayAdd && <AddDevice projectId={projectId} onClose={() => showAdd(false)} />}
+      {isAdding && mayAdd && <AddDevice projectId={projectId} onClose={() => showAdd(false)} />}
     </div>
   );
 }

@@ -4,10 +4,10 @@ import { useState } from "preact/hooks";
 import { plainCall } from "../api/plain-call.ts";
 import { useFetched } from "../api/use-query.ts";
 import { Button } from "../parts/button.tsx";
+import { useSecretGuard } from "../parts/close-guard.tsx";
 import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { useSecretGuard } from "../parts/secret-guard.tsx";
 import { enrollCommands, installLine } from "./enroll-text.ts";
 
 const PACKAGES = "/agent-packages";

@@ -1,13 +1,14 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import "./dialog.css";
 import { showHidden } from "./show-hidden.ts";
+import { useModal } from "./show-modal.ts";
 
 interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** Called by Escape, by the button at the top, and by nothing else. Absent if it must be answered. */
+  /** Called by Escape, by Back, by the button at the top, and by nothing else. Absent if it must be answered. */
   readonly onClose?: (() => void) | undefined;
   readonly isWide?: boolean;
 }
@@ -16,15 +17,7 @@ interface DialogProps {
 export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
-    const dialog = element.current!;
-    const before = document.activeElement;
-    dialog.showModal();
-    return () => {
-      dialog.close();
-      if (before instanceof HTMLElement) before.focus();
-    };
-  }, []);
+  useModal(element, onClose);
   const cancel = (event: Event) => {
     event.preventDefault();
     onClose?.();

@@ -4,7 +4,7 @@ import { Button } from "./button.tsx";
 import { Copy } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import "./secret-dialog.css";
-import { useSecretGuard } from "./secret-guard.tsx";
+import { useSecretGuard } from "./close-guard.tsx";
 
 interface SecretProps {
   readonly title: string;

@@ -5,6 +5,7 @@ import "../parts/dialog.css";
 import type { SearchProps } from "../frame/page.ts";
 import { Failed } from "../parts/failed.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
+import { useModal } from "../parts/show-modal.ts";
 import { activeAfter, type Found, type FoundGroup, withWords } from "./found.ts";
 import { findActions, findPages } from "./known-places.ts";
 import "./search-dialog.css";
@@ -58,16 +59,7 @@ function stateText(count: number, isLoading: boolean): string {
 
 function Overlay({ onClose, children }: { onClose: () => void; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const dialog = element.current!;
-    const before = document.activeElement;
-    dialog.showModal();
-    dialog.querySelector("input")!.focus();
-    return () => {
-      dialog.close();
-      if (before instanceof HTMLElement) before.focus();
-    };
-  }, []);
+  useModal(element, onClose);
   const cancel = (event: Event) => {
     event.preventDefault();
     onClose();
