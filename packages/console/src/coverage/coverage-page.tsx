@@ -2,6 +2,7 @@ import { type Device, MAX_SELECTED_DEVICES } from "@downlink/protocol";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Query } from "../api/use-query.ts";
+import { type Marking, useMarking } from "../curate/use-marking.tsx";
 import { lazyPart } from "../frame/lazy-part.ts";
 import { Button } from "../parts/button.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -21,7 +22,7 @@ import { DeviceName } from "./device-name.tsx";
 import { FitButton, useFirstFit, WrongClock } from "./fit.tsx";
 import type { GridSource } from "./grid-source.ts";
 import { HoverCard } from "./hover-card.tsx";
-import { addressOf, type Inspected, inspectedSpan, readSelection, writeSelection } from "./inspected.ts";
+import { addressOf, type Inspected, inspectedSpan, readSelection, toDrawn, writeSelection } from "./inspected.ts";
 import { NoDevices, NothingInSight } from "./nothing.tsx";
 import { coverageParams } from "./params.ts";
 import { SelectionPanel } from "./selection-panel.tsx";
@@ -84,7 +85,8 @@ type WorkspaceProps = ContentProps & { readonly devices: readonly Device[] };
 /** Shows the lanes, and beside them what is selected; all that is in sight where nothing is. */
 function Workspace(props: WorkspaceProps) {
   const { projectId, params, source, lanes, devices } = props;
-  const { inspected, clear, onAct } = useInspected(props);
+  const { mark, dialog } = useMarking(projectId);
+  const { inspected, clear, onAct } = useInspected({ ...props, mark });
   const shown = shownParts(params.values.hide);
   useEffect(() => source.show(shownBits(shown)), [source, params.values.hide.join()]);
   const inSight = { devices, span: lanes.settled, asks: false };
@@ -103,11 +105,12 @@ function Workspace(props: WorkspaceProps) {
       {panel && (
         <SelectionPanel
           key={panel === inSight ? "in sight" : writeSelection(panel).join()}
-          {...{ projectId, inspected: panel, shown }}
+          {...{ projectId, inspected: panel, shown, mark }}
           onClose={inspected && clear}
           onImported={() => source.refresh()}
         />
       )}
+      {dialog}
     </div>
   );
 }
@@ -118,8 +121,11 @@ interface Inspecting {
   onAct(act: Act): void;
 }
 
-/** Keeps the selection, in the address as well, and leads from it to other pages. */
-function useInspected({ projectId, params, source, lanes: { state }, devices }: WorkspaceProps): Inspecting {
+type InspectingProps = WorkspaceProps & Pick<Marking, "mark">;
+
+/** Keeps the selection, in the address as well, and does with it what a key asks for. */
+function useInspected({ projectId, params, source, lanes, devices, mark }: InspectingProps): Inspecting {
+  const { state } = lanes;
   const { route } = useLocation();
   const [inspected, setInspected] = useState(() => comeBack(params.values.sel, devices, state));
   const clear = () => {
@@ -133,9 +139,10 @@ function useInspected({ projectId, params, source, lanes: { state }, devices }: 
     if (!now) return;
     setInspected({ ...now, asks: act === "import" });
     params.set({ sel: writeSelection(now) });
-    const page = { open: "recordings", event: "events" } as const;
-    const address = act === "open" || act === "event" ? addressOf(projectId, page[act], now) : undefined;
+    const address = act === "open" ? addressOf(projectId, now) : undefined;
     if (address) route(address);
+    const drawn = act === "event" ? toDrawn(now) : undefined;
+    if (drawn) mark?.(drawn);
   };
   return { inspected, clear, onAct };
 }

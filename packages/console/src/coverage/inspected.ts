@@ -59,22 +59,19 @@ function snapped(view: View, ms: number, pixelMs: number): bigint {
   return snapNs(toNs(view, ms), pixelMs);
 }
 
-/**
- * Returns the address of a page that lists what is inspected, or that makes an event of it on each device; undefined for more devices than
- * an address may name.
- */
-export function addressOf(
-  projectId: string,
-  page: "recordings" | "events",
-  { devices, span }: Omit<Inspected, "asks">,
-): string | undefined {
+/** Returns the address of the page that lists what is inspected; undefined for more devices than an address may name. */
+export function addressOf(projectId: string, { devices, span }: Omit<Inspected, "asks">): string | undefined {
   if (devices.length > MAX_SELECTED_DEVICES) return undefined;
   const [from, to] = [formatExact(span.startNs), formatExact(span.endNs)];
   const search = new URLSearchParams({ from, to });
   if (devices.length === 1) search.set("device", devices[0]!.name);
-  else if (page === "recordings") search.set("devices", devices.map(({ id }) => id).join(","));
-  if (page === "events") search.set("new", [from, to, ...devices.map(({ name }) => name)].join(","));
-  return `${pagePath(projectId, page)}?${search}`;
+  else search.set("devices", devices.map(({ id }) => id).join(","));
+  return `${pagePath(projectId, "recordings")}?${search}`;
+}
+
+/** Returns the time and the devices of which events are marked; undefined for more devices than are marked at once. */
+export function toDrawn({ devices, span }: Omit<Inspected, "asks">) {
+  return devices.length > MAX_SELECTED_DEVICES ? undefined : { ...span, devices: devices.map(({ name }) => name) };
 }
 
 /** Returns the selection as it stands in the address: the names of its first and last device, and its ends. */

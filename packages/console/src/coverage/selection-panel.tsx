@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { DatasetButton } from "../curate/dataset-button.tsx";
 import type { EpisodeSource } from "../curate/episode-source.ts";
+import type { Marking } from "../curate/use-marking.tsx";
 import { sourceOfDevices } from "../export/export-source.ts";
 import { lazyPart } from "../frame/lazy-part.ts";
 import { Button } from "../parts/button.tsx";
@@ -10,7 +11,7 @@ import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { formatDuration, formatExact, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
-import { addressOf, type Inspected } from "./inspected.ts";
+import { addressOf, type Inspected, toDrawn } from "./inspected.ts";
 import type { Shown } from "./shown.ts";
 import { addUp, type DeviceSums } from "./sum-up.ts";
 import { useSums } from "./use-sums.ts";
@@ -21,7 +22,7 @@ const ImportSelection = lazyPart(() => import("./import-selection.tsx").then((pa
 const OpenButton = lazyPart(() => import("../export/open-button.tsx").then((part) => part.OpenButton));
 const ExportDialog = lazyPart(() => import("../export/export-dialog.tsx").then((part) => part.ExportDialog));
 
-interface PanelProps {
+interface PanelProps extends Pick<Marking, "mark"> {
   readonly projectId: string;
   readonly inspected: Inspected;
   /** The parts of the lanes that are shown: the panel lists and imports no others. */
@@ -106,8 +107,9 @@ function sumBy(parts: ReturnType<typeof addUp>, key: "recordings" | "bytes"): nu
 
 /** Offers what can be done with the whole selection. */
 function Deeds({ sums, ...props }: PanelProps & { sums: readonly DeviceSums[] | undefined }) {
-  const { projectId, inspected, shown, onImported } = props;
+  const { projectId, inspected, shown, mark, onImported } = props;
   const { devices } = inspected;
+  const drawn = toDrawn(inspected);
   const { data: me } = useMe();
   return (
     <footer>
@@ -118,8 +120,9 @@ function Deeds({ sums, ...props }: PanelProps & { sums: readonly DeviceSums[] | 
       {sums && devices.length <= MAX_SELECTED_DEVICES && shown.has("imported") && (
         <DatasetButton {...{ projectId, source: sourceOf(projectId, inspected) }} />
       )}
-      <ToPage text="Open" href={addressOf(projectId, "recordings", inspected)} />
-      {may(me, "events.create") && <ToPage text="Event" href={addressOf(projectId, "events", inspected)} />}
+      <ToPage text="Open" href={addressOf(projectId, inspected)} />
+      {mark && drawn && <Button text="Event" onClick={() => mark(drawn)} />}
+      {mark && !drawn && <TooMany text="Event" />}
     </footer>
   );
 }
@@ -154,11 +157,14 @@ function ExportSelection({ projectId, inspected: { devices, span }, sums }: Expo
 }
 
 function ToPage({ text, href }: { text: string; href: string | undefined }) {
-  if (href === undefined)
-    return <Button {...{ text }} disabled title={`Select at most ${MAX_SELECTED_DEVICES} devices for this`} />;
+  if (href === undefined) return <TooMany text={text} />;
   return (
     <a class="button" href={href}>
       {text}
     </a>
   );
+}
+
+function TooMany({ text }: { text: string }) {
+  return <Button {...{ text }} disabled title={`Select at most ${MAX_SELECTED_DEVICES} devices for this`} />;
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
+import { EventDialog } from "../curate/event-dialog.tsx";
 import { ExportDialog } from "../export/export-dialog.tsx";
 import { sourceOfDevices } from "../export/export-source.ts";
 import { OpenButton } from "../export/open-button.tsx";
@@ -17,7 +18,6 @@ import { ZonedTime } from "../parts/time.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { minuteText } from "../time/zone.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
-import { EventDialog } from "./event-dialog.tsx";
 import "./events.css";
 
 /** Shows one event: its facts, and the recordings that it touches. */
@@ -74,7 +74,7 @@ function Header({ event, projectId }: { event: Event; projectId: string }) {
       {mayEdit && <Button text="Change" onClick={() => setOpen("edit")} />}
       {may(me, "events.delete") && <Button text="Delete" class="danger" onClick={() => setOpen("delete")} />}
       {open === "export" && <ExportDialog source={sourceOf(event, projectId)} onClose={close} />}
-      {open === "edit" && <EventDialog {...{ projectId, types, event, onClose: close }} />}
+      {open === "edit" && <EventDialog {...{ projectId, event, onClose: close }} />}
       {open === "delete" && (
         <DeleteDialog
           operation={events.delete}

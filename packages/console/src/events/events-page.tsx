@@ -5,6 +5,7 @@ import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
 import { type Rows, useRows } from "../api/use-rows.ts";
 import { DatasetButton } from "../curate/dataset-button.tsx";
+import { EventDialog } from "../curate/event-dialog.tsx";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -17,9 +18,9 @@ import { UrlProblems } from "../parts/url-problems.tsx";
 import { zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import { pagePath, useProjectId } from "../url/project.ts";
+import { useAsked } from "../url/use-asked.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
 import { eventColumns } from "./event-columns.tsx";
-import { EventDialog } from "./event-dialog.tsx";
 import { EventFilters } from "./event-filters.tsx";
 import { EVENT_SORTS, eventParams, toEventFilter } from "./event-params.ts";
 import "./events.css";
@@ -31,13 +32,17 @@ export function EventsPage() {
   const params = useParams(eventParams);
   const { data: types = [] } = useQuery(eventTypes.list, {});
   const [openedMs] = useState(Date.now());
-  const { sort, order, new: drawn, add } = params.values;
+  const { sort, order, new: asked, add } = params.values;
+  const [drawn, setDrawn] = useState(asked);
   const filter = toEventFilter(params.values, projectId, openedMs);
   const rows = useRows(events.list, { ...filter, sortBy: sort, sortOrder: order });
   const mayCreate = may(me, "events.create");
-  const showAdd = () => params.set({ add: true }, { isStep: true });
-  useShortcuts(mayCreate ? [{ keys: "e", does: "Mark an event", run: showAdd }] : []);
-  const close = () => params.set({ new: [], add: false });
+  const [isAdding, showAdd] = useAsked(add || asked.length > 0, () => params.set({ new: [], add: false }));
+  const close = () => {
+    showAdd(false);
+    setDrawn([]);
+  };
+  useShortcuts(mayCreate ? [{ keys: "e", does: "Mark an event", run: () => showAdd(true) }] : []);
   return (
     <div class="events-page">
       <header class="row">
@@ -45,7 +50,7 @@ export function EventsPage() {
         <span class="grow" />
         <MovedNote moved={rows.moved} />
         {rows.count > 0 && <DatasetButton {...{ projectId, source: { kind: "events", filter } }} />}
-        {mayCreate && <Button text="Mark an event" class="primary" onClick={showAdd} />}
+        {mayCreate && <Button text="Mark an event" class="primary" onClick={() => showAdd(true)} />}
       </header>
       <UrlProblems problems={params.problems} />
       <EventFilters {...{ params, types }} />
@@ -56,7 +61,7 @@ export function EventsPage() {
       ) : (
         <List {...{ rows, params, types, projectId }} />
       )}
-      {(add || drawn.length > 0) && <EventDialog {...{ projectId, types, drawn, onClose: close }} />}
+      {isAdding && <EventDialog {...{ projectId, drawn, onClose: close }} />}
     </div>
   );
 }

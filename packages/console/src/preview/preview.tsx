@@ -12,6 +12,7 @@ import { usePlayer } from "./player.ts";
 import "./preview.css";
 import { clamp, type PreviewChoice, type Span } from "./preview-window.ts";
 import type { OpenedSlice } from "./requests.ts";
+import { useKeptMoment } from "./use-kept-moment.ts";
 import { type LinkTo, type SliceState, useSlice } from "./use-slice.ts";
 import { Views } from "./views.tsx";
 
@@ -33,7 +34,7 @@ interface PreviewProps {
 export function Preview({ choice, known, recording, density, events, linkTo, onChoose, onMark }: PreviewProps) {
   const [again, setAgain] = useState(0);
   const slice = useSlice(choice, linkTo, again);
-  const [chosenNs, setMoment] = useState(choice.startNs);
+  const [chosenNs, setMoment] = useKeptMoment(choice);
   const momentNs = clamp(chosenNs, choice);
   const window = { startNs: choice.startNs, endNs: choice.endNs };
   const at = { momentNs, recordingNs: recording.startNs, window, onMoment: setMoment };

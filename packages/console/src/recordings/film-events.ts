@@ -1,11 +1,8 @@
 import { type Event, type EventType, events, eventTypes, type Recording } from "@downlink/protocol";
-import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
 import type { FilmEvent } from "../preview/film-events.tsx";
 import type { Span } from "../preview/preview-window.ts";
-import { formatExact } from "../time/format-time.ts";
-import { pagePath } from "../url/project.ts";
 
 /** More events of a window than these are not shown. */
 const MOST_EVENTS = 100;
@@ -23,16 +20,4 @@ export function useFilmEvents({ device, projectId }: Recording, { startNs: start
 function toFilmEvent({ id, start, end, eventTypeId }: Event, types: readonly EventType[]): FilmEvent {
   const name = types.find((type) => type.id === eventTypeId)?.name ?? "Event";
   return { id, name, startNs: start, endNs: end };
-}
-
-/** Returns what leads to the page on which an event is made of a moment; undefined where the user may make none. */
-export function useMark({ device, projectId }: Recording): ((momentNs: bigint) => void) | undefined {
-  const { data: me } = useMe();
-  const { route } = useLocation();
-  if (!device || !may(me, "events.create")) return undefined;
-  return (momentNs) => {
-    const at = formatExact(momentNs);
-    const search = new URLSearchParams({ device: device.name, new: [at, at, device.name].join(",") });
-    route(`${pagePath(projectId, "events")}?${search}`);
-  };
 }

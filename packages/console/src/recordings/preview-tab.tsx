@@ -1,6 +1,7 @@
 import { exportLinks, formatTimestamp, type Recording, type RecordingTopic, recordings } from "@downlink/protocol";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
+import { useMarking } from "../curate/use-marking.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { chooseViews, MOST_VIEWS } from "../preview/choose-views.ts";
@@ -10,7 +11,7 @@ import type { PreviewWindow } from "../preview/use-slice.ts";
 import { resolveRange } from "../time/range.ts";
 import type { UrlParams } from "../url/use-params.ts";
 import { readActivity } from "./activity.ts";
-import { useFilmEvents, useMark } from "./film-events.ts";
+import { useFilmEvents } from "./film-events.ts";
 import type { recordingParams } from "./recording-params.ts";
 
 interface PreviewProps {
@@ -51,12 +52,14 @@ function Shown({ recording, params, known, choice }: ShownProps) {
       ...(chosen ? { topics: chosen } : {}),
       ...(lines ? { lines } : {}),
     });
+  const { device, projectId } = recording;
+  const { mark, dialog } = useMarking(projectId);
   const shown = {
     choice,
     known,
     linkTo,
     onChoose,
-    onMark: useMark(recording),
+    onMark: mark && device && ((ns: bigint) => mark({ startNs: ns, endNs: ns, devices: [device.name] })),
     events: useFilmEvents(recording, choice),
   };
   const whole = { startNs: recording.start, endNs: recording.end };
@@ -64,6 +67,7 @@ function Shown({ recording, params, known, choice }: ShownProps) {
     <>
       {link.failure && <Failed failure={link.failure} />}
       <Preview {...shown} recording={whole} density={densityOf(choice, known)} />
+      {dialog}
     </>
   );
 }

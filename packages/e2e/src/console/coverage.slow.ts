@@ -57,7 +57,7 @@ test("what is on a robot alone is seen in its lane, asked for there, and seen to
   await inspector.getByText(/1 on the device only/).waitFor();
   await inspector.getByRole("link", { name: "run-1.mcap" }).waitFor();
   await inspector.getByRole("button", { name: /^Import 1 \(/ }).click();
-  await page.getByRole("menuitem", { name: "Import, first" }).click();
+  await page.getByRole("menuitem", { name: "Import first" }).click();
   await page.getByText("1 requested.").waitFor();
   await page.reload();
   for (let tries = 0; tries < 100; tries++) {
@@ -100,8 +100,12 @@ test("lanes are used with the keyboard alone: to an edge, closer, an event from 
   await page.locator(".row-share").first().waitFor();
   await lanes.focus();
   await page.keyboard.press("e");
-  await page.getByRole("dialog").waitFor();
-  assert.match(page.url(), /\/events\?/);
+  const dialog = page.getByRole("dialog", { name: "Mark an event" });
+  await dialog.waitFor();
+  assert.match(page.url(), /\/coverage\?/);
+  await page.goBack();
+  await dialog.waitFor({ state: "detached" });
+  assert.match(page.url(), /\/coverage\?/);
   assert.deepEqual(complaints, []);
 });
 
@@ -224,7 +228,7 @@ test("an import of much is named with its size and asked about first, and the se
   });
   await page.reload(); // the address has the selection
   await inspector.getByRole("button", { name: "Import 3 (28 TB)" }).click();
-  await page.getByRole("menuitem", { name: "Import, first" }).click();
+  await page.getByRole("menuitem", { name: "Import first" }).click();
   const question = page.getByRole("dialog", { name: "Import 3 (28 TB)?" });
   await question.getByText("over their own links").waitFor();
   assert.deepEqual(await findBarriers(page), []);
@@ -245,11 +249,11 @@ test("a selection is whole, however many devices it has: opened, there again aft
   await inspector.getByText(`${COUNT} devices`).waitFor();
   await page.locator(".lane-selection").waitFor();
   await inspector.getByRole("button", { name: /^Import 3 \(/ }).click();
-  await page.getByRole("menuitem", { name: "Import, first" }).click();
+  await page.getByRole("menuitem", { name: "Import first" }).click();
   await page.getByText("3 requested.").waitFor();
   await page.getByRole("link", { name: "See the queue" }).waitFor();
 
-  await inspector.getByRole("link", { name: "Event" }).click();
+  await inspector.getByRole("button", { name: "Event" }).click();
   const dialog = page.getByRole("dialog", { name: "Mark an event" });
   await dialog.getByText(`An event on each of ${COUNT} devices`).waitFor();
   await dialog.getByRole("button", { name: "Mark", exact: true }).click();

@@ -28,10 +28,12 @@ test("everything that does not fit is named by its field, and nothing is sent", 
   const broken = { ...fields, deviceName: "", start: "soon", metadata: "estop", properties: { speed: "fast" } };
   const { event, problems } = readEvent(broken, options);
   assert.equal(event, undefined);
-  assert.deepEqual(Object.keys(problems).sort(), ["deviceName", "end", "metadata", "property speed", "start"]);
+  assert.deepEqual(Object.keys(problems).sort(), ["deviceName", "metadata", "property speed", "start"]);
   const missing = readEvent({ ...fields, properties: {}, end: "2026-04-14 02:59" }, options).problems;
   assert.match(missing["property speed"]!, /required/);
   assert.match(missing.end!, /before the start/);
+  const ended = readEvent({ ...fields, start: "", end: "soon" }, options).problems;
+  assert.ok(ended.start && ended.end, "each of two wrong times is named");
 });
 
 test("metadata is written as it is read, and a key named __proto__ is a key like any other", () => {

@@ -1,6 +1,7 @@
-import { type Event, type EventType, events } from "@downlink/protocol";
+import { type Event, events, eventTypes } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange, useManyChanges } from "../api/use-change.ts";
+import { useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { toast } from "../parts/toast.tsx";
 import { formatExact, zoneName } from "../time/format-time.ts";
@@ -10,7 +11,6 @@ import { type EventFields, type ReadEvent, readEvent, writeMetadata } from "./ev
 
 interface DialogProps {
   readonly projectId: string;
-  readonly types: readonly EventType[];
   /** An event that exists; absent for a new one. */
   readonly event?: Event;
   /** Start, end and device of a new one that was drawn on a time line; further devices each get one, too. */
@@ -19,18 +19,20 @@ interface DialogProps {
 }
 
 /** Marks an event, or changes one. Typed values stay when the event cannot be saved. */
-export function EventDialog({ projectId, types, event, drawn = [], onClose }: DialogProps) {
+export function EventDialog({ projectId, event, drawn = [], onClose }: DialogProps) {
   const [fields, setFields] = useState<EventFields>(event ? fieldsOf(event) : emptyFields(drawn));
-  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const [isTried, setTried] = useState(false);
+  const { data: types = [] } = useQuery(eventTypes.list, {});
   const create = useManyChanges(events.create, events.list);
   const update = useChange(events.update, events.list, events.get);
   const [devices, setDevices] = useState(drawn.slice(2)); // those that have none yet
   const type = types.find(({ id }) => id === fields.eventTypeId);
   const isRunning = update.isRunning || create.progress !== undefined;
   const failure = event ? update.failure : create.failure;
+  const read = readEvent(fields, { type, zone: zoneName(zone.value), nowMs: Date.now() });
+  const problems = isTried ? read.problems : {};
   const save = async () => {
-    const read = readEvent(fields, { type, zone: zoneName(zone.value), nowMs: Date.now() });
-    setProblems(read.problems);
+    setTried(true);
     if (!read.event) return;
     const done = event ? await change(event.id, read.event) : await mark(read.event);
     if (done === undefined) return;

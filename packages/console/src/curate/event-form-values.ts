@@ -35,7 +35,7 @@ export function readEvent(
   ];
   if (fields.deviceName.trim() === "") problems.deviceName = "Choose a device: an event is on its time line.";
   if ("problem" in start) problems.start = start.problem;
-  if ("problem" in end) problems.end = end.problem;
+  if ("problem" in end && fields.end !== "") problems.end = end.problem;
   if ("timeNs" in start && "timeNs" in end && end.timeNs < start.timeNs)
     problems.end = "The end lies before the start.";
   const metadata = readMetadata(fields.metadata);
