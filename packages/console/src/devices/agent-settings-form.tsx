@@ -1,11 +1,11 @@
 import { type AgentSettings, agentSettings, type Device } from "@downlink/protocol";
-import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { toast } from "../parts/toast.tsx";
 import { globProblem, type TypedSettings, toAgentSettings, toTyped } from "./agent-settings-text.ts";
 import { rateWeek } from "./rate-week.ts";
 import { SettingsForm } from "./settings-form.tsx";
+import { useTyped } from "./use-typed.ts";
 import { WeekOfRates } from "./week-of-rates.tsx";
 
 interface FormProps {
@@ -13,11 +13,12 @@ interface FormProps {
   readonly projectId: string;
   readonly stored: AgentSettings;
   readonly mayChange: boolean;
+  readonly onChanged: (isChanged: boolean) => void;
 }
 
 /** Edits the settings that the agent takes from here where its own configuration sets nothing. */
-export function AgentSettingsForm({ device, projectId, stored, mayChange }: FormProps) {
-  const [typed, setTyped] = useState<TypedSettings>(toTyped(stored));
+export function AgentSettingsForm({ device, projectId, stored, mayChange, onChanged }: FormProps) {
+  const { typed, setTyped, noteSaved } = useTyped<TypedSettings>(toTyped(stored), onChanged);
   const put = useChange(agentSettings.put, agentSettings.get);
   const week = typed.uploadRate.trim() === "" ? undefined : rateWeek(typed.uploadRate);
   const problems = {
@@ -30,7 +31,9 @@ export function AgentSettingsForm({ device, projectId, stored, mayChange }: Form
   };
   const save = async () => {
     const saved = await put.run({ nameOrId: device.id, projectId, ...toAgentSettings(typed) });
-    if (saved) toast("Saved. The agent applies it with its next call.");
+    if (!saved) return;
+    noteSaved();
+    toast("Saved. The agent applies it with its next call.");
   };
   const isWrong = problems.globs !== undefined || problems.rate !== undefined;
   return (

@@ -1,6 +1,5 @@
 import { type Device, devices } from "@downlink/protocol";
 import { deviceNamePattern } from "@downlink/protocol/device-name";
-import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useChange } from "../api/use-change.ts";
 import { Field } from "../parts/field.tsx";
@@ -10,11 +9,13 @@ import { toast } from "../parts/toast.tsx";
 import { pagePath } from "../url/project.ts";
 import { deletionText, type RetentionUnit, retentionSeconds, typedRetention } from "./retention.ts";
 import { SettingsForm } from "./settings-form.tsx";
+import { useTyped } from "./use-typed.ts";
 
 interface FormProps {
   readonly device: Device;
   readonly projectId: string;
   readonly mayChange: boolean;
+  readonly onChanged: (isChanged: boolean) => void;
 }
 
 interface Typed {
@@ -31,9 +32,9 @@ function toTyped({ name, enabled, autoDeleteAfterImport, retainRecordingsSeconds
 }
 
 /** Edits the name of a device, whether it is enabled, and what it deletes. */
-export function DeviceForm({ device, projectId, mayChange }: FormProps) {
+export function DeviceForm({ device, projectId, mayChange, onChanged }: FormProps) {
   const { route } = useLocation();
-  const [typed, setTyped] = useState(toTyped(device));
+  const { typed, setTyped, noteSaved } = useTyped(toTyped(device), onChanged);
   const update = useChange(devices.update, devices.get, devices.list);
   const seconds = retentionSeconds(typed.retention, typed.unit);
   const edit = (changed: Partial<Typed>) => {
@@ -45,6 +46,7 @@ export function DeviceForm({ device, projectId, mayChange }: FormProps) {
     const changes = { name, enabled, autoDeleteAfterImport, retainRecordingsSeconds: seconds! };
     const saved = await update.run({ nameOrId: device.id, projectId, ...changes });
     if (!saved) return;
+    noteSaved();
     toast("Saved.");
     if (name !== device.name) route(`${pagePath(projectId, "devices", name)}?tab=settings`, true);
   };
