@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { askAgain, awaySinceMs } from "../api/queries.ts";
 import { Button } from "../parts/button.tsx";
 import { CrashNote } from "./crash.tsx";
-import { missingPart } from "./lazy-part.ts";
+import { missingPart } from "./missing-part.tsx";
 
 const SECOND_MS = 1000;
 /** How often a service that is away is asked whether it is back. */
@@ -18,7 +18,7 @@ export function Banners() {
   return (
     <>
       {awaySinceMs.value !== undefined && <AwayNote sinceMs={awaySinceMs.value} />}
-      {missingPart.value && (
+      {missingPart.value && missingPart.value !== "away" && (
         <div class="banner" role="status">
           <span>{MISSING[missingPart.value]}</span>
           <Button text="Reload" class="small" onClick={() => location.reload()} />

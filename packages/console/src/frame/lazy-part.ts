@@ -1,12 +1,9 @@
-import { signal } from "@preact/signals";
 import { lazy } from "preact-iso";
 import { noteAway } from "../api/queries.ts";
+import { MissingPart, missingPart } from "./missing-part.tsx";
 
 /** How often the service is looked for while it is away. */
 const LOOK_MS = 3000;
-
-/** Why a part of the pages is missing: the service has another version of them by now, or has this one and not the part. */
-export const missingPart = signal<"replaced" | "broken" | undefined>(undefined);
 
 /** A part of the pages that is loaded when it is first shown. */
 export function lazyPart<T>(load: () => Promise<T>) {
@@ -16,7 +13,7 @@ export function lazyPart<T>(load: () => Promise<T>) {
 /**
  * Loads a part of the pages. Without an answer of the service it waits for one and then loads the page again, at the address to which the
  * user went: the part alone could not be asked for twice, because browsers remember that a script was not loaded. In all other cases a
- * banner says what is wrong. It never rejects, because the page before stays until the part is here.
+ * banner says what is wrong. It never rejects: a sentence stands in the place of the part, because the page before would stay there.
  */
 async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   try {
@@ -24,10 +21,15 @@ async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   } catch (error) {
     console.warn(error);
     const page = await readPage();
-    if (page === undefined) await reloadOnceBack();
-    else missingPart.value = page.includes(scriptPath()) ? "broken" : "replaced";
-    return new Promise(() => {});
+    missingPart.value = reasonOf(page);
+    if (page === undefined) void reloadOnceBack();
+    return MissingPart as T;
   }
+}
+
+function reasonOf(page: string | undefined): NonNullable<typeof missingPart.value> {
+  if (page === undefined) return "away";
+  return page.includes(scriptPath()) ? "broken" : "replaced";
 }
 
 async function readPage(): Promise<string | undefined> {

@@ -89,6 +89,11 @@ test("a page that was never open opens by itself once the connection is back", {
   await context.setOffline(true);
   await page.getByRole("link", { name: "Events" }).click();
   await page.getByRole("alert").getByText("The control plane has not answered for").waitFor();
+  await page.locator("main").getByText("This page cannot be loaded now").waitFor();
+  assert.equal(await page.getByRole("link", { name: "run-1.mcap" }).count(), 0, "the page before is gone");
+  await page.getByRole("link", { name: "Datasets" }).click();
+  await page.locator("main").getByText("This page cannot be loaded now").waitFor();
+  await page.getByRole("link", { name: "Events" }).click();
   assert.equal(await page.getByText("A new version").count(), 0);
   await context.setOffline(false);
   await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
@@ -106,7 +111,7 @@ test("a part that is gone for a new version says so, and one that is gone for no
   await page.getByRole("link", { name: "Events" }).click();
   const banner = page.getByRole("status");
   await banner.filter({ hasText: "A part of this page could not be loaded." }).waitFor();
-  await page.getByRole("link", { name: "run-1.mcap" }).waitFor(); // the page before stays
+  await page.locator("main").getByText("This page could not be loaded.").waitFor();
   await page.route("**/", (route) => route.fulfill({ body: "<script type=module src=/assets/index-new.js></script>" }));
   await page.getByRole("link", { name: "Datasets" }).click();
   await banner.filter({ hasText: "A new version of these pages is here." }).waitFor();
