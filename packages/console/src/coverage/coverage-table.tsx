@@ -1,7 +1,7 @@
 import type { Device } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
-import { formatSecond, zoneName } from "../time/format-time.ts";
+import { formatDuration, type ZoneName, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import { columnsOf } from "../timeline/lane-canvas.ts";
 import { type Run, runsOf } from "../timeline/runs.ts";
@@ -9,6 +9,7 @@ import { STATE_WORDS } from "../timeline/state-words.ts";
 import { msAt, toNs, type View } from "../timeline/view.ts";
 import { pagePath } from "../url/project.ts";
 import type { GridSource } from "./grid-source.ts";
+import { formatRounded, roundStep } from "./round-times.ts";
 import type { LaneView } from "./use-coverage.ts";
 
 interface TableProps {
@@ -31,6 +32,7 @@ export function CoverageTable({ projectId, devices, source, lanes }: TableProps)
   const end = Math.min(devices.length, first + DEVICES);
   source.look({ view, widthPx: PIXELS, firstRow: first, endRow: end });
   const name = zoneName(zone.value);
+  const stepMs = roundStep(view.spanMs / PIXELS);
   return (
     <section
       class="coverage-table"
@@ -38,19 +40,26 @@ export function CoverageTable({ projectId, devices, source, lanes }: TableProps)
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
       tabIndex={0}
     >
+      <p class="muted">
+        Times are rounded to {formatDuration(BigInt(stepMs) * 1_000_000n)}. A row may hold several recordings that lie
+        closer together than that; a shorter time shows more exactly.
+      </p>
       <table>
-        <caption class="unseen">Data of each device, by time</caption>
+        <caption class="unseen">Data of each device, by rounded times</caption>
         <thead>
           <tr>
             <th scope="col">Device</th>
-            <th scope="col">From ({name})</th>
-            <th scope="col">To</th>
+            <th scope="col">From about ({name})</th>
+            <th scope="col">To about</th>
             <th scope="col">What</th>
           </tr>
         </thead>
         <tbody>
           {devices.slice(first, end).map((device, at) => (
-            <Runs key={device.id} {...{ projectId, device, view, source, row: first + at }} />
+            <Runs
+              key={device.id}
+              {...{ projectId, device, view, source, rounding: { stepMs, zone: name }, row: first + at }}
+            />
           ))}
         </tbody>
       </table>
@@ -68,10 +77,11 @@ interface RunsProps {
   readonly device: Device;
   readonly view: View;
   readonly source: GridSource;
+  readonly rounding: { readonly stepMs: number; readonly zone: ZoneName };
   readonly row: number;
 }
 
-function Runs({ projectId, device, view, source, row }: RunsProps) {
+function Runs({ projectId, device, view, source, rounding, row }: RunsProps) {
   const all = runsOf(columnsOf(row, { view, widthPx: PIXELS }, source));
   const runs = all.filter(({ state, hasEvent }) => state !== "nothing" || hasEvent);
   const name = (
@@ -93,7 +103,7 @@ function Runs({ projectId, device, view, source, row }: RunsProps) {
       {runs.slice(0, MOST_RUNS).map((run) => (
         <tr key={run.fromPx}>
           {name}
-          <Cells {...{ run, view }} />
+          <Cells {...{ run, view, rounding }} />
         </tr>
       ))}
       {runs.length > MOST_RUNS && (
@@ -108,12 +118,12 @@ function Runs({ projectId, device, view, source, row }: RunsProps) {
   );
 }
 
-function Cells({ run, view }: { run: Run; view: View }) {
-  const at = (px: number) => formatSecond(toNs(view, msAt(view, px / PIXELS)), zoneName(zone.value));
+function Cells({ run, view, rounding }: { run: Run } & Pick<RunsProps, "view" | "rounding">) {
+  const at = (px: number, up: boolean) => formatRounded(toNs(view, msAt(view, px / PIXELS)), { ...rounding, up });
   return (
     <>
-      <td>{at(run.fromPx)}</td>
-      <td>{at(run.toPx)}</td>
+      <td>{at(run.fromPx, false)}</td>
+      <td>{at(run.toPx, true)}</td>
       <td>
         {STATE_WORDS[run.state]}
         {run.hasEvent && ", an event"}
