@@ -1,6 +1,9 @@
-import { type Device, importRequests, recordings } from "@downlink/protocol";
+import { importRequests, recordings } from "@downlink/protocol";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
+import { ImportFollows } from "../fleet/import-follows.tsx";
+import { importItems } from "../fleet/import-items.ts";
+import { describeSilent, silentAmong } from "../fleet/silent.ts";
 import { formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { nameDeed, useLargeDeed } from "../parts/large-deed.tsx";
@@ -19,12 +22,6 @@ interface ImportProps {
   readonly onImported: () => void;
 }
 
-const PRIORITIES = [
-  ["normal priority", 0],
-  ["first", 100],
-  ["last", -100],
-] as const;
-
 /** Asks for all of the selection that is shown and is not here yet. */
 export function ImportSelection({ projectId, inspected, sums, shown, onImported }: ImportProps) {
   const request = useChange(importRequests.create, recordings.list, recordings.summarize);
@@ -32,8 +29,8 @@ export function ImportSelection({ projectId, inspected, sums, shown, onImported 
   const place = useRef<HTMLSpanElement>(null);
   const { span, asks } = inspected;
   const wanted = wantedOf(sums, shown);
-  const silent = silentAmong(inspected.devices, sums, shown);
-  const deed = useLargeDeed("Import", wanted, <Follows silent={silent} />);
+  const silent = silentAmong(inspected.devices, idsWaiting(sums, shown));
+  const deed = useLargeDeed("Import", wanted, <ImportFollows silent={silent} />);
   useEffect(() => {
     if (asks && wanted.count > 0) place.current?.querySelector("button")?.focus();
   }, [asks, wanted.count]);
@@ -47,9 +44,8 @@ export function ImportSelection({ projectId, inspected, sums, shown, onImported 
       queued += answer.queued;
     }
     setRunning(false);
-    const waits = silent.length === 0 ? "" : ` ${describeSilent(silent)}`;
     if (queued > 0)
-      toast(`${formatCount(queued)} requested.${waits}`, {
+      toast(`${formatCount(queued)} requested. ${describeSilent(silent)}`.trim(), {
         text: "See the queue",
         href: pagePath(projectId, "imports"),
       });
@@ -61,10 +57,7 @@ export function ImportSelection({ projectId, inspected, sums, shown, onImported 
       <Menu
         label={isRunning ? "Asking…" : nameDeed("Import", wanted)}
         class="primary"
-        items={PRIORITIES.map(([name, priority]) => ({
-          text: `Import, ${name}`,
-          onChoose: () => deed.begin(() => void run(priority)),
-        }))}
+        items={importItems((priority) => deed.begin(() => void run(priority)))}
       />
       {deed.question}
       {request.failure && <Failed failure={request.failure} />}
@@ -72,28 +65,7 @@ export function ImportSelection({ projectId, inspected, sums, shown, onImported 
   );
 }
 
-/** Returns those of the devices that have recordings to send, and whose agent does not answer. */
-function silentAmong(devices: readonly Device[], sums: readonly DeviceSums[], shown: Shown): readonly Device[] {
-  const waiting = new Set(sums.filter((each) => wantedOf([each], shown).count > 0).map(({ id }) => id));
-  return devices.filter(({ id, agent }) => waiting.has(id) && agent && !agent.online);
-}
-
-const NAMED = 3;
-
-function describeSilent(silent: readonly Device[]): string {
-  const names = silent.slice(0, NAMED).map(({ name }) => name);
-  const more =
-    silent.length > NAMED ? `${names.join(", ")} and ${formatCount(silent.length - NAMED)} more` : names.join(", ");
-  return silent.length === 1
-    ? `${more} is silent: it sends once it is back.`
-    : `${more} are silent: they send once they are back.`;
-}
-
-function Follows({ silent }: { silent: readonly Device[] }) {
-  return (
-    <>
-      <p>The devices send these recordings over their own links, each in its turn.</p>
-      {silent.length > 0 && <p>{describeSilent(silent)}</p>}
-    </>
-  );
+/** Returns those of the devices that have recordings to send. */
+function idsWaiting(sums: readonly DeviceSums[], shown: Shown): ReadonlySet<string> {
+  return new Set(sums.filter((each) => wantedOf([each], shown).count > 0).map(({ id }) => id));
 }

@@ -1,14 +1,17 @@
-import { type QueuedImport, type Recording, recordings } from "@downlink/protocol";
+import { devices, type QueuedImport, type Recording, recordings } from "@downlink/protocol";
 import { useState } from "preact/hooks";
-import { may, useMe } from "../api/me.ts";
+import { may, mayCall, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
+import { useQuery } from "../api/use-query.ts";
 import { DatasetButton } from "../curate/dataset-button.tsx";
 import { ExportDialog } from "../export/export-dialog.tsx";
 import type { ExportSource } from "../export/export-source.ts";
 import { OpenButton } from "../export/open-button.tsx";
+import { importItems } from "../fleet/import-items.ts";
 import { StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
+import { CommandWords } from "../parts/command-words.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useShortcuts } from "../parts/keys.ts";
@@ -22,7 +25,6 @@ import { pagePath } from "../url/project.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
 import { useNeighbours } from "./neighbours.ts";
 import { describeDamage, describeState } from "./recording-state.ts";
-import { importItems } from "./selection-bar.tsx";
 
 interface HeaderProps {
   readonly recording: Recording;
@@ -73,15 +75,18 @@ function Title({ recording: { projectId, path, id, device, start } }: Pick<Heade
 }
 
 function State({ recording, queued }: HeaderProps) {
-  const { text, fix } = describeState(recording, queued, Date.now());
-  const { damage, importStatus, storedDamage } = recording;
+  const { damage, importStatus, storedDamage, device, projectId } = recording;
+  const { data: me } = useMe();
+  const isEnabled = importStatus === "none" && device !== undefined && mayCall(me, devices.get);
+  const { data } = useQuery(devices.get, { nameOrId: device?.id ?? "", projectId }, { isEnabled });
+  const { text, fix } = describeState({ ...recording, agent: data?.agent }, queued, Date.now());
   const isCalm = importStatus === "complete" && !damage && !storedDamage;
   return (
     <div class={isCalm ? "recording-state calm" : "recording-state"} role="status">
       <p class="row">
         <StatusBadge status={importStatus} isDamaged={storedDamage !== undefined} />
         <span>
-          {text} {fix}
+          {text} {fix && <CommandWords text={fix} />}
         </span>
       </p>
       {damage && (

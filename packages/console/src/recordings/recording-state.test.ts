@@ -23,7 +23,12 @@ test("every status has a sentence", () => {
   for (const importStatus of ImportStatus.options)
     assert.match(describeState({ importStatus }, undefined, NOW).text, /^[A-Z].*[.n]$/);
   const device = { id: "dev_1", name: "rover-2" };
-  assert.equal(describeState({ importStatus: "none", device }, undefined, NOW).text, "On the device rover-2 only.");
+  assert.equal(describeState({ importStatus: "none", device }, undefined, NOW).text, "Only rover-2 has it.");
+  const silent = { importStatus: "none", device, agent: { online: false, lastSeenAt: at(7200) } } as const;
+  assert.equal(
+    describeState(silent, undefined, NOW).text,
+    "Only rover-2 has it. It is silent: its agent last made contact 2 hours ago (2027-01-15 06:00:00 UTC). An import begins once it is back.",
+  );
   const failure = { code: "Truncated", text: "The file ends within a chunk." };
   const failed = describeState({ importStatus: "failed", failure }, undefined, NOW);
   assert.equal(failed.text, "Its import failed: The file ends within a chunk.");

@@ -1,6 +1,7 @@
-import type { QueuedImport, Recording } from "@downlink/protocol";
+import type { Device, QueuedImport, Recording } from "@downlink/protocol";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { formatAge, formatDuration } from "../time/format-time.ts";
+import { withTimes } from "../time/times-in-text.ts";
 import { timeText } from "../time/zone.ts";
 
 export interface RecordingState {
@@ -15,9 +16,17 @@ type About = Pick<
   "importStatus" | "importedAt" | "device" | "failure" | "location" | "unavailable" | "storedDamage"
 >;
 
+/** The agent of its device, as it was last heard of. */
+type Agent = Pick<NonNullable<Device["agent"]>, "lastSeenAt" | "online">;
+
 /** Says where the data of a recording is, and what it waits for. `queued` is its place in the queue of its device. */
-export function describeState(recording: About, queued: QueuedImport | undefined, nowMs: number): RecordingState {
+export function describeState(
+  { agent, ...recording }: About & { readonly agent?: Agent | undefined },
+  queued: QueuedImport | undefined,
+  nowMs: number,
+): RecordingState {
   const { importStatus, storedDamage } = recording;
+  if (importStatus === "none" && !storedDamage) return describeRest(recording, agent, nowMs);
   if (!storedDamage) return describeStatus(recording, queued, nowMs);
   const damage = describeStored(storedDamage, nowMs);
   if (importStatus === "complete") return { text: `${damage} It is being read again.` };
@@ -43,7 +52,7 @@ function describeStatus(recording: About, queued: QueuedImport | undefined, nowM
   const { importStatus, importedAt, device, failure, location, unavailable } = recording;
   switch (importStatus) {
     case "none":
-      return { text: `On the device${device ? ` ${device.name}` : ""} only.` };
+      return describeRest({ device }, undefined, nowMs);
     case "pending":
       return queued ? describeQueued(queued, nowMs) : { text: "Its import was requested." };
     case "importing":
@@ -61,6 +70,14 @@ function describeStatus(recording: About, queued: QueuedImport | undefined, nowM
   }
 }
 
+/** The badge before the sentence says that it is on the device. */
+function describeRest({ device }: Pick<About, "device">, agent: Agent | undefined, nowMs: number): RecordingState {
+  const text = device ? `Only ${device.name} has it.` : "Only its device has it.";
+  if (!agent || agent.online) return { text };
+  const since = `${formatAge(agent.lastSeenAt, nowMs)} (${timeText(agent.lastSeenAt)})`;
+  return { text: `${text} It is silent: its agent last made contact ${since}. An import begins once it is back.` };
+}
+
 function describeUnavailable({ reason, since }: NonNullable<About["unavailable"]>, nowMs: number): string {
   return `It cannot be read since ${timeText(since)} (${formatAge(since, nowMs)}): ${endSentence(reason)} It comes back by itself.`;
 }
@@ -72,7 +89,7 @@ function describeQueued(queued: QueuedImport, nowMs: number): RecordingState {
   if (!waitsFor) return { text: `Its import was requested.${place}` };
   const until =
     waitsFor.until === undefined ? "" : ` That ends ${formatAge(waitsFor.until, nowMs)} (${timeText(waitsFor.until)}).`;
-  const text = `Its import was requested and waits: ${endSentence(waitsFor.text)}${until}${place}`;
+  const text = `Its import was requested and waits: ${endSentence(withTimes(waitsFor.text))}${until}${place}`;
   return waitsFor.fix === undefined ? { text } : { text, fix: endSentence(waitsFor.fix) };
 }
 

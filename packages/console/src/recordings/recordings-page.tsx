@@ -5,6 +5,7 @@ import {
   type RecordingSummary,
   recordings,
 } from "@downlink/protocol";
+import type { ComponentProps } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
@@ -16,7 +17,6 @@ import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount, formatMany } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
-import type { Amount } from "../parts/large-deed.tsx";
 import { MovedNote } from "../parts/moved-note.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { RangePicker } from "../parts/range-picker.tsx";
@@ -42,7 +42,8 @@ import { ViewsMenu } from "../views/views-menu.tsx";
 import { listParams, SORTS, toFilter } from "./filters.ts";
 import { NoRecordings } from "./no-recordings.tsx";
 import "./recordings.css";
-import { SelectionBar, wantedOf } from "./selection-bar.tsx";
+import { isWanted, SelectionBar, wantedOf } from "./selection-bar.tsx";
+import { useSilent } from "./use-silent.ts";
 
 /** Shows all recordings of a project, on robots and here. */
 export function RecordingsPage() {
@@ -96,7 +97,12 @@ function FilterBar({ values, set }: Pick<ListProps["params"], "values" | "set">)
         <Button text={`✕ ${formatCount(values.devices.length)} devices`} onClick={() => set({ devices: [] })} />
       )}
       <TypedFilter label="Topic" value={values.topic} onChange={(topic) => set({ topic })} />
-      <TypedFilter label="Metadata, as key:value" value={values.meta} onChange={(meta) => set({ meta })} />
+      <TypedFilter
+        label="Metadata, as key:value"
+        placeholder="Metadata"
+        value={values.meta}
+        onChange={(meta) => set({ meta })}
+      />
       <fieldset class="row statuses">
         <legend class="unseen">Status</legend>
         {ImportStatus.options.map((status) => (
@@ -136,9 +142,8 @@ function List({ rows, params: { values, set, hrefWith }, filter, matches, summar
   return (
     <>
       {!isEmpty(selection) && (
-        <SelectionBar
-          {...{ selection, filter, matches, projectId, mayImport: may(me, "data.upload") }}
-          wanted={selection.isAll ? wantedOf(summary?.byStatus ?? []) : wantedAmong(rows, selection)}
+        <ChosenBar
+          {...{ rows, summary, selection, filter, matches, projectId, mayImport: may(me, "data.upload") }}
           onAll={() => setSelection(everything)}
           onNone={() => setSelection(nothing)}
         />
@@ -157,18 +162,29 @@ function List({ rows, params: { values, set, hrefWith }, filter, matches, summar
   );
 }
 
+type ChosenProps = Pick<ListProps, "rows" | "summary"> & Omit<ComponentProps<typeof SelectionBar>, "wanted" | "silent">;
+
+function ChosenBar({ rows, summary, ...bar }: ChosenProps) {
+  const { selection, filter, projectId } = bar;
+  const chosen = wantedAmong(rows, selection);
+  const silent = useSilent(projectId, selection.isAll ? filter : new Set(chosen.map(({ device }) => device?.id ?? "")));
+  const sums = selection.isAll
+    ? (summary?.byStatus ?? [])
+    : chosen.map(({ importStatus, size }) => ({ importStatus, count: 1, bytes: size }));
+  return <SelectionBar {...bar} {...{ silent, wanted: wantedOf(sums) }} />;
+}
+
 const MOST_ROWS = 5000;
 
 function rowsHere(rows: Rows<Recording>): readonly (Recording | undefined)[] {
   return Array.from({ length: Math.min(rows.count, MOST_ROWS) }, (_, index) => rows.at(index));
 }
 
-/** Returns how many of the selected recordings could be imported, and their bytes. */
-function wantedAmong(rows: Rows<Recording>, { ids }: Selection): Amount {
-  const chosen = rowsHere(rows)
+/** Returns those of the selected recordings that could be imported, as far as they are here. */
+function wantedAmong(rows: Rows<Recording>, { ids }: Selection): readonly Recording[] {
+  return rowsHere(rows)
     .filter((row) => row !== undefined)
-    .filter(({ id }) => ids.has(id));
-  return wantedOf(chosen.map(({ importStatus, size }) => ({ importStatus, count: 1, bytes: size })));
+    .filter(({ id, importStatus }) => ids.has(id) && isWanted(importStatus));
 }
 
 /** Returns the ids of the rows between two, of those that are here. */

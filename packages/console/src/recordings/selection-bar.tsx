@@ -1,26 +1,18 @@
-import { type ImportStatus, importRequests, type RecordingFilter, recordings } from "@downlink/protocol";
+import { type Device, type ImportStatus, importRequests, type RecordingFilter, recordings } from "@downlink/protocol";
 import { useChange } from "../api/use-change.ts";
 import { DatasetButton } from "../curate/dataset-button.tsx";
+import { ImportFollows } from "../fleet/import-follows.tsx";
+import { importItems } from "../fleet/import-items.ts";
+import { describeSilent } from "../fleet/silent.ts";
 import { Button } from "../parts/button.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { useShortcuts } from "../parts/keys.ts";
 import { type Amount, nameDeed, useLargeDeed } from "../parts/large-deed.tsx";
-import { Menu, type MenuItem } from "../parts/menu.tsx";
+import { Menu } from "../parts/menu.tsx";
 import type { Selection } from "../parts/selection.ts";
 import { toast } from "../parts/toast.tsx";
 import { pagePath } from "../url/project.ts";
-
-const PRIORITIES = [
-  { name: "Import, normal priority", priority: 0 },
-  { name: "Import first", priority: 100 },
-  { name: "Import last", priority: -100 },
-] as const;
-
-/** Returns the ways to import, for a menu. */
-export function importItems(run: (priority: number) => void): readonly MenuItem[] {
-  return PRIORITIES.map(({ name, priority }) => ({ text: name, onChoose: () => run(priority) }));
-}
 
 interface BarProps {
   readonly selection: Selection;
@@ -29,6 +21,8 @@ interface BarProps {
   readonly matches: string;
   /** How many of the selected recordings could be imported, as far as they are known. */
   readonly wanted: Amount;
+  /** The devices that have some of these and do not answer. */
+  readonly silent: readonly Device[];
   readonly projectId: string;
   readonly mayImport: boolean;
   readonly onAll: () => void;
@@ -37,19 +31,16 @@ interface BarProps {
 
 /** Offers actions on all selected recordings: one call, however many they are. */
 export function SelectionBar(props: BarProps) {
-  const { selection, filter, matches, wanted, projectId, mayImport, onAll, onNone } = props;
+  const { selection, filter, matches, wanted, silent, projectId, mayImport, onAll, onNone } = props;
   const request = useChange(importRequests.create, recordings.list, recordings.summarize);
   const cancel = useChange(importRequests.cancel, recordings.list, recordings.summarize);
   const selected = selection.isAll ? { filter } : { recordingIds: [...selection.ids] };
-  const deed = useLargeDeed(
-    "Import",
-    wanted,
-    <p>The devices send these recordings over their own links, each in its turn.</p>,
-  );
+  const deed = useLargeDeed("Import", wanted, <ImportFollows silent={silent} />);
   const ask = async (priority: number) => {
     const answer = await request.run({ ...selected, priority });
     const queue = { text: "See the queue", href: pagePath(projectId, "imports") };
-    if (answer) toast(describe(answer), answer.queued > 0 ? queue : undefined);
+    if (answer?.queued === 0) toast(describe(answer));
+    else if (answer) toast(`${describe(answer)}. ${describeSilent(silent)}`.trim(), queue);
   };
   const run = (priority: number) => deed.begin(() => void ask(priority));
   const stop = async () => {
@@ -89,13 +80,18 @@ function labelOf(isRunning: boolean, wanted: Amount): string {
   return wanted.count > 0 ? nameDeed("Import", wanted) : "Import";
 }
 
+/** Whether the data of a recording is not here, and is not on its way. */
+export function isWanted(status: ImportStatus): boolean {
+  return status === "none" || status === "failed";
+}
+
 interface Sums extends Amount {
   readonly importStatus: ImportStatus;
 }
 
-/** Adds up the recordings whose data is not here, and is not on its way. */
+/** Adds up the recordings that could be imported. */
 export function wantedOf(sums: readonly Sums[]): Amount {
-  const wanted = sums.filter(({ importStatus }) => importStatus === "none" || importStatus === "failed");
+  const wanted = sums.filter(({ importStatus }) => isWanted(importStatus));
   return {
     count: wanted.reduce((sum, { count }) => sum + count, 0),
     bytes: wanted.reduce((sum, { bytes }) => sum + bytes, 0),

@@ -71,7 +71,7 @@ async function importSelection(page: Page, { recordings }: ConsoleScenario): Pro
   await panelOf(page)
     .getByRole("button", { name: /^Import 1 \(/ })
     .click();
-  await page.getByRole("menuitem", { name: "Import, first" }).click();
+  await page.getByRole("menuitem", { name: "Import first" }).click();
   await page.getByText("1 requested.").waitFor();
   await eventually(recordings, ([recording]) => recording?.importStatus === "complete");
 }
