@@ -40,3 +40,12 @@ test("a file is salvaged where a span of it is readable, once at a time", () => 
   assert.ok(!canSalvage(file({})));
   assert.ok(!canSalvage(file({ state: "unassigned", salvage: span })));
 });
+
+test("a salvage is advised as far as one can be made, and the rest says why not", () => {
+  const adviceFor = (...files: EdgeFile[]) => groupUnreadable(files)[0]!.next;
+  const [readable, lost] = [file({ reason: noEnd, salvage: span }), file({ reason: noEnd })];
+  assert.equal(adviceFor(readable, readable), "Salvage what is readable.");
+  assert.match(adviceFor(readable, lost, lost), /^Salvage what is readable of 1\. In the other 2, no part .* found\.$/);
+  assert.match(adviceFor(lost, lost), /nothing can be salvaged/);
+  assert.match(adviceFor(file({ state: "settling", reason: noEnd, salvage: span })), /by itself/);
+});

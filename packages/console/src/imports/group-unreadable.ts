@@ -1,4 +1,5 @@
 import type { EdgeFile, EdgeFileState } from "@downlink/protocol";
+import { formatCount } from "../parts/bytes.ts";
 import { adviceOn, hasAdvice } from "./failure-advice.ts";
 
 export interface UnreadableGroup {
@@ -12,8 +13,8 @@ export interface UnreadableGroup {
 
 const STATES: Readonly<Record<EdgeFileState, { readonly title: string; readonly next: string }>> = {
   settling: { title: "Still being written", next: "It is examined again by itself once it no longer changes." },
-  incomplete: { title: "Incomplete", next: "Salvage what is readable." },
-  damaged: { title: "Damaged", next: "Salvage what is readable." },
+  incomplete: { title: "Incomplete", next: "" }, // its advice is about what can be salvaged of the files
+  damaged: { title: "Damaged", next: "" },
   empty: { title: "Empty", next: "It has no content." },
   unassigned: {
     title: "Of an unknown device",
@@ -30,12 +31,29 @@ export function groupUnreadable(files: readonly EdgeFile[], onlyCode = ""): Unre
   const groups = Map.groupBy(files, ({ reason, state }) => (state === "settling" ? state : (reason?.code ?? state)));
   return [...groups]
     .filter(([code]) => onlyCode === "" || code === onlyCode)
-    .map(([code, members]) => ({ code, ...textsOf(code, members[0]!.state), files: members }))
+    .map(([code, files]) => ({ code, ...textsOf(code, files), files }))
     .sort((a, b) => rank(a) - rank(b) || b.files.length - a.files.length || a.code.localeCompare(b.code));
 }
 
-function textsOf(code: string, state: EdgeFileState) {
-  return { title: hasAdvice(code) ? adviceOn(code).title : STATES[state].title, next: STATES[state].next };
+function textsOf(code: string, files: readonly EdgeFile[]) {
+  const { title, next } = STATES[files[0]!.state];
+  return {
+    title: hasAdvice(code) ? adviceOn(code).title : title,
+    next: isBroken(files[0]!) ? salvageText(files) : next,
+  };
+}
+
+const NOTHING_READABLE = "no part that can be read was found";
+
+/** Advises a salvage as far as one can be made. */
+function salvageText(files: readonly EdgeFile[]): string {
+  const count = files.filter(({ salvage }) => salvage !== undefined).length;
+  if (count === files.length) return "Salvage what is readable.";
+  const few = files.length === 1 ? "it" : "them";
+  if (count === 0)
+    return `Look at ${few} on the device: ${NOTHING_READABLE} in ${few}, and so nothing can be salvaged.`;
+  const rest = formatCount(files.length - count);
+  return `Salvage what is readable of ${formatCount(count)}. In the other ${rest}, ${NOTHING_READABLE}.`;
 }
 
 function rank({ code }: UnreadableGroup): number {
@@ -43,7 +61,12 @@ function rank({ code }: UnreadableGroup): number {
 }
 
 /** Returns whether the agent can make a recording of what is readable: it can where it found a span. */
-export function canSalvage({ state, salvage, salvageRequest }: EdgeFile): boolean {
-  const isBroken = state === "incomplete" || state === "damaged";
-  return isBroken && salvage !== undefined && salvageRequest?.state !== "requested" && salvageRequest?.state !== "made";
+export function canSalvage(file: EdgeFile): boolean {
+  const { salvage, salvageRequest } = file;
+  const isUnderWay = salvageRequest?.state === "requested" || salvageRequest?.state === "made";
+  return isBroken(file) && salvage !== undefined && !isUnderWay;
+}
+
+function isBroken({ state }: EdgeFile): boolean {
+  return state === "incomplete" || state === "damaged";
 }
