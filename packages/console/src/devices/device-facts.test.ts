@@ -19,9 +19,9 @@ function agent(more: Partial<EdgeAgent> = {}, status: Partial<NonNullable<EdgeAg
   };
 }
 
-test("files are counted by what is imported and what never can be, and of a silent agent nothing is guessed", () => {
+test("files are counted by what is imported and what has the content of another, and of a silent agent nothing is guessed", () => {
   const files = { imported: 4, duplicate: 1, reported: 10, incomplete: 2, unreadable: 1, "new state": 5 };
-  assert.deepEqual(countFiles({ agent: agent({}, { files }) }), { onDevice: 23, imported: 5, unreadable: 3 });
+  assert.deepEqual(countFiles({ agent: agent({}, { files }) }), { onDevice: 23, imported: 5, duplicate: 1 });
   assert.equal(countFiles({ agent: undefined }), undefined);
   const transfers = [{ recordingId: "rec_1", sentBytes: 1, bytesPerSecond: 70 }];
   assert.equal(uploadRateOf({ agent: agent({}, { transfers: [...transfers, ...transfers] }) }), 140);

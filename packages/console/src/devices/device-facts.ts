@@ -3,11 +3,10 @@ import type { Device } from "@downlink/protocol";
 export interface FileCounts {
   readonly onDevice: number;
   readonly imported: number;
-  /** Files that cannot be imported as they are. */
-  readonly unreadable: number;
+  /** Files with the content of another one that is imported. */
+  readonly duplicate: number;
 }
 
-const UNREADABLE: ReadonlySet<string> = new Set(["incomplete", "damaged", "empty", "unassigned", "unreadable"]);
 const HERE: ReadonlySet<string> = new Set(["imported", "duplicate"]);
 
 /** Counts the files of a device by what matters to people; undefined while its agent has reported nothing. */
@@ -18,7 +17,7 @@ export function countFiles({ agent }: Pick<Device, "agent">): FileCounts | undef
   return {
     onDevice: sumOf(() => true),
     imported: sumOf((state) => HERE.has(state)),
-    unreadable: sumOf((state) => UNREADABLE.has(state)),
+    duplicate: sumOf((state) => state === "duplicate"),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type AgentPoint, type Device, devices, recordings } from "@downlink/protocol";
+import { type AgentPoint, type Device, devices, edgeFiles, recordings } from "@downlink/protocol";
 import type { ComponentChildren } from "preact";
 import { useQuery } from "../api/use-query.ts";
 import { Advice } from "../parts/advice.tsx";
@@ -85,18 +85,37 @@ function useAgentPoints({ device, projectId }: TabProps): readonly AgentPoint[] 
 
 function FilesCard({ device, projectId }: TabProps) {
   const { data } = useQuery(recordings.summarize, { projectId, deviceId: device.id }, { pollMs: POLL_MS });
-  const counts = countFiles(device);
+  const input = { deviceId: device.id, projectId, limit: PAGE };
+  const { data: others } = useQuery(edgeFiles.list, input, { pollMs: POLL_MS });
   const { oldestNotImportedAt } = device.agent?.status ?? {};
   const filesPath = `${pagePath(projectId, "devices", device.name)}?tab=files`;
   const facts: FactList = [
     ...(data?.byStatus ?? []).map(({ importStatus, count, bytes }): FactList[number] => {
       return [STATUS_NAMES[importStatus], `${formatCount(count)}, ${formatBytes(bytes)}`];
     }),
-    ["Files on the device", counts && formatCount(counts.onDevice)],
-    ["No recordings", counts?.unreadable ? <a href={filesPath}>{formatCount(counts.unreadable)}</a> : undefined],
+    ["Cannot be imported", others?.length ? <a href={filesPath}>{countText(others.length)}</a> : undefined],
+    ...(data && others ? restOfFiles(device, data.count + others.length) : []),
     ["Oldest not imported", oldestNotImportedAt !== undefined && <Age timeNs={oldestNotImportedAt} />],
   ];
   return <FactsCard title="Recordings and files" facts={facts} />;
+}
+
+function countText(count: number): string {
+  return count < PAGE ? formatCount(count) : `${formatCount(PAGE)} or more`;
+}
+
+/** Names what the files on the device are besides the known recordings and files, so that all numbers add up. */
+function restOfFiles(device: Device, known: number): FactList {
+  const counts = countFiles(device);
+  if (!counts) return [];
+  const { onDevice, duplicate } = counts;
+  const rest = onDevice - duplicate - known;
+  return [
+    ["Same content as another file", duplicate > 0 && formatCount(duplicate)],
+    ["Not reported yet", rest > 0 && formatCount(rest)],
+    ["No longer on the device", rest < 0 && `−${formatCount(-rest)}`],
+    ["Files on the device", formatCount(onDevice)],
+  ];
 }
 
 const STATUS_NAMES = {
@@ -115,7 +134,7 @@ function AgentCard({ device: { agent, id, createdAt } }: { device: Device }) {
     ["Version", agent?.version],
     ["Machine", machine],
     ["Clock", agent && (skewText(agent.clockSkewMs) ?? "right")],
-    ["Started", bootedAt !== undefined && <Age timeNs={bootedAt} />],
+    ["Machine started", bootedAt !== undefined && <Age timeNs={bootedAt} />],
     ["Added", <ZonedTime key="added" timeNs={createdAt} />],
     ["Id", <code key="id">{id}</code>],
   ];
