@@ -27,7 +27,7 @@ export function EpisodeTable({ projectId, rows, selection, onToggle }: TableProp
               </th>
             )}
             <th>Start ({zoneName(zone.value)})</th>
-            <th>Lasts</th>
+            <th class="wide-only">Lasts</th>
             <th>Metadata</th>
             <th>Data</th>
           </tr>
@@ -67,7 +67,7 @@ function Row({ row, projectId, selection, onToggle }: RowProps) {
           <Time timeNs={startTime} />
         </a>
       </td>
-      <td>{formatDuration(endTime - startTime)}</td>
+      <td class="wide-only">{formatDuration(endTime - startTime)}</td>
       <td>
         <ForeignText text={describe(metadata)} />
       </td>

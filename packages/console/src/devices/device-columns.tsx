@@ -11,10 +11,10 @@ import { StandingBadge } from "./standing-badge.tsx";
 
 export function columnsOf(projectId: string): readonly Column<Device>[] {
   return [
-    { name: "State", width: "104px", narrow: "end", cell: (device) => <StandingBadge device={device} /> },
+    { name: "State", width: "100px", narrow: "end", cell: (device) => <StandingBadge device={device} /> },
     {
       name: "Name",
-      width: "minmax(110px, 1fr)",
+      width: "minmax(100px, 1fr)",
       sort: "name",
       narrow: "title",
       cell: ({ name }) => (
@@ -46,6 +46,7 @@ export function columnsOf(projectId: string): readonly Column<Device>[] {
     {
       name: "Files / imported",
       width: "116px",
+      spare: 3,
       isNumber: true,
       cell: (device) => {
         const counts = countFiles(device);
@@ -55,13 +56,14 @@ export function columnsOf(projectId: string): readonly Column<Device>[] {
     {
       name: "Upload",
       width: "84px",
+      spare: 2,
       isNumber: true,
       cell: (device) => {
         const rate = uploadRateOf(device);
         return rate ? `${formatBytes(rate)}/s` : "—";
       },
     },
-    { name: "Agent", width: "56px", cell: ({ agent }) => agent?.version ?? "—" },
+    { name: "Agent", width: "56px", spare: 1, cell: ({ agent }) => agent?.version ?? "—" },
   ];
 }
 

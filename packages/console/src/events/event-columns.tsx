@@ -24,6 +24,7 @@ export function eventColumns({ projectId, types, zone }: Given): readonly Column
     {
       name: "Duration",
       width: "84px",
+      spare: 1,
       isNumber: true,
       narrow: "sub-end",
       cell: ({ start, end }) => (start === end ? "a moment" : formatDuration(end - start)),

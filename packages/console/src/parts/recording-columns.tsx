@@ -22,6 +22,7 @@ export function recordingColumns(projectId: string, zone: string): readonly Colu
     {
       name: "Duration",
       width: "84px",
+      spare: 3,
       sort: "duration",
       isNumber: true,
       cell: ({ start, end }) => formatDuration(end - start),
@@ -39,18 +40,15 @@ export function recordingColumns(projectId: string, zone: string): readonly Colu
           "—"
         ),
     },
+    pathColumn(projectId),
     {
-      name: "Path",
-      width: "minmax(180px, 3fr)",
-      sort: "path",
-      narrow: "title",
-      cell: ({ id, path }) => (
-        <a href={pagePath(projectId, "recordings", id)} title={showHidden(path)} tabIndex={-1}>
-          <ForeignText text={path || id} />
-        </a>
-      ),
+      name: "Size",
+      width: "72px",
+      spare: 2,
+      isNumber: true,
+      narrow: "sub-end",
+      cell: ({ size }) => formatBytes(size),
     },
-    { name: "Size", width: "72px", isNumber: true, narrow: "sub-end", cell: ({ size }) => formatBytes(size) },
     {
       name: "Status",
       width: "minmax(124px, 1.5fr)",
@@ -65,9 +63,24 @@ export function recordingColumns(projectId: string, zone: string): readonly Colu
     {
       name: "Session",
       width: "minmax(60px, 1fr)",
+      spare: 1,
       cell: ({ sessionKey, sessionId }) => sessionKey ?? (sessionId ? "without a key" : "—"),
     },
   ];
+}
+
+function pathColumn(projectId: string): Column<Recording> {
+  return {
+    name: "Path",
+    width: "minmax(150px, 3fr)",
+    sort: "path",
+    narrow: "title",
+    cell: ({ id, path }) => (
+      <a href={pagePath(projectId, "recordings", id)} title={showHidden(path)} tabIndex={-1}>
+        <ForeignText text={path || id} />
+      </a>
+    ),
+  };
 }
 
 /** Where rows have two lines, no column of its own names the device. */

@@ -1,7 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeptScroll } from "../browser/entry-state.ts";
+import { useWidth } from "../browser/use-width.ts";
+import { fitColumns } from "./fit-columns.ts";
 import { ForeignText } from "./foreign-text.tsx";
+import { type Shortcut, useShortcuts } from "./keys.ts";
 import { useRowWindow } from "./row-window.ts";
 import { isSelected, type Selection } from "./selection.ts";
 import "./list-bars.css";
@@ -16,6 +19,8 @@ export interface Column<T> {
   readonly isNumber?: boolean;
   /** Where it stands on a phone: the first or the second line, at its start or its end. Absent for nowhere. */
   readonly narrow?: "title" | "end" | "sub" | "sub-end";
+  /** Where there is no room, columns that can be spared are left out in this order, the one with the lowest number first. */
+  readonly spare?: number;
   /** The order of the list when the head of the column is chosen. */
   readonly sort?: string;
 }
@@ -39,11 +44,15 @@ export interface TableProps<T extends Identified> {
 }
 
 /** A list of any length, of which only the rows in sight are on the page. Arrows, j and k move, x selects, Enter opens. */
-export function Table<T extends Identified>(props: TableProps<T>) {
-  const { label, columns, count, rowAt, onLook, selection } = props;
+export function Table<T extends Identified>(given: TableProps<T>) {
+  const { label, count, rowAt, onLook, selection } = given;
   const scroller = useRef<HTMLDivElement>(null);
+  const widthPx = useWidth(scroller);
   const [active, setActive] = useState(0);
   const { isNarrow, heightPx, items, scrollTo } = useRowWindow(scroller, count);
+  const place = { widthPx, hasSelection: selection !== undefined };
+  const columns = isNarrow ? given.columns : fitColumns(given.columns, place);
+  const props = { ...given, columns };
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => onLook?.(first, last), [first, last]);
   useKeptScroll(scroller, { key: `table ${label}`, isReady: rowAt(0) !== undefined });
@@ -54,6 +63,7 @@ export function Table<T extends Identified>(props: TableProps<T>) {
     requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${to}"]`)?.focus());
   };
   const onKeyDown = (event: KeyboardEvent) => handleKey(event, { props, active, move });
+  useShortcuts(count > 0 ? pageKeys({ props, active, move }) : []);
   return (
     <div class={isNarrow ? "table narrow" : "table"} ref={scroller}>
       <div
@@ -86,10 +96,30 @@ export function Table<T extends Identified>(props: TableProps<T>) {
   );
 }
 
-function handleKey<T extends Identified>(
-  event: KeyboardEvent,
-  { props, active, move }: { props: TableProps<T>; active: number; move: (to: number) => void },
-): void {
+interface Moved<T extends Identified> {
+  readonly props: TableProps<T>;
+  readonly active: number;
+  readonly move: (to: number) => void;
+}
+
+/** Keys that lead into the list from the page. In the list itself its rows hear them. */
+function pageKeys<T extends Identified>({ props, active, move }: Moved<T>): readonly Shortcut[] {
+  const { count, rowAt, onToggle } = props;
+  const at = Math.min(active, count - 1);
+  const enter = () => move(at);
+  const toggleRow = () => {
+    const row = rowAt(at);
+    if (row) onToggle?.(row, { extends: false });
+    enter();
+  };
+  return [
+    { keys: "j", does: "Into the list, and to its next row", run: enter },
+    { keys: "k", does: "Into the list, and to the row before", run: enter },
+    ...(onToggle ? [{ keys: "x", does: "Select the row", run: toggleRow }] : []),
+  ];
+}
+
+function handleKey<T extends Identified>(event: KeyboardEvent, { props, active, move }: Moved<T>): void {
   if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
   const { rowAt, onOpen, onToggle, count } = props;
   const row = rowAt(active);
@@ -102,7 +132,9 @@ function handleKey<T extends Identified>(
   }
   if (row === undefined || event.target instanceof HTMLButtonElement) return;
   if (event.key === "Enter" && !(event.target instanceof HTMLAnchorElement)) onOpen?.(row);
-  if (event.key === "x") onToggle?.(row, { extends: false });
+  if (event.key !== "x") return;
+  event.preventDefault(); // the page hears the key as well
+  onToggle?.(row, { extends: false });
 }
 
 function Head<T extends Identified>({ columns, selection, sort, onSort }: TableProps<T>) {

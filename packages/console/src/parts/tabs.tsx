@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import "./tabs.css";
 
 export interface Tab {
@@ -7,10 +8,16 @@ export interface Tab {
   readonly count?: number | string | undefined;
 }
 
-/** Tabs are links, because each is an address of its own: they can be sent, opened beside, and left by Back. */
+/**
+ * Tabs are links, because each is an address of its own: they can be sent, opened beside, and left by Back. Where they have no room, the
+ * current one is scrolled into sight.
+ */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const strip = useRef<HTMLElement>(null);
+  const current = tabs.find(({ isCurrent }) => isCurrent)?.name;
+  useEffect(() => showCurrent(strip.current!), [current]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs" aria-label={label} ref={strip}>
       {tabs.map(({ name, href, isCurrent, count }) => (
         <a key={name} href={href} aria-current={isCurrent ? "page" : undefined}>
           {name}
@@ -19,4 +26,12 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
       ))}
     </nav>
   );
+}
+
+/** Scrolls the strip alone: the page stays where it is. */
+function showCurrent(strip: HTMLElement): void {
+  const tab = strip.querySelector("[aria-current]")?.getBoundingClientRect();
+  const box = strip.getBoundingClientRect();
+  if (!tab || (tab.left >= box.left && tab.right <= box.right)) return;
+  strip.scrollLeft += tab.left + tab.width / 2 - (box.left + box.width / 2);
 }

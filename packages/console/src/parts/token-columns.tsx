@@ -20,12 +20,32 @@ export function tokenColumns<T extends TokenFacts>(): readonly Column<T>[] {
       name: "Last used",
       width: "minmax(96px, 1fr)",
       narrow: "sub-end",
-      cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? "never" : <Age timeNs={lastUsedAt} />),
+      cell: (token) => <LastUse {...token} />,
     },
     { name: "Expires", width: "minmax(90px, 1fr)", cell: ({ expiresAt }) => <Expiry expiresAt={expiresAt} /> },
-    { name: "Made", width: "minmax(96px, 1fr)", cell: ({ createdAt }) => <Age timeNs={createdAt} /> },
-    { name: "By", width: "minmax(70px, 1fr)", cell: ({ createdBy }) => createdBy?.name ?? createdBy?.id ?? "—" },
+    { name: "Made", width: "minmax(96px, 1fr)", spare: 3, cell: ({ createdAt }) => <Age timeNs={createdAt} /> },
+    {
+      name: "By",
+      width: "minmax(70px, 1fr)",
+      spare: 1,
+      cell: ({ createdBy }) => createdBy?.name ?? createdBy?.id ?? "—",
+    },
   ];
+}
+
+/** Rows of two lines have no head that says what the time is of. */
+function LastUse({ createdAt, lastUsedAt }: TokenFacts) {
+  return (
+    <>
+      <span class="narrow-only">used </span>
+      {lastUsedAt === undefined ? "never" : <Age timeNs={lastUse({ createdAt, lastUsedAt })} />}
+    </>
+  );
+}
+
+/** A use is known to the minute: that of a new token may seem to lie before it was made. */
+export function lastUse({ createdAt, lastUsedAt }: { createdAt: bigint; lastUsedAt: bigint }): bigint {
+  return lastUsedAt < createdAt ? createdAt : lastUsedAt;
 }
 
 function Expiry({ expiresAt }: { expiresAt: bigint | undefined }) {

@@ -48,14 +48,18 @@ function Topics({ topics, recording, params }: OverviewProps & { topics: readonl
         <thead>
           <tr>
             <th scope="col">Topic</th>
-            <th scope="col">Schema</th>
+            <th scope="col" class="wide-only">
+              Schema
+            </th>
             <th scope="col" class="number">
               Messages
             </th>
             <th scope="col" class="number">
               Rate
             </th>
-            <th scope="col">Activity</th>
+            <th scope="col" class="wide-only">
+              Activity
+            </th>
             <th scope="col">Longest silence</th>
           </tr>
         </thead>
@@ -86,12 +90,14 @@ function TopicRow({
           <ForeignText text={topic.topic} />
         )}
       </th>
-      <td class="muted">
+      <td class="muted wide-only">
         <ForeignText text={topic.schemaName || topic.encoding || "—"} />
       </td>
       <td class="number">{formatCount(messageCount)}</td>
       <td class="number">{meanHz === undefined ? "—" : `${Number(meanHz.toPrecision(3))} Hz`}</td>
-      <td>{topic.activity === null ? <span class="muted">not known</span> : <Activity bins={topic.activity} />}</td>
+      <td class="wide-only">
+        {topic.activity === null ? <span class="muted">not known</span> : <Activity bins={topic.activity} />}
+      </td>
       <td class={isLongGap(topic) ? "gap-warn" : ""}>
         {maxGapNs === null ? "—" : formatDuration(BigInt(Math.round(maxGapNs)))}
       </td>

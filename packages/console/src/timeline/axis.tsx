@@ -7,17 +7,23 @@ import { shareOf, toNs, type View } from "./view.ts";
 interface AxisProps {
   readonly view: ReadonlySignal<View>;
   readonly zone: ZoneName;
-  /** How many marks have room. */
-  readonly most: number;
+  /** The width of the lanes in pixels; 0 where it is not known yet. */
+  readonly widthPx: number;
 }
+
+/** The room for a mark with its text, such as 12:30:45. */
+const MARK_PX = 64;
+/** The width of a letter of the text, and what stands before it. */
+const LETTER_PX = 7;
+const BEFORE_PX = 6;
 
 /** Marks at round times above the lanes. */
 export function Axis(props: AxisProps) {
   return (
     <div class="axis" aria-hidden="true">
-      {placeTicks(props).map(({ ms, text, isMajor, left }) => (
+      {placeTicks(props).map(({ ms, text, isMajor, left, hasRoom }) => (
         <span key={ms} class={isMajor ? "tick major" : "tick"} style={{ left }}>
-          {text}
+          {hasRoom ? text : ""}
         </span>
       ))}
     </div>
@@ -35,12 +41,17 @@ export function TickLines(props: AxisProps) {
   );
 }
 
-function placeTicks({ view, zone, most }: AxisProps) {
+function placeTicks({ view, zone, widthPx }: AxisProps) {
+  const most = Math.max(2, Math.min(12, Math.floor(widthPx / MARK_PX)));
   const { originNs, fromMs, spanMs } = view.value;
   const originMs = toMs(originNs);
   const startMs = toMs(toNs({ originNs }, fromMs));
   const ticks = ticksOf({ fromMs: startMs, toMs: startMs + spanMs, most, zone });
-  return ticks.map((tick) => ({ ...tick, left: `${shareOf(view.value, tick.ms - originMs) * 100}%` }));
+  return ticks.map((tick) => {
+    const share = shareOf(view.value, tick.ms - originMs);
+    const hasRoom = share * widthPx + BEFORE_PX + tick.text.length * LETTER_PX <= widthPx;
+    return { ...tick, left: `${share * 100}%`, hasRoom };
+  });
 }
 
 interface NowProps {

@@ -2,6 +2,7 @@ import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { useKeptScroll } from "../browser/entry-state.ts";
+import { useWidth } from "../browser/use-width.ts";
 import { formatSecond, type ZoneName } from "../time/format-time.ts";
 import { Axis, NowLine, TickLines } from "./axis.tsx";
 import { type Act, pressKey } from "./lane-actions.ts";
@@ -40,7 +41,7 @@ export function Lanes(props: LanesProps) {
   const bars = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const statusId = useId();
-  const most = innerWidth < 720 ? 4 : 12;
+  const widthPx = useWidth(bars);
   const drawn = useLaneCanvas({ scroller, canvas, state, source, count, rowPx });
   useLaneGestures({ bars, state, source, count, rowPx, onAct });
   useCursorInSight(scroller, props);
@@ -67,7 +68,7 @@ export function Lanes(props: LanesProps) {
             <span class="muted">{zone}</span>
             {props.controls}
           </span>
-          <Axis view={state.view} zone={zone} most={most} />
+          <Axis view={state.view} zone={zone} widthPx={widthPx} />
         </div>
         <div class="lanes-body" style={{ height: `${count * rowPx}px` }}>
           <Names {...props} first={drawn.value.firstRow} end={drawn.value.endRow} />
@@ -75,7 +76,7 @@ export function Lanes(props: LanesProps) {
             {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a canvas takes no focus; what it shows is spoken below */}
             <canvas ref={canvas} aria-hidden="true" />
             <NowLine view={state.view} nowMs={nowMs} />
-            <TickLines view={state.view} zone={zone} most={most} />
+            <TickLines view={state.view} zone={zone} widthPx={widthPx} />
             <LaneMarks {...{ state, rowPx }} />
           </div>
           {props.card && <div class="lanes-cards">{props.card}</div>}

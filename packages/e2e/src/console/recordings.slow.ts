@@ -53,7 +53,8 @@ test("the list is used with the keyboard alone", { skip }, async (t) => {
   const { open } = await startConsole(t, { files });
   const { page, complaints } = await open("/recordings?sort=path&order=asc");
   await page.getByRole("link", { name: "dock.mcap" }).waitFor();
-  await page.locator('[role="row"][data-index="0"]').focus();
+  await page.keyboard.press("j"); // from the page into the list
+  await page.locator('[role="row"][data-index="0"]:focus').waitFor();
   for (const key of ["x", "j", "x"]) await page.keyboard.press(key);
   await page.getByText("2 selected").waitFor();
   await page.keyboard.press("Escape");
@@ -66,7 +67,7 @@ test("the list is used with the keyboard alone", { skip }, async (t) => {
   await page.getByRole("link", { name: "run-2.mcap" }).waitFor();
   await page.locator("#page").focus();
   await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Select the row").waitFor();
   await page.keyboard.press("Escape");
   assert.equal(await page.getByRole("dialog").count(), 0);
   assert.deepEqual(complaints, []);

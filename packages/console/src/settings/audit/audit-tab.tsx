@@ -70,14 +70,14 @@ function columnsOf(zoneOf: string, onShow: (entry: AuditEntry) => void): readonl
     { name: "By", width: "minmax(120px, 1fr)", narrow: "sub-end", cell: ({ actor }) => actorText(actor) },
     {
       name: "On",
-      width: "minmax(160px, 1fr)",
+      width: "minmax(150px, 1fr)",
       cell: ({ resourceKind, resourceId }) => (
         <span title={showHidden(resourceId)}>
           <ForeignText text={`${kindWords(resourceKind)} ${resourceId}`} />
         </span>
       ),
     },
-    { name: "From", width: "minmax(90px, 140px)", cell: ({ address }) => address ?? "—" },
+    { name: "From", width: "minmax(90px, 140px)", spare: 1, cell: ({ address }) => address ?? "—" },
   ];
 }
 

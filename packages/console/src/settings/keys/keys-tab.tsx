@@ -153,6 +153,7 @@ function columnsOf(items: (apiKey: ApiKey) => RowActions): readonly Column<ApiKe
     {
       name: "Projects",
       width: "70px",
+      spare: 2,
       cell: ({ projectIds }) => (projectIds.length === 0 ? "all" : String(projectIds.length)),
     },
     ...tokenColumns<ApiKey>(),
