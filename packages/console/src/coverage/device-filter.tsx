@@ -34,7 +34,7 @@ export function DeviceFilter({ text, devices, onChange }: FilterProps) {
         type="search"
         list={id}
         aria-label="Devices: a part of the name, or properties.key:value"
-        placeholder="+ Filter devices"
+        placeholder="Filter devices"
         value={typed}
         data-search
         onInput={(event) => (isChosen(event) ? add : setTyped)(event.currentTarget.value)}

@@ -147,18 +147,39 @@ function RangeEnd({ end, typed, zoneOf, problem, onType, onCommit }: EndProps) {
           onKeyDown={(event) => event.key === "Enter" && onCommit(typed)}
         />
       </label>
-      <input
-        type="date"
-        aria-label={`${name}, by the calendar`}
-        value={/^\d{4}-\d\d-\d\d/.exec(typed[end])?.[0] ?? ""}
-        onChange={({ currentTarget }) => onDay(currentTarget.value)}
-      />
+      <span class="range-calendar">
+        <CalendarSign />
+        <input
+          type="date"
+          aria-label={`${name}, by the calendar`}
+          value={/^\d{4}-\d\d-\d\d/.exec(typed[end])?.[0] ?? ""}
+          onClick={({ currentTarget }) => currentTarget.showPicker()}
+          onChange={({ currentTarget }) => onDay(currentTarget.value)}
+        />
+      </span>
       {problem && (
         <p id={`range-${end}`} class="field-problem" role="alert">
           {problem}
         </p>
       )}
     </div>
+  );
+}
+
+/** Browsers draw different signs on such a field, or none where it is small. */
+function CalendarSign() {
+  return (
+    <svg
+      aria-hidden="true"
+      viewBox="0 0 16 16"
+      width="16"
+      height="16"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.5"
+    >
+      <path d="M2 3.5h12v10.5H2zM2 7h12M5 1.5v3M11 1.5v3" />
+    </svg>
   );
 }
 

@@ -14,7 +14,11 @@ export function AuditFilterBar({ values, set }: Params) {
     <search class="stack">
       <RangePicker range={values} onChange={set} hasAll />
       <div class="row">
-        <TextFilter {...{ values, set, name: "operation", label: "Operation, such as apiKeys.create" }} isSearch />
+        <TextFilter
+          {...{ values, set, name: "operation", label: "Operation, such as apiKeys.create" }}
+          placeholder="Operation"
+          isSearch
+        />
         <ChoiceFilter {...{ values, set, name: "kind", label: "Kind of resource", choices: auditedKinds }} />
         <TextFilter {...{ values, set, name: "resource", label: "Id of the resource" }} />
         <ChoiceFilter {...{ values, set, name: "by", label: "Kind of actor", choices: ACTOR_KINDS }} />
@@ -27,13 +31,12 @@ export function AuditFilterBar({ values, set }: Params) {
 interface TextProps extends Params {
   readonly name: "operation" | "resource" | "actor";
   readonly label: string;
+  readonly placeholder?: string;
   readonly isSearch?: boolean;
 }
 
-function TextFilter({ values, set, name, label, isSearch = false }: TextProps) {
-  return (
-    <TypedFilter {...{ label, isSearch }} value={values[name]} onChange={(typed) => set({ [name]: typed.trim() })} />
-  );
+function TextFilter({ values, set, name, ...field }: TextProps) {
+  return <TypedFilter {...field} value={values[name]} onChange={(typed) => set({ [name]: typed.trim() })} />;
 }
 
 interface ChoiceProps extends Params {
