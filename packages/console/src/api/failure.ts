@@ -33,7 +33,9 @@ export interface Failure {
 export function explainFailure(error: unknown): Failure {
   if (error instanceof ApiCallError) {
     const { status, message, code, requestId, retryAfterMs, details } = error;
-    const known = { kind: kindOf(status, code), text: sentence(message), code, requestId, retryAfterMs, details };
+    const kind = kindOf(status, code);
+    const text = kind === "signedOut" ? "The session has ended." : sentence(message);
+    const known = { kind, text, code, requestId, retryAfterMs, details };
     return error instanceof SeveralOrganizations ? { ...known, organizations: error.organizations } : known;
   }
   if (error instanceof NetworkError) return { ...NO_FACTS, kind: "away", text: "The control plane cannot be reached." };
@@ -43,7 +45,8 @@ export function explainFailure(error: unknown): Failure {
 /** Explains a failure before the sign-in: a wrong password or a link that was used is no session that ended. */
 export function explainRefusal(error: unknown): Failure {
   const failure = explainFailure(error);
-  return failure.kind === "signedOut" ? { ...failure, kind: "refused" } : failure;
+  if (failure.kind !== "signedOut") return failure;
+  return { ...failure, kind: "refused", text: sentence((error as ApiCallError).message) };
 }
 
 /** The facts of a failure that the service did not answer. */

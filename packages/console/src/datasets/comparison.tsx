@@ -1,28 +1,29 @@
-import { datasetVersions } from "@downlink/protocol";
+import { type DatasetVersion, datasetVersions } from "@downlink/protocol";
 import { usePages } from "../api/use-pages.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Empty } from "../parts/empty.tsx";
 import { MoreRows } from "../parts/more-rows.tsx";
 import { EpisodeTable } from "./episode-table.tsx";
+import { nameCompared } from "./versions.ts";
 
 const PAGE = 100;
 
 interface ComparisonProps {
   readonly id: string;
   readonly projectId: string;
-  readonly from: number;
-  readonly to: number;
+  readonly from: DatasetVersion;
+  readonly to: DatasetVersion;
 }
 
 /** Shows the changes from one version to another: first how many, then which episodes, by their start. */
 export function Comparison({ id, projectId, from, to }: ComparisonProps) {
-  const query = { id, versionNumber: to, version: from };
+  const query = { id, versionNumber: to.versionNumber, version: from.versionNumber };
   const { data: counts } = useQuery(datasetVersions.compare, { ...query, limit: 0 });
   const pages = usePages(datasetVersions.compare, { ...query, limit: PAGE }, { rowsOf: (output) => output.changes });
   return (
     <>
       <p role="status">
-        From version {from} to version {to}:{" "}
+        From {nameCompared(from)} to {nameCompared(to)}:{" "}
         {counts && (
           <>
             <span class="added">+{counts.addedCount}</span> <span class="removed">−{counts.removedCount}</span> episodes

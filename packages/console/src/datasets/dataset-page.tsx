@@ -34,7 +34,9 @@ export function DatasetPage() {
   if (failure && !dataset) return <Failed {...{ failure, again }} />;
   if (!dataset) return null;
   const { version: wanted, compare } = params.values;
-  const shown = versions.rows.find(({ versionNumber }) => versionNumber === wanted) ?? usualVersion(versions.rows);
+  const versionOf = (wantedNumber: number) => versions.rows.find(({ versionNumber }) => versionNumber === wantedNumber);
+  const shown = versionOf(wanted) ?? usualVersion(versions.rows);
+  const base = versionOf(compare);
   return (
     <div class="stack">
       <Header {...{ dataset, projectId }} />
@@ -44,8 +46,8 @@ export function DatasetPage() {
       {shown && (
         <>
           <VersionBar {...{ id, versions: versions.rows, shown, compare, set: params.set }} />
-          {compare > 0 ? (
-            <Comparison {...{ id, projectId, from: compare, to: shown.versionNumber }} />
+          {base ? (
+            <Comparison {...{ id, projectId, from: base, to: shown }} />
           ) : (
             <VersionEpisodes {...{ id, projectId, version: shown, q: params.values.q, set: params.set }} />
           )}

@@ -6,7 +6,7 @@ import { formatMany } from "../parts/bytes.ts";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Time, ZoneName } from "../parts/time.tsx";
-import { editableOf, hasStagedChanges, nameVersion } from "./versions.ts";
+import { editableOf, hasStagedChanges, nameCompared, nameVersion } from "./versions.ts";
 
 interface BarProps {
   readonly id: string;
@@ -45,9 +45,9 @@ export function VersionBar({ id, versions, shown, compare, set }: BarProps) {
           <option value={0}>none</option>
           {versions
             .filter(({ versionNumber }) => versionNumber !== shown.versionNumber)
-            .map(({ versionNumber }) => (
-              <option key={versionNumber} value={versionNumber}>
-                version {versionNumber}
+            .map((version) => (
+              <option key={version.versionNumber} value={version.versionNumber}>
+                {nameCompared(version)}
               </option>
             ))}
         </select>

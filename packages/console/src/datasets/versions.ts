@@ -25,3 +25,9 @@ export function nameVersion({
   if (committedAt !== undefined) return `version ${versionNumber}`;
   return `version ${versionNumber}, being edited: +${addedEpisodeCount} −${removedEpisodeCount}`;
 }
+
+/** Names a version in a comparison: `version 3`, or `the staged changes on version 3` for what is not committed. */
+export function nameCompared({ versionNumber, committedAt }: DatasetVersion): string {
+  if (committedAt !== undefined) return `version ${versionNumber}`;
+  return versionNumber > 1 ? `the staged changes on version ${versionNumber - 1}` : "the staged changes";
+}

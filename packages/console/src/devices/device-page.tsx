@@ -83,7 +83,7 @@ function DeviceTabs({ params: { values, hrefWith }, me }: Pick<ShownProps, "para
     { name: "Recordings", tab: "files", capability: "recordings.list" },
     { name: "Settings", tab: "settings", capability: "devices.list" },
     { name: "Tokens", tab: "tokens", capability: "deviceTokens.list" },
-    { name: "History", tab: "history", capability: "devices.list" },
+    { name: "Property history", tab: "history", capability: "devices.list" },
   ] as const;
   return (
     <Tabs

@@ -7,6 +7,7 @@ import { Button } from "../parts/button.tsx";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Age } from "../parts/time.tsx";
+import { lastUse } from "../parts/token-columns.tsx";
 
 interface RowProps {
   readonly token: DeviceToken;
@@ -29,7 +30,7 @@ export function TokenRow({ token, deviceName }: RowProps) {
           "never used"
         ) : (
           <>
-            last used <Age timeNs={lastUsedAt} />
+            last used <Age timeNs={lastUse({ createdAt, lastUsedAt })} />
           </>
         )}
         {expiresAt !== undefined && !isOver && (

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { Advice } from "../parts/advice.tsx";
 import { showHidden } from "../parts/show-hidden.ts";
 import { ZonedTime } from "../parts/time.tsx";
+import { withTimes } from "../time/times-in-text.ts";
 
 interface WaitsForProps {
   readonly reason: NonNullable<QueuedImport["waitsFor"]>;
@@ -15,7 +16,7 @@ export function WaitsFor({ reason: { text, fix, until }, children }: WaitsForPro
   return (
     <div class="waits">
       <p>
-        <strong>Waits:</strong> {showHidden(text)}
+        <strong>Waits:</strong> {showHidden(withTimes(text))}
         {until !== undefined && (
           <>
             {" "}

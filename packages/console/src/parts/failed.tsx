@@ -6,7 +6,7 @@ import { showHidden } from "./show-hidden.ts";
 
 const TITLES: Readonly<Record<Failure["kind"], string>> = {
   away: "Not reachable",
-  signedOut: "Signed out",
+  signedOut: "You are signed out",
   refused: "Not accepted",
   forbidden: "Not allowed",
   busy: "Too busy",

@@ -4,6 +4,7 @@ import { mayCall } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { Button } from "../parts/button.tsx";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { CommandWords } from "../parts/command-words.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { Age } from "../parts/time.tsx";
@@ -21,7 +22,7 @@ export function SiteFacts({ site, me }: { site: Site; me: Me }) {
       {site.agent?.status?.problems.map(({ code, text, title, fix }) => (
         <div key={code} class="failure" role="status">
           <p>
-            <strong>{title ?? code}.</strong> {text} {fix}
+            <strong>{title ?? code}.</strong> {text} {fix && <CommandWords text={fix} />}
           </p>
         </div>
       ))}

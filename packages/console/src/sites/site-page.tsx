@@ -30,7 +30,7 @@ export function SitePage() {
         <a href="/sites">Sites</a>
         <span aria-hidden="true">›</span>
         <h1>{site?.name ?? id}</h1>
-        {site && <SiteState site={site} />}
+        {site && TYPES_WITH_TOKENS.has(site.type) && <SiteState site={site} />}
         <span class="grow" />
         {site && me && <Actions {...{ site, me }} />}
       </header>
