@@ -31,13 +31,7 @@ export function VersionEpisodes({ id, projectId, version, q, set }: EpisodesProp
   return (
     <>
       <search class="row">
-        <TypedFilter
-          label="Metadata, as task:pick"
-          placeholder="Metadata"
-          value={q}
-          onChange={(typed) => set({ q: typed })}
-          isSearch
-        />
+        <TypedFilter label="Metadata, as task:pick" value={q} onChange={(typed) => set({ q: typed })} isSearch />
         <span class="muted">{formatMany(version.episodeCount, "episode")}</span>
       </search>
       {selection.ids.size > 0 && (

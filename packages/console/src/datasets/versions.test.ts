@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DatasetVersion } from "@downlink/protocol";
-import { editableOf, hasStagedChanges, nameVersion, usualVersion } from "./versions.ts";
+import { editableOf, hasStagedChanges, nameCompared, nameVersion, usualVersion } from "./versions.ts";
 
 const version = (versionNumber: number, isCommitted: boolean, added = 0): DatasetVersion => ({
   ...{ versionNumber, createdAt: 0n, episodeCount: 0, addedEpisodeCount: added, removedEpisodeCount: 0 },
@@ -21,4 +21,7 @@ test("staged changes are those of the editable version, and stand in its name", 
   );
   assert.equal(nameVersion(version(4, false, 12)), "version 4, being edited: +12 −0");
   assert.equal(nameVersion(version(4, true)), "version 4");
+  assert.equal(nameCompared(version(4, true)), "version 4");
+  assert.equal(nameCompared(version(4, false, 12)), "the staged changes on version 3");
+  assert.equal(nameCompared(version(1, false, 12)), "the staged changes");
 });

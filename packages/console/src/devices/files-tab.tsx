@@ -80,7 +80,7 @@ function Unreadable({ device, projectId }: FilesProps) {
           <>
             <span class="muted">{data.length < MOST ? formatMany(data.length, "file") : `the first ${MOST}`}</span>
             <span class="grow" />
-            <a href={`${pagePath(projectId, "imports")}${query}`}>Salvage what is readable</a>
+            <a href={`${pagePath(projectId, "imports")}${query}`}>See what can be salvaged</a>
           </>
         )}
       </header>

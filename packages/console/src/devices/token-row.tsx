@@ -6,8 +6,8 @@ import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { lastUse } from "../parts/last-use.ts";
 import { Age } from "../parts/time.tsx";
-import { lastUse } from "../parts/token-columns.tsx";
 
 interface RowProps {
   readonly token: DeviceToken;

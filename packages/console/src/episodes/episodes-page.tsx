@@ -36,13 +36,7 @@ export function EpisodesPage() {
       <h1>Episodes</h1>
       <UrlProblems problems={problems} />
       <search>
-        <TypedFilter
-          label="Metadata, as task:pick"
-          placeholder="Metadata"
-          value={values.q}
-          onChange={(q) => set({ q })}
-          isSearch
-        />
+        <TypedFilter label="Metadata, as task:pick" value={values.q} onChange={(q) => set({ q })} isSearch />
       </search>
       {selection.ids.size > 0 && (
         <AddBar {...{ projectId, ids: [...selection.ids], onDone: () => setSelection(nothing) }} />

@@ -15,13 +15,7 @@ export function EventFilters({ params: { values, set }, types }: FilterProps) {
     <search class="stack filter-bar">
       <RangePicker range={values} onChange={set} hasAll />
       <div class="row">
-        <TypedFilter
-          label="Terms, such as reason:estop"
-          placeholder="Terms"
-          value={values.q}
-          onChange={(q) => set({ q })}
-          isSearch
-        />
+        <TypedFilter label="Terms, such as reason:estop" value={values.q} onChange={(q) => set({ q })} isSearch />
         <TypedFilter label="Device" value={values.device} onChange={(device) => set({ device })} />
         <Select
           aria-label="Type"

@@ -4,6 +4,7 @@ import { explainFailure } from "../api/failure.ts";
 import { may } from "../api/me.ts";
 import { plainCall } from "../api/plain-call.ts";
 import { forgetEverything, isSignedOut, noteFailure } from "../api/queries.ts";
+import { followLink } from "../browser/follow-link.ts";
 import { Menu } from "../parts/menu.tsx";
 import { namedChoices, Select } from "../parts/select.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -32,7 +33,6 @@ export function Brand() {
 
 /** Chooses the project, how pages look, and leads to what belongs to the user. It stands below the pages, or above them on narrow screens. */
 export function FrameFoot({ me, projectId, onKeys }: FootProps) {
-  const { route } = useLocation();
   return (
     <footer class="frame-foot">
       <ProjectChoice {...{ me, projectId }} />
@@ -40,11 +40,7 @@ export function FrameFoot({ me, projectId, onKeys }: FootProps) {
       <Menu label="Appearance" class="small plain" items={appearance()}>
         <span aria-hidden="true">◐</span>
       </Menu>
-      <Menu
-        label={me ? `Account of ${nameOf(me)}` : "Account"}
-        class="small plain"
-        items={account(me, { onKeys, route })}
-      >
+      <Menu label={me ? `Account of ${nameOf(me)}` : "Account"} class="small plain" items={account(me, onKeys)}>
         <span class="cut who">{me ? nameOf(me) : "…"}</span>
       </Menu>
     </footer>
@@ -84,13 +80,10 @@ function appearance() {
   return [...themes, ...zones];
 }
 
-function account(
-  me: Me | undefined,
-  { onKeys, route }: Pick<FootProps, "onKeys"> & Pick<ReturnType<typeof useLocation>, "route">,
-) {
+function account(me: Me | undefined, onKeys: () => void) {
   return [
-    { text: "Settings", onChoose: () => route("/settings") },
-    ...(may(me, "sites.list") ? [{ text: "Sites", onChoose: () => route("/sites") }] : []),
+    { text: "Settings", onChoose: () => followLink("/settings") },
+    ...(may(me, "sites.list") ? [{ text: "Sites", onChoose: () => followLink("/sites") }] : []),
     { text: "Keyboard shortcuts (?)", onChoose: onKeys },
     { text: "Documentation", onChoose: () => location.assign("/guide/") },
     { text: "The interface for programs", onChoose: () => location.assign("/docs") },

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, useLocation } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
 import { isSignedOut, signIns } from "../api/queries.ts";
+import { followLink } from "../browser/follow-link.ts";
 import { startLive } from "../live/live.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { activeShortcuts, areKeysOn, type Shortcut, turnKeys, useShortcuts } from "../parts/keys.ts";
@@ -106,12 +107,11 @@ function useTitle(pages: readonly Page[]): void {
 }
 
 function useFrameKeys(pages: readonly MainPage[], projectId: string | undefined, showKeys: () => void): void {
-  const { route } = useLocation();
   const toPages: Shortcut[] =
     projectId === undefined
       ? []
       : pages.map(({ key, title, segment }) => {
-          return { keys: `g ${key}`, does: title, run: () => route(pagePath(projectId, segment)) };
+          return { keys: `g ${key}`, does: title, run: () => followLink(pagePath(projectId, segment)) };
         });
   useShortcuts([...toPages, { keys: "?", does: "This list", run: showKeys }]);
 }

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { followLink } from "../browser/follow-link.ts";
 import { leaveByBack, useLayer } from "../browser/layers.ts";
 import { Button } from "./button.tsx";
 import { useUnloadGuard } from "./close-guard.tsx";
@@ -20,7 +21,7 @@ export function useLeaveGuard(isOn: boolean): VNode | undefined {
       if (!link) return;
       event.preventDefault();
       event.stopPropagation();
-      setLeave(() => () => link.click());
+      setLeave(() => () => followLink(link.href));
     };
     addEventListener("click", onClick, true); // before the one that follows links
     return () => removeEventListener("click", onClick, true);

@@ -14,8 +14,8 @@ export interface Tab {
  */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const strip = useRef<HTMLElement>(null);
-  const current = tabs.find(({ isCurrent }) => isCurrent)?.name;
-  useEffect(() => showCurrent(strip.current!), [current]);
+  const words = tabs.map(({ name, isCurrent, count = "" }) => `${name} ${isCurrent} ${count}`).join();
+  useEffect(() => showCurrent(strip.current!), [words]); // a number that comes later moves the tabs after it
   return (
     <nav class="tabs" aria-label={label} ref={strip}>
       {tabs.map(({ name, href, isCurrent, count }) => (

@@ -1,5 +1,6 @@
 import type { TokenMaker } from "@downlink/protocol";
 import { Badge } from "./badge.tsx";
+import { lastUse } from "./last-use.ts";
 import type { Column } from "./table.tsx";
 import { Age } from "./time.tsx";
 
@@ -41,11 +42,6 @@ function LastUse({ createdAt, lastUsedAt }: TokenFacts) {
       {lastUsedAt === undefined ? "never" : <Age timeNs={lastUse({ createdAt, lastUsedAt })} />}
     </>
   );
-}
-
-/** A use is known to the minute: that of a new token may seem to lie before it was made. */
-export function lastUse({ createdAt, lastUsedAt }: { createdAt: bigint; lastUsedAt: bigint }): bigint {
-  return lastUsedAt < createdAt ? createdAt : lastUsedAt;
 }
 
 function Expiry({ expiresAt }: { expiresAt: bigint | undefined }) {

@@ -25,6 +25,7 @@ export function TypedFilter({ label, value, onChange, placeholder = label, isSea
       type="search"
       aria-label={label}
       placeholder={placeholder}
+      title={placeholder === label ? undefined : label}
       value={typed}
       ref={field}
       onInput={({ currentTarget }) => setTyped(currentTarget.value)}

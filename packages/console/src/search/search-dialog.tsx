@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { useLocation } from "preact-iso";
+import { followLink } from "../browser/follow-link.ts";
 import "../parts/dialog.css";
 import type { SearchProps } from "../frame/page.ts";
 import { Failed } from "../parts/failed.tsx";
@@ -15,7 +15,6 @@ import { useFoundData } from "./use-found.ts";
 export function SearchDialog({ onClose, ...props }: SearchProps & { onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const [chosen, setChosen] = useState<string | undefined>();
-  const { route } = useLocation();
   const data = useFoundData(typed, props);
   const groups = [
     ...data.groups,
@@ -28,7 +27,7 @@ export function SearchDialog({ onClose, ...props }: SearchProps & { onClose: () 
   const choose = ({ href, run }: Found) => {
     onClose();
     run?.();
-    if (href !== undefined) route(href);
+    if (href !== undefined) followLink(href);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const next = activeAfter(event.key, ids, active);

@@ -124,11 +124,15 @@ test("settings are checked as they are typed, drawn as a week, reach the agent, 
 test("settings that were changed and not saved are not lost without a question", { skip }, async (t) => {
   const scenario = await startConsole(t);
   const { page, complaints } = await scenario.open("/devices/rover");
-  await page.getByRole("link", { name: "Settings", exact: true }).first().click();
-  const rate = page.getByLabel("Upload rate");
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  const rate = page.getByRole("textbox", { name: "Upload rate" });
   await rate.fill("off");
   const question = page.getByRole("dialog", { name: "Leave without saving?" });
-  for (const leave of [() => page.getByRole("link", { name: "Tokens" }).click(), () => page.goBack()]) {
+  const byKeys = async () => {
+    await page.locator("#page").focus();
+    for (const key of ["g", "c"]) await page.keyboard.press(key);
+  };
+  for (const leave of [() => page.getByRole("link", { name: "Tokens" }).click(), () => page.goBack(), byKeys]) {
     await leave();
     await question.getByRole("button", { name: "Stay" }).click();
     await question.waitFor({ state: "detached" });
