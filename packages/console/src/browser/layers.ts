@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { readEntry } from "./entry-state.ts";
 
 /** The name in an entry of the history of how many layers lie over its page. */
@@ -21,7 +21,7 @@ let ownStep: { readonly href: string; readonly state: object } | undefined;
 export function useLayer(isOn: boolean, onBack: () => void): void {
   const latest = useRef(onBack);
   latest.current = onBack;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOn) return;
     const layer = { onBack: () => latest.current() };
     layers.push(layer);
@@ -53,7 +53,7 @@ export function listenToLayers(): void {
     ownStep = undefined;
     settle();
   });
-  settle();
+  addEventListener("load", settle); // a step before it would break off the loading
 }
 
 function depthHere(): number {

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 
 interface CloseGuard {
@@ -33,10 +33,14 @@ interface QuestionProps extends Omit<Guarded, "isSafe"> {
   readonly onClose: () => void;
 }
 
-/** It takes the focus, so that it is seen in a dialog that is higher than the page, too. */
+/** It takes the focus, so that it is seen in a dialog that is higher than the page, too, and gives it back. */
 function Question({ text, leave, stay, onClose }: QuestionProps) {
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current!.querySelector("button")!.focus(), []);
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    place.current!.querySelector("button")!.focus();
+    return () => before instanceof HTMLElement && before.focus();
+  }, []);
   return (
     <div class="failure stack" role="alert" ref={place}>
       <p>{text}</p>

@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { useLayer } from "../browser/layers.ts";
 
 const FIELDS = ":is(input:not([type=checkbox]), select, textarea):enabled";
@@ -10,12 +10,19 @@ const BUTTONS = "button:not(.danger):enabled";
  * harm, and is given back afterwards. Back calls `onClose`; one that must be answered has none.
  */
 export function useModal(element: RefObject<HTMLDialogElement | null>, onClose: (() => void) | undefined): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = element.current!;
     const before = document.activeElement;
     dialog.showModal();
     firstIn(dialog)?.focus();
+    // Some browsers close a dialog by a second Escape without asking the page, which decides by itself when it is over.
+    const reopen = () => {
+      dialog.showModal();
+      firstIn(dialog)?.focus();
+    };
+    dialog.addEventListener("close", reopen);
     return () => {
+      dialog.removeEventListener("close", reopen);
       dialog.close();
       if (before instanceof HTMLElement) before.focus();
     };
@@ -23,8 +30,10 @@ export function useModal(element: RefObject<HTMLDialogElement | null>, onClose: 
   useLayer(onClose !== undefined, () => onClose?.());
 }
 
-/** The header has the button that closes the dialog. */
+const QUESTION = "[role=alert] button";
+
+/** A question about what would be lost comes before all else. The header has the button that closes the dialog. */
 function firstIn(dialog: HTMLDialogElement): HTMLElement | undefined {
   const find = (kind: string) => Array.from(dialog.querySelectorAll<HTMLElement>(`:scope > :not(header) ${kind}`));
-  return [...find(FIELDS), ...find(BUTTONS)].find((one) => one.checkVisibility());
+  return [...find(QUESTION), ...find(FIELDS), ...find(BUTTONS)].find((one) => one.checkVisibility());
 }

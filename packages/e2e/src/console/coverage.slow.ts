@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { api } from "@downlink/protocol";
-import { readMessages } from "@downlink/recordings/testing";
+import { eventually, readMessages } from "@downlink/recordings/testing";
 import type { Page } from "playwright-core";
 import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
@@ -269,7 +269,10 @@ test("Back leads to where the lanes were scrolled to", { skip }, async (t) => {
   const { page, complaints } = await open(`/coverage?${RANGE}`);
   const lanes = page.getByRole("region", { name: `Coverage of ${COUNT} devices` });
   await lanes.evaluate((element) => element.scrollTo(0, 800));
-  await page.waitForFunction("history.state?.lanes === 800");
+  await eventually(
+    () => page.evaluate<number>("history.state?.lanes"),
+    (topPx) => topPx === 800,
+  );
   await page.getByRole("link", { name: /^z-4\b/ }).click();
   await page.getByText("No agent of this device has ever connected.").waitFor();
   assert.match(page.url(), /devices\/z-4$/);
