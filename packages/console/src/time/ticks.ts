@@ -16,7 +16,7 @@ const STEPS_MS = [
   ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
   ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
-  ...[1, 2, 7].map((count) => count * DAY),
+  ...[1, 2, 7, 14].map((count) => count * DAY),
 ];
 const MONTH_STEPS = [1, 3, 6, 12, 24, 60, 120, 240];
 const MONTH_MS = 30.44 * DAY;
