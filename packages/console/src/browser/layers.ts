@@ -13,6 +13,8 @@ interface Layer {
 const layers: Layer[] = [];
 /** The state to keep after a step in the history that this module asked for, and that has not been taken yet. */
 let ownStep: { readonly href: string; readonly state: object } | undefined;
+/** Back was pressed, and it is not known yet whether the uppermost layer is taken away. */
+let isAsking = false;
 
 /**
  * A layer over the page, such as a dialog, has an entry of the history with the same address, so that Back takes only the layer away. Where
@@ -46,7 +48,8 @@ export function listenToLayers(): void {
   addEventListener("popstate", () => {
     if (ownStep) keepAfterStep(ownStep);
     else if (depthHere() < layers.length) {
-      for (const layer of layers.slice(depthHere()).reverse()) layer.onBack();
+      isAsking = true;
+      layers.at(-1)!.onBack();
       setTimeout(stay);
       return;
     }
@@ -61,18 +64,19 @@ function depthHere(): number {
   return typeof depth === "number" ? depth : 0;
 }
 
-/** Makes the entry that is shown one of as many layers as there are. */
+/** Makes the entry that is shown one of as many layers as there are, step by step. */
 function settle(): void {
-  if (ownStep) return;
+  if (ownStep || isAsking) return;
   const extra = depthHere() - layers.length;
   if (extra > 0) step(-extra);
-  else if (extra < 0) history.pushState({ ...history.state, [KEY]: layers.length }, "", location.href);
+  for (let depth = depthHere() + 1; depth <= layers.length; depth++)
+    history.pushState({ ...history.state, [KEY]: depth }, "", location.href);
 }
 
-/** Goes forward again to the entries of layers that Back did not take away. */
+/** Goes forward again to the entry of a layer that Back did not take away. A layer that asks because of it comes above that. */
 function stay(): void {
-  const missing = layers.length - depthHere();
-  if (!ownStep && missing > 0) step(missing);
+  isAsking = false;
+  if (!ownStep && layers.length > depthHere()) step(1);
 }
 
 function step(delta: number): void {

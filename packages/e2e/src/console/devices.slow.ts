@@ -142,7 +142,17 @@ test("settings that were changed and not saved are not lost without a question",
   await question.getByRole("button", { name: "Leave without saving" }).click();
   await page.getByRole("button", { name: "Make a token" }).waitFor();
   await page.goBack();
-  await rate.fill("1MB/s"); // what was typed before is gone
+  await rate.fill("2MB/s");
+  await page.goBack();
+  await eventually(
+    () => page.evaluate<number>("history.state?.layers"),
+    (depth) => depth === 2, // the form and the question
+  );
+  await question.getByRole("button", { name: "Leave without saving" }).click();
+  await page.getByRole("region", { name: "Agent", exact: true }).waitFor();
+  await page.goForward();
+  assert.equal(await rate.inputValue(), ""); // what was typed before is gone
+  await rate.fill("1MB/s");
   await page.getByRole("button", { name: "Save" }).first().click();
   await page.getByText("Saved. The agent applies it with its next call.").waitFor();
   await page.getByRole("link", { name: "Tokens" }).click();
