@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { agentSettings, customProperties, devices, deviceTokens, recordings } from "@downlink/protocol";
 import { eventually } from "@downlink/recordings/testing";
+import type { Page } from "playwright-core";
 import { startEdgeAgent } from "../processes/edge-agent.ts";
 import { findBarriers } from "./testing/axe.ts";
 import { whyNoBrowser } from "./testing/browser.ts";
@@ -142,12 +143,11 @@ test("settings that were changed and not saved are not lost without a question",
   await question.getByRole("button", { name: "Leave without saving" }).click();
   await page.getByRole("button", { name: "Make a token" }).waitFor();
   await page.goBack();
+  await untilLayers(page, 0);
   await rate.fill("2MB/s");
+  await untilLayers(page, 1);
   await page.goBack();
-  await eventually(
-    () => page.evaluate<number>("history.state?.layers"),
-    (depth) => depth === 2, // the form and the question
-  );
+  await untilLayers(page, 2); // the form and the question
   await question.getByRole("button", { name: "Leave without saving" }).click();
   await page.getByRole("region", { name: "Agent", exact: true }).waitFor();
   await page.goForward();
@@ -159,6 +159,14 @@ test("settings that were changed and not saved are not lost without a question",
   await page.getByRole("button", { name: "Make a token" }).waitFor();
   assert.deepEqual(complaints, []);
 });
+
+/** Waits until the page has made as many steps in the history as it has forms and questions that Back is to meet. */
+async function untilLayers(page: Page, count: number): Promise<void> {
+  await eventually(
+    () => page.evaluate<number>("history.state?.layers"),
+    (depth) => depth === count,
+  );
+}
 
 test("a token is shown once, and an agent whose token is revoked is refused and says so", { skip }, async (t) => {
   const scenario = await startConsole(t, { files });
