@@ -14,7 +14,7 @@ import { startScenario } from "./processes/scenario.ts";
 const PROGRAM = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));
 const CUTS = 6;
 /** At a cut each of three parts may be on its way. */
-const MOST_TWICE_BYTES = (CUTS + 1) * 3 * 16 * 1024 * 1024;
+const MOST_TWICE_BYTES = (CUTS + 1) * 3 * 5 * 1024 * 1024;
 
 test("dl upload survives cuts and kill -9, sends no stored part again, and knows what is there already", async (t) => {
   const scenario = await startScenario(t);
@@ -44,7 +44,6 @@ test("dl upload survives cuts and kill -9, sends no stored part again, and knows
     new RegExp(`large\\.mcap  ${proxy.url}/p/${recording!.projectId}/recordings/${recording!.id}\n$`),
   );
   assert.ok(proxy.sentBytes() - size < MOST_TWICE_BYTES, `${proxy.sentBytes()} bytes for ${size}`);
-  assert.equal((await cloud().admin.call(api.pendingImports.list, {})).length, 1, "one request, gone on with");
   const { link } = await cloud().admin.call(api.recordingFiles.link, { keyOrId: recording!.id });
   assert.ok(readFileSync(original).equals(Buffer.from(await (await fetch(link)).arrayBuffer())));
 

@@ -27,7 +27,7 @@ export type Uploaded = { readonly requestId: string } | { readonly existingRecor
 
 const PARTS_AT_ONCE = 3;
 const READ_BYTES = 256 * 1024;
-const MOST_FAILURES_IN_A_ROW = 8;
+const MOST_FAILURES = 8;
 const backoff = { firstMs: 500, capMs: 30_000 };
 
 /**
@@ -44,7 +44,7 @@ export async function uploadFile(service: Service, path: string, uploading: Uplo
   if ("existingRecordingId" in begun) return begun;
   if (!begun.isStored) await sendParts(service, file, { ...uploading, upload: begun });
   const { requestId } = begun;
-  await service.client.call(partUploads.complete, { requestId, sha256 });
+  await insist(service.signal, () => service.client.call(partUploads.complete, { requestId, sha256 }));
   uploading.kept.forget(sha256);
   return { requestId };
 }
@@ -122,21 +122,28 @@ interface Part {
   readonly digest: string;
 }
 
-/** Sends a part, again after each break; a target that has expired is asked for again. */
+/** Sends a part to a target of its own. */
 async function sendPart({ client, dispatcher, signal }: Service, file: FileHandle, part: Part): Promise<void> {
   const { upload, number, range, digest } = part;
   const { requestId } = upload;
   const announced = { number, length: range.length, [upload.digest]: digest };
-  for (let failures = 1; ; failures++) {
+  await insist(signal, async () => {
     const { grants } = await client.call(partUploads.grantParts, { requestId, parts: [announced] }, { signal });
     const { url, headers } = grants[0]!;
+    await putStream(url, { body: readRange(file, range), length: range.length, headers, signal, dispatcher });
+  });
+}
+
+/** Does again after each break what does no harm when it is done twice. */
+async function insist(signal: AbortSignal, act: () => Promise<unknown>): Promise<void> {
+  for (let failures = 1; ; failures++) {
     try {
-      await putStream(url, { body: readRange(file, range), length: range.length, headers, signal, dispatcher });
+      await act();
       return;
     } catch (error) {
       signal.throwIfAborted();
       const hasExpired = error instanceof ApiCallError && error.code === "LinkExpired";
-      if (failures > MOST_FAILURES_IN_A_ROW || !(hasExpired || isWorthRetrying(error))) throw error;
+      if (failures > MOST_FAILURES || !(hasExpired || isWorthRetrying(error))) throw error;
       await setTimeout(retryDelayMs(error, failures, { limits: backoff }), undefined, { signal });
     }
   }

@@ -1,7 +1,15 @@
 // A person's file comes as an agent's does: in parts, each durable by itself, that become one object. The request says whose it is, and the
 // row of the upload is there before the first byte, so that each byte has an owner; an upload that is not gone on with ends by itself.
 
-import { type api, digestOf, type Input, type Output, type PartUpload, toDigestFields } from "@downlink/protocol";
+import {
+  type api,
+  digestOf,
+  edgeLimits,
+  type Input,
+  type Output,
+  type PartUpload,
+  toDigestFields,
+} from "@downlink/protocol";
 import { contextOf } from "../../background/jobs/transaction-context.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import { requireRoom } from "../../calls/quotas/require-room.ts";
@@ -69,7 +77,8 @@ async function findExisting(
 
 async function openUpload(ctx: Ctx, { requestId, sizeBytes }: OfRequest & { sizeBytes: number }): Promise<UploadModel> {
   const [id, nowNs, { orgId }] = [newId("upl"), ctx.clock.nowNs(), ctx.caller];
-  const sizes = { sizeBytes: BigInt(sizeBytes), partSizeBytes: BigInt(partSizeFor(sizeBytes)) };
+  const partSizeBytes = partSizeFor(sizeBytes, edgeLimits.slowLinkPartBytes);
+  const sizes = { sizeBytes: BigInt(sizeBytes), partSizeBytes: BigInt(partSizeBytes) };
   const times = { createdAtNs: nowNs, updatedAtNs: nowNs };
   const of = { id, orgId, requestId, kind: "parts", blobKey: `${orgId}/${id}`, state: "open" } as const;
   const upload = await ctx.db.prisma.upload.create({ data: { ...of, ...sizes, ...times } });
