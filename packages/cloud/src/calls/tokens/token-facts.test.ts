@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Client } from "@downlink/client";
 import { api, LEASE_HEADER } from "@downlink/protocol";
+import { Browser } from "../../organization/sign-in/testing/browser.ts";
 import { NotedTokenUses } from "../../process/credentials/token-uses.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -113,6 +114,20 @@ test("the last use of a token is stored to the minute; calls write nothing, and 
   await deps.tokenUses.flush();
   const again = await deps.db.prisma.$queryRaw`SELECT xmin::text FROM "Credential" WHERE "apiKeyId" = ${made.id}`;
   assert.deepEqual(again, [row], "of the same minute nothing is written again");
+});
+
+test("a key that a person signed in with is used by that, and as long as the session goes on", async () => {
+  const kind = kinds["an API key"];
+  const made = await kind.make();
+  const lastUse = async () => ((await listed(kind, made)) as typeof made).lastUsedAt;
+  const minute = () => clock.atNs - (clock.atNs % MINUTE_NS);
+  const browser = new Browser(cloud);
+  assert.equal((await browser.signIn({ apiKey: made.token! })).status, 200);
+  await deps.tokenUses.flush();
+  assert.equal(await lastUse(), minute());
+  clock.atNs += 5n * MINUTE_NS;
+  assert.equal((await browser.ask({ method: "GET", path: "/v1/devices" })).status, 200);
+  assert.equal(await lastUse(), minute());
 });
 
 test("a process whose clock is behind does not undo a later use, and noted uses are written when it ends", async () => {

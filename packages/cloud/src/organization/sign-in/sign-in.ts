@@ -48,9 +48,11 @@ async function findMeantEmail({ db }: Stranger, typed: string): Promise<string> 
 }
 
 async function exchangeKey(ctx: Stranger, apiKey: string): Promise<NewSession> {
-  const key = await ctx.credentials.find(hashToken(apiKey));
+  const tokenSha256 = hashToken(apiKey);
+  const key = await ctx.credentials.find(tokenSha256);
   const hasEnded = key?.expiresAtNs != null && key.expiresAtNs <= ctx.clock.nowNs();
   if (key?.kind !== "apiKey" || hasEnded) throw new ApiError("Unauthenticated", "the API key is unknown or disabled");
+  ctx.tokenUses.note(tokenSha256);
   return withTransaction(ctx.db, (tx) => beginSession(tx, { apiKeyId: key.tokenId }, ctx));
 }
 

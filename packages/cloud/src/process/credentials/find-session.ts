@@ -60,6 +60,15 @@ const noteUse = prepare((db, { id, minuteNs }: Parameters<{ id: string; minuteNs
     .where("lastUsedAtNs", "<", minuteNs),
 );
 
+/** A key is used by the sessions that it began, too. */
+const noteKeyUse = prepare((db, { keyId, minuteNs }: Parameters<{ keyId: string; minuteNs: bigint }>) =>
+  db
+    .updateTable("Credential")
+    .set({ lastUsedAtNs: minuteNs })
+    .where("apiKeyId", "=", keyId)
+    .where((where) => where.or([where("lastUsedAtNs", "is", null), where("lastUsedAtNs", "<", minuteNs)])),
+);
+
 /** Finds who calls with a session by one statement; undefined if there is none, or if it has ended. Notes its use to the minute. */
 export async function findSession(
   db: Pick<Database, "pool">,
@@ -69,7 +78,10 @@ export async function findSession(
   const [row] = await findRow(db, { tokenSha256, nowNs, idleSinceNs: nowNs - SESSION_IDLE_NS });
   if (!row) return undefined;
   const minuteNs = nowNs - (nowNs % MINUTE_NS);
-  if (row.lastUsedAtNs + MINUTE_NS <= nowNs) await noteUse(db, { id: row.id, minuteNs });
+  if (row.lastUsedAtNs + MINUTE_NS <= nowNs) {
+    await noteUse(db, { id: row.id, minuteNs });
+    if (row.keyId !== null) await noteKeyUse(db, { keyId: row.keyId, minuteNs });
+  }
   return row.memberId === null ? toKeyCaller(row) : toMemberCaller(row, row.memberId);
 }
 

@@ -17,7 +17,7 @@ import { SettingsFrame } from "../settings-frame.tsx";
 import { AuditFilterBar } from "./audit-filter-bar.tsx";
 import { auditParams, toAuditQuery } from "./audit-filters.ts";
 import { EntryDialog } from "./entry-dialog.tsx";
-import { kindWords, operationWords } from "./operation-words.ts";
+import { kindWords, operationWords, resourceText } from "./operation-words.ts";
 
 const PAGE_ROWS = 100;
 
@@ -71,9 +71,9 @@ function columnsOf(zoneOf: string, onShow: (entry: AuditEntry) => void): readonl
     {
       name: "On",
       width: "minmax(150px, 1fr)",
-      cell: ({ resourceKind, resourceId }) => (
-        <span title={showHidden(resourceId)}>
-          <ForeignText text={`${kindWords(resourceKind)} ${resourceId}`} />
+      cell: (entry) => (
+        <span title={showHidden(entry.resourceId)}>
+          <ForeignText text={resourceText(entry)} />
         </span>
       ),
     },

@@ -5,11 +5,11 @@ import { Facts } from "../../parts/facts.tsx";
 import { ForeignText } from "../../parts/foreign-text.tsx";
 import { ZonedTime } from "../../parts/time.tsx";
 import "./audit.css";
-import { kindWords, operationWords } from "./operation-words.ts";
+import { kindWords, operationWords, resourceText } from "./operation-words.ts";
 
 /** Shows one entry with the fields before and after it. */
 export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
-  const { at, actor, operation, resourceKind, resourceId, address, requestId, before, after } = entry;
+  const { at, actor, operation, address, requestId, before, after } = entry;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return (
     <Dialog title={operationWords(operation)} onClose={onClose} isWide>
@@ -18,7 +18,7 @@ export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: ()
           ["When", <ZonedTime timeNs={at} />],
           ["Operation", operation],
           ["By", [kindWords(actor.kind), actor.name, actor.id].filter(Boolean).join(" ")],
-          ["On", `${kindWords(resourceKind)} ${resourceId}`],
+          ["On", resourceText(entry)],
           ["From", address ?? "—"],
           ["Request", requestId ? <Copy text={requestId} /> : "—"],
         ]}

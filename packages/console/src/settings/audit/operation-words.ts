@@ -1,3 +1,5 @@
+import type { AuditEntry } from "@downlink/protocol";
+
 const NOUNS: Readonly<Record<string, string>> = {
   agentSettings: "Agent settings",
   apiKeys: "API key",
@@ -50,6 +52,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   "create-org": "Organization made",
   "devices.setPastProperty": "Property of a device set for the past",
   "edge.enroll": "Agent enrolled",
+  "exports.create": "Data sent out",
   "ingestPathPolicies.save": "Path rules of a bucket changed",
   limits: "Limits changed",
   "me.changePassword": "Password changed",
@@ -88,3 +91,24 @@ export function kindWords(kind: string): string {
   if (kind === "apiKey") return "API key";
   return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
+
+/** Returns the words for what an entry is about: of data that was sent out, the recordings, because it has no id of its own. */
+export function resourceText({
+  resourceKind,
+  resourceId,
+  after,
+}: Pick<AuditEntry, "resourceKind" | "resourceId" | "after">) {
+  const sent = resourceKind === "export" ? SELECTORS.find(([field]) => typeof after?.[field] === "string") : undefined;
+  return sent ? `${sent[1]} ${String(after?.[sent[0]])}` : `${kindWords(resourceKind)} ${resourceId}`;
+}
+
+const SELECTORS = [
+  ["recordingId", "recording"],
+  ["recordingKey", "recording"],
+  ["episodeId", "episode"],
+  ["sessionId", "session"],
+  ["sessionKey", "session"],
+  ["deviceName", "device"],
+  ["deviceId", "device"],
+  ["importId", "import"],
+] as const;
