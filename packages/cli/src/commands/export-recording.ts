@@ -8,7 +8,7 @@ import { RefusedError, UsageError } from "../failures/failures.ts";
 import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readTime } from "../flags/time-flag.ts";
 import type { Service } from "../login/open-service.ts";
-import { showProgress } from "../show/progress.ts";
+import { showProgress } from "./progress.ts";
 import { fetchFile } from "./fetch-file.ts";
 import { openOutput } from "./output-file.ts";
 import { endView, prepareView } from "./prepare-view.ts";

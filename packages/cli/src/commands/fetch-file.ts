@@ -5,7 +5,7 @@ import { getStream } from "@downlink/client/node";
 import { formatBytes } from "@downlink/terminal/amounts";
 import { RefusedError } from "../failures/failures.ts";
 import type { Service } from "../login/open-service.ts";
-import { showProgress } from "../show/progress.ts";
+import { showProgress } from "./progress.ts";
 import { type OutputFile, openOutput } from "./output-file.ts";
 
 /** A file behind a link that serves ranges. */

@@ -7,7 +7,7 @@ import { printable } from "@downlink/terminal/printable";
 import { RefusedError, UsageError } from "../failures/failures.ts";
 import { type Flags, readFilters } from "../flags/read-filters.ts";
 import type { Service } from "../login/open-service.ts";
-import { showProgress } from "../show/progress.ts";
+import { showProgress } from "../commands/progress.ts";
 import { keepUploads } from "./kept-uploads.ts";
 import { type Uploaded, type Uploading, uploadFile } from "./upload-file.ts";
 
