@@ -18,7 +18,7 @@ export const program = new Command("dl")
   .option("--url <url>", "the control plane [DOWNLINK_API_URL]; without it, the one of `dl login`")
   .addHelpText(
     "after",
-    "\nThe API key comes from DOWNLINK_API_KEY, or from `dl login`. Exit codes: 0 done, 1 error, 2 usage, 130 Ctrl-C, 143 SIGTERM.",
+    "\nThe API key comes from DOWNLINK_API_KEY; without it, `dl login` counts. Exit codes: 0 done, 1 error, 2 usage, 130 Ctrl-C, 143 SIGTERM.",
   )
   .configureOutput(beginWithName("dl"))
   .exitOverride();

@@ -5,10 +5,12 @@ import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { api, formatTimestamp } from "@downlink/protocol";
 import { eventually, makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
+import { request } from "undici";
 import { startScenario } from "./processes/scenario.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));
@@ -89,6 +91,47 @@ test("dl lists what there is as JSON and CSV, draws it, watches it, completes it
   assert.match((await dl("logout")).out, /still works/);
   assert.equal((await dl("ls")).code, 2);
 });
+
+test("dl login shows a code, a member approves it, and the session has their rights until dl logout ends it", async (t) => {
+  const scenario = await startScenario(t);
+  const { url, admin } = scenario.cloud();
+  const folder = await mkdtemp(join(tmpdir(), "downlink-dl-"));
+  const { link } = await admin.call(api.invitations.create, { email: "ann@example.org", role: "user" });
+  const member = openBrowser(scenario.proxy.url);
+  await member("POST", "/v1/session/invitation", { token: link!.split("#")[1], password: "correct horse battery" });
+
+  const env = { ...process.env, XDG_CONFIG_HOME: folder, DOWNLINK_API_URL: "", DOWNLINK_API_KEY: "" };
+  const child = spawn(process.execPath, [PROGRAM, "login", url, "--code"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const [ended, out] = [once(child, "exit"), text(child.stdout)];
+  for await (const line of createInterface({ input: child.stderr })) {
+    const [, userCode] = /^ +(\w{4}-\w{4})$/.exec(line) ?? [];
+    if (userCode) await member("POST", "/v1/session/device", { userCode, approve: true });
+  }
+  assert.deepEqual(await ended, [0, null]);
+  assert.match(await out, /^Signed in to \S+ as ann@example\.org of /);
+  const dl = (args: string) => run(args.split(" "), { folder, input: "" });
+  assert.equal((await dl("ls")).code, 0);
+  const sessions = async () => (await member("GET", "/v1/me/sessions")) as readonly { isCurrent: boolean }[];
+  assert.equal((await sessions()).length, 2);
+  assert.match((await dl("logout")).out, /It has ended\.\n$/);
+  assert.deepEqual(
+    (await sessions()).map(({ isCurrent }) => isCurrent),
+    [true],
+  );
+  assert.equal((await dl("ls")).code, 2);
+});
+
+/** Calls as a page of the control plane does: with its Origin, and the cookie that it was given. */
+function openBrowser(origin: string) {
+  let cookie = "";
+  return async (method: "GET" | "POST", path: string, body?: object): Promise<unknown> => {
+    const headers = { origin, cookie, ...(body && { "content-type": "application/json" }) };
+    const answer = await request(origin + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    assert.equal(answer.statusCode, 200, path);
+    cookie = answer.headers["set-cookie"]?.toString().split(";")[0] ?? cookie;
+    return await answer.body.json();
+  };
+}
 
 /** Watches until a change of this thing comes, and then presses Ctrl-C. */
 async function watchFirst(args: string, { folder, id }: { folder: string; id: string }): Promise<void> {

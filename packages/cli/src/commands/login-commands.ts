@@ -1,21 +1,27 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import type { LoginFlags } from "../login/log-in.ts";
 import { urlOf } from "./run.ts";
 
 export function addLoginCommands(program: Command): void {
   program
     .command("login [url]")
-    .description("Save the address of a control plane and an API key, which is asked for or read from standard input")
-    .action(async (url: string | undefined, _flags: object, command: Command) => {
+    .description("Sign in to a control plane by a code that you approve in a browser, or by an API key, and save that")
+    .addOption(
+      new Option("--key", "by an API key, which is asked for, or read from a standard input that is no terminal"),
+    )
+    .addOption(new Option("--code", "by a code, also where the standard input is no terminal").conflicts("key"))
+    .action(async (url: string | undefined, flags: LoginFlags, command: Command) => {
       const { logIn } = await import("../login/log-in.ts");
       const given = url ?? urlOf(command) ?? (process.env.DOWNLINK_API_URL || undefined);
-      const { url: kept, file } = await logIn(given, { input: process.stdin, notes: process.stderr });
-      process.stdout.write(`The API key for ${kept} works, and is in ${file}.\n`);
+      const ends = { input: process.stdin, notes: process.stderr, environment: process.env };
+      const said = await logIn(given, flags, ends);
+      process.stdout.write(`${said}\n`);
     });
   program
     .command("logout")
-    .description("Remove the address and the API key that `dl login` saved")
+    .description("Remove the address and the key that `dl login` saved; a session ends")
     .action(async () => {
       const { logOut } = await import("../login/log-out.ts");
-      process.stdout.write(`${logOut(process.env).join("\n")}\n`);
+      process.stdout.write(`${(await logOut(process.env)).join("\n")}\n`);
     });
 }

@@ -6,7 +6,9 @@ import { UsageError } from "../failures/failures.ts";
 /** The address and the key that `dl login` keeps. */
 export interface Login {
   readonly url: string;
+  /** Is sent with each call: an API key, or the token of a member's session, which the service takes in the same place. */
   readonly apiKey: string;
+  readonly isSession?: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,8 +28,8 @@ export function readLogin(file: string): Login | undefined {
     throw error;
   }
   try {
-    const { url, apiKey } = JSON.parse(text) as Partial<Login>;
-    if (typeof url === "string" && typeof apiKey === "string") return { url, apiKey };
+    const { url, apiKey, isSession } = JSON.parse(text) as Partial<Login>;
+    if (typeof url === "string" && typeof apiKey === "string") return { url, apiKey, isSession: isSession === true };
   } catch {} // A file that cannot be parsed is refused below.
   throw new UsageError(`${file} cannot be read. Log in again: dl login URL`);
 }

@@ -6,11 +6,11 @@ import { test } from "node:test";
 import { loginFile, writeLogin } from "./kept-login.ts";
 import { logOut } from "./log-out.ts";
 
-test("a logout removes the kept key without showing it, says that it still works, and is no error a second time", () => {
+test("a logout removes the kept key without showing it, says that it still works, and is no error a second time", async () => {
   const environment = { XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), "downlink-dl-")) };
   const file = loginFile(environment);
   writeLogin(file, { url: "https://a.example", apiKey: "dl_sk_secret" });
-  const said = logOut(environment).join("\n");
+  const said = (await logOut(environment)).join("\n");
   assert.equal(existsSync(file), false);
   assert.match(
     said,
@@ -18,10 +18,10 @@ test("a logout removes the kept key without showing it, says that it still works
   );
   assert.equal(said.includes("secret"), false);
   assert.match(
-    logOut({ ...environment, DOWNLINK_API_KEY: "other" }).join("\n"),
+    (await logOut({ ...environment, DOWNLINK_API_KEY: "other" })).join("\n"),
     /^There is no login.*\nDOWNLINK_API_KEY is set/,
   );
   writeFileSync(file, "{");
-  assert.match(logOut(environment).join("\n"), /could not be read, and was removed/);
+  assert.match((await logOut(environment)).join("\n"), /could not be read, and was removed/);
   assert.equal(existsSync(file), false);
 });

@@ -1,7 +1,7 @@
-import { type Client, createClient } from "@downlink/client";
+import { ApiCallError, type Client, createClient } from "@downlink/client";
 import { undiciTransport } from "@downlink/client/node";
-import { UsageError } from "../failures/failures.ts";
-import { loginFile, readLogin } from "./kept-login.ts";
+import { RefusedError, UsageError } from "../failures/failures.ts";
+import { type Login, loginFile, readLogin } from "./kept-login.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,14 +27,18 @@ const RETRIES = 3;
 
 /** Opens the service. Throws {@link UsageError} where the control plane or its key is not known. */
 export function openService({ url, environment, signal }: Opening): Service {
-  const { url: baseUrl, apiKey } = chooseLogin(url ?? (environment.DOWNLINK_API_URL || undefined), environment);
+  const login = chooseLogin(url ?? (environment.DOWNLINK_API_URL || undefined), environment);
   const transport = undiciTransport({ way: { proxies: proxiesOf(environment) } });
-  const client = createClient({ baseUrl, token: apiKey, transport, retries: RETRIES });
+  const client = createClient({ baseUrl: login.url, token: login.apiKey, transport, retries: RETRIES });
+  const explain = (error: unknown) => {
+    throw explainEnd(error, login);
+  };
   return {
     url: baseUrl,
     client: {
-      call: (operation, input, options) => client.call(operation, input, { signal, ...options }),
-      callWithHeaders: (operation, input, options) => client.callWithHeaders(operation, input, { signal, ...options }),
+      call: (operation, input, options) => client.call(operation, input, { signal, ...options }).catch(explain),
+      callWithHeaders: (operation, input, options) =>
+        client.callWithHeaders(operation, input, { signal, ...options }).catch(explain),
     },
     dispatcher: transport.dispatcher,
     signal,
@@ -42,13 +46,19 @@ export function openService({ url, environment, signal }: Opening): Service {
   };
 }
 
+/** A session ends after a time, or when a member ends it. There is nothing to refresh it with. */
+function explainEnd(error: unknown, { url, isSession }: Login): unknown {
+  if (!isSession || !(error instanceof ApiCallError) || error.status !== 401) return error;
+  return new RefusedError(`The session that dl login began has ended. Sign in again: dl login ${url}`);
+}
+
 /** A key that was kept for one address is never sent to another. */
-function chooseLogin(url: string | undefined, environment: Environment): { url: string; apiKey: string } {
+function chooseLogin(url: string | undefined, environment: Environment): Login {
   const kept = readLogin(loginFile(environment));
   const chosen = url === undefined ? kept?.url : checkUrl(url);
   if (chosen === undefined) throw new UsageError("No control plane is known. Log in first: dl login URL");
-  const apiKey = environment.DOWNLINK_API_KEY || (kept?.url === chosen ? kept.apiKey : undefined);
-  if (apiKey) return { url: chosen, apiKey };
+  if (environment.DOWNLINK_API_KEY) return { url: chosen, apiKey: environment.DOWNLINK_API_KEY };
+  if (kept?.url === chosen && kept.apiKey) return kept;
   throw new UsageError(`There is no API key for ${chosen}. Log in first: dl login ${chosen}`);
 }
 
