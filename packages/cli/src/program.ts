@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beginWithName } from "@downlink/terminal/command-errors";
 import { Command } from "commander";
+import { addCatCommand } from "./commands/cat-command.ts";
 import { addCompletionCommands } from "./commands/completion-commands.ts";
 import { addCoverageCommand } from "./commands/coverage-command.ts";
 import { addExportCommands } from "./commands/export-commands.ts";
@@ -27,6 +28,7 @@ addLoginCommands(program);
 addListCommands(program);
 addExportCommands(program);
 addUploadCommand(program);
+addCatCommand(program);
 addCoverageCommand(program);
 addWatchCommand(program);
 addCompletionCommands(program);

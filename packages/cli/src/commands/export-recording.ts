@@ -1,18 +1,19 @@
 import { pipeline } from "node:stream/promises";
 import { ApiCallError } from "@downlink/client";
 import { getStream } from "@downlink/client/node";
-import { api, type CallInput, type ExportFormat, exportLinks, formatTimestamp, type Output } from "@downlink/protocol";
+import { api, type CallInput, type ExportFormat, exportLinks } from "@downlink/protocol";
 import { formatBytes } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError, UsageError } from "../failures/failures.ts";
+import { fetchFile } from "../files/fetch-file.ts";
+import { judgeTopics, noteGaps, requireData, type UnknownTopics } from "../files/judge-export.ts";
+import { openOutput } from "../files/output-file.ts";
+import { endView, prepareView } from "../files/prepare-view.ts";
+import { showProgress } from "../files/progress.ts";
+import { safeName } from "../files/safe-name.ts";
 import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readTime } from "../flags/time-flag.ts";
 import type { Service } from "../login/open-service.ts";
-import { showProgress } from "./progress.ts";
-import { fetchFile } from "./fetch-file.ts";
-import { openOutput } from "./output-file.ts";
-import { endView, prepareView } from "./prepare-view.ts";
-import { safeName } from "./safe-name.ts";
 
 /** The flags of `dl export`. */
 export interface ExportFlags {
@@ -28,7 +29,6 @@ export interface ExportFlags {
   readonly force?: true;
 }
 
-type Link = Pick<Output<typeof exportLinks.create>, "damage" | "missing">;
 type Wanted = CallInput<typeof exportLinks.create> & { readonly recordingId: string };
 
 /** A part of a larger recording is made at the service first, so that a break costs nothing. */
@@ -38,20 +38,17 @@ const PREPARED_BYTES = 64_000_000;
  * Writes a file that is whole or not there. Throws {@link UsageError}, {@link RefusedError} where the recording has none of the topics or no
  * data at that time, and what the service and the disk refuse.
  */
-export async function exportRecording(service: Service, recording: string, flags: ExportFlags): Promise<void> {
-  const keyOrId = readArgument(api.recordings.get, "keyOrId", { name: "RECORDING", text: recording });
+export async function exportRecording(service: Service, given: string, flags: ExportFlags): Promise<void> {
+  const keyOrId = readArgument(api.recordings.get, "keyOrId", { name: "RECORDING", text: given });
   const selection = selectionOf(flags);
-  const { id, start, end, size } = await service.client.call(api.recordings.get, { keyOrId, ...inProject(flags) });
-  const isOutside = (selection.start ?? start) > end || (selection.end ?? end) < start;
-  if (isOutside && !flags.attachments)
-    throw new RefusedError(
-      `the recording has no data at that time: it is of ${formatTimestamp(start)} to ${formatTimestamp(end)}`,
-    );
+  const recording = await service.client.call(api.recordings.get, { keyOrId, ...inProject(flags) });
+  const { id, size } = recording;
+  if (!flags.attachments) requireData(recording, selection);
   const wanted = { recordingId: id, ...selection };
   if (size > PREPARED_BYTES && isPart(flags) && (await exportPrepared(service, wanted, flags))) return;
   const link = await service.client.call(exportLinks.create, wanted);
-  if (link.unknownTopics) await judgeTopics(service, { id, unknown: link.unknownTopics, flags });
-  note(link);
+  if (link.unknownTopics) await judgeTopics(service, unknownOf(id, link.unknownTopics, flags));
+  noteGaps(link);
   const source = () => getStream(link.link, { signal: service.signal, dispatcher: service.dispatcher });
   if (flags.output === "-") return await pipeline(source, process.stdout, { end: false });
   await using output = await openOutput(flags.output ?? safeName(link.fileName), { force: flags.force === true });
@@ -81,8 +78,8 @@ async function exportPrepared(service: Service, wanted: Wanted, flags: ExportFla
     throw error;
   });
   if (!view?.contentSha256) return false;
-  if (view.unknownTopics) await judgeTopics(service, { id: wanted.recordingId, unknown: view.unknownTopics, flags });
-  note(view);
+  if (view.unknownTopics) await judgeTopics(service, unknownOf(wanted.recordingId, view.unknownTopics, flags));
+  noteGaps(view);
   const file = { sizeBytes: view.size ?? 0, sha256: view.contentSha256, link: async () => view.link };
   const path = flags.output ?? safeName(view.fileName);
   const output = await fetchFile(service, file, { path, force: flags.force === true });
@@ -110,36 +107,7 @@ function selectionOf(flags: ExportFlags): Omit<CallInput<typeof exportLinks.crea
 
 const inProject = ({ project }: ExportFlags) => readFilters(api.recordings.get, { project }, { project: "projectId" });
 
-interface Unknown {
-  readonly id: string;
-  /** The topics that the recording does not have. */
-  readonly unknown: readonly string[];
-  readonly flags: ExportFlags;
-}
-
-const NAMED_TOPICS = 20;
-
-/** Says which topics the recording has in the place of unknown ones. Throws {@link RefusedError} where nothing would be left to export. */
-async function judgeTopics({ client }: Service, { id, unknown, flags }: Unknown): Promise<void> {
-  const query = { recordingId: id, limit: NAMED_TOPICS + 1, ...inProject(flags) };
-  const topics = await client.call(api.topics.list, query).catch((error: unknown) => {
-    if (error instanceof ApiCallError && error.status === 403) return []; // the key may export, and not list topics
-    throw error;
-  });
-  const names = [...new Set(topics.slice(0, NAMED_TOPICS).map(({ topic }) => topic))];
-  const more = topics.length > NAMED_TOPICS ? " and more" : "";
-  const instead = names.length === 0 ? "" : `; it has ${names.join(", ")}${more}`;
-  const text = `the recording has no topic ${unknown.join(", ")}${instead}`;
-  if (new Set(flags.topic).size <= unknown.length && !flags.attachments) throw new RefusedError(text);
-  say(text);
-}
-
-function say(text: string): void {
-  process.stderr.write(`dl: ${printable(text)}\n`);
-}
-
-/** Says what the file will not have, before it is there. */
-function note({ damage, missing }: Link): void {
-  if (missing) say("a part of the data cannot be exported now; --complete refuses such an export");
-  if (damage) say("a part of the recording is damaged, and the file says which in its record downlink.export");
+function unknownOf(recordingId: string, unknown: readonly string[], flags: ExportFlags): UnknownTopics {
+  const { topic: asked, attachments } = flags;
+  return { recordingId, unknown, asked, ...inProject(flags), isEmptyWithout: !attachments };
 }

@@ -3,10 +3,10 @@ import { api } from "@downlink/protocol";
 import { formatBytes } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError } from "../failures/failures.ts";
+import { fetchFile, fetchRest, type RangedFile } from "../files/fetch-file.ts";
+import { safeName } from "../files/safe-name.ts";
 import { readArgument, readFilters } from "../flags/read-filters.ts";
 import type { Service } from "../login/open-service.ts";
-import { fetchFile, fetchRest, type RangedFile } from "./fetch-file.ts";
-import { safeName } from "./safe-name.ts";
 
 /** The flags of `dl get`. */
 export interface GetFlags {

@@ -1,10 +1,10 @@
 import { api } from "@downlink/protocol";
 import { printable } from "@downlink/terminal/printable";
 import { UsageError } from "../failures/failures.ts";
+import { prepareView } from "../files/prepare-view.ts";
 import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readTime } from "../flags/time-flag.ts";
 import type { Service } from "../login/open-service.ts";
-import { prepareView } from "./prepare-view.ts";
 
 /** The flags of `dl view`. */
 export interface ViewFlags {

@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
-import { ApiCallError, isWorthRetrying, retryDelayMs } from "@downlink/client";
 import { getStream } from "@downlink/client/node";
 import { formatBytes } from "@downlink/terminal/amounts";
 import { RefusedError } from "../failures/failures.ts";
 import type { Service } from "../login/open-service.ts";
-import { showProgress } from "./progress.ts";
 import { type OutputFile, openOutput } from "./output-file.ts";
+import { showProgress } from "./progress.ts";
+import { waitOut } from "./wait-out.ts";
 
 /** A file behind a link that serves ranges. */
 export interface RangedFile {
@@ -21,9 +20,6 @@ interface Target {
   readonly path: string;
   readonly force: boolean;
 }
-
-const MOST_FAILURES_IN_A_ROW = 8;
-const backoff = { firstMs: 500, capMs: 30_000 };
 
 /**
  * Fetches a file, going on where a connection broke, also where an earlier call was ended. It gets its name once its SHA-256 is right. Throws
@@ -65,14 +61,4 @@ export async function* fetchRest(service: Service, file: RangedFile, offset: num
       if (await waitOut(error, failures, signal)) link = await file.link();
     }
   }
-}
-
-/** Returns whether the link has expired. Throws the failure if trying again would be in vain. */
-async function waitOut(error: unknown, failures: number, signal: AbortSignal): Promise<boolean> {
-  signal.throwIfAborted();
-  if (failures > MOST_FAILURES_IN_A_ROW) throw error;
-  if (error instanceof ApiCallError && error.code === "LinkExpired") return true;
-  if (!isWorthRetrying(error)) throw error;
-  await setTimeout(retryDelayMs(error, failures, { limits: backoff }), undefined, { signal });
-  return false;
 }
