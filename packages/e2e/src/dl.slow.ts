@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { Client } from "@downlink/client";
 import { api, formatTimestamp } from "@downlink/protocol";
 import { eventually, makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
 import { request } from "undici";
@@ -120,6 +121,61 @@ test("dl login shows a code, a member approves it, and the session has their rig
   );
   assert.equal((await dl("ls")).code, 2);
 });
+
+test("dl cat prints what the recording has, and dl datasets pull fetches a version that a check holds to its hashes", async (t) => {
+  const scenario = await startScenario(t);
+  const whole = await makeMcap({ startNs: START_NS, durationSeconds: 4 });
+  await writeFile(join(scenario.storageRoot, "a.mcap"), whole);
+  scenario.startAgent();
+  const id = await scenario.requestOnly();
+  await scenario.until("complete");
+  const { url, adminKey, admin } = scenario.cloud();
+  const folder = await mkdtemp(join(tmpdir(), "downlink-dl-"));
+  const dl = (args: string, input = "") => run(args.split(" "), { folder, input });
+  assert.equal((await dl(`login ${url}`, adminKey)).code, 0);
+  const all = readMessages(whole);
+  const { topic } = all[0]!;
+  const printed = await dl(`cat ${id} ${topic} --raw hex`);
+  const lines = printed.out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const wanted = contentOf(all.filter((one) => one.topic === topic));
+  assert.deepEqual(
+    lines.map(({ time, raw }) => ({ topic, time, data: raw })),
+    wanted.map(({ logTimeNs, data }) => ({ topic, time: formatTimestamp(logTimeNs), data })),
+  );
+
+  const spans = await makeStops(admin, id);
+  assert.equal((await dl("datasets pull stops -o pulled")).code, 0);
+  const { episodes } = JSON.parse(await readFile(join(folder, "pulled/manifest.json"), "utf8"));
+  for (const [at, { startTime, endTime }] of spans.entries()) {
+    const inside = all.filter(({ logTimeNs }) => logTimeNs >= startTime && logTimeNs <= endTime);
+    const pulled = await readIndexedMessages(await readFile(join(folder, "pulled", episodes[at].file)));
+    assert.deepEqual(contentOf(pulled), contentOf(inside));
+  }
+  assert.equal((await dl("datasets pull stops --check -o pulled")).code, 0);
+  await writeFile(join(folder, "pulled", episodes[1].file), "altered");
+  const checked = await dl("datasets pull stops --check -o pulled");
+  assert.deepEqual([checked.code, checked.out], [1, `altered  ${episodes[1].file}\n`]);
+  assert.match((await dl("datasets pull stops -o pulled")).err, /; 2 were here already\n$/);
+  assert.equal((await dl("datasets pull stops --check -o pulled")).code, 0);
+});
+
+/** Commits a dataset of three episodes of a second, and returns their spans. */
+async function makeStops(admin: Client, recordingId: string) {
+  const { projectId } = await admin.call(api.recordings.get, { keyOrId: recordingId });
+  const spans = [0n, 1n, 2n].map((second) => ({
+    startTime: START_NS + second * 1_000_000_000n,
+    endTime: START_NS + (second + 1n) * 1_000_000_000n,
+  }));
+  const episodes = spans.map((span) => ({ ...span, recordings: [recordingId] }));
+  const made = await admin.call(api.episodes.getOrCreate, { projectId, episodes });
+  const episodeIds = made.episodes.map(({ id }) => id);
+  const { id } = await admin.call(api.datasets.create, { projectId, name: "stops", episodeIds });
+  await admin.call(api.datasetVersions.commit, { id });
+  return spans;
+}
 
 /** Calls as a page of the control plane does: with its Origin, and the cookie that it was given. */
 function openBrowser(origin: string) {

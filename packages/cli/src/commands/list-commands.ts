@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { UsageError } from "../failures/failures.ts";
 import type { Flags } from "../flags/read-filters.ts";
 import type { List } from "../lists/list.ts";
+import type { PullFlags } from "../pull/pull-dataset.ts";
 import { withService } from "./run.ts";
 
 const statuses = {
@@ -109,6 +110,26 @@ function addDatasets(program: Command): void {
       if (flags.project !== undefined || flags.name !== undefined)
         throw new UsageError("--project and --name select datasets, and no versions.");
       await print(listVersionsOf(dataset), flags, command);
+    });
+  addPull(datasets);
+}
+
+function addPull(datasets: Command): void {
+  datasets
+    .command("pull <dataset> [version]")
+    .description(
+      "Write each episode of a committed version to an MCAP file of its own; called again, it completes the folder",
+    )
+    .option("-o, --folder <folder>", "the folder; default: the name of the dataset and the version")
+    .option("--check", "compare the folder with its manifest and with the service instead")
+    .option("--project <id>", "the project, if several have a dataset with this name")
+    .action(async (...given: [string, string | undefined, PullFlags, Command]) => {
+      const [dataset, version, , command] = given;
+      const { pullDataset } = await import("../pull/pull-dataset.ts");
+      const ends = { output: process.stdout, notes: process.stderr };
+      const flags = { ...command.optsWithGlobals<PullFlags>(), dataset, version, ...ends };
+      if ("name" in flags) throw new UsageError("--name selects datasets to list: DATASET takes a name.");
+      await withService(command, (service) => pullDataset(service, flags));
     });
 }
 

@@ -19,23 +19,26 @@ export interface RangedFile {
 interface Target {
   readonly path: string;
   readonly force: boolean;
+  /** Is called with the bytes that came, in the place of the progress on the standard error. */
+  readonly onBytes?: (count: number) => void;
 }
 
 /**
  * Fetches a file, going on where a connection broke, also where an earlier call was ended. It gets its name once its SHA-256 is right. Throws
  * {@link RefusedError} for bytes that are not those of the recording.
  */
-export async function fetchFile(service: Service, file: RangedFile, { path, force }: Target): Promise<OutputFile> {
+export async function fetchFile(service: Service, file: RangedFile, target: Target): Promise<OutputFile> {
+  const { path, force, onBytes } = target;
   await using output = await openOutput(path, { force, resumeAs: file.sha256.slice(0, 16) });
   if (output.sizeBytes > file.sizeBytes) await output.discard();
   const hash = createHash("sha256");
   for await (const chunk of output.written()) hash.update(chunk);
-  if (output.sizeBytes > 0) process.stderr.write(`dl: ${formatBytes(output.sizeBytes)} are here already\n`);
+  if (output.sizeBytes > 0 && !onBytes) process.stderr.write(`dl: ${formatBytes(output.sizeBytes)} are here already\n`);
   using progress = showProgress(process.stderr);
   for await (const chunk of fetchRest(service, file, output.sizeBytes)) {
     hash.update(chunk);
     await output.write(chunk);
-    progress.add(chunk.length);
+    (onBytes ?? progress.add)(chunk.length);
   }
   if (hash.digest("hex") !== file.sha256) {
     await output.discard();

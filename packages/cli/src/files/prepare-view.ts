@@ -5,7 +5,8 @@ import { RefusedError } from "../failures/failures.ts";
 import type { Service } from "../login/open-service.ts";
 
 const { viewLinks } = api;
-const LOOK_MS = 1000;
+/** A small file is made at once, a large one takes its time. */
+const lookMs = { first: 100, most: 1000 };
 
 type Made = Output<typeof viewLinks.create>;
 
@@ -16,10 +17,12 @@ export type OpenView = Made & Pick<Output<typeof viewLinks.get>, "size" | "conte
 export async function prepareView(service: Service, body: CallInput<typeof viewLinks.create>): Promise<OpenView> {
   const { client, signal } = service;
   const made = await client.call(viewLinks.create, body);
+  let waitMs = lookMs.first;
   for (let view = made as Output<typeof viewLinks.get>; ; view = await client.call(viewLinks.get, { id: made.id })) {
     if (view.state === "ready") return { ...made, ...view };
     if (view.state === "failed") throw new RefusedError(view.failure ?? "the file could not be made");
-    await setTimeout(LOOK_MS, undefined, { signal });
+    await setTimeout(waitMs, undefined, { signal });
+    waitMs = Math.min(2 * waitMs, lookMs.most);
   }
 }
 
