@@ -34,7 +34,7 @@ export function openService({ url, environment, signal }: Opening): Service {
     throw explainEnd(error, login);
   };
   return {
-    url: baseUrl,
+    url: login.url,
     client: {
       call: (operation, input, options) => client.call(operation, input, { signal, ...options }).catch(explain),
       callWithHeaders: (operation, input, options) =>

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
-import { setTimeout } from "node:timers/promises";
-import { ApiCallError, isWorthRetrying, retryDelayMs } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import { putStream } from "@downlink/client/node";
 import { api, type CallInput, type PartUpload } from "@downlink/protocol";
 import { RefusedError } from "../failures/failures.ts";
+import { waitOut } from "../files/wait-out.ts";
 import type { Service } from "../login/open-service.ts";
 import type { KeptUploads } from "./kept-uploads.ts";
 
@@ -27,8 +27,6 @@ export type Uploaded = { readonly requestId: string } | { readonly existingRecor
 
 const PARTS_AT_ONCE = 3;
 const READ_BYTES = 256 * 1024;
-const MOST_FAILURES = 8;
-const backoff = { firstMs: 500, capMs: 30_000 };
 
 /**
  * Sends a file in parts, of which none is sent again once it is stored, also by a later call. Throws {@link RefusedError} for a file that is
@@ -141,10 +139,7 @@ async function insist(signal: AbortSignal, act: () => Promise<unknown>): Promise
       await act();
       return;
     } catch (error) {
-      signal.throwIfAborted();
-      const hasExpired = error instanceof ApiCallError && error.code === "LinkExpired";
-      if (failures > MOST_FAILURES || !(hasExpired || isWorthRetrying(error))) throw error;
-      await setTimeout(retryDelayMs(error, failures, { limits: backoff }), undefined, { signal });
+      await waitOut(error, failures, signal);
     }
   }
 }

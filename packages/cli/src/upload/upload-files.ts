@@ -5,9 +5,9 @@ import { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError, UsageError } from "../failures/failures.ts";
+import { showProgress } from "../files/progress.ts";
 import { type Flags, readFilters } from "../flags/read-filters.ts";
 import type { Service } from "../login/open-service.ts";
-import { showProgress } from "../commands/progress.ts";
 import { keepUploads } from "./kept-uploads.ts";
 import { type Uploaded, type Uploading, uploadFile } from "./upload-file.ts";
 

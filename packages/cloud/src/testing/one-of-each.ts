@@ -51,6 +51,7 @@ async function makeInProject(cloud: TestCloud, { client, name, projectId }: Owne
     "edge-files": file!.id,
     ...(await makeEpisode(client, { device, recording: recording!, name })),
     "pending-imports": upload.then(({ requestId }) => requestId),
+    uploads: upload.then(({ requestId }) => storeUpload(cloud, requestId)),
     ...(await storeImport(cloud, { device, recording: recording!, siteId: sites, name })),
     "view-links": storeViewLink(cloud, device, name),
     sites,
@@ -91,6 +92,17 @@ async function storeImport({ deps }: TestCloud, { device, recording, siteId, nam
     deps.db.prisma.recordingAttachment.create({ data: { id: newId("att"), ...owner, ...facts } }),
   ]);
   return { imports: imported.id, "recording-attachments": attachment.id };
+}
+
+/** Stores an upload in parts as if it had just been begun, of a request that is there. */
+async function storeUpload({ deps }: TestCloud, requestId: string): Promise<string> {
+  const { orgId } = await deps.db.prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
+  const id = newId("upl");
+  const sizes = { sizeBytes: 1n, partSizeBytes: 1n };
+  const times = { createdAtNs: deps.clock.nowNs(), updatedAtNs: deps.clock.nowNs() };
+  const of = { id, orgId, requestId, kind: "parts", blobKey: `${orgId}/${id}`, state: "open" } as const;
+  await deps.db.prisma.upload.create({ data: { ...of, ...sizes, ...times } });
+  return requestId;
 }
 
 /** Stores a link as if it had just been made. */

@@ -141,11 +141,11 @@ test("an upload is seen by keys of its project with data.upload, and by nobody e
   );
   for (const client of [await keyOf(["data.upload"], [elsewhere]), await cloud.otherOrganization()])
     for (const call of [
-      client.call(api.partUploads.get, { requestId }),
-      client.call(api.partUploads.delete, { requestId }),
-      client.call(api.partUploads.complete, { requestId, sha256: sha256(large) }),
+      () => client.call(api.partUploads.get, { requestId }),
+      () => client.call(api.partUploads.delete, { requestId }),
+      () => client.call(api.partUploads.complete, { requestId, sha256: sha256(large) }),
     ])
-      await assert.rejects(call, refusedWith("NotFound"));
+      await assert.rejects(call(), refusedWith("NotFound"));
   assert.equal((await (await keyOf(["data.upload"])).call(api.partUploads.get, { requestId })).requestId, requestId);
 });
 

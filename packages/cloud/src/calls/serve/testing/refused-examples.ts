@@ -19,7 +19,7 @@ export const refusals: Readonly<Record<string, string>> = {
   "webhooks.retryDelivery": "NotFound",
   "site.selection": "LinkExpired",
   "partUploads.create": "InvalidRequest",
-  ...refused("partUploads", "NotFound", ["get", "grantParts", "complete", "delete"]),
+  ...refused("partUploads", "UploadClosed", ["grantParts", "complete"]),
   ...refused("edge", "UploadClosed", ["grantPieces", "composePart"]),
   "edge.failImport": "VersionSuperseded",
   "edge.failSalvage": "NotFound",
