@@ -158,6 +158,7 @@ const Settings = Environment.superRefine((settings, context) => {
 
 /** The settings that only a control plane has. */
 const NOT_FOR_SITES = [
+  "DOWNLINK_VIEWERS",
   "DATABASE_URL",
   "DOWNLINK_ADMIN_KEY",
   "DOWNLINK_SIGNING_KEY",

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { api, type Recording } from "@downlink/protocol";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError } from "../failures/failures.ts";
+import { pause } from "../failures/pause.ts";
 import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readWhole } from "../flags/whole-number.ts";
 import type { Service } from "../login/open-service.ts";
@@ -54,8 +54,7 @@ async function watchImports(service: Service, requested: readonly Recording[], f
     for (const { id, importStatus } of waiting())
       if (answer.isMissed || changed.size === 0 || changed.has(id))
         watched.set(id, await show(service, id, importStatus));
-    if (answer.changes.length > 0 && waiting().length > 0)
-      await delay(CALM_MS, undefined, { signal: service.signal }).catch(() => service.signal.throwIfAborted());
+    if (answer.changes.length > 0 && waiting().length > 0) await pause(CALM_MS, service.signal);
   }
   const failed = [...watched.values()].filter(({ importStatus }) => importStatus === "failed").length;
   if (failed > 0) throw new RefusedError(`${failed} of ${watched.size} could not be imported.`);

@@ -16,6 +16,8 @@ export interface OutputFile extends AsyncDisposable {
   discard(): Promise<void>;
 }
 
+/** Its name is known beforehand, so a link that another user put in its place is not followed. */
+const PART_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
 const READ_BYTES = 1024 * 1024;
 
 interface Opening {
@@ -31,7 +33,7 @@ interface Opening {
 export async function openOutput(path: string, { force, resumeAs }: Opening): Promise<OutputFile> {
   await refuseTaken(path, force);
   const beside = `${path}.${resumeAs ?? randomBytes(4).toString("hex")}.part`;
-  const handle = await open(beside, resumeAs === undefined ? "wx" : constants.O_RDWR | constants.O_CREAT);
+  const handle = await open(beside, resumeAs === undefined ? "wx" : PART_FLAGS);
   let [sizeBytes, isOpen] = [(await handle.stat()).size, true];
   let isKeptPart = resumeAs !== undefined;
   return {

@@ -1,7 +1,7 @@
-import { setTimeout } from "node:timers/promises";
 import { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Output } from "@downlink/protocol";
 import { RefusedError } from "../failures/failures.ts";
+import { pause } from "../failures/pause.ts";
 import type { Service } from "../login/open-service.ts";
 
 const { viewLinks } = api;
@@ -21,7 +21,7 @@ export async function prepareView(service: Service, body: CallInput<typeof viewL
   for (let view = made as Output<typeof viewLinks.get>; ; view = await client.call(viewLinks.get, { id: made.id })) {
     if (view.state === "ready") return { ...made, ...view };
     if (view.state === "failed") throw new RefusedError(view.failure ?? "the file could not be made");
-    await setTimeout(waitMs, undefined, { signal });
+    await pause(waitMs, signal);
     waitMs = Math.min(2 * waitMs, lookMs.most);
   }
 }

@@ -1,5 +1,5 @@
-import { setTimeout } from "node:timers/promises";
 import { ApiCallError, isWorthRetrying, retryDelayMs } from "@downlink/client";
+import { pause } from "../failures/pause.ts";
 
 const MOST_FAILURES_IN_A_ROW = 8;
 const backoff = { firstMs: 500, capMs: 30_000 };
@@ -12,6 +12,6 @@ export async function waitOut(error: unknown, failures: number, signal: AbortSig
   if (failures > MOST_FAILURES_IN_A_ROW) throw error;
   if (error instanceof ApiCallError && error.code === "LinkExpired") return true;
   if (!isWorthRetrying(error)) throw error;
-  await setTimeout(retryDelayMs(error, failures, { limits: backoff }), undefined, { signal });
+  await pause(retryDelayMs(error, failures, { limits: backoff }), signal);
   return false;
 }

@@ -1,10 +1,10 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
-import { ApiCallError } from "@downlink/client";
+import { ApiCallError, isWorthRetrying } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { printable } from "@downlink/terminal/printable";
 import { RefusedError, UsageError } from "../failures/failures.ts";
+import { pause } from "../failures/pause.ts";
 import { showProgress } from "../files/progress.ts";
 import { type Flags, readFilters } from "../flags/read-filters.ts";
 import type { Service } from "../login/open-service.ts";
@@ -12,6 +12,7 @@ import { keepUploads } from "./kept-uploads.ts";
 import { type Uploaded, type Uploading, uploadFile } from "./upload-file.ts";
 
 const LOOK_MS = 2000;
+const OUTAGE_MS = 15_000;
 const RECORDING = /\.(mcap|bag)(\.(zst|lz4|gz|bz2))?$/i;
 
 interface Wanted {
@@ -36,15 +37,32 @@ export async function uploadFiles(service: Service, { files, flags, url }: Wante
   if (files.length > 1 && belonging.key !== undefined) throw new UsageError("--key names one file.");
   const kept = keepUploads(process.env, [url, belonging]);
   const sending = { service, url, belonging, kept };
+  if (folder !== undefined)
+    for await (const path of watchFolder(files, folder, service.signal)) await uploadPatiently(sending, path);
   let failed = 0;
-  for await (const path of folder === undefined ? files : watchFolder(files, folder, service.signal))
-    if (!(await uploadOne(sending, path))) failed += 1;
+  for (const path of files) if (!(await uploadOne(sending, path))) failed += 1;
   if (failed > 0) throw new RefusedError(`${failed} of the files could not be uploaded`);
 }
 
 interface Sending extends Omit<Uploading, "onSent"> {
   readonly service: Service;
   readonly url: string;
+}
+
+/** Goes on trying while the service cannot be reached: a folder is watched through every outage. */
+async function uploadPatiently(sending: Sending, path: string): Promise<void> {
+  const { signal } = sending.service;
+  for (let isSaid = false; ; isSaid = true) {
+    try {
+      await uploadOne(sending, path);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isWorthRetrying(error)) throw error;
+      if (!isSaid) process.stderr.write(`dl: ${printable((error as Error).message)}; dl goes on trying\n`);
+      await pause(OUTAGE_MS, signal);
+    }
+  }
 }
 
 /** Returns false where this file could not be uploaded, and others may be. */
@@ -82,7 +100,7 @@ async function describeOutcome(
     if (request.terminal && request.recordingId)
       return { text: await addressOf(service, request.recordingId, url), isDone: true };
     if (request.terminal) return { text: `was not imported: ${request.error ?? request.status}`, isDone: false };
-    await setTimeout(LOOK_MS / 2, undefined, { signal: service.signal });
+    await pause(LOOK_MS / 2, service.signal);
   }
 }
 
@@ -112,7 +130,7 @@ async function* watchFolder(files: readonly string[], folder: string, signal: Ab
       seen.set(path, { state, isDone: true });
       yield path;
     }
-    await setTimeout(LOOK_MS, undefined, { signal });
+    await pause(LOOK_MS, signal);
   }
 }
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import { type BackoffLimits, isWorthRetrying, retryDelayMs } from "@downlink/client";
 import { api, type Changes, MAX_CHANGES_WAIT_SECONDS } from "@downlink/protocol";
 import { harmlessJson, printable } from "@downlink/terminal/printable";
+import { pause } from "../failures/pause.ts";
 import { type Flags, readFilters } from "../flags/read-filters.ts";
 import type { Service } from "../login/open-service.ts";
 
@@ -73,7 +73,7 @@ async function* answersSince(first: string, { call, signal, notes, backoff }: As
       if (!isReached || signal.aborted || !isWorthRetrying(error)) throw error;
       failures += 1;
       if (failures === 1) notes.write(`dl: ${printable((error as Error).message)}; dl goes on trying\n`);
-      await delay(retryDelayMs(error, failures, { limits: backoff }), undefined, { signal });
+      await pause(retryDelayMs(error, failures, { limits: backoff }), signal);
     }
   }
 }

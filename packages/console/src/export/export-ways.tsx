@@ -5,9 +5,9 @@ import { Button } from "../parts/button.tsx";
 import { CommandText } from "../parts/command-text.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Failed } from "../parts/failed.tsx";
-import { ForeignText } from "../parts/foreign-text.tsx";
 import type { ExportFile, ExportSource } from "./export-source.ts";
 import { curlText, dlText, type ExportChoice, type ExportOptions, pythonText } from "./export-text.ts";
+import { FileList } from "./file-list.tsx";
 
 interface WaysProps {
   readonly source: ExportSource;
@@ -19,18 +19,7 @@ interface WaysProps {
 export function ExportWays({ source: { files }, options }: WaysProps) {
   return (
     <div class="stack">
-      <ul class="stack export-files">
-        {files.map((file) => (
-          <li key={file.name} class="row">
-            {files.length > 1 && (
-              <strong class="cut">
-                <ForeignText text={file.name} />
-              </strong>
-            )}
-            <FileWays file={file} options={options} />
-          </li>
-        ))}
-      </ul>
+      <FileList files={files}>{(file) => <FileWays file={file} options={options} />}</FileList>
       {options && <Commands {...{ files, options }} />}
     </div>
   );

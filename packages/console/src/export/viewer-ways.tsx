@@ -1,14 +1,14 @@
 import { type Viewer, viewLinks } from "@downlink/protocol";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
-import { ForeignText } from "../parts/foreign-text.tsx";
 import type { ExportFile, ExportSource } from "./export-source.ts";
 import { type ExportOptions, exportBody } from "./export-text.ts";
+import { FileList } from "./file-list.tsx";
 
 const LOOK_MS = 1000;
 
@@ -28,25 +28,15 @@ interface WaysProps {
 export function ViewerWays({ source: { files }, options }: WaysProps) {
   const viewers = useViewers();
   return (
-    <ul class="stack export-files">
-      {files.map((file) => (
-        <li key={file.name} class="row">
-          {files.length > 1 && (
-            <strong class="cut">
-              <ForeignText text={file.name} />
-            </strong>
-          )}
-          {viewers.map((viewer) => (
-            // Another choice is another file.
-            <Opening
-              key={`${viewer.name} ${options && exportBody({ ...file.by, ...options })}`}
-              {...{ file, viewer, options }}
-            />
-          ))}
-        </li>
-      ))}
-    </ul>
+    <FileList files={files}>
+      {(file) => viewers.map((viewer) => <Opening key={keyOf(viewer, file, options)} {...{ file, viewer, options }} />)}
+    </FileList>
   );
+}
+
+/** Another choice is another file. */
+function keyOf({ name }: Viewer, { by }: ExportFile, options: ExportOptions | undefined): string {
+  return `${name} ${options && exportBody({ ...by, ...options })}`;
 }
 
 interface OpeningProps {
@@ -64,7 +54,10 @@ interface Made {
 function Opening({ file, viewer, options }: OpeningProps) {
   const make = useChange(viewLinks.create);
   const [made, setMade] = useState<Made | undefined>();
-  const view = useQuery(viewLinks.get, { id: made?.id ?? "" }, { isEnabled: made !== undefined, pollMs: LOOK_MS });
+  const [isOver, setOver] = useState(false);
+  const pollMs = isOver ? undefined : LOOK_MS;
+  const view = useQuery(viewLinks.get, { id: made?.id ?? "" }, { isEnabled: made !== undefined, pollMs });
+  useEffect(() => setOver(view.data !== undefined && view.data.state !== "preparing"), [view.data?.state]);
   const prepare = async () => {
     const answer = options && (await make.run({ ...file.by, ...inViewer(options), as: viewer.as }));
     const url = answer?.viewers.find(({ name }) => name === viewer.name)?.url;

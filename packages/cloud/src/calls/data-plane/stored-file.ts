@@ -36,7 +36,7 @@ export async function linkStoredFile(ctx: Ctx, file: StoredFile, lifeMs: number)
   const { id, blobKey, etag, siteId } = file;
   const site = siteId === undefined ? undefined : await findServingSite({ tx: db.prisma, clock }, siteId);
   const fileName = fileNameOf(file);
-  const path = `${PATH}/${id}/${fileName.replace(/[^\w.+-]/g, "_")}`;
+  const path = `${PATH}/${id}/${fileName.replace(/[^\w.+-]/g, "_").replace(/^\.+$/, id)}`; // `..` would lead elsewhere
   return makeLink({ ...ctx, ...site }, { method: "GET", path, claims: { blobKey, etag, fileName }, lifeMs });
 }
 

@@ -89,14 +89,14 @@ async function* countExport(
   selection: ExportSelection,
   pieces: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const { metrics, log } = deps;
+  const { metrics } = deps;
   let outcome = "broken";
   metrics.exportsActive.inc();
   try {
     yield* pieces;
     outcome = "complete";
   } catch (error) {
-    await noteUnsound(deps, selection.sources, error).catch((err) => log.error({ err }, "damage was not written down"));
+    await noteFound(deps, selection.sources, error);
     throw error;
   } finally {
     metrics.exportsActive.dec();
@@ -104,11 +104,23 @@ async function* countExport(
   }
 }
 
-async function noteUnsound(
-  { db, jobs, clock }: ExportDeps,
-  sources: ExportSelection["sources"],
-  error: unknown,
-): Promise<void> {
+type Sources = ExportSelection["sources"];
+
+/** Opens stored bytes. Whatever that finds out about them is written down with their recordings. */
+export async function noteUnsound<T>(deps: ExportDeps, sources: Sources, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    await noteFound(deps, sources, error);
+    throw error;
+  }
+}
+
+async function noteFound(deps: ExportDeps, sources: Sources, error: unknown): Promise<void> {
+  await markUnsound(deps, sources, error).catch((err) => deps.log.error({ err }, "damage was not written down"));
+}
+
+async function markUnsound({ db, jobs, clock }: ExportDeps, sources: Sources, error: unknown): Promise<void> {
   if (!db || !jobs) return;
   const deps = { db, jobs, clock };
   if (error instanceof UnsoundDataError) return markDamaged(deps, error.blobKey, error.damage);

@@ -70,6 +70,14 @@ test("a program that sends its key is led to a link of 15 minutes, which is in t
   assert.equal(await entries(), 2);
 });
 
+test("a file that is called by dots has a link that leads to it", async () => {
+  for (const path of ["runs/..", "."]) {
+    await prisma.recording.update({ where: { id: recordingId }, data: { path } });
+    assert.ok(bytes.equals((await get((await linkOf(recordingId)).link)).body), path);
+  }
+  await prisma.recording.update({ where: { id: recordingId }, data: { path: filename } });
+});
+
 test("a link ends with the API key that made it", async () => {
   const { id, token } = await admin.call(api.apiKeys.create, { name: "reader", capabilities: ["data.stream"] });
   const { link } = await cloud.withToken(token!).call(api.recordingFiles.link, { keyOrId: "drive" });

@@ -62,7 +62,8 @@ export async function requireFew(tx: Transaction, ctx: Ctx, { isFile }: { isFile
   await tx.viewLink.deleteMany({ where: { ...owner, expiresAtNs: { lte: ctx.clock.nowNs() } } });
   const count = (where: object) => tx.viewLink.count({ where: { ...owner, ...where } });
   if ((await count({})) >= MAX_VIEW_LINKS) throw newTooManyError(MAX_VIEW_LINKS, "view links");
-  if (isFile && (await count({ isFile })) >= MAX_FILE_VIEWS) throw newTooManyError(MAX_FILE_VIEWS, "files for viewers");
+  if (isFile && (await count({ isFile, state: { not: "failed" } })) >= MAX_FILE_VIEWS)
+    throw newTooManyError(MAX_FILE_VIEWS, "files for viewers");
 }
 
 function newTooManyError(most: number, what: string): ApiError {

@@ -4,6 +4,7 @@ import { after, beforeEach, test } from "node:test";
 import type { Client } from "@downlink/client";
 import { api, ErrorBody, MAX_FILE_VIEWS, MAX_VIEW_BYTES } from "@downlink/protocol";
 import { eventually, makeBag, makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
+import { setQuotas } from "../../calls/quotas/set-quotas.ts";
 import { newId } from "../../db/ids.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
@@ -52,6 +53,18 @@ async function codeOf(link: string): Promise<[number, string]> {
   const { response, bytes } = await read(link);
   return [response.status, ErrorBody.parse(JSON.parse(bytes.toString())).code];
 }
+
+const jobsDone = () =>
+  eventually(
+    () => prisma.$queryRaw<object[]>`SELECT 1 FROM pgboss.job WHERE name = 'prepare-view' AND state < 'completed'`,
+    ({ length }) => length === 0,
+  );
+
+/** The keys of copies that a job will remove, or has removed. */
+const keysToRemove = () =>
+  prisma.$queryRaw<
+    { key: string }[]
+  >`SELECT data ->> 'blobKey' AS key FROM pgboss.job WHERE name LIKE 'remove-object%'`;
 
 const keyOf = (id: string) => prisma.viewLink.findUniqueOrThrow({ where: { id } }).then(({ blobKey }) => blobKey!);
 
@@ -167,6 +180,40 @@ test("the copy goes with its link: when that is deleted, and some time after it 
   assert.deepEqual(await codeOf(lasting.link), [403, "LinkExpired"]);
 });
 
+test("a link that is deleted while its file is made leaves no file", async () => {
+  const { orgId } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
+  for (let time = 0; time < 5; time++) await admin.call(api.viewLinks.delete, { id: (await create(admin, part)).id });
+  await jobsDone();
+  const left = () => Array.fromAsync(deps.blobs.list(`${orgId}/view_`));
+  const waiting = new Set((await keysToRemove()).map(({ key }) => key));
+  for (const { key } of await left()) assert.ok(waiting.has(key), `nothing removes ${key}`);
+});
+
+test("where all copies are too large together, the one that was not read for longest goes, and no other", async () => {
+  const GIB = 1024n ** 3n;
+  const [expired, longUnread, fresh] = [await prepared(part), await prepared(part), await prepared(part)];
+  const change = (id: string, data: object) => prisma.viewLink.update({ where: { id }, data });
+  const nowNs = clock.nowNs();
+  await change(expired.id, { sizeBytes: 90n * GIB, lastReadAtNs: 1n, expiresAtNs: nowNs - 1n });
+  await change(longUnread.id, { sizeBytes: 60n * GIB, lastReadAtNs: nowNs - 60_000_000_000n });
+  await change(fresh.id, { sizeBytes: 60n * GIB });
+  const made = await prepared(part);
+  assert.equal(made.state, "ready");
+  await eventually(
+    () => prisma.viewLink.count({ where: { id: longUnread.id } }),
+    (count) => count === 0,
+  );
+  assert.deepEqual(await codeOf(longUnread.link), [403, "LinkExpired"]);
+  for (const { link } of [fresh, made]) assert.equal((await read(link)).response.status, 200);
+});
+
+test("an organization that may have no exports gets no file", async () => {
+  const { orgId } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
+  await setQuotas(deps, orgId, { maxExports: 0 });
+  await assert.rejects(create(admin, part), refusedWith("QuotaReached"));
+  await setQuotas(deps, orgId, { maxExports: null });
+});
+
 test("a file ends with the key that made it, also for a reader who looks around in it", async () => {
   const { id, token } = await admin.call(api.apiKeys.create, {
     name: "viewer",
@@ -192,12 +239,14 @@ test("a key has few files at one time, which last from a minute to twelve hours"
   const first = await create(admin, part);
   assert.equal(first.expiresAt, first.createdAt + 7_200_000_000_000n);
   const row = await prisma.viewLink.findUniqueOrThrow({ where: { id: first.id } });
+  const failed = { ...row, id: newId("view"), state: "failed" as const };
   const copies = Array.from({ length: MAX_FILE_VIEWS - 1 }, () => ({
     ...row,
     id: newId("view"),
     state: "ready" as const,
   }));
-  await prisma.viewLink.createMany({ data: copies });
+  await prisma.viewLink.createMany({ data: [...copies.slice(1), failed] });
+  await create(admin, part); // one that failed takes no place
   await assert.rejects(create(admin, part), refusedWith(409, /has 20 files for viewers/));
   await admin.call(api.viewLinks.create, by);
   await assert.rejects(create(admin, { lifeSeconds: 59 }), refusedWith(400, /from 60 to 43200 for a file/));
@@ -226,9 +275,6 @@ test("a job that ran twice, or after its link had ended, leaves no second file",
   await prisma.$transaction((tx) =>
     deps.jobs.enqueue(tx, { name: "prepare-view", data: { orgId, viewId: newId("view") } }),
   );
-  await eventually(
-    () => prisma.$queryRaw<object[]>`SELECT 1 FROM pgboss.job WHERE name = 'prepare-view' AND state < 'completed'`,
-    ({ length }) => length === 0,
-  );
+  await jobsDone();
   assert.equal(await keyOf(id), blobKey);
 });

@@ -14,7 +14,7 @@ import { isOfCustomer } from "../../store/blobs/object-key.ts";
 import { type ExportSelection, type StoredSource, unpackSelection } from "../exports/export-selection.ts";
 import { openRecording } from "../exports/open-stored.ts";
 import type { PreparedExport } from "../exports/prepare-export.ts";
-import { type ExportDeps, makeExport } from "../exports/stream-selection.ts";
+import { type ExportDeps, makeExport, noteUnsound } from "../exports/stream-selection.ts";
 
 const GIB = 1024 ** 3;
 /** All copies of the deployment together. */
@@ -90,11 +90,12 @@ function describe(error: unknown): string {
 }
 
 /** Finds the recording's own object, if it is wanted whole and a viewer finds its way in it by its summary. */
-async function findWhole({ blobs }: PrepareDeps, selection: ExportSelection): Promise<Prepared | undefined> {
+async function findWhole(deps: PrepareDeps, selection: ExportSelection): Promise<Prepared | undefined> {
   const [source] = selection.sources;
   if (!source?.sha256 || !isWhole(selection)) return undefined;
   const { blobKey, sizeBytes, sha256 } = source;
-  await using stored = await openRecording(blobs, source);
+  const stored = await noteUnsound(deps, selection.sources, () => openRecording(deps.blobs, source));
+  await using _stored = stored;
   return (await isIndexedMcap(stored)) ? { blobKey, isCopy: false, sizeBytes, sha256 } : undefined;
 }
 
@@ -158,7 +159,8 @@ function watch({ db, log }: PrepareDeps, { view: { id }, written, gone }: Watche
 
 async function keep(deps: PrepareDeps, { id }: View, { blobKey, isCopy, sizeBytes, sha256 }: Prepared): Promise<void> {
   const where = { id, state: "preparing" } as const;
-  const data = { state: "ready", blobKey, isCopy, sizeBytes, sha256 } as const;
+  const lastReadAtNs = deps.clock.nowNs(); // a file that was just made is not the one that was not read for longest
+  const data = { state: "ready", blobKey, isCopy, sizeBytes, sha256, lastReadAtNs } as const;
   const { count: rows } = await deps.db.prisma.viewLink.updateMany({ where, data });
   if (isCopy && rows === 0) await removeLater(deps, blobKey, 0);
   if (isCopy && rows > 0) await dropUnread(deps, id);
@@ -167,14 +169,14 @@ async function keep(deps: PrepareDeps, { id }: View, { blobKey, isCopy, sizeByte
 /** Ends the links to the copies that were not read for longest, until all copies fit. */
 async function dropUnread(deps: PrepareDeps, madeId: string): Promise<void> {
   const { prisma } = deps.db;
-  const where = { isCopy: true };
+  const where = { isCopy: true, expiresAtNs: { gt: deps.clock.nowNs() } };
   const { _sum } = await prisma.viewLink.aggregate({ where, _sum: { sizeBytes: true } });
   let excess = Number(_sum.sizeBytes ?? 0) - MAX_COPY_BYTES;
   while (excess > 0) {
     const [oldest] = await prisma.viewLink.findMany({
       where: { ...where, id: { not: madeId } },
       omit: { selection: true },
-      orderBy: [{ lastReadAtNs: { sort: "asc", nulls: "first" } }, { createdAtNs: "asc" }],
+      orderBy: { lastReadAtNs: "asc" },
       take: 1,
     });
     if (!oldest) return;

@@ -7,6 +7,7 @@ import {
   type ViewLink,
 } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
+import { quotaReached, quotasOf } from "../../calls/quotas/require-room.ts";
 import type { Agains } from "../../calls/serve/again.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
@@ -61,7 +62,10 @@ async function getViewLink(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Co
 async function createViewLink(ctx: Ctx, body: Input<Contract["create"]>): Promise<NewViewLink> {
   const made = await prepareExport(ctx, body);
   const isFile = body.as === "file";
-  if (isFile) requireFile(made);
+  if (isFile) {
+    requireFile(made);
+    await requireExports(ctx);
+  }
   const row = await withTransaction(ctx.db, async (tx) => {
     const lifeSeconds = body.lifeSeconds ?? (isFile ? fileViewSeconds.usual : MAX_VIEW_SECONDS);
     const owned = await takePlace(tx, ctx, { projectId: made.projectId, isFile, lifeSeconds });
@@ -73,6 +77,12 @@ async function createViewLink(ctx: Ctx, body: Input<Contract["create"]>): Promis
     return tx.viewLink.create({ data: { ...data, isFile, state: "preparing" } });
   });
   return toNewViewLink(ctx, row, made.facts.missing?.recordingIds);
+}
+
+/** A file is made in its turn, however many exports an organization may have at once; but one that may have none gets none. */
+async function requireExports(ctx: Ctx): Promise<void> {
+  const { maxExports } = await quotasOf(ctx.db, ctx.caller.orgId);
+  if (maxExports === 0) throw quotaReached("may have no exports");
 }
 
 interface Wanted {

@@ -54,13 +54,11 @@ export function viewRoute(app: Hono<Env>, deps: ViewDeps): void {
     const gone = new AbortController();
     using _watch = watch(deps, { id, expiresAtNs: view.expiresAtNs }, gone);
     if (view.isFile) return await sendFile(c, deps, { ...view, id, gone });
-    const selection = unpackSelection(view.selection);
+    const packed = view.selection!;
+    const selection = unpackSelection(packed);
     const { siteId } = selection;
     if (siteId !== undefined) {
-      const { link } = await exportLink(
-        { ...deps, caller: undefined },
-        { orgId, packed: view.selection, siteId, maxExports },
-      );
+      const { link } = await exportLink({ ...deps, caller: undefined }, { orgId, packed, siteId, maxExports });
       c.header("cache-control", "no-store");
       return c.redirect(link, 302);
     }
@@ -120,7 +118,9 @@ const selectView = prepare((db, { id, nowNs }: Parameters<{ id: string; nowNs: b
   db
     .selectFrom("ViewLink as v")
     .innerJoin("Organization as o", "o.id", "v.orgId")
-    .select(["v.orgId", "v.selection", "v.expiresAtNs", "o.maxExports"])
+    .select(["v.orgId", "v.expiresAtNs", "o.maxExports"])
+    // A file is read range by range, and needs no selection, which may be large.
+    .select(sql<Uint8Array | null>`CASE WHEN v."isFile" THEN NULL ELSE v.selection END`.as("selection"))
     .select(["v.isFile", "v.state", "v.blobKey", "v.sha256", "v.fileName", "v.failureText", "v.lastReadAtNs"])
     .where("v.id", "=", id)
     .where("v.expiresAtNs", ">", nowNs),

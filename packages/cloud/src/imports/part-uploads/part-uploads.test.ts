@@ -5,6 +5,7 @@ import { ApiCallError } from "@downlink/client";
 import { api, PART_UPLOAD_DAYS, type PartUpload } from "@downlink/protocol";
 import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { setQuotas } from "../../calls/quotas/set-quotas.ts";
+import { untilBlocking } from "../../testing/lock-waits.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { sha256 } from "../../testing/test-agent.ts";
@@ -108,6 +109,24 @@ test("a file that was changed while it was sent is refused with the reason", asy
   const { status, error } = await outcomeOf(requestId);
   assert.equal(status, "error");
   assert.match(String(error), /was changed while it was sent; upload it again/);
+});
+
+test("a file that is here cannot be given up any more, also if both happen at the same moment", async () => {
+  const [bytes, other] = [await newBytes(), await newBytes()];
+  const [done, begun] = [await begin(bytes), await begin(other)];
+  await sendParts(bytes, done, [1]);
+  await complete(done.requestId, bytes);
+  await assert.rejects(admin.call(api.partUploads.delete, { requestId: done.requestId }), refusedWith("Conflict"));
+  assert.equal((await outcomeOf(done.requestId)).status, "complete");
+  const { requestId } = begun;
+  let giving: Promise<unknown> | undefined;
+  await prisma.$transaction(async (tx) => {
+    await tx.upload.updateMany({ where: { requestId }, data: { state: "stored" } });
+    giving = assert.rejects(admin.call(api.partUploads.delete, { requestId }), refusedWith("Conflict"));
+    await untilBlocking(deps.db, tx);
+  });
+  await giving;
+  assert.equal((await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } })).state, "awaiting");
 });
 
 test("an upload that is given up, or not gone on with, ends, and its bytes go", async () => {

@@ -19,7 +19,7 @@ import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { UploadModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { abandonUploads, changeRequest } from "../../import-life/change-request.ts";
+import { changeRequest } from "../../import-life/change-request.ts";
 import { storeDelivery } from "../../import-life/delivery.ts";
 import { partSizeFor, planOf, requirePartLength } from "../../import-life/part-plans.ts";
 import { writeBegun } from "../../keeping/manifests/write-manifests.ts";
@@ -81,9 +81,7 @@ async function openUpload(ctx: Ctx, { requestId, sizeBytes }: OfRequest & { size
   const sizes = { sizeBytes: BigInt(sizeBytes), partSizeBytes: BigInt(partSizeBytes) };
   const times = { createdAtNs: nowNs, updatedAtNs: nowNs };
   const of = { id, orgId, requestId, kind: "parts", blobKey: `${orgId}/${id}`, state: "open" } as const;
-  const upload = await ctx.db.prisma.upload.create({ data: { ...of, ...sizes, ...times } });
-  await writeBegun(ctx, id);
-  return upload;
+  return ctx.db.prisma.upload.create({ data: { ...of, ...sizes, ...times } });
 }
 
 /** Finds the upload of a request that the caller sees. A request whose file is no longer wanted has none. */
@@ -98,9 +96,12 @@ async function findUpload(ctx: Ctx, { requestId }: OfRequest): Promise<UploadMod
 
 async function getUpload(ctx: Ctx, input: OfRequest): Promise<Complete<PartUpload>> {
   const upload = await findUpload(ctx, input);
-  const { requestId, state } = upload;
-  if (state !== "open" && state !== "stored") throwNotFound(`upload ${requestId}, which has ended as ${state},`);
+  requireNotEnded(upload);
   return showUpload(ctx, upload);
+}
+
+function requireNotEnded({ requestId, state }: UploadModel): void {
+  if (state !== "open" && state !== "stored") throwNotFound(`upload ${requestId}, which has ended as ${state},`);
 }
 
 function requireOpen({ requestId, state }: UploadModel): void {
@@ -125,8 +126,12 @@ function toPart({ number, lengthBytes, digest }: { number: number; lengthBytes: 
   return { number, length: lengthBytes, md5: undefined, sha256: undefined, ...toDigestFields(digest) };
 }
 
-/** Opens the upload in the store, which a repeat does not change. The parts may be the object already, and the answer that said so lost. */
+/**
+ * Opens the upload in the store, once it is noted there whose it is; a repeat changes nothing. The parts may be the object already, and the
+ * answer that said so lost.
+ */
 async function isWhole(ctx: Ctx, upload: UploadModel): Promise<boolean> {
+  await writeBegun(ctx, upload.id);
   try {
     await ctx.blobs.createUpload(upload.blobKey, planOf(upload));
     return false;
@@ -167,13 +172,15 @@ async function completeUpload(
 /** It is too late once every byte is here: the import goes its way. */
 async function deleteUpload(ctx: Ctx, input: Input<Contract["delete"]>): Promise<OfRequest> {
   const upload = await findUpload(ctx, input);
-  if (upload.state === "stored") refuse("Conflict", `the file of ${upload.requestId} is here already, and is imported`);
+  requireNotEnded(upload);
+  const { id, requestId } = upload;
   const nowNs = ctx.clock.nowNs();
   await withTransaction(ctx.db, async (tx) => {
-    const { requestId: id } = upload;
-    await abandonUploads({ tx, nowNs }, [id]);
+    const data = { state: "abandoned", updatedAtNs: nowNs } as const;
+    const { count } = await tx.upload.updateMany({ where: { id, state: "open" }, data });
+    if (count === 0) refuse("Conflict", `the file of ${requestId} is here already, and is imported`);
     const pipelineStage = "The upload was given up";
-    await changeRequest({ tx, nowNs }, { id, event: "cancel", data: { pipelineStage } });
+    await changeRequest({ tx, nowNs }, { id: requestId, event: "cancel", data: { pipelineStage } });
   });
-  return { requestId: upload.requestId };
+  return { requestId };
 }
