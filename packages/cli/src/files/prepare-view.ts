@@ -1,4 +1,4 @@
-import { ApiCallError } from "@downlink/client";
+import { ApiCallError, NetworkError } from "@downlink/client";
 import { api, type CallInput, type Output } from "@downlink/protocol";
 import { RefusedError } from "../failures/failures.ts";
 import { pause } from "../failures/pause.ts";
@@ -26,9 +26,9 @@ export async function prepareView(service: Service, body: CallInput<typeof viewL
   }
 }
 
-/** Ends a link that is not needed any more. A key that may not do so leaves it to its time. */
+/** Ends a link that is not needed any more. Where that cannot be done, it ends with its time: what was fetched is whole all the same. */
 export async function endView({ client }: Service, id: string): Promise<void> {
   await client.call(viewLinks.delete, { id }).catch((error: unknown) => {
-    if (!(error instanceof ApiCallError)) throw error;
+    if (!(error instanceof ApiCallError || error instanceof NetworkError)) throw error;
   });
 }
