@@ -32,6 +32,15 @@ CREATE OR REPLACE TRIGGER "SalvageRequest_tells_of_change" AFTER UPDATE OF "id",
     IS DISTINCT FROM (NEW.id, NEW."agentId", NEW."versionId", NEW."priority", NEW."state"))
   EXECUTE FUNCTION downlink_tell_agent();
 
+-- A cut whose import ends is told by its import request.
+CREATE OR REPLACE TRIGGER "Cut_tells_of_any" AFTER INSERT OR DELETE ON "Cut" FOR EACH ROW
+  EXECUTE FUNCTION downlink_tell_agent();
+CREATE OR REPLACE TRIGGER "Cut_tells_of_change" AFTER UPDATE OF "agentId", "versionId", "priority", "state"
+  ON "Cut" FOR EACH ROW
+  WHEN ((OLD."agentId", OLD."versionId", OLD."priority", OLD."state")
+    IS DISTINCT FROM (NEW."agentId", NEW."versionId", NEW."priority", NEW."state"))
+  EXECUTE FUNCTION downlink_tell_agent();
+
 -- Settings are part of the work of the owner's agent.
 CREATE OR REPLACE FUNCTION downlink_tell_owner() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

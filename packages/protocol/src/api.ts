@@ -27,6 +27,7 @@ import { invitations, me, members, projectMembers } from "./resources/members.ts
 import { partUploads } from "./resources/part-uploads.ts";
 import { pendingImports } from "./resources/pending-imports.ts";
 import { projects } from "./resources/projects.ts";
+import { recordingCuts } from "./resources/recording-cuts.ts";
 import { recordingFiles } from "./resources/recording-files.ts";
 import { recordings } from "./resources/recordings.ts";
 import { savedViews } from "./resources/saved-views.ts";
@@ -56,6 +57,7 @@ export const api = {
   eventTypes,
   sessions,
   recordingFiles,
+  recordingCuts,
   recordings,
   attachments,
   partUploads,

@@ -11,11 +11,14 @@ export { edgeLimits, INCARNATION_HEADER, LEASE_HEADER } from "./edge/edge-limits
 export { PermitAnswer, PermitRefusal } from "./edge/edge-permits.ts";
 export type { Piece } from "./edge/edge-pieces.ts";
 export {
+  CUT_RECORD_NAME,
+  type CutFailure,
   DeliveryFailure,
   EdgeSettings,
   EdgeWork,
   SALVAGE_RECORD_NAME,
   type SalvageFailure,
+  type WantedCut,
   WantedImport,
   type WantedSalvage,
 } from "./edge/edge-work.ts";
@@ -109,6 +112,7 @@ export {
 export { Extension, extensions, MAX_EXTENSION_BYTES } from "./resources/extensions.ts";
 export { importQueue, QueuedImport, WaitReason } from "./resources/import-queue.ts";
 export { BulkRefusal, bulkLimits, importRequests } from "./resources/import-requests.ts";
+export { ImportStatus } from "./resources/import-status.ts";
 export { fileTypes, Import, imports, MAX_DELETED_IMPORTS } from "./resources/imports.ts";
 export {
   type IngestPathPolicyRevision,
@@ -135,9 +139,9 @@ export {
 export { PART_UPLOAD_DAYS, PartUpload, partUploads } from "./resources/part-uploads.ts";
 export { PendingImport, PendingImportStatus, pendingImports, Requester } from "./resources/pending-imports.ts";
 export { Project, ProjectName, projects } from "./resources/projects.ts";
+export { MAX_CUTS, RecordingCut, recordingCuts } from "./resources/recording-cuts.ts";
 export { recordingFiles } from "./resources/recording-files.ts";
 export {
-  ImportStatus,
   MAX_SELECTED_DEVICES,
   MAX_SUMMARIZED,
   MAX_SUMMARIZED_DEVICES,

@@ -1,3 +1,4 @@
+export { cutRecording } from "./cut/cut-recording.ts";
 export { exportBag } from "./export/export-bag.ts";
 export { exportMcap } from "./export/export-mcap.ts";
 export type {

@@ -96,6 +96,7 @@ export function makeHello(
     lease: facts.lastLease(),
     inventory: digestReported(inventory),
     clock: clock.nowNs(),
+    takesCuts: true,
   };
 }
 

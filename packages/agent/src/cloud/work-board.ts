@@ -1,4 +1,4 @@
-import type { EdgeSettings, EdgeWork, WantedImport, WantedSalvage } from "@downlink/protocol";
+import type { EdgeSettings, EdgeWork, WantedCut, WantedImport, WantedSalvage } from "@downlink/protocol";
 
 /** One version of a file that a request asks for. The cloud may ask for another one under the same request, after the agent has lost its state. */
 type Delivery = Pick<WantedImport, "requestId" | "versionId">;
@@ -13,6 +13,8 @@ export interface WorkBoard {
   byVersion(): ReadonlyMap<string, WantedImport>;
   /** Files whose readable content the cloud wants. */
   salvages(): readonly WantedSalvage[];
+  /** Parts of files that the cloud wants; undefined until it has said so. */
+  cuts(): readonly WantedCut[] | undefined;
   update(work: EdgeWork): void;
   noteSettings(settings: EdgeSettings): void;
   /** The version is delivered or given up: it is not begun again until the cloud names the request again. */
@@ -32,6 +34,7 @@ const MAX_KEPT = 10_000;
 export function createWorkBoard(onSettings: (settings: EdgeSettings) => void = () => {}): WorkBoard {
   let settings: EdgeSettings | undefined;
   let salvages: readonly WantedSalvage[] = [];
+  let cuts: readonly WantedCut[] | undefined;
   let cancelled: readonly string[] = [];
   const requests = createWantedImports();
   const closed = new Map<string, string>();
@@ -46,8 +49,10 @@ export function createWorkBoard(onSettings: (settings: EdgeSettings) => void = (
     wanted: requests.all,
     byVersion: requests.byVersion,
     salvages: () => salvages,
+    cuts: () => cuts,
     update(work) {
       salvages = work.salvages;
+      cuts = work.cuts;
       requests.update(work, (requestId) => acknowledged.has(requestId));
       cancelled = (work.cancelled ?? []).filter((requestId) => !requests.isNamed(requestId));
       // The last answer is newer for the requests that it names: an end among them may be another one, after a retry.

@@ -1,4 +1,5 @@
 import { createActions } from "../control/actions.ts";
+import { runCuts } from "../cuts/cut-loop.ts";
 import { runIntake } from "../files/intake.ts";
 import { runScans } from "../files/scan-loop.ts";
 import { runReports } from "../report/report-loop.ts";
@@ -55,6 +56,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       uploads: (signal) => uploads.run(signal),
       localRequests: (signal) => localRequests.run(signal),
       salvages: (signal) => runSalvages(core, signal),
+      cuts: (signal) => runCuts(core, signal),
       deletions: (signal) => deletions.run(signal),
       heartbeat: (signal) => runHeartbeat({ ...core, uploads, throttle }, signal),
       network: (signal) => throttle.run(signal),

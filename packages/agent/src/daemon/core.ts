@@ -40,6 +40,7 @@ const wakeSignalNames = [
   "reportSignal",
   "workSignal",
   "salvageSignal",
+  "cutSignal",
   "deleteSignal",
   "localRequestSignal",
 ] as const;

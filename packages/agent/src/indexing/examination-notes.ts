@@ -10,7 +10,7 @@ import type { Clock } from "../system/clock.ts";
 import { blame, type Note, type Standing, standingOf } from "./suspects.ts";
 
 /** Work on a file's content that may end the process. */
-export type Examination = "index" | "salvage";
+export type Examination = "index" | "salvage" | "cut";
 
 /**
  * Notes which files are being examined, so that the next process knows should this one die of one of them: of a file that takes

@@ -1,4 +1,4 @@
-import { type DeviceReference, type EdgeItem, SALVAGE_RECORD_NAME } from "@downlink/protocol";
+import { CUT_RECORD_NAME, type DeviceReference, type EdgeItem, SALVAGE_RECORD_NAME } from "@downlink/protocol";
 import { findIdentity } from "@downlink/recordings";
 
 /** Names the device of a file, as far as the file or its place says. */
@@ -28,10 +28,12 @@ function firstDirectory(path: string): string | undefined {
   return rest.length === 0 ? undefined : first;
 }
 
-/** A salvage belongs to the device of the file from which it was made. */
+/** A salvage or a cut belongs to the device of the file from which it was made. */
 function originalPath(item: EdgeItem): string {
   const records = item.state === "indexed" ? item.metadata : [];
-  return records.findLast(({ name }) => name === SALVAGE_RECORD_NAME)?.metadata.path ?? item.path;
+  return (
+    records.findLast(({ name }) => name === SALVAGE_RECORD_NAME || name === CUT_RECORD_NAME)?.metadata.path ?? item.path
+  );
 }
 
 function referenceIn(item: EdgeItem): DeviceReference | undefined {

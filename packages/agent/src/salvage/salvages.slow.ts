@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { EdgeRecordingItem } from "@downlink/protocol";
 import { makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
-import { SALVAGE_DIRECTORY } from "../files/salvage-path.ts";
+import { SALVAGE_DIRECTORY } from "../files/made-path.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 

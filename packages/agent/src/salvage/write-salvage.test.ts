@@ -13,12 +13,13 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { bytesSource, inspectRecording, SourceChangedError } from "@downlink/recordings";
 import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { SALVAGE_DIRECTORY, salvagePathOf } from "../files/made-path.ts";
 import { FileMovedError, lookAt } from "../files/open-tracked.ts";
-import { SALVAGE_DIRECTORY, salvagePathOf } from "../files/salvage-path.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { NoRoomError } from "../making/write-made-file.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { type Device, makeDevice } from "../testing/run-daemon.ts";
-import { NoRoomError, writeSalvage } from "./write-salvage.ts";
+import { writeSalvage } from "./write-salvage.ts";
 
 const reason = { code: "NoEnd", text: "it has no end" };
 

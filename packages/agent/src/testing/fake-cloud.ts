@@ -7,6 +7,7 @@ import {
   INCARNATION_HEADER,
   LEASE_HEADER,
   type Operation,
+  type WantedCut,
   type WantedImport,
   type WantedSalvage,
 } from "@downlink/protocol";
@@ -91,6 +92,8 @@ export class FakeCloud implements AsyncDisposable {
   readonly connections = { begun: 0, open: 0 };
   /** Files whose readable content is wanted. */
   salvages: readonly WantedSalvage[] = [];
+  /** Parts of files that are wanted; undefined for an older cloud. */
+  cuts: readonly WantedCut[] | undefined;
   readonly #leases = new FakeLeases();
   /** An id is never given twice. */
   #requested = 0;
@@ -266,6 +269,11 @@ export class FakeCloud implements AsyncDisposable {
     failSalvage: ({ requestId, code }) => {
       this.failures.push({ requestId: requestId as string, code: code as string });
       this.salvages = this.salvages.filter((wanted) => wanted.requestId !== requestId);
+      return { requestId };
+    },
+    failCut: ({ requestId, code }) => {
+      this.failures.push({ requestId: requestId as string, code: code as string });
+      this.cuts = this.cuts?.filter((wanted) => wanted.requestId !== requestId);
       return { requestId };
     },
     askPermits: (input) => this.permits.answer(input as never),

@@ -3,6 +3,7 @@ import {
   type EdgeItem,
   type EdgeSettings,
   edgeLimits,
+  type WantedCut,
   type WantedImport,
   type WantedSalvage,
 } from "@downlink/protocol";
@@ -14,6 +15,7 @@ interface Wanting {
   readonly requestsPerAnswer: number;
   readonly cancelled: ReadonlySet<string>;
   readonly salvages: readonly WantedSalvage[];
+  readonly cuts: readonly WantedCut[] | undefined;
   readonly settings: EdgeSettings;
   readonly longPollSeconds: number | undefined;
   readonly longestWaitMs: number;
@@ -48,7 +50,7 @@ function readWork(cloud: Wanting, maxRequests = Number.POSITIVE_INFINITY) {
   const all = [...cloud.requests.values()].sort((a, b) => b.priority - a.priority);
   const imports = all.slice(0, Math.min(maxRequests, cloud.requestsPerAnswer));
   const part = imports.length < all.length ? { more: true, cancelled: [...cloud.cancelled] } : {};
-  const work = { imports, ...part, salvages: cloud.salvages, settings: cloud.settings };
+  const work = { imports, ...part, salvages: cloud.salvages, cuts: cloud.cuts, settings: cloud.settings };
   const text = JSON.stringify(work, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
   return { etag: createHash("sha256").update(text).digest("hex"), work };
 }

@@ -14,6 +14,7 @@ export interface WorkContext {
   readonly workSignal: WakeSignal;
   readonly deleteSignal: WakeSignal;
   readonly salvageSignal: WakeSignal;
+  readonly cutSignal: WakeSignal;
   /** The poll takes one turn; calls that are not urgent take the next one, so that they use the same connection. */
   readonly restTurns: Turns;
 }
@@ -39,9 +40,9 @@ export async function runWork(ctx: WorkContext, signal: AbortSignal): Promise<vo
 }
 
 /** Puts on the board what the control plane wants now, and wakes the loops that carry it out. */
-function publish({ board, workSignal, deleteSignal, salvageSignal }: WorkContext, work: EdgeWork): void {
+function publish({ board, workSignal, deleteSignal, salvageSignal, cutSignal }: WorkContext, work: EdgeWork): void {
   board.update(work);
-  for (const wakeSignal of [workSignal, deleteSignal, salvageSignal]) wakeSignal.notify();
+  for (const wakeSignal of [workSignal, deleteSignal, salvageSignal, cutSignal]) wakeSignal.notify();
 }
 
 /** A failure that has its own problem, or that a new lease solves, is shown elsewhere. */

@@ -16,7 +16,7 @@ import { exportLinks } from "./exports/exports.ts";
 import { lakeFiles } from "./lake-files/lake-files.ts";
 import { recordingFileRoute, recordingFiles } from "./recording-files/recording-files.ts";
 import { importRequests } from "./recordings/import-requests.ts";
-import { recordings } from "./recordings/recordings.ts";
+import { recordingCuts, recordings } from "./recordings/recordings.ts";
 import { topics } from "./topics/topics.ts";
 import { viewLinks, viewLinksAgain } from "./view-links/view-links.ts";
 import { viewRoute } from "./view-links/view-route.ts";
@@ -24,6 +24,7 @@ import { viewRoute } from "./view-links/view-route.ts";
 /** Binds recordings, what is made of them, and the links to their data. */
 export function serveData(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.recordings, handlers: recordings });
+  serve(app, deps, { contract: api.recordingCuts, handlers: recordingCuts });
   serve(app, deps, { contract: api.recordingFiles, handlers: recordingFiles });
   recordingFileRoute(app, deps);
   storedFileRoute(app, deps);

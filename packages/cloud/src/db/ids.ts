@@ -37,6 +37,7 @@ export type IdPrefix =
   | "site"
   | "skey"
   | "slv"
+  | "cut"
   | "snt"
   | "st"
   | "sv"

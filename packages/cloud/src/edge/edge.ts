@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { AgentCtx } from "../calls/context/context.ts";
 import type { Handlers } from "../calls/serve/handlers.ts";
 import type { Complete } from "../core/complete.ts";
+import { failCut } from "../fleet/agents/cuts.ts";
 import { withLease } from "../fleet/agents/lease.ts";
 import { failSalvage } from "../fleet/agents/salvages.ts";
 import { askPermits } from "./deleting/permits.ts";
@@ -31,6 +32,7 @@ const handlers: Handlers<Contract> = {
   failImport,
   askPermits,
   failSalvage,
+  failCut,
   status: storeStatus,
 };
 

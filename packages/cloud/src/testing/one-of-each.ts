@@ -48,6 +48,7 @@ async function makeInProject(cloud: TestCloud, { client, name, projectId }: Owne
     events: client.call(api.events.create, event).then(idOf),
     sessions: client.call(api.sessions.create, { deviceId, key: `${name}-drive` }).then(idOf),
     recordings: recording!.id,
+    cuts: storeCut(cloud, device, recording!),
     "edge-files": file!.id,
     ...(await makeEpisode(client, { device, recording: recording!, name })),
     "pending-imports": upload.then(({ requestId }) => requestId),
@@ -71,6 +72,20 @@ async function makeEpisode(client: Client, { device: { projectId }, recording, n
   const dataset = await client.call(api.datasets.create, { projectId, name: `${name}-dataset`, episodeIds: [id] });
   await client.call(api.datasetVersions.commit, { id: dataset.id });
   return { episodes: id, datasets: dataset.id };
+}
+
+/** Stores a part as if it had just been asked for. */
+async function storeCut(
+  { deps }: TestCloud,
+  { orgId, id: deviceId }: Device,
+  { id: wholeId }: Recording,
+): Promise<string> {
+  const agent = await deps.db.prisma.agent.findUniqueOrThrow({ where: { deviceId } });
+  const part = { topics: ["/text"], startNs: 1n, endNs: 2n };
+  const asked = { priority: 0, requestedBy: { kind: "apiKey", id: "key", name: "key" }, state: "requested" } as const;
+  const of = { id: newId("cut"), orgId, wholeId, agentId: agent.id, versionId: "version-0000-0001" };
+  const data = { ...of, ...part, ...asked, createdAtNs: 1n, updatedAtNs: 1n };
+  return (await deps.db.prisma.cut.create({ data })).id;
 }
 
 /** Stores what an import leaves. */

@@ -26,7 +26,7 @@ export interface TestAgent {
   sendParts(upload: OpenedUpload, bytes: Uint8Array): Promise<void>;
 }
 
-interface Identity {
+interface Identity extends Pick<CallInput<typeof api.edge.hello>, "takesCuts"> {
   readonly instanceId?: string;
   readonly lease?: number;
 }
@@ -59,6 +59,7 @@ export async function sayHello(
 export function helloBody({
   instanceId = randomBytes(16).toString("hex"),
   lease,
+  takesCuts,
 }: Identity = {}): CallInput<typeof api.edge.hello> {
   return {
     agentVersion: "0.0.0-test",
@@ -68,6 +69,7 @@ export function helloBody({
     lease,
     inventory: { count: 0, digest: sha256("") },
     clock: 0n,
+    takesCuts,
   };
 }
 

@@ -37,9 +37,26 @@ export type WantedImport = z.infer<typeof WantedImport>;
 export const WantedSalvage = z.object({ requestId: z.string(), versionId: VersionId });
 export type WantedSalvage = z.infer<typeof WantedSalvage>;
 
+/**
+ * A request to make a recording of some topics and some time of this version. The agent writes it into a folder that has the request's name,
+ * and keeps it as long as it is wanted. It is reported and uploaded like any other file.
+ */
+export const WantedCut = z.object({
+  requestId: z.string(),
+  versionId: VersionId,
+  topics: z.array(z.string()).meta({ description: "Names" }),
+  start: Timestamp,
+  end: Timestamp,
+  isMade: z.boolean().meta({ description: "It was reported: nothing more is to be written" }),
+});
+export type WantedCut = z.infer<typeof WantedCut>;
+
 export const EdgeWork = z.object({
   imports: z.array(WantedImport),
   salvages: z.array(WantedSalvage),
+  cuts: z.array(WantedCut).optional().meta({
+    description: "All that are wanted; absent from control planes that are too old for it",
+  }),
   more: z.boolean().optional().meta({
     description:
       "These are the first by priority and order, not all. Only to agents that say `maxRequests`: one that does not know of it would take all others for cancelled",
@@ -54,6 +71,9 @@ export type EdgeWork = z.infer<typeof EdgeWork>;
 /** The name of the metadata record in a salvage that says from which file it was made, and what that file lost. */
 export const SALVAGE_RECORD_NAME = "downlink.salvage";
 
+/** The name of the metadata record in a cut that says from which file it was made, and by which request. */
+export const CUT_RECORD_NAME = "downlink.cut";
+
 /** The reasons for which an agent gives up uploading a file. The list is closed: after anything else the agent tries again. */
 export const DeliveryFailure = z.enum(["FileGone", "FileChanged", "FileUnreadable"]);
 export type DeliveryFailure = z.infer<typeof DeliveryFailure>;
@@ -61,3 +81,10 @@ export type DeliveryFailure = z.infer<typeof DeliveryFailure>;
 /** The reasons for which an agent cannot salvage a file. The list is closed. */
 export const SalvageFailure = z.enum(["FileGone", "FileUnreadable", "NothingReadable", "NoSpace"]);
 export type SalvageFailure = z.infer<typeof SalvageFailure>;
+
+/**
+ * The reasons for which an agent cannot cut a file. The list is closed. `EmptyCut`: no message of these topics is in that time ·
+ * `CutNoSpace`: the disk has no room for it beside what recorders need.
+ */
+export const CutFailure = z.enum(["FileGone", "FileUnreadable", "EmptyCut", "CutNoSpace"]);
+export type CutFailure = z.infer<typeof CutFailure>;

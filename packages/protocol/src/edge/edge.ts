@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentToken, enrolmentToken, operation } from "../operations/operation.ts";
 import { DeviceName } from "../resources/devices.ts";
 import { AgentStatus } from "../resources/edge-agents.ts";
-import { ImportStatus } from "../resources/recordings.ts";
+import { ImportStatus } from "../resources/import-status.ts";
 import { DeletionReason } from "../shapes/deletion-reason.ts";
 import { Sha256Hex } from "../shapes/digests.ts";
 import { queryInteger } from "../shapes/query.ts";
@@ -12,7 +12,7 @@ import { EdgeItem, VersionId } from "./edge-items.ts";
 import { edgeLimits } from "./edge-limits.ts";
 import { PermitAnswer } from "./edge-permits.ts";
 import { edgeUploads } from "./edge-uploads.ts";
-import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
+import { CutFailure, DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
 
 const InstanceId = StorableText.min(16).max(64);
 const Reason = z.object({ versionId: VersionId, code: z.string(), text: z.string() });
@@ -66,6 +66,10 @@ export const edge = {
       lease: z.int().min(1).optional().meta({ description: "The last lease this state directory held" }),
       inventory: z.object({ count: z.int().min(0), digest: Sha256Hex }),
       clock: Timestamp,
+      takesCuts: z
+        .boolean()
+        .optional()
+        .meta({ description: "The agent can import parts of files; absent from older ones" }),
     }),
     response: z.object({
       orgId: z.string(),
@@ -197,6 +201,15 @@ export const edge = {
     summary: "Say that nothing can be salvaged of the file, with a coded reason",
     params: requestParams,
     body: z.object({ versionId: VersionId, code: SalvageFailure, text: fileText({ max: 1000 }) }),
+    response: z.object({ requestId: z.string() }),
+  }),
+  failCut: operation({
+    method: "post",
+    path: "/v1/edge/cuts/{requestId}/failed",
+    access: agentToken(),
+    summary: "Say that the part of the file cannot be written, with a coded reason",
+    params: requestParams,
+    body: z.object({ versionId: VersionId, code: CutFailure, text: fileText({ max: 1000 }) }),
     response: z.object({ requestId: z.string() }),
   }),
   askPermits: operation({

@@ -31,6 +31,7 @@ const prefixes: Readonly<Record<string, string>> = {
   createdby: "key",
   customproperties: "cp",
   customproperty: "cp",
+  cut: "cut",
   dataset: "ds",
   delivery: "whev",
   device: "dev",

@@ -8,7 +8,7 @@ import { ByteCount, DeviceSummary, EdgeSiteSummary } from "../shapes/summaries.t
 import { StorableText } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
 import { deviceList } from "./devices.ts";
-import { ImportStatus } from "./recordings.ts";
+import { ImportStatus } from "./import-status.ts";
 
 /** Ranges that are closer than this many seconds merge, also if a smaller tolerance is asked for. spec: Limits */
 export const MIN_TOLERANCE_SECONDS = 14;

@@ -18,14 +18,8 @@ import {
 } from "../shapes/summaries.ts";
 import { Id, StorableText, UniqueKey } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
-
-const importStatuses = ["none", "pending", "importing", "failed", "complete"] as const;
-/**
- * `none`: known at the edge, import not requested · `pending`: requested, not delivered yet · `importing`: the bytes are here and
- * being processed · `complete`: streamable · `failed`: could not be imported; a new request moves it to `pending`.
- */
-export const ImportStatus = z.enum(importStatuses);
-export type ImportStatus = z.infer<typeof ImportStatus>;
+import { ImportStatus, importStatuses } from "./import-status.ts";
+import { CutOf, partFields, RecordingCut } from "./recording-cuts.ts";
 
 /** Unique among the imported recordings of a project. */
 export const RecordingKey = UniqueKey;
@@ -50,6 +44,10 @@ export const Recording = z
     messageCount: z.int().min(0).meta({ description: "As the agent counted them, until the file is imported" }),
     sessionId: z.string().optional(),
     sessionKey: z.string().optional().meta({ description: "The key of its session, if that has one" }),
+    cutOf: CutOf.optional().meta({ description: "The whole recording of which this is a part" }),
+    cuts: z.array(RecordingCut).optional().meta({
+      description: "In the answer for a single recording: its parts that were asked for by themselves",
+    }),
     failure: Failure.optional().meta({ description: "With the status `failed`: why its import failed" }),
     damage: DataDamage.optional().meta({
       description:
@@ -260,11 +258,22 @@ export const recordings = {
     makes: "nothing",
     access: apiKey("data.upload", "projects"),
     summary: "Request the import of an edge recording; harmless when it is queued or imported already",
+    description:
+      "With `topics`, `start` or `end` only that part is imported: the device cuts it from its file, and it becomes a recording of its own, with `cutOf`. The device is asked only for the parts that no earlier request asked for, so that an answer may name several `cuts`. A recording that is imported already is answered as it is.",
     ...recordingRef,
     body: z.object({
       priority: ImportPriority.default(0),
+      ...partFields,
+      orWhole: z.boolean().default(false).meta({
+        description:
+          "Import the whole recording where its agent is too old to send a part; otherwise the part waits for an update",
+      }),
     }),
-    response: z.object({ id: z.string(), importStatus: ImportStatus }),
+    response: z.object({
+      id: z.string(),
+      importStatus: ImportStatus,
+      cuts: z.array(RecordingCut).optional().meta({ description: "Those that hold the part, or will" }),
+    }),
   }),
   cancelImport: operation({
     method: "delete",

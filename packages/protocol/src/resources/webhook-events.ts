@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DeletionReason } from "../shapes/deletion-reason.ts";
 import { DeviceSummary, EdgeSiteSummary, SiteSummary, StoredDamage } from "../shapes/summaries.ts";
 import { Timestamp } from "../shapes/time.ts";
-import { ImportStatus } from "./recordings.ts";
+import { ImportStatus } from "./import-status.ts";
 import type { WebhookEventType } from "./webhooks.ts";
 
 interface WebhookEvent {

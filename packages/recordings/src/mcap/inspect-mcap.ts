@@ -44,9 +44,13 @@ interface BySummary {
   readonly fault?: Reason;
 }
 
-async function readBySummary(context: ReadContext): Promise<BySummary> {
+/** Reads the summary of a file that has its end. `indexed` is absent if it does not prove that it is complete. */
+export async function readBySummary(
+  context: ReadContext,
+  options: { readonly wantsChunks?: boolean } = {},
+): Promise<BySummary> {
   const end = await readMcapEnd(context.source, TAIL_BYTES);
-  const section = await readSummary(end, context);
+  const section = await readSummary(end, context, options);
   if (section instanceof RecordingError) return summaryCodes.has(section.reason.code) ? { fault: section.reason } : {};
   const indexed = await indexMcap(section, end, context);
   return indexed ? { section, indexed } : { section };
@@ -61,10 +65,14 @@ export async function requireMcapEnd({ source }: ReadContext): Promise<void> {
 const TAIL_BYTES = 64 * 1024;
 
 /** Answers the reason if it is not used. */
-async function readSummary(end: McapEnd, context: ReadContext): Promise<SummarySection | RecordingError> {
+async function readSummary(
+  end: McapEnd,
+  context: ReadContext,
+  options: { readonly wantsChunks?: boolean },
+): Promise<SummarySection | RecordingError> {
   if (!end.isSound) return new RecordingError("BadSummary", describeFooter(end.footerOffset));
   try {
-    return await readSummarySection(end, context);
+    return await readSummarySection(end, context, options);
   } catch (error) {
     if (error instanceof RecordingError && codesOf(context).has(error.reason.code)) return error;
     throw error;

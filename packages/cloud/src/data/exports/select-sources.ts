@@ -68,6 +68,7 @@ const columns = {
   startNs: true,
   endNs: true,
   device: { select: { name: true } },
+  cut: { select: { wholeId: true } },
 } as const;
 
 /**
@@ -112,18 +113,25 @@ async function readAll(ctx: Ctx, body: Body): Promise<Found> {
   const { named, window, episode } = await selection(ctx, body);
   const where = { AND: [named, isStreamable] };
   const reached = { AND: [where, ...filterByWindow({ ...window, startNs: earliestOf(body, window) })] };
-  const rows = await ctx.db.prisma.recording.findMany({
+  const found = await ctx.db.prisma.recording.findMany({
     where: reached,
     select: columns,
     orderBy: [{ startNs: "asc" }, { id: "asc" }],
     take: MAX_EXPORT_RECORDINGS + 1,
   });
+  const rows = leaveOutParts(found);
   if (rows.length > MAX_EXPORT_RECORDINGS)
     refuse("InvalidRequest", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
   // With a device alone, recordings outside of its bounds were not selected.
   const recordings = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
   const within = { AND: [named, ...filterByWindow(window)] };
   return { reached: rows, recordings, window, missing: await findMissing(ctx, { where: within, episode, window }) };
+}
+
+/** A recording holds all that its parts hold, which would come twice. */
+function leaveOutParts(rows: readonly Row[]): Row[] {
+  const ids = new Set(rows.map(({ id }) => id));
+  return rows.filter(({ cut }) => cut === null || !ids.has(cut.wholeId));
 }
 
 /** Says whether the selection is one recording named by its id, or a window of it: the most frequent request. */
@@ -149,8 +157,8 @@ async function readOne(ctx: Ctx, body: Body & { recordingId: string }): Promise<
   return { reached: recordings.filter(isReached), recordings, window, missing };
 }
 
-function withDevice(row: Omit<Row, "device">, deviceName: string | null): Row {
-  return { ...row, device: deviceName === null ? null : { name: deviceName } };
+function withDevice(row: Omit<Row, "device" | "cut">, deviceName: string | null): Row {
+  return { ...row, cut: null, device: deviceName === null ? null : { name: deviceName } };
 }
 
 /** Selects by id what a caller may see. */

@@ -24,7 +24,7 @@ interface Answer {
  * Queues the import of an edge recording; if it is queued, running or done already, at most its place in the queue changes. 404 if its edge
  * copy is gone.
  */
-export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: number): Promise<Answer> {
+export async function requestImport(ctx: Ctx, { id }: Pick<RecordingModel, "id">, priority: number): Promise<Answer> {
   return withTransaction(ctx.db, async (tx) => {
     const recording = await lockUndamaged(contextOf(tx, ctx), id);
     const edgeFile = edgeCopyOf(recording, ctx.clock.nowNs());

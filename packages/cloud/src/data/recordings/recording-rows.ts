@@ -13,6 +13,7 @@ import { anyOf, type Parameters, prepare } from "../../db/prepared.ts";
 import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 import { readLocation } from "../../store/customer-buckets/read-location.ts";
 import { explainUnavailable } from "../../store/site-keys/unavailable-data.ts";
+import { toCutOf } from "./cut-rows.ts";
 
 /** Metadata that is stored in this many bytes is at most a hundred times as large in memory. */
 const SMALL_BYTES = 2048;
@@ -26,6 +27,7 @@ const selectWithoutMetadata = (recordings: Rows<"Recording">) =>
     .leftJoin("Site as e", "e.id", "r.edgeSiteId")
     .leftJoin("SiteProcess as p", "p.siteId", "r.siteId")
     .leftJoin("SiteBucket as b", "b.siteId", "r.siteId")
+    .leftJoin("Cut as t", "t.recordingId", "r.id")
     .select(["r.id", "r.projectId", "r.path", "r.sizeBytes", "r.createdAtNs", "r.importedAtNs", "r.startNs", "r.endNs"])
     .select(["r.importStatus", "r.key", "r.messageCount", "r.sessionId", "r.failureCode", "r.failureText"])
     .select([
@@ -43,6 +45,7 @@ const selectWithoutMetadata = (recordings: Rows<"Recording">) =>
       "b.problem as bucketProblem",
       "b.problemSinceNs as bucketProblemSinceNs",
     ])
+    .select(["t.wholeId", "t.topics as cutTopics", "t.startNs as cutStartNs", "t.endNs as cutEndNs"])
     .select("s.indexingStrategy");
 
 const recordingsWithAll = (db: Kysely<DB>) =>
@@ -52,9 +55,12 @@ const recordingsWithAll = (db: Kysely<DB>) =>
 const recordingsIfSmall = (recordings: Rows<"Recording">) =>
   selectWithoutMetadata(recordings).select(sql<object | null>`CASE WHEN ${isSmall} THEN r.metadata END`.as("metadata"));
 
-/** Selects the recording with an id. */
+/** Selects the recording with an id, and whether parts of it were asked for. */
 export const selectRecordingRow = prepare((db, { orgId, projectIds, id }: Parameters<Tenancy & { id: string }>) =>
-  recordingsWithAll(db).where(within("r", { orgId, projectIds })).where("r.id", "=", id),
+  recordingsWithAll(db)
+    .select(sql<boolean>`EXISTS (SELECT FROM "Cut" p WHERE p."wholeId" = r.id)`.as("hasCuts"))
+    .where(within("r", { orgId, projectIds }))
+    .where("r.id", "=", id),
 );
 
 /** Selects recordings by their ids. */
@@ -101,6 +107,8 @@ export function toRecording(row: RecordingRow, nowNs: bigint): Complete<Recordin
     messageCount: Number(row.messageCount),
     sessionId: row.sessionId ?? undefined,
     sessionKey: row.sessionKey ?? undefined,
+    cutOf: toCutOf(row),
+    cuts: undefined,
     failure: row.failureCode === null ? undefined : { code: row.failureCode, text: row.failureText ?? "" },
     damage: row.damage === null ? undefined : toComplete(DataDamage.parse(JSON.parse(row.damage))),
     storedDamage:

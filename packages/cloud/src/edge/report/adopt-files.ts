@@ -42,6 +42,10 @@ async function adopt(tx: Transaction, adoptions: readonly FileVersion[]): Promis
     FROM json_populate_recordset(NULL::"EdgeFile", ${toJson(adoptions)}::json) a JOIN "EdgeFile" f ON f.id = a.id
     WHERE s."agentId" = f."agentId" AND s."versionId" = f."versionId"`;
   await tx.$executeRaw`
+    UPDATE "Cut" c SET "versionId" = a."versionId"
+    FROM json_populate_recordset(NULL::"EdgeFile", ${toJson(adoptions)}::json) a JOIN "EdgeFile" f ON f.id = a.id
+    WHERE c."agentId" = f."agentId" AND c."versionId" = f."versionId"`;
+  await tx.$executeRaw`
     WITH adopted AS (
       UPDATE "EdgeFile" f SET "versionId" = a."versionId"
       FROM json_populate_recordset(NULL::"EdgeFile", ${toJson(adoptions)}::json) a WHERE f.id = a.id

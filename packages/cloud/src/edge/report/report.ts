@@ -13,6 +13,7 @@ import { withLease } from "../../fleet/agents/lease.ts";
 import { removeFiles } from "../../fleet/agents/remove-files.ts";
 import { acknowledge } from "../work/acknowledge.ts";
 import { endListing } from "./end-listing.ts";
+import { noteCuts } from "./note-cuts.ts";
 import { noteSalvages } from "./note-salvages.ts";
 import { placeFiles } from "./place-files.ts";
 import { reportKnown } from "./report-known.ts";
@@ -64,6 +65,7 @@ async function storeReport(tx: Transaction, { ctx, agent, body, latest }: Receiv
   // 400 and 413 by halving the report until it has found the file, names that one (`FileRefused`) and goes on with the others.
   await storeFiles(tx, { agent, items, places, listingId: body.listing?.id, nowNs });
   await noteSalvages(tx, { ctx, agent, items });
+  await noteCuts(tx, { ctx, agent, items });
   await removeVersions({ tx, nowNs }, { agent, versionIds: body.removals });
   for (const [because, gone] of Map.groupBy(body.deletions ?? [], (deletion) => deletion.because))
     await removeVersions({ tx, nowNs }, { agent, versionIds: gone.map(({ versionId }) => versionId), because });

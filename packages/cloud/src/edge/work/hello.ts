@@ -53,8 +53,8 @@ async function look(ctx: AgentCtx, body: Input<Hello>): Promise<Standing> {
 }
 
 /** Returns what the agent says of itself, in the columns that hold it. */
-function toAgentColumns({ machineId, agentVersion, host, clock }: Input<Hello>, nowNs: bigint) {
-  const facts = { host, clockSkewMs: Number((clock - nowNs) / 1_000_000n) };
+function toAgentColumns({ machineId, agentVersion, host, clock, takesCuts }: Input<Hello>, nowNs: bigint) {
+  const facts = { host, clockSkewMs: Number((clock - nowNs) / 1_000_000n), ...(takesCuts && { takesCuts }) };
   return { machineId, agentVersion, lastSeenAtNs: nowNs, facts };
 }
 

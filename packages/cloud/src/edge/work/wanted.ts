@@ -7,15 +7,16 @@ import type { Complete } from "../../core/complete.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { AgentModel, ImportRequestModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { wantedCuts } from "../../fleet/agents/cuts.ts";
 import { wantedSalvages } from "../../fleet/agents/salvages.ts";
 import { type ImportRequestState, terminalStates } from "../../import-life/import-request-state.ts";
 import { acknowledgementIdOf } from "./acknowledge.ts";
 
 type Wanted = Omit<Complete<EdgeWork>, "settings">;
 
-export const nothingWanted: Wanted = { imports: [], salvages: [], more: undefined, cancelled: undefined };
+export const nothingWanted: Wanted = { imports: [], salvages: [], cuts: [], more: undefined, cancelled: undefined };
 
-/** The limit of the answer in bytes; the rest is for salvages, cancelled requests and settings. */
+/** The limit of the answer in bytes; the rest is for salvages, cuts, cancelled requests and settings. */
 const MAX_IMPORT_BYTES = edgeLimits.bytesPerWork - 1024 * 1024;
 const MAX_SALVAGES = 1000;
 const MAX_CANCELLED = 10_000;
@@ -29,14 +30,15 @@ export async function readWanted(tx: Transaction, agent: AgentModel, maxRequests
   const [takeImports, takeSalvages] = maxRequests === undefined ? [] : [maxRequests + 1, MAX_SALVAGES + 1];
   const found = (await findImports(tx, { agent, waiting, take: takeImports })).flatMap(toWantedImport);
   const salvages = await wantedSalvages(tx, agent.id, takeSalvages);
+  const cuts = await wantedCuts(tx, agent.id);
   const imports = maxRequests === undefined ? found : firstThatFit(found.slice(0, maxRequests));
   const isAll = imports.length === found.length && salvages.length <= MAX_SALVAGES;
   if (maxRequests !== undefined && !isAll) {
     const cancelled = await findCancelled(tx, { agent, waiting });
-    return { imports, salvages: salvages.slice(0, MAX_SALVAGES), more: true, cancelled };
+    return { imports, salvages: salvages.slice(0, MAX_SALVAGES), cuts, more: true, cancelled };
   }
   await forgetCancelled(tx, agent);
-  return { ...nothingWanted, imports, salvages };
+  return { ...nothingWanted, imports, salvages, cuts };
 }
 
 interface Asked {

@@ -74,7 +74,8 @@ const restingOf = (owner: "Device" | "Site", key: "deviceId" | "siteId", setting
       SELECT ${sql.raw(settings)}, c.incarnation
       FROM held h JOIN ${sql.table(owner)} o ON o.id = ${at.ownerId} JOIN "Deployment" c ON c.id = 1
       WHERE NOT EXISTS (SELECT FROM "ImportRequest" r WHERE r."agentId" = h.id AND NOT r."isAcknowledged")
-        AND NOT EXISTS (SELECT FROM "SalvageRequest" s WHERE s."agentId" = h.id AND s.state = 'requested')`,
+        AND NOT EXISTS (SELECT FROM "SalvageRequest" s WHERE s."agentId" = h.id AND s.state = 'requested')
+        AND NOT EXISTS (SELECT FROM "Cut" t WHERE t."agentId" = h.id AND t.state = 'requested')`,
   );
 const findRestingDevice = restingOf(
   "Device",

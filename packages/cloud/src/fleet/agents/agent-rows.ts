@@ -11,8 +11,14 @@ const Facts = z
   .object({
     host: EdgeAgent.pick({ hostname: true, platform: true, arch: true }),
     clockSkewMs: EdgeAgent.shape.clockSkewMs,
+    takesCuts: z.boolean(),
   })
   .partial();
+
+/** Returns whether the agent can import parts of files. One that has not said hello since its update cannot, as far as is known. */
+export function takesCuts({ facts }: { readonly facts: unknown }): boolean {
+  return Facts.safeParse(facts).data?.takesCuts ?? false;
+}
 
 type ShownAgent = Pick<AgentModel, "leaseExpiresAtNs" | "lastSeenAtNs" | "agentVersion" | "clonedAtNs"> & {
   readonly facts: unknown;

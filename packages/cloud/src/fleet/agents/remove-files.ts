@@ -7,6 +7,7 @@ import { abandonUploads } from "../../import-life/change-request.ts";
 import { nextRequestState } from "../../import-life/import-request-state.ts";
 import { nextImportStatus } from "../../import-life/import-status.ts";
 import { type PublishedRecording, recordingEvent } from "../../import-life/recording-events.ts";
+import { endCuts } from "./cuts.ts";
 import type { FileVersion } from "./find-versions.ts";
 import { endSalvages } from "./salvages.ts";
 
@@ -23,7 +24,9 @@ interface Removal {
 export async function removeFiles(moment: Moment, { agent, files, because }: Removal): Promise<void> {
   if (files.length === 0) return;
   const recordings = await lockRecordings(moment.tx, files);
-  await endSalvages(moment, { agentId: agent.id, versionIds: files.map(({ versionId }) => versionId) });
+  const ending = { agentId: agent.id, versionIds: files.map(({ versionId }) => versionId) };
+  await endSalvages(moment, ending);
+  await endCuts(moment, ending);
   await moment.tx.edgeFile.deleteMany({ where: { id: { in: idsOf(files) } } });
   const fates = Map.groupBy(recordings, ({ importStatus }) => nextImportStatus(importStatus, "edgeGone", false));
   await removeRecordings(moment, fates.get("removed") ?? [], because);

@@ -22,6 +22,7 @@ export const refusals: Readonly<Record<string, string>> = {
   ...refused("partUploads", "UploadClosed", ["grantParts", "complete"]),
   ...refused("edge", "UploadClosed", ["grantPieces", "composePart"]),
   "edge.failImport": "VersionSuperseded",
+  "edge.failCut": "NotFound",
   "edge.failSalvage": "NotFound",
   ...refused("dataPlane", "InvalidLink", ["uploadPiece"]),
   // It needs a real bucket, and the process of a self-hosted site.

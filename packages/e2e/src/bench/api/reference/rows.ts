@@ -134,7 +134,7 @@ export const RECORDING_TABLES = `"Recording" r LEFT JOIN "Device" d ON d.id = r.
   LEFT JOIN "Site" e ON e.id = r."edgeSiteId" LEFT JOIN "Session" n ON n.id = r."sessionId"`;
 
 /** No recording that is measured has one of these fields. */
-type Absent = "location" | "storedDamage" | "unavailable";
+type Absent = "cutOf" | "cuts" | "location" | "storedDamage" | "unavailable";
 
 export function toRecording(row: RecordingRow): Answer<Omit<Recording, Absent>> {
   return {

@@ -1,0 +1,91 @@
+import { rm, rmdir } from "node:fs/promises";
+import { api, CUT_RECORD_NAME, type CutFailure, type WantedCut } from "@downlink/protocol";
+import { CUT_DIRECTORY, isMadePath, PARTIAL } from "../files/made-path.ts";
+import { isMissing, type Storage } from "../files/open-tracked.ts";
+import type { FileState } from "../inventory/file-state.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import { lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
+import { type Making, type MakingContext, makeFiles, namesIn } from "../making/make-files.ts";
+import { MadeEmptyError } from "../making/write-made-file.ts";
+import { writeCut } from "./write-cut.ts";
+
+export interface CutContext extends MakingContext {
+  readonly cutSignal: WakeSignal;
+}
+
+/** Files that are whole recordings. */
+const WHOLE: ReadonlySet<FileState> = new Set([
+  ...(["indexed", "reported", "requested", "uploading", "stored", "imported", "failed", "duplicate"] as const),
+]);
+
+/** Makes one cut after the other, as long as they are wanted, and removes those that are wanted no more, until aborted. */
+export async function runCuts(ctx: CutContext, signal: AbortSignal): Promise<void> {
+  const { session, board, cutSignal: woken } = ctx;
+  const making: Making<WantedCut, CutFailure> = {
+    ...{ examination: "cut", woken, made: "a part of a file was cut" },
+    codes: { gone: "FileGone", unreadable: "FileUnreadable", nothing: "EmptyCut", noRoom: "CutNoSpace" },
+    wanted: () => board.cuts()?.filter(({ isMade }) => !isMade) ?? [],
+    isNothing: (error) => error instanceof MadeEmptyError,
+    isReady: ({ state }) => WHOLE.has(state),
+    write: writeCut,
+    giveUp: ({ requestId, versionId }, why, signal) =>
+      session.call(api.edge.failCut, { requestId, versionId, ...why }, { signal }),
+    clean: (storage) => removeUnwanted(ctx, storage),
+  };
+  await makeFiles(ctx, making, signal);
+}
+
+/**
+ * Removes the cuts that the control plane does not want any more, because it has them or because they were cancelled. Nothing is removed before
+ * it has said what it wants. Returns whether no more of them are here.
+ */
+async function removeUnwanted(ctx: CutContext, storage: Storage): Promise<boolean> {
+  const wanted = ctx.board.cuts();
+  if (!wanted) return true;
+  const ids = new Set(wanted.map(({ requestId }) => requestId));
+  const unwanted = (await namesIn(storage, CUT_DIRECTORY)).filter((id) => !ids.has(id));
+  const removed = await Promise.all(unwanted.map((id) => removeCut(ctx, storage, `${CUT_DIRECTORY}/${id}`)));
+  if (removed.some(({ files }) => files > 0)) ctx.scanSignal.notify();
+  return removed.every(({ isAll }) => isAll);
+}
+
+/** Removes what the agent wrote into the directory of a cut, and the directory with it. No other file is touched. */
+async function removeCut({ inventory, log }: CutContext, storage: Storage, directory: string) {
+  let [files, isAll] = [0, true];
+  for (const name of await namesIn(storage, directory)) {
+    const path = `${directory}/${name}`;
+    const isRemoved = path.endsWith(PARTIAL) || (isMadePath(path) && isExpendable(inventory, path));
+    if (isRemoved) await rm(`${storage.root}/${path}`, { force: true });
+    if (isRemoved) log.info({ path }, "a cut that is not wanted any more was removed");
+    files += Number(isRemoved);
+    isAll &&= isRemoved;
+  }
+  if (isAll) await rmdir(`${storage.root}/${directory}`).catch(ignoreMissing);
+  return { files, isAll };
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (!isMissing(error) && error.code !== "ENOTEMPTY") throw error;
+}
+
+/** Says whether no byte is lost with a cut: its content is imported, or the file of which it is a part is here. */
+function isExpendable(inventory: Inventory, path: string): boolean {
+  const cut = inventory.at(path);
+  if (!cut) return false; // the next scan finds it
+  return lifeOf(cut) === "imported" || isWholeHere(inventory, cut);
+}
+
+function isWholeHere(inventory: Inventory, { versionId }: TrackedFile): boolean {
+  const { item } = inventory.findings(versionId) ?? {};
+  if (item === undefined) return false;
+  const { metadata = [] } = JSON.parse(item) as { metadata?: { name: string; metadata: Record<string, string> }[] };
+  const record = metadata.findLast(({ name }) => name === CUT_RECORD_NAME)?.metadata;
+  const whole = record?.path === undefined ? undefined : inventory.at(record.path);
+  return (
+    whole !== undefined &&
+    WHOLE.has(whole.state) &&
+    record?.sizeBytes === `${whole.identity.sizeBytes}` &&
+    record.modifiedAtNs === `${whole.identity.mtimeNs}`
+  );
+}

@@ -1,0 +1,56 @@
+import type { Recording, RecordingCut } from "@downlink/protocol";
+import type { Complete } from "../../core/complete.ts";
+import type { Prisma } from "../../db/generated/client.ts";
+import type { CutModel } from "../../db/generated/models.ts";
+import { takesCuts } from "../../fleet/agents/agent-rows.ts";
+
+export const withRecording = {
+  recording: { select: { importStatus: true, sizeBytes: true, failureCode: true, failureText: true } },
+  agent: { select: { facts: true, agentVersion: true } },
+} as const;
+
+export const inOrder = [{ startNs: "asc" as const }, { id: "asc" as const }];
+
+type CutRow = Prisma.CutGetPayload<{ include: typeof withRecording }>;
+
+/** Once there is a recording of the part, its state is that of the cut. */
+export function toCut(row: CutRow): Complete<RecordingCut> {
+  const { id, state, recording } = row;
+  const [code, text] = recording ? [recording.failureCode, recording.failureText] : [row.reasonCode, row.reasonText];
+  return {
+    ...partOf(row),
+    id,
+    recordingId: row.recordingId ?? undefined,
+    size: recording ? Number(recording.sizeBytes) : undefined,
+    importStatus: recording?.importStatus ?? (state === "failed" ? "failed" : "pending"),
+    failure: code === null ? undefined : { code, text: text ?? "" },
+    waitsFor: state === "requested" ? explainWait(row) : undefined,
+  };
+}
+
+function explainWait({ agent }: CutRow): string | undefined {
+  if (!agent) return "The device has no agent any more.";
+  if (takesCuts(agent)) return undefined;
+  return `The agent of the device has the version ${agent.agentVersion}, which cannot send a part of a file. Update it.`;
+}
+
+type PartColumns = Pick<CutModel, "topics" | "startNs" | "endNs">;
+
+/** Returns the part as answers show it. */
+function partOf({ topics, startNs: start, endNs: end }: PartColumns) {
+  return { topics, start, end };
+}
+
+/** Returns of which recording a row of a list is a part. The columns are null where it is none. */
+export function toCutOf(row: {
+  readonly wholeId: string | null;
+  readonly cutTopics: string[] | null;
+  readonly cutStartNs: bigint | null;
+  readonly cutEndNs: bigint | null;
+}): Complete<Recording["cutOf"]> {
+  if (row.wholeId === null) return undefined;
+  return {
+    recordingId: row.wholeId,
+    ...partOf({ topics: row.cutTopics ?? [], startNs: row.cutStartNs!, endNs: row.cutEndNs! }),
+  };
+}

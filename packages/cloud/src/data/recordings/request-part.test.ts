@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { api, CUT_RECORD_NAME, type EdgeRecordingItem } from "@downlink/protocol";
+import { refusedWith } from "../../testing/refused-with.ts";
+import { startCloud } from "../../testing/start-cloud.ts";
+import { deliver, recordingItem, sayHello, startAgent, type TestAgent } from "../../testing/test-agent.ts";
+
+const cloud = await startCloud({ after }, { works: false });
+const { admin } = cloud;
+const SECOND_NS = 1_000_000_000n;
+const START_NS = 1000n * SECOND_NS;
+
+const topic = (name: string, from = 0n, to = 10n) => ({
+  ...{ topic: name, version: "v", encoding: "json", schemaName: "s", schemaEncoding: "", schemaSha256: "0".repeat(64) },
+  ...{ messageCount: 10, start: START_NS + from * SECOND_NS, end: START_NS + to * SECOND_NS },
+});
+
+/** Reports a recording of 10 seconds with three topics, the last of which ends after 2 seconds. */
+async function reportWhole(name: string, { takesCuts = true } = {}) {
+  const { id: deviceId } = await admin.call(api.devices.create, { name });
+  const { token } = await admin.call(api.deviceTokens.create, { deviceId });
+  const agent = await sayHello(cloud, { deviceId, token: token!, takesCuts });
+  const item = recordingItem({ topics: [topic("/imu"), topic("/camera/front"), topic("/boot", 0n, 2n)] });
+  await agent.report([item]);
+  const [whole] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
+  return { agent, item, keyOrId: whole!.id };
+}
+
+const from = (seconds: bigint) => START_NS + seconds * SECOND_NS;
+
+async function cutsOf(agent: TestAgent) {
+  return (await agent.call(api.edge.work, {})).work.cuts!;
+}
+
+/** Reports the file that the agent makes for a request. */
+async function reportCut(agent: TestAgent, requestId: string, more: Partial<EdgeRecordingItem> = {}) {
+  const item = recordingItem({
+    path: `.downlink-cuts/${requestId}/run.mcap`,
+    metadata: [{ name: CUT_RECORD_NAME, metadata: { requestId } }],
+    ...more,
+  });
+  await agent.report([item]);
+  return item;
+}
+
+test("a part is asked of the agent, becomes a recording once it is reported, and is kept until that is imported", async () => {
+  const { agent, item, keyOrId } = await reportWhole("rover");
+  const asked = { keyOrId, topics: ["/camera/*"], start: from(3n), end: from(5n), priority: 7 };
+  const { id, importStatus, cuts } = await admin.call(api.recordings.requestImport, asked);
+  assert.deepEqual([id, importStatus, cuts?.length], [keyOrId, "none", 1]);
+  const [cut] = cuts!;
+  const part = { topics: ["/camera/front"], start: from(3n), end: from(5n) };
+  assert.deepEqual([cut!.importStatus, cut!.recordingId, cut!.waitsFor], ["pending", undefined, undefined]);
+  const wanted = { requestId: cut!.id, versionId: item.versionId, ...part };
+  assert.deepEqual(await cutsOf(agent), [{ ...wanted, isMade: false }]);
+
+  const bytes = Buffer.from("a part");
+  const made = await reportCut(agent, cut!.id, { size: bytes.byteLength });
+  assert.deepEqual(await cutsOf(agent), [{ ...wanted, isMade: true }]);
+  const { work } = await agent.call(api.edge.work, {});
+  assert.deepEqual(
+    work.imports.map(({ versionId, priority }) => [versionId, priority]),
+    [[made.versionId, 7]],
+  );
+  const recordings = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
+  const recording = recordings.find(({ path }) => path === made.path)!;
+  assert.deepEqual(recording.cutOf, { recordingId: keyOrId, ...part });
+  const whole = await admin.call(api.recordings.get, { keyOrId });
+  assert.deepEqual([whole.cuts?.[0]?.recordingId, whole.cuts?.[0]?.importStatus], [recording.id, "pending"]);
+  await deliver(agent, made, bytes);
+  await cloud.deps.db.prisma.recording.update({ where: { id: recording.id }, data: { importStatus: "complete" } });
+  assert.deepEqual(await cutsOf(agent), []);
+});
+
+test("the same part asked for twice is one; what overlaps is asked for without what is there", async () => {
+  const { agent, keyOrId } = await reportWhole("twice");
+  const ask = async (topics: string[] | undefined, start: bigint, end: bigint) =>
+    (
+      await admin.call(api.recordings.requestImport, {
+        keyOrId,
+        ...(topics && { topics }),
+        start: from(start),
+        end: from(end),
+      })
+    ).cuts!;
+  const first = await ask(["/imu"], 3n, 5n);
+  assert.deepEqual(await ask(["/imu"], 3n, 5n), first);
+  assert.deepEqual(await ask(["/imu"], 4n, 5n), first);
+  const wider = await ask(["/imu", "/camera/front"], 4n, 6n);
+  assert.deepEqual(
+    wider.map(({ topics, start, end }) => [topics, start, end]),
+    [
+      [["/imu"], from(3n), from(5n)],
+      [["/camera/front"], from(4n), from(6n)],
+      [["/imu"], from(5n) + 1n, from(6n)],
+    ],
+  );
+  assert.equal((await cutsOf(agent)).length, 3);
+  assert.ok(
+    (await ask(undefined, 4n, 6n)).every(({ topics }) => !topics.includes("/boot")),
+    "it is silent then",
+  );
+});
+
+test("a part of an older agent waits, and says why; where the caller allows it the whole is imported", async () => {
+  const { agent, keyOrId } = await reportWhole("old", { takesCuts: false });
+  const { cuts } = await admin.call(api.recordings.requestImport, { keyOrId, topics: ["/imu"] });
+  assert.match(cuts![0]!.waitsFor!, /0\.0\.0-test, which cannot send a part of a file/);
+  const whole = await admin.call(api.recordings.requestImport, { keyOrId, topics: ["/imu"], orWhole: true });
+  assert.deepEqual([whole.importStatus, whole.cuts], ["pending", undefined]);
+  assert.equal((await agent.call(api.edge.work, {})).work.imports.length, 1);
+});
+
+test("what the agent cannot cut has failed with its reason, and can be asked for again; so has a part of a file that is gone", async () => {
+  const { agent, item, keyOrId } = await reportWhole("failing");
+  const ask = async () => (await admin.call(api.recordings.requestImport, { keyOrId, topics: ["/imu"] })).cuts![0]!;
+  const cut = await ask();
+  const why = { code: "CutNoSpace" as const, text: "the disk is full" };
+  const failure = { requestId: cut.id, versionId: item.versionId, ...why };
+  await agent.call(api.edge.failCut, failure);
+  await assert.rejects(agent.call(api.edge.failCut, failure), refusedWith("RequestSuperseded"));
+  const [failed] = (await admin.call(api.recordings.get, { keyOrId })).cuts!;
+  assert.deepEqual([failed!.importStatus, failed!.failure], ["failed", why]);
+  const again = await ask();
+  assert.deepEqual([again.importStatus, again.id === cut.id], ["pending", false]);
+  await agent.report([], { removals: [item.versionId] });
+  const gone = await cloud.deps.db.prisma.cut.findUniqueOrThrow({ where: { id: again.id } });
+  assert.deepEqual([gone.state, gone.reasonCode], ["failed", "FileGone"]);
+});
+
+test("a part that is cancelled is not wanted any more; another agent cannot end it", async () => {
+  const { agent, item, keyOrId } = await reportWhole("cancelled");
+  const { cuts } = await admin.call(api.recordings.requestImport, { keyOrId, start: from(1n), end: from(2n) });
+  const [cut] = cuts!;
+  const other = await startAgent(cloud, "other");
+  const failure = { requestId: cut!.id, versionId: item.versionId, code: "EmptyCut", text: "" } as const;
+  await assert.rejects(other.call(api.edge.failCut, failure), refusedWith("NotFound"));
+  const made = await reportCut(agent, cut!.id);
+  await admin.call(api.recordingCuts.cancel, { keyOrId, cutId: cut!.id });
+  assert.deepEqual(await cutsOf(agent), []);
+  await agent.report([], { removals: [made.versionId] });
+  const left = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
+  assert.deepEqual(
+    left.map(({ id }) => id),
+    [keyOrId],
+  );
+  await assert.rejects(admin.call(api.recordingCuts.cancel, { keyOrId, cutId: cut!.id }), refusedWith("NotFound"));
+});
+
+test("a part that cannot be is refused with the field that is wrong", async () => {
+  const { keyOrId } = await reportWhole("refused");
+  const refused = async (body: object, field: RegExp) =>
+    assert.rejects(admin.call(api.recordings.requestImport, { keyOrId, ...body }), (error: Error) =>
+      field.test(JSON.stringify(error) + error.message),
+    );
+  await refused({ topics: ["/nothing"] }, /has no topic \\?"\/nothing/);
+  await refused({ start: from(5n), end: from(4n) }, /must not be after end/);
+  await refused({ start: from(20n), end: from(30n) }, /no message between start and end/);
+  await refused({ topics: ["/boot"], start: from(5n) }, /no message of these topics/);
+  await refused({ topics: ["[z-a]"] }, /topics/);
+});

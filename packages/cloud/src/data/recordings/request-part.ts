@@ -1,0 +1,184 @@
+// A request asks only for the parts of a recording that no earlier one asked for, so that parts overlap nowhere. So no message crosses a slow
+// link twice, and the imported parts can be read together.
+
+import { type api, type Input, MAX_CUTS, type Output, type Requester } from "@downlink/protocol";
+import { compileGlobs } from "@downlink/protocol/globs";
+import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
+import type { Ctx } from "../../calls/context/context.ts";
+import type { Complete } from "../../core/complete.ts";
+import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
+import type { CutModel, RecordingModel, RecordingTopicModel } from "../../db/generated/models.ts";
+import { newId } from "../../db/ids.ts";
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
+import { takesCuts } from "../../fleet/agents/agent-rows.ts";
+import { wantedCut } from "../../fleet/agents/cuts.ts";
+import { cancelRequests } from "../../import-life/change-request.ts";
+import { edgeCopyOf } from "../../import-life/edge-copy.ts";
+import { lockRecording } from "../../import-life/lock-recording.ts";
+import { findRequester } from "../../organization/api-keys/find-requester.ts";
+import { inOrder, toCut, withRecording } from "./cut-rows.ts";
+import { missingParts, overlap, type Part } from "./plan-cuts.ts";
+import { requestImport } from "./recording-changes.ts";
+
+type RequestImport = typeof api.recordings.requestImport;
+type Body = Pick<Input<RequestImport>, "topics" | "start" | "end" | "priority" | "orWhole">;
+type Answer = Complete<Output<RequestImport>>;
+
+/** The answer of `work` names all cuts that are wanted of an agent. */
+const MAX_CUTS_OF_AGENT = 200;
+const MAX_TOPIC_NAMES_OF_AGENT = 20_000;
+
+export function isPart({ topics, start, end }: Body): boolean {
+  return [topics, start, end].some((given) => given !== undefined);
+}
+
+/** Asks the device for a part of a recording. One that is imported already is answered as it is. */
+export async function requestPart(ctx: Ctx, { id }: Pick<RecordingModel, "id">, body: Body): Promise<Answer> {
+  const asked = await withTransaction(ctx.db, async (tx): Promise<Answer | "whole"> => {
+    const recording = await lockRecording(tx, id);
+    const { importStatus } = recording;
+    if (importStatus === "complete") return { id, importStatus, cuts: undefined };
+    const edgeFile = edgeCopyOf(recording, ctx.clock.nowNs()) ?? throwNotFound(`the edge copy of recording ${id}`);
+    const agent = await tx.agent.findUniqueOrThrow({ where: { id: edgeFile.agentId } });
+    if (body.orWhole && !takesCuts(agent)) return "whole";
+    const topics = await tx.recordingTopic.findMany({ where: { recordingId: id } });
+    const wanted = choosePart(recording, topics, body);
+    const requestedBy = await findRequester(tx, ctx);
+    await addMissing(contextOf(tx, ctx), { recording, edgeFile, topics, wanted, requestedBy, priority: body.priority });
+    const rows = await tx.cut.findMany({ where: { wholeId: id }, include: withRecording, orderBy: inOrder });
+    const holding = rows.filter((row) => overlap(row, wanted));
+    return { id, importStatus, cuts: holding.map(toCut) };
+  });
+  return asked === "whole" ? { ...(await requestImport(ctx, { id }, body.priority)), cuts: undefined } : asked;
+}
+
+type Topics = readonly Pick<RecordingTopicModel, "topic" | "startNs" | "endNs">[];
+
+/** Throws where nothing of the recording is asked for. */
+function choosePart(recording: Pick<RecordingModel, "startNs" | "endNs">, topics: Topics, body: Body): Part {
+  const { start = recording.startNs, end = recording.endNs } = body;
+  if (start > end) invalid("start", "must not be after end");
+  const startNs = laterOf(start, recording.startNs);
+  const endNs = earlierOf(end, recording.endNs);
+  if (startNs > endNs) invalid("start", "the recording has no message between start and end");
+  const part = { topics: chooseTopics(topics, body.topics), startNs, endNs };
+  if (part.topics.every((topic) => isSilent(topics, topic, part)))
+    invalid("topics", "no message of these topics is between start and end");
+  return part;
+}
+
+const laterOf = (one: bigint, other: bigint) => (one > other ? one : other);
+const earlierOf = (one: bigint, other: bigint) => (one < other ? one : other);
+
+function chooseTopics(topics: Topics, asked: readonly string[] | undefined): string[] {
+  const names = [...new Set(topics.map(({ topic }) => topic))].sort();
+  if (names.length === 0) refuse("Conflict", "the topics of the recording are not known; import it whole");
+  if (!asked) return names;
+  const chosen = new Set<string>();
+  for (const name of asked) {
+    const fits = compileName(name);
+    const found = names.filter(fits);
+    if (found.length === 0) invalid("topics", `the recording has no topic "${name}"`);
+    for (const topic of found) chosen.add(topic);
+  }
+  return [...chosen].sort();
+}
+
+function compileName(name: string): (topic: string) => boolean {
+  try {
+    return compileGlobs([name], { isCaseSensitive: true });
+  } catch (error) {
+    if (error instanceof RangeError) invalid("topics", error.message);
+    throw error;
+  }
+}
+
+/** Says whether the index shows that a topic has no message then. */
+function isSilent(topics: Topics, name: string, { startNs, endNs }: Omit<Part, "topics">): boolean {
+  return topics.every(
+    ({ topic, startNs: first, endNs: last }) =>
+      topic !== name || (first !== null && last !== null && (first > endNs || last < startNs)),
+  );
+}
+
+interface Adding {
+  readonly recording: RecordingModel;
+  readonly edgeFile: { readonly agentId: string; readonly versionId: string };
+  readonly topics: Topics;
+  readonly wanted: Part;
+  readonly priority: number;
+  readonly requestedBy: Requester;
+}
+
+/** Adds what is missing, and moves up what waits already. Parts that failed are asked for again. */
+async function addMissing(context: TransactionContext, adding: Adding): Promise<void> {
+  const { tx, nowNs } = context;
+  const { recording, edgeFile, topics, wanted, priority, requestedBy } = adding;
+  const rows = await tx.cut.findMany({ where: { wholeId: recording.id }, include: withRecording });
+  const concerned = rows.filter((row) => overlap(row, wanted));
+  const failed = concerned.filter((row) => toCut(row).importStatus === "failed" || toCut(row).importStatus === "none");
+  const known = concerned.filter((row) => !failed.includes(row));
+  await tx.cut.deleteMany({ where: { id: { in: failed.map(({ id }) => id) } } });
+  await raise(tx, known, priority);
+  const parts = missingParts(wanted, known)
+    .map((part) => ({ ...part, topics: part.topics.filter((topic) => !isSilent(topics, topic, part)) }))
+    .filter((part) => part.topics.length > 0);
+  await requireFew(tx, { agentId: edgeFile.agentId, count: rows.length - failed.length, parts });
+  const { agentId, versionId } = edgeFile;
+  const of = { orgId: recording.orgId, wholeId: recording.id, agentId, versionId, priority, requestedBy };
+  const times = { createdAtNs: nowNs, updatedAtNs: nowNs };
+  const data = parts.map((part) => ({ ...of, ...times, ...part, id: newId("cut"), state: "requested" as const }));
+  await tx.cut.createMany({ data });
+}
+
+async function raise(tx: Transaction, known: readonly CutModel[], priority: number): Promise<void> {
+  const recordingIds = known.flatMap(({ recordingId }) => recordingId ?? []);
+  const lower = { priority: { lt: priority } };
+  await tx.cut.updateMany({ where: { id: { in: known.map(({ id }) => id) }, ...lower }, data: { priority } });
+  await tx.importRequest.updateMany({
+    where: { recordingId: { in: recordingIds }, state: "awaiting", ...lower },
+    data: { priority },
+  });
+}
+
+interface Counted {
+  readonly agentId: string;
+  /** The parts that the recording has. */
+  readonly count: number;
+  readonly parts: readonly Part[];
+}
+
+async function requireFew(tx: Transaction, { agentId, count, parts }: Counted): Promise<void> {
+  if (count + parts.length > MAX_CUTS)
+    refuse("Conflict", `the recording would have more than ${MAX_CUTS} parts; import it whole, or longer parts of it`);
+  const open = await tx.cut.findMany({ where: { agentId, ...wantedCut }, select: { topics: true } });
+  const names = [...open, ...parts].reduce((sum, { topics }) => sum + topics.length, 0);
+  if (open.length + parts.length > MAX_CUTS_OF_AGENT || names > MAX_TOPIC_NAMES_OF_AGENT)
+    refuse("Conflict", `the device has ${open.length} parts to send; wait until some are here, or cancel some`);
+}
+
+interface CutRef {
+  readonly cutId: string;
+}
+
+/** Takes back what the device has not delivered; once the bytes are stored it is too late: 409. */
+export async function cancelCut(ctx: Ctx, { id }: RecordingModel, { cutId }: CutRef): Promise<{ id: string }> {
+  await withTransaction(ctx.db, async (tx) => {
+    await tx.$queryRaw`SELECT id FROM "Cut" WHERE id = ${cutId} FOR UPDATE`;
+    const cut = await tx.cut.findFirst({ where: { id: cutId, wholeId: id }, include: withRecording });
+    if (!cut) throwNotFound(`cut ${cutId} of recording ${id}`);
+    const { importStatus } = toCut(cut);
+    if (importStatus === "importing" || importStatus === "complete")
+      refuse("Conflict", `the import of the part is ${importStatus}; only a pending one can be cancelled`);
+    if (cut.recordingId !== null) await cancelPending(contextOf(tx, ctx), cut.recordingId);
+    await tx.cut.delete({ where: { id: cutId } });
+  });
+  return { id: cutId };
+}
+
+async function cancelPending(context: TransactionContext, recordingId: string): Promise<void> {
+  const { importStatus } = await lockRecording(context.tx, recordingId);
+  if (importStatus !== "pending") return;
+  await cancelRequests(context, [recordingId]);
+  await context.tx.recording.update({ where: { id: recordingId }, data: { importStatus: "none" } });
+}
