@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createReadStream, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { api, type CallInput, type RecordingCut } from "@downlink/protocol";
+import { fileURLToPath } from "node:url";
+import { api, type CallInput, formatTimestamp, type RecordingCut } from "@downlink/protocol";
 import {
   eventually,
   makeBag,
@@ -15,6 +18,8 @@ import {
 } from "@downlink/recordings/testing";
 import { request } from "undici";
 import { type Scenario, startScenario } from "./processes/scenario.ts";
+
+const PROGRAM = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));
 
 type Part = Pick<CallInput<typeof api.recordings.requestImport>, "topics" | "start" | "end">;
 
@@ -44,6 +49,17 @@ function linesOf(file: Uint8Array, { topics, start, end }: Part): string[] {
   const isIn = ({ topic, logTimeNs }: ReadMessage) =>
     (!topics || topics.includes(topic)) && logTimeNs >= start! && logTimeNs <= end!;
   return readMessages(file).filter(isIn).map(lineOf).sort();
+}
+
+/** Calls the control plane by another way than the agent, whose bytes are counted. */
+async function runDl({ cloud }: Scenario, args: readonly string[]): Promise<{ code: number; out: string }> {
+  const { url, adminKey } = cloud();
+  const env = { ...process.env, DOWNLINK_API_URL: url, DOWNLINK_API_KEY: adminKey };
+  const program = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ["ignore", "pipe", "inherit"] });
+  let out = "";
+  program.stdout.on("data", (piece: Buffer) => (out += piece.toString()));
+  const [code] = await once(program, "close");
+  return { code, out };
 }
 
 async function onlyOne(scenario: Scenario): Promise<{ id: string; start: bigint; end: bigint }> {
@@ -108,8 +124,11 @@ test("a part of a large recording costs the link little more than itself, also w
   scenario.startAgent();
   const { id, start } = await onlyOne(scenario);
   const part = { topics: ["/camera"], start: start + 5_000_000_000n, end: start + 7_000_000_000n };
+  const { bytes } = await scenario.cloud().admin.call(api.recordingCuts.estimate, { keyOrId: id, ...part });
+  const flags = [id, "--topic", "/cam*", "--start", formatTimestamp(part.start), "--end", formatTimestamp(part.end)];
+  assert.match((await runDl(scenario, ["import", ...flags, "--estimate"])).out, /about 2\d\.\d MB, 4[01] messages/);
   const before = scenario.proxy.sentBytes();
-  await scenario.cloud().admin.call(api.recordings.requestImport, { keyOrId: id, ...part });
+  const watching = runDl(scenario, ["import", ...flags, "--watch"]);
   await eventually(
     async () => readdirSync(scenario.storageRoot, { recursive: true, encoding: "utf8" }),
     (found) => found.some((name) => name.endsWith(".partial") || /cuts\/.*\.mcap$/.test(name)),
@@ -122,6 +141,13 @@ test("a part of a large recording costs the link little more than itself, also w
   );
   const [cut] = cuts!;
   assert.equal(cuts!.length, 1);
+  const { code, out } = await watching;
+  assert.equal(code, 0, out);
+  assert.match(out, new RegExp(`\n${cut!.recordingId!}  complete  /camera  .*MB\n$`));
+  assert.ok(
+    Math.abs(bytes - cut!.size!) < 0.1 * cut!.size!,
+    `${bytes} bytes were estimated, and there are ${cut!.size}`,
+  );
   const sentBytes = scenario.proxy.sentBytes() - before;
   assert.ok(sentBytes < 1.05 * cut!.size! + 200_000, `${sentBytes} bytes were sent for ${cut!.size}`);
   const chunks: Buffer[] = [];

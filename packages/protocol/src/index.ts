@@ -139,7 +139,7 @@ export {
 export { PART_UPLOAD_DAYS, PartUpload, partUploads } from "./resources/part-uploads.ts";
 export { PendingImport, PendingImportStatus, pendingImports, Requester } from "./resources/pending-imports.ts";
 export { Project, ProjectName, projects } from "./resources/projects.ts";
-export { MAX_CUTS, RecordingCut, recordingCuts } from "./resources/recording-cuts.ts";
+export { ImportEstimate, MAX_CUTS, RecordingCut, recordingCuts } from "./resources/recording-cuts.ts";
 export { recordingFiles } from "./resources/recording-files.ts";
 export {
   MAX_SELECTED_DEVICES,

@@ -1,4 +1,5 @@
 export { cutRecording } from "./cut/cut-recording.ts";
+export { sampleTopics } from "./cut/sample-topics.ts";
 export { exportBag } from "./export/export-bag.ts";
 export { exportMcap } from "./export/export-mcap.ts";
 export type {

@@ -21,6 +21,13 @@ const listBytes = { topics: MAX_ITEM_BYTES / 2, metadata: MAX_ITEM_BYTES / 4, at
 /** The longest name of a topic in the contract. */
 const MAX_TOPIC_LENGTH = 1024;
 
+/** The facts that were read of the file beside its summary. */
+export interface Looked {
+  readonly headTailSha256: string;
+  /** The mean bytes of a message, by topic, as far as they are known. */
+  readonly messageBytes: ReadonlyMap<string, number>;
+}
+
 /**
  * Returns what to keep of a finished recording, or the reason why it cannot be reported as one. Parts that are too large for a report are
  * left out, and the reason says so: the recording can still be imported.
@@ -28,7 +35,7 @@ const MAX_TOPIC_LENGTH = 1024;
 export function findingsOfSummary(
   file: TrackedFile,
   summary: RecordingSummary,
-  headTailSha256: string,
+  { headTailSha256, messageBytes }: Looked,
 ): Findings | Reason {
   const { startNs, endNs } = summary;
   if (startNs === undefined || endNs === undefined)
@@ -36,7 +43,8 @@ export function findingsOfSummary(
   const refusal = judgeSummary(summary);
   if (refusal) return { code: refusal.code, text: `It is whole, and ${refusal.text}.` };
   const facts = { ...fileFacts(file), headTailSha256 };
-  const { item: fitted, leftOut } = fitIntoReport(toItem(facts, summary, { startNs, endNs }), summary.leftOut);
+  const whole = toItem(facts, summary, { startNs, endNs, messageBytes });
+  const { item: fitted, leftOut } = fitIntoReport(whole, summary.leftOut);
   const reason = leftOut && partlyListed(leftOut);
   const encoded = EdgeItem.safeEncode({ ...fitted, reason });
   if (!encoded.success)
@@ -103,7 +111,7 @@ function partlyListed({ channels, attachments, metadata, chunks }: LeftOutCounts
 function toItem(
   facts: FinishedFacts,
   summary: RecordingSummary,
-  span: { startNs: bigint; endNs: bigint },
+  span: { startNs: bigint; endNs: bigint } & Pick<Looked, "messageBytes">,
 ): EdgeRecordingItem {
   const { key } = summary.identity;
   return {
@@ -124,11 +132,19 @@ function toItem(
     })),
     topics: summary.topics.map(({ messageEncoding, schema: _, startNs, endNs, ...topic }) => ({
       ...topic,
+      bytes: bytesOfTopic(topic, span.messageBytes.get(topic.topic)),
       encoding: messageEncoding,
       start: startNs,
       end: endNs,
     })),
   };
+}
+
+function bytesOfTopic(
+  { messageCount }: { messageCount: number },
+  messageBytes: number | undefined,
+): number | undefined {
+  return messageBytes === undefined ? undefined : Math.round(messageCount * messageBytes);
 }
 
 export function schemasOf({ topics }: RecordingSummary): Schema[] {

@@ -8,11 +8,12 @@ import {
   type RandomAccessSource,
   type RecordingSummary,
   SourceChangedError,
+  sampleTopics,
 } from "@downlink/recordings";
 import type { FileEvent } from "../inventory/file-state.ts";
 import type { Findings, InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import { isFileSystemError } from "../system/system-error.ts";
-import { emptySha256, findingsOfFault, findingsOfSummary, schemasOf } from "./build-item.ts";
+import { emptySha256, findingsOfFault, findingsOfSummary, type Looked, schemasOf } from "./build-item.ts";
 import { hashHeadAndTail } from "./head-tail.ts";
 import { SET_ASIDE_CODE } from "./reason-codes.ts";
 
@@ -38,7 +39,7 @@ export async function examineFile(
   const verdict = await examineSummary(file, source, options);
   if (verdict) return verdict;
   const inspection = await inspectSafely(source, file.path, options);
-  return toVerdict(file, inspection, await hashHeadAndTail(source));
+  return toVerdict(file, inspection, { headTailSha256: await hashHeadAndTail(source), messageBytes: new Map() });
 }
 
 /** Does the same from the file's summary alone, in a few megabytes of memory; undefined where the summary is not enough. */
@@ -50,7 +51,10 @@ export async function examineSummary(
   const fileName = file.path;
   if (!isOverdue && (await mayStillEnd(source, fileName))) return { event: "unfinished" };
   const summed = await passFaults(() => inspectSummary(source, { fileName, signal }), signal);
-  return summed instanceof Error || !summed ? undefined : toVerdict(file, summed, await hashHeadAndTail(source));
+  if (summed instanceof Error || !summed) return undefined;
+  const sampled = await passFaults(() => sampleTopics(source, signal), signal);
+  const messageBytes = sampled instanceof Error ? new Map() : sampled;
+  return toVerdict(file, summed, { headTailSha256: await hashHeadAndTail(source), messageBytes });
 }
 
 /**
@@ -87,10 +91,11 @@ async function passFaults<T>(look: () => Promise<T>, signal: AbortSignal): Promi
 
 type Inspected = Inspection | Awaited<ReturnType<typeof inspectSafely>>;
 
-function toVerdict(file: TrackedFile, inspection: Inspected, headTailSha256: string): Verdict {
+function toVerdict(file: TrackedFile, inspection: Inspected, looked: Looked): Verdict {
+  const { headTailSha256 } = looked;
   switch (inspection.state) {
     case "finished": {
-      const found = findingsOfSummary(file, inspection.summary, headTailSha256);
+      const found = findingsOfSummary(file, inspection.summary, looked);
       if ("code" in found) return { event: "foundDamaged", findings: { headTailSha256, reason: found } };
       return { event: "finished", findings: found, schemas: schemasOf(inspection.summary) };
     }

@@ -2,6 +2,7 @@ import type { ExportFormat } from "@downlink/protocol";
 import { type Command, Option } from "commander";
 import type { ExportFlags } from "./export-recording.ts";
 import type { GetFlags } from "./get-recording.ts";
+import type { ImportFlags } from "./import-recordings.ts";
 import { collect, withService } from "./run.ts";
 import type { ViewFlags } from "./view-recording.ts";
 
@@ -14,16 +15,19 @@ export function addExportCommands(program: Command): void {
   addView(program);
   program
     .command("import <recording...>")
-    .description("Request the import of recordings from their devices")
+    .description("Request the import of recordings from their devices, or of a part of each")
+    .option("--topic <name>", "only this topic, or those that fit a glob such as '/camera/*'; may be repeated", collect)
+    .option("--start <time>", "only messages at or after this time")
+    .option("--end <time>", "only messages at or before this time")
+    .option("--or-whole", "import the whole recording where the agent is too old to send a part")
+    .option("--estimate", "only print how much would be sent, and how long that would take")
     .option("--priority <number>", "higher comes first, from -1000 to 1000", "0")
     .option("--project <id>", "the project, if several have a recording with such a key")
     .option("--watch", "wait until each one is imported or has failed")
-    .action(
-      async (recordings: string[], flags: { priority: string; project?: string; watch?: true }, command: Command) => {
-        const { importRecordings } = await import("./import-recordings.ts");
-        await withService(command, (service) => importRecordings(service, recordings, flags));
-      },
-    );
+    .action(async (recordings: string[], flags: ImportFlags, command: Command) => {
+      const { importRecordings } = await import("./import-recordings.ts");
+      await withService(command, (service) => importRecordings(service, recordings, flags));
+    });
 }
 
 function addGet(program: Command): void {

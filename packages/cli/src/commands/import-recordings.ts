@@ -5,11 +5,13 @@ import { pause } from "../failures/pause.ts";
 import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readWhole } from "../flags/whole-number.ts";
 import type { Service } from "../login/open-service.ts";
+import { followParts, type PartFlags, printEstimate, readPart } from "./import-part.ts";
 
-interface Flags {
+export interface ImportFlags extends PartFlags {
   readonly priority: string;
   readonly project?: string;
   readonly watch?: true;
+  readonly estimate?: true;
 }
 
 /** The service answers sooner when something happens. */
@@ -21,17 +23,23 @@ const CALM_MS = 2000;
 export async function importRecordings(
   service: Service,
   recordings: readonly string[],
-  { priority: given, project, watch }: Flags,
+  { priority: given, project, watch, estimate, ...flags }: ImportFlags,
 ): Promise<void> {
+  const part = readPart(flags);
   const priority = readWhole("--priority", given, { least: -1000, most: 1000 });
   const keysOrIds = recordings.map((text) => readArgument(api.recordings.get, "keyOrId", { name: "RECORDING", text }));
   const inProject = readFilters(api.recordings.get, { project }, { project: "projectId" });
   const { client } = service;
+  if (estimate) {
+    for (const keyOrId of keysOrIds) await printEstimate(service, { keyOrId, ...inProject }, part);
+    return;
+  }
   const { next } = await client.call(api.changes.list, {});
   const requested: Recording[] = [];
   for (const keyOrId of keysOrIds) {
-    const { id } = await client.call(api.recordings.requestImport, { keyOrId, priority, ...inProject });
-    requested.push(await show(service, id));
+    const { id, cuts } = await client.call(api.recordings.requestImport, { keyOrId, priority, ...inProject, ...part });
+    if (cuts) await followParts(service, { id, cuts, watch: watch === true });
+    else requested.push(await show(service, id));
   }
   if (watch) await watchImports(service, requested, next);
 }

@@ -75,10 +75,10 @@ async function makeEpisode(client: Client, { device: { projectId }, recording, n
 }
 
 /** Stores a part as if it had just been asked for. */
-async function storeCut(
+export async function storeCut(
   { deps }: TestCloud,
-  { orgId, id: deviceId }: Device,
-  { id: wholeId }: Recording,
+  { orgId, id: deviceId }: Pick<Device, "orgId" | "id">,
+  { id: wholeId }: Pick<Recording, "id">,
 ): Promise<string> {
   const agent = await deps.db.prisma.agent.findUniqueOrThrow({ where: { deviceId } });
   const part = { topics: ["/text"], startNs: 1n, endNs: 2n };

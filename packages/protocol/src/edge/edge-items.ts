@@ -20,6 +20,9 @@ export const EdgeTopic = z.object({
   schemaEncoding: fileText(),
   schemaSha256: Sha256Hex,
   messageCount: z.int().min(0),
+  bytes: ByteCount.optional().meta({
+    description: "About how many bytes of the file its messages take; absent if that is not known",
+  }),
   start: Timestamp.optional(),
   end: Timestamp.optional(),
 });

@@ -54,8 +54,37 @@ export const partFields = {
   end: TimeBound.optional().meta({ description: "Log time, inclusive; absent: to its end" }),
 };
 
+/** The cost of an import that is not asked for yet. */
+export const ImportEstimate = z
+  .object({
+    bytes: ByteCount.meta({
+      description: "That the device would send: without the parts that are here, or on their way",
+    }),
+    messageCount: z.int().min(0),
+    isRough: z.boolean().meta({
+      description: "The sizes of the topics are not known: the bytes are estimated by the number of messages",
+    }),
+    seconds: z.number().min(0).optional().meta({
+      description: "At the rate at which the device uploaded lately; absent if it did not",
+    }),
+  })
+  .meta({ id: "ImportEstimate" });
+export type ImportEstimate = z.infer<typeof ImportEstimate>;
+
 /** These operations go beyond the specification: a device sends a part of a file. */
 export const recordingCuts = {
+  estimate: operation({
+    method: "post",
+    path: "/v1/recordings/{keyOrId}/import/estimate",
+    unaudited: "Nothing changes",
+    makes: "nothing",
+    access: apiKey("recordings.list", "projects"),
+    summary: "Estimate how much a device would send for the import of a recording, or of a part of it",
+    params: z.object({ keyOrId: Id }),
+    query: z.object(inProject),
+    body: z.object(partFields),
+    response: ImportEstimate,
+  }),
   cancel: operation({
     method: "delete",
     path: "/v1/recordings/{keyOrId}/cuts/{cutId}",

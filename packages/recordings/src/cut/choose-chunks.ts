@@ -29,7 +29,7 @@ export async function chooseChunks(
   selection: CutSelection,
   signal: AbortSignal | undefined,
 ): Promise<RandomAccessSource | undefined> {
-  const section = await readSection(source, signal);
+  const section = await readChunkSection(source, signal);
   if (!section) return undefined;
   const isWanted = createChunkFilter(section, selection);
   const chunks = [...section.chunks!.inOrder()].filter(isWanted);
@@ -37,7 +37,8 @@ export async function chooseChunks(
   return joinPieces([...pieces, endOfFile()]);
 }
 
-async function readSection(
+/** Reads the summary of an MCAP file; undefined where it does not name all messages by their chunks. */
+export async function readChunkSection(
   source: RandomAccessSource,
   signal: AbortSignal | undefined,
 ): Promise<SummarySection | undefined> {

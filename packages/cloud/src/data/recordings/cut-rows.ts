@@ -28,6 +28,12 @@ export function toCut(row: CutRow): Complete<RecordingCut> {
   };
 }
 
+/** A part that failed, or whose data was deleted, is not there, and can be asked for again. */
+export function isKept(row: CutRow): boolean {
+  const { importStatus } = toCut(row);
+  return importStatus !== "failed" && importStatus !== "none";
+}
+
 function explainWait({ agent }: CutRow): string | undefined {
   if (!agent) return "The device has no agent any more.";
   if (takesCuts(agent)) return undefined;

@@ -4,13 +4,15 @@ import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { throwNotFound } from "../../core/errors.ts";
 import { tenancyOf } from "../../organization/projects/find-project.ts";
+import { isPart } from "./choose-part.ts";
 import { inOrder, toCut, withRecording } from "./cut-rows.ts";
+import { estimatePart } from "./estimate-part.ts";
 import { findRecording } from "./find-recording.ts";
 import { listRecordings } from "./list-recordings.ts";
 import { listTopics } from "./list-topics.ts";
 import { cancelImport, deleteRecording, requestImport } from "./recording-changes.ts";
 import { selectRecordingRow, selectRecordingRows, toRecording } from "./recording-rows.ts";
-import { cancelCut, isPart, requestPart } from "./request-part.ts";
+import { cancelCut, requestPart } from "./request-part.ts";
 import { summarizeRecordings } from "./summarize-recordings.ts";
 
 type Contract = typeof api.recordings;
@@ -26,6 +28,8 @@ export const recordings: Handlers<Contract> = {
 };
 
 export const recordingCuts: Handlers<typeof api.recordingCuts> = {
+  estimate: (ctx, { keyOrId, projectId, ...fields }) =>
+    findRecording(ctx, { keyOrId, projectId }).then((row) => estimatePart(ctx, row, fields)),
   cancel: (ctx, { cutId, ...ref }) => findRecording(ctx, ref).then((row) => cancelCut(ctx, row, { cutId })),
 };
 

@@ -147,6 +147,36 @@ test("a part that is cancelled is not wanted any more; another agent cannot end 
   await assert.rejects(admin.call(api.recordingCuts.cancel, { keyOrId, cutId: cut!.id }), refusedWith("NotFound"));
 });
 
+test("an estimate says the bytes of what is not asked for yet, by the sizes of the topics and the rate of the device", async () => {
+  const agent = await startAgent(cloud, "estimated");
+  const topics = [
+    { ...topic("/imu"), bytes: 1000, start: undefined, end: undefined },
+    { ...topic("/camera"), bytes: 900_000 },
+    topic("/new"),
+  ];
+  await agent.report([recordingItem({ topics, size: 1_000_000, messageCount: 30 })]);
+  const [{ id: keyOrId } = { id: "" }] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
+  const estimate = (part: object) => admin.call(api.recordingCuts.estimate, { keyOrId, ...part });
+  const two = { start: from(3n), end: from(5n) };
+  const imu = await estimate({ topics: ["/imu"], ...two });
+  assert.deepEqual(imu, { bytes: 200, messageCount: 2, isRough: false });
+  assert.equal((await estimate({ topics: ["/imu", "/new"], ...two })).isRough, true);
+
+  assert.deepEqual(await estimate({}), { bytes: 1_000_000, messageCount: 30, isRough: false });
+  const { id: agentId } = await cloud.deps.db.prisma.agent.findUniqueOrThrow({ where: { deviceId: agent.deviceId } });
+  const point = { agentId, bytesPerSecond: 45_000, problems: 0 };
+  await cloud.deps.db.prisma.agentPoint.createMany({
+    data: [
+      { ...point, atNs: 1n },
+      { ...point, atNs: 2n, bytesPerSecond: 0 },
+    ],
+  });
+  assert.equal((await estimate({ topics: ["/camera"], ...two })).seconds, 4);
+  await admin.call(api.recordings.requestImport, { keyOrId, topics: ["/camera"], ...two });
+  assert.equal((await estimate({ topics: ["/camera"], ...two })).bytes, 0);
+  assert.equal((await estimate({ topics: ["/camera"], start: from(3n), end: from(6n) })).bytes, 90_000);
+});
+
 test("a part that cannot be is refused with the field that is wrong", async () => {
   const { keyOrId } = await reportWhole("refused");
   const refused = async (body: object, field: RegExp) =>

@@ -2,12 +2,11 @@
 // link twice, and the imported parts can be read together.
 
 import { type api, type Input, MAX_CUTS, type Output, type Requester } from "@downlink/protocol";
-import { compileGlobs } from "@downlink/protocol/globs";
 import { contextOf, type TransactionContext } from "../../background/jobs/transaction-context.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
-import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
-import type { CutModel, RecordingModel, RecordingTopicModel } from "../../db/generated/models.ts";
+import { refuse, throwNotFound } from "../../core/errors.ts";
+import type { CutModel, RecordingModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { takesCuts } from "../../fleet/agents/agent-rows.ts";
@@ -16,21 +15,18 @@ import { cancelRequests } from "../../import-life/change-request.ts";
 import { edgeCopyOf } from "../../import-life/edge-copy.ts";
 import { lockRecording } from "../../import-life/lock-recording.ts";
 import { findRequester } from "../../organization/api-keys/find-requester.ts";
-import { inOrder, toCut, withRecording } from "./cut-rows.ts";
+import { choosePart, isSilent, type PartFields, type Topics } from "./choose-part.ts";
+import { inOrder, isKept, toCut, withRecording } from "./cut-rows.ts";
 import { missingParts, overlap, type Part } from "./plan-cuts.ts";
 import { requestImport } from "./recording-changes.ts";
 
 type RequestImport = typeof api.recordings.requestImport;
-type Body = Pick<Input<RequestImport>, "topics" | "start" | "end" | "priority" | "orWhole">;
+type Body = PartFields & Pick<Input<RequestImport>, "priority" | "orWhole">;
 type Answer = Complete<Output<RequestImport>>;
 
 /** The answer of `work` names all cuts that are wanted of an agent. */
 const MAX_CUTS_OF_AGENT = 200;
 const MAX_TOPIC_NAMES_OF_AGENT = 20_000;
-
-export function isPart({ topics, start, end }: Body): boolean {
-  return [topics, start, end].some((given) => given !== undefined);
-}
 
 /** Asks the device for a part of a recording. One that is imported already is answered as it is. */
 export async function requestPart(ctx: Ctx, { id }: Pick<RecordingModel, "id">, body: Body): Promise<Answer> {
@@ -52,55 +48,6 @@ export async function requestPart(ctx: Ctx, { id }: Pick<RecordingModel, "id">, 
   return asked === "whole" ? { ...(await requestImport(ctx, { id }, body.priority)), cuts: undefined } : asked;
 }
 
-type Topics = readonly Pick<RecordingTopicModel, "topic" | "startNs" | "endNs">[];
-
-/** Throws where nothing of the recording is asked for. */
-function choosePart(recording: Pick<RecordingModel, "startNs" | "endNs">, topics: Topics, body: Body): Part {
-  const { start = recording.startNs, end = recording.endNs } = body;
-  if (start > end) invalid("start", "must not be after end");
-  const startNs = laterOf(start, recording.startNs);
-  const endNs = earlierOf(end, recording.endNs);
-  if (startNs > endNs) invalid("start", "the recording has no message between start and end");
-  const part = { topics: chooseTopics(topics, body.topics), startNs, endNs };
-  if (part.topics.every((topic) => isSilent(topics, topic, part)))
-    invalid("topics", "no message of these topics is between start and end");
-  return part;
-}
-
-const laterOf = (one: bigint, other: bigint) => (one > other ? one : other);
-const earlierOf = (one: bigint, other: bigint) => (one < other ? one : other);
-
-function chooseTopics(topics: Topics, asked: readonly string[] | undefined): string[] {
-  const names = [...new Set(topics.map(({ topic }) => topic))].sort();
-  if (names.length === 0) refuse("Conflict", "the topics of the recording are not known; import it whole");
-  if (!asked) return names;
-  const chosen = new Set<string>();
-  for (const name of asked) {
-    const fits = compileName(name);
-    const found = names.filter(fits);
-    if (found.length === 0) invalid("topics", `the recording has no topic "${name}"`);
-    for (const topic of found) chosen.add(topic);
-  }
-  return [...chosen].sort();
-}
-
-function compileName(name: string): (topic: string) => boolean {
-  try {
-    return compileGlobs([name], { isCaseSensitive: true });
-  } catch (error) {
-    if (error instanceof RangeError) invalid("topics", error.message);
-    throw error;
-  }
-}
-
-/** Says whether the index shows that a topic has no message then. */
-function isSilent(topics: Topics, name: string, { startNs, endNs }: Omit<Part, "topics">): boolean {
-  return topics.every(
-    ({ topic, startNs: first, endNs: last }) =>
-      topic !== name || (first !== null && last !== null && (first > endNs || last < startNs)),
-  );
-}
-
 interface Adding {
   readonly recording: RecordingModel;
   readonly edgeFile: { readonly agentId: string; readonly versionId: string };
@@ -116,8 +63,8 @@ async function addMissing(context: TransactionContext, adding: Adding): Promise<
   const { recording, edgeFile, topics, wanted, priority, requestedBy } = adding;
   const rows = await tx.cut.findMany({ where: { wholeId: recording.id }, include: withRecording });
   const concerned = rows.filter((row) => overlap(row, wanted));
-  const failed = concerned.filter((row) => toCut(row).importStatus === "failed" || toCut(row).importStatus === "none");
-  const known = concerned.filter((row) => !failed.includes(row));
+  const known = concerned.filter(isKept);
+  const failed = concerned.filter((row) => !isKept(row));
   await tx.cut.deleteMany({ where: { id: { in: failed.map(({ id }) => id) } } });
   await raise(tx, known, priority);
   const parts = missingParts(wanted, known)

@@ -21,15 +21,15 @@ export async function storeTopics(tx: Transaction, named: readonly NamedItem[]):
       const key = `${topic.topic}\0${topic.version}\0${topic.encoding}\0${topic.schemaName}\0${topic.schemaEncoding}\0${topic.schemaSha256}`;
       const kind = kinds.get(key) ?? kindOf(topic, kinds.size);
       kinds.set(key, kind);
-      return { id, kind: kind.number, n: topic.messageCount, start: topic.start, end: topic.end };
+      return { id, kind: kind.number, n: topic.messageCount, bytes: topic.bytes, start: topic.start, end: topic.end };
     }),
   );
   if (rows.length === 0) return;
   await tx.$executeRaw`
     INSERT INTO "RecordingTopic" ("recordingId", topic, version, "messageEncoding", "schemaName", "schemaEncoding", "schemaSha256",
-      "messageCount", "startNs", "endNs")
-    SELECT r.id, k.topic, k.version, k.encoding, k."schemaName", k."schemaEncoding", k."schemaSha256", r.n, r.start, r.end
-    FROM json_to_recordset(${toJson(rows)}::json) AS r(id text, kind int, n bigint, start bigint, "end" bigint)
+      "messageCount", bytes, "startNs", "endNs")
+    SELECT r.id, k.topic, k.version, k.encoding, k."schemaName", k."schemaEncoding", k."schemaSha256", r.n, r.bytes, r.start, r.end
+    FROM json_to_recordset(${toJson(rows)}::json) AS r(id text, kind int, n bigint, bytes bigint, start bigint, "end" bigint)
     JOIN json_to_recordset(${toJson([...kinds.values()])}::json) AS k(number int, topic text, version text, encoding text,
       "schemaName" text, "schemaEncoding" text, "schemaSha256" text) ON k.number = r.kind`;
 }

@@ -18,7 +18,7 @@ import type { Complete } from "../../core/complete.ts";
 import { invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import type { UploadModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
-import { withTransaction } from "../../db/transaction.ts";
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { changeRequest } from "../../import-life/change-request.ts";
 import { storeDelivery } from "../../import-life/delivery.ts";
 import { partSizeFor, planOf, requirePartLength } from "../../import-life/part-plans.ts";
@@ -169,6 +169,12 @@ async function completeUpload(
   return { requestId };
 }
 
+/** It ended at this moment, by another call. */
+async function refuseEnded(tx: Transaction, { id, requestId }: UploadModel): Promise<never> {
+  requireNotEnded(await tx.upload.findUniqueOrThrow({ where: { id } }));
+  refuse("Conflict", `the file of ${requestId} is here already, and is imported`);
+}
+
 /** It is too late once every byte is here: the import goes its way. */
 async function deleteUpload(ctx: Ctx, input: Input<Contract["delete"]>): Promise<OfRequest> {
   const upload = await findUpload(ctx, input);
@@ -178,7 +184,7 @@ async function deleteUpload(ctx: Ctx, input: Input<Contract["delete"]>): Promise
   await withTransaction(ctx.db, async (tx) => {
     const data = { state: "abandoned", updatedAtNs: nowNs } as const;
     const { count } = await tx.upload.updateMany({ where: { id, state: "open" }, data });
-    if (count === 0) refuse("Conflict", `the file of ${requestId} is here already, and is imported`);
+    if (count === 0) await refuseEnded(tx, upload);
     const pipelineStage = "The upload was given up";
     await changeRequest({ tx, nowNs }, { id: requestId, event: "cancel", data: { pipelineStage } });
   });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { api, type Device, type PropertyResourceType } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
 import { startTestSite } from "../../site/site-work/testing/test-site.ts";
-import { storeMember } from "../one-of-each.ts";
+import { storeCut, storeMember } from "../one-of-each.ts";
 import type { TestCloud } from "../start-cloud.ts";
 import { askForFile, brokenItem } from "../test-agent.ts";
 
@@ -98,8 +98,10 @@ async function setRecording(cloud: TestCloud): Promise<Scene> {
   await admin.call(api.datasets.changeEpisodes, { id: dataset.id, add: [staged] });
   await cloud.deps.db.prisma.viewLink.deleteMany(); // A key may have a hundred links, and each of these scenes and its operations create some.
   const view = await admin.call(api.viewLinks.create, { recordingId });
+  const { upload } = await admin.call(api.partUploads.create, { filename: "b.mcap", size: 1, deviceId });
   return {
     paths: {
+      "/v1/data/uploads": upload!.requestId,
       "/v1/recordings": recordingId,
       "/v1/view-links": view.id,
       "/v1/recording-attachments": attachmentId,
@@ -131,8 +133,12 @@ async function setAgent(cloud: TestCloud): Promise<Scene> {
   const { uploadId } = await agent.call(api.edge.openUpload, version);
   const [ownToken] = await admin.call(api.deviceTokens.list, { deviceId });
   const { versionId, size } = item;
+  const device = await admin.call(api.devices.get, { nameOrId: deviceId });
+  const cutId = await storeCut(cloud, device, { id: recordingId });
   return {
     paths: {
+      "/v1/recordings/{keyOrId}/cuts": cutId,
+      "/v1/edge/cuts": cutId,
       "/v1/devices": deviceId,
       "/v1/device-tokens": ownToken!.id,
       "/v1/recordings": recordingId,

@@ -1,0 +1,68 @@
+import { compileGlobs } from "@downlink/protocol/globs";
+import { invalid, refuse } from "../../core/errors.ts";
+import type { RecordingModel, RecordingTopicModel } from "../../db/generated/models.ts";
+import type { Part } from "./plan-cuts.ts";
+
+/** The fields of a call that ask for a part of a recording. */
+export interface PartFields {
+  readonly topics?: readonly string[] | undefined;
+  readonly start?: bigint | undefined;
+  readonly end?: bigint | undefined;
+}
+
+export function isPart({ topics, start, end }: PartFields): boolean {
+  return [topics, start, end].some((given) => given !== undefined);
+}
+
+export type Topics = readonly Pick<RecordingTopicModel, "topic" | "startNs" | "endNs">[];
+
+/** Throws where nothing of the recording is asked for. */
+export function choosePart(
+  recording: Pick<RecordingModel, "startNs" | "endNs">,
+  topics: Topics,
+  body: PartFields,
+): Part {
+  const { start = recording.startNs, end = recording.endNs } = body;
+  if (start > end) invalid("start", "must not be after end");
+  const startNs = laterOf(start, recording.startNs);
+  const endNs = earlierOf(end, recording.endNs);
+  if (startNs > endNs) invalid("start", "the recording has no message between start and end");
+  const part = { topics: chooseTopics(topics, body.topics), startNs, endNs };
+  if (part.topics.every((topic) => isSilent(topics, topic, part)))
+    invalid("topics", "no message of these topics is between start and end");
+  return part;
+}
+
+const laterOf = (one: bigint, other: bigint) => (one > other ? one : other);
+const earlierOf = (one: bigint, other: bigint) => (one < other ? one : other);
+
+function chooseTopics(topics: Topics, asked: readonly string[] | undefined): string[] {
+  const names = [...new Set(topics.map(({ topic }) => topic))].sort();
+  if (names.length === 0) refuse("Conflict", "the topics of the recording are not known; import it whole");
+  if (!asked) return names;
+  const chosen = new Set<string>();
+  for (const name of asked) {
+    const fits = compileName(name);
+    const found = names.filter(fits);
+    if (found.length === 0) invalid("topics", `the recording has no topic "${name}"`);
+    for (const topic of found) chosen.add(topic);
+  }
+  return [...chosen].sort();
+}
+
+function compileName(name: string): (topic: string) => boolean {
+  try {
+    return compileGlobs([name], { isCaseSensitive: true });
+  } catch (error) {
+    if (error instanceof RangeError) invalid("topics", error.message);
+    throw error;
+  }
+}
+
+/** Says whether the index shows that a topic has no message then. */
+export function isSilent(topics: Topics, name: string, { startNs, endNs }: Omit<Part, "topics">): boolean {
+  return topics.every(
+    ({ topic, startNs: first, endNs: last }) =>
+      topic !== name || (first !== null && last !== null && (first > endNs || last < startNs)),
+  );
+}

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "RecordingTopic" ADD COLUMN     "bytes" BIGINT;
