@@ -13,6 +13,7 @@ import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 
 const START = 1_760_000_000_000_000_000n;
+const GIB = 1024n ** 3n;
 const VIEWER = "https://viewer.example";
 const clock = createRunningClock();
 const viewers = [
@@ -190,7 +191,6 @@ test("a link that is deleted while its file is made leaves no file", async () =>
 });
 
 test("where all copies are too large together, the one that was not read for longest goes, and no other", async () => {
-  const GIB = 1024n ** 3n;
   const [expired, longUnread, fresh] = [await prepared(part), await prepared(part), await prepared(part)];
   const change = (id: string, data: object) => prisma.viewLink.update({ where: { id }, data });
   const nowNs = clock.nowNs();
@@ -205,6 +205,33 @@ test("where all copies are too large together, the one that was not read for lon
   );
   assert.deepEqual(await codeOf(longUnread.link), [403, "LinkExpired"]);
   for (const { link } of [fresh, made]) assert.equal((await read(link)).response.status, 200);
+});
+
+test("an organization keeps its share of the room, whatever others make, and loses first what lies beyond its share", async () => {
+  const other = await cloud.otherOrganization();
+  const upload = await uploadFile({ ...cloud, admin: other }, whole, { filename: "b.mcap", deviceName: "robot" });
+  const ofOther = () => prepared({ ...part, recordingId: upload.recordingId! }, other);
+  const nowNs = clock.nowNs();
+  const change = ({ id }: { id: string }, sizeGib: bigint, readAgoNs: bigint) =>
+    prisma.viewLink.update({ where: { id }, data: { sizeBytes: sizeGib * GIB, lastReadAtNs: nowNs - readAgoNs } });
+  const [share, lastRead, earlier, earliest] = [
+    await ofOther(),
+    await prepared(part),
+    await prepared(part),
+    await prepared(part),
+  ];
+  await change(share, 45n, 9_000n); // no other was not read for so long
+  await change(lastRead, 30n, 1_000n);
+  await change(earlier, 21n, 2_000n);
+  await change(earliest, 5n, 3_000n);
+  const idsLeft = async () => (await prisma.viewLink.findMany({ select: { id: true } })).map(({ id }) => id);
+  const made = await ofOther();
+  await eventually(idsLeft, (ids) => !ids.includes(earliest.id));
+  assert.deepEqual((await idsLeft()).sort(), [share.id, lastRead.id, earlier.id, made.id].sort());
+  await change(earlier, 30n, 2_000n);
+  await prepared(part);
+  await eventually(idsLeft, (ids) => !ids.includes(earlier.id));
+  for (const { link } of [share, lastRead, made]) assert.equal((await read(link)).response.status, 200);
 });
 
 test("an organization that may have no exports gets no file", async () => {

@@ -8,17 +8,16 @@ import type { Deps } from "../../calls/context/context.ts";
 import { ApiError, invalid, refuse } from "../../core/errors.ts";
 import type { ViewLinkModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
-import { type Transaction, withTransaction } from "../../db/transaction.ts";
+import { withTransaction } from "../../db/transaction.ts";
 import { BlobTooLargeError } from "../../store/blobs/blob-errors.ts";
 import { isOfCustomer } from "../../store/blobs/object-key.ts";
 import { type ExportSelection, type StoredSource, unpackSelection } from "../exports/export-selection.ts";
 import { openRecording } from "../exports/open-stored.ts";
 import type { PreparedExport } from "../exports/prepare-export.ts";
 import { type ExportDeps, makeExport, noteUnsound } from "../exports/stream-selection.ts";
+import { dropUnread } from "./drop-copies.ts";
 
 const GIB = 1024 ** 3;
-/** All copies of the deployment together. */
-const MAX_COPY_BYTES = 100 * GIB;
 /** A selection without topics is refused at once if it is estimated to be so many times as large as a file may be. */
 const SURELY_TOO_LARGE = 2;
 const LOOK_AGAIN_MS = 2000;
@@ -164,39 +163,6 @@ async function keep(deps: PrepareDeps, { id }: View, { blobKey, isCopy, sizeByte
   const { count: rows } = await deps.db.prisma.viewLink.updateMany({ where, data });
   if (isCopy && rows === 0) await removeLater(deps, blobKey, 0);
   if (isCopy && rows > 0) await dropUnread(deps, id);
-}
-
-/** Ends the links to the copies that were not read for longest, until all copies fit. */
-async function dropUnread(deps: PrepareDeps, madeId: string): Promise<void> {
-  const { prisma } = deps.db;
-  const where = { isCopy: true, expiresAtNs: { gt: deps.clock.nowNs() } };
-  const { _sum } = await prisma.viewLink.aggregate({ where, _sum: { sizeBytes: true } });
-  let excess = Number(_sum.sizeBytes ?? 0) - MAX_COPY_BYTES;
-  while (excess > 0) {
-    const [oldest] = await prisma.viewLink.findMany({
-      where: { ...where, id: { not: madeId } },
-      omit: { selection: true },
-      orderBy: { lastReadAtNs: "asc" },
-      take: 1,
-    });
-    if (!oldest) return;
-    excess -= Number(oldest.sizeBytes ?? 0);
-    await withTransaction(deps.db, async (tx) => {
-      await tx.viewLink.deleteMany({ where: { id: oldest.id } });
-      await removeCopy(tx, deps, oldest);
-    });
-  }
-}
-
-type Copied = Pick<ViewLinkModel, "isCopy" | "blobKey">;
-
-/** Removes the copy of a link that has ended before its time. */
-export async function removeCopy(
-  tx: Transaction,
-  { jobs }: Pick<Deps, "jobs">,
-  { isCopy, blobKey }: Copied,
-): Promise<void> {
-  if (isCopy && blobKey !== null) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey }, delaySeconds: 0 });
 }
 
 async function removeLater({ db, jobs }: PrepareDeps, blobKey: string, delaySeconds: number): Promise<void> {

@@ -17,8 +17,9 @@ import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { visibleIn, visibleTo } from "../../organization/projects/find-project.ts";
 import { prepareExport } from "../exports/prepare-export.ts";
+import { removeCopy } from "./drop-copies.ts";
 import { holdMaker, ownerOf, requireFew, requireStillSeen } from "./hold-maker.ts";
-import { removeCopy, requireFile } from "./prepare-view.ts";
+import { requireFile } from "./prepare-view.ts";
 import { type NewViewLink, toNewViewLink, toViewLink } from "./view-rows.ts";
 
 type Contract = typeof api.viewLinks;
