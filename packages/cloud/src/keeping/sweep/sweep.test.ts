@@ -88,6 +88,8 @@ test("an object that no row can hold any more is removed and reported with its r
     await leave(undefined, false),
   ];
   const unknown = await leave(undefined);
+  const viewed = `${orgId}/${newId("view")}`;
+  await deps.blobs.put(viewed, inPieces(Buffer.from("bytes")));
 
   const findings = await sweepAll({ isDryRun: true });
   const reasons = Object.fromEntries(findings.map(({ key, outcome, reason }) => [key, `${outcome}: ${reason}`]));
@@ -96,10 +98,11 @@ test("an object that no row can hold any more is removed and reported with its r
     [deletedIndex]: "removed: it is the index of what is gone or has another one",
     [abandoned]: "removed: its upload was given up",
     [removed]: "removed: its upload was given up",
+    [viewed]: "removed: it is the file of a view link that has ended",
     [broken]: "removed: its write broke off",
     [unknown]: "kept: no row ever named it; was the database restored from a backup?",
   });
-  assert.equal((await keysOf("")).length, 11, "a dry run removes nothing");
+  assert.equal((await keysOf("")).length, 12, "a dry run removes nothing");
 
   assert.deepEqual(await sweepAll(), findings);
   const held = [imported, itsIndex, quarantined, underWay, resumable];

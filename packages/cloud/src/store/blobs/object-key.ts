@@ -12,6 +12,11 @@ export function isOfCustomer(key: string): boolean {
   return /^[^/]+\/obj_/.test(key);
 }
 
+/** Says whether an object is a file for viewers, which was copied from recordings and can be made again. */
+export function isViewKey(key: string): boolean {
+  return /^[^/]+\/view_/.test(key);
+}
+
 /** Selects rows whose object our own store has; in SQL it is `IS_OURS`. */
 export const ofOurStore = { blobKey: { not: null }, NOT: { blobKey: { contains: "/obj_" } } } as const;
 
