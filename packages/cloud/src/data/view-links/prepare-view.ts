@@ -143,10 +143,10 @@ interface Watched extends Pick<Writing, "view" | "gone"> {
 }
 
 /** Writes down how much there is, and ends the work once the link has ended. */
-function watch({ db, log }: PrepareDeps, { view: { id }, written, gone }: Watched): Disposable {
+function watch({ db, clock, log }: PrepareDeps, { view: { id }, written, gone }: Watched): Disposable {
   const look = async () => {
-    const data = { sizeBytes: written.bytes };
-    const { count: rows } = await db.prisma.viewLink.updateMany({ where: { id, state: "preparing" }, data });
+    const where = { id, state: "preparing", expiresAtNs: { gt: clock.nowNs() } } as const;
+    const { count: rows } = await db.prisma.viewLink.updateMany({ where, data: { sizeBytes: written.bytes } });
     if (rows === 0) gone.abort(new Error("the view link has ended"));
   };
   const timer = setInterval(
@@ -157,8 +157,8 @@ function watch({ db, log }: PrepareDeps, { view: { id }, written, gone }: Watche
 }
 
 async function keep(deps: PrepareDeps, { id }: View, { blobKey, isCopy, sizeBytes, sha256 }: Prepared): Promise<void> {
-  const where = { id, state: "preparing" } as const;
   const lastReadAtNs = deps.clock.nowNs(); // a file that was just made is not the one that was not read for longest
+  const where = { id, state: "preparing", expiresAtNs: { gt: lastReadAtNs } } as const;
   const data = { state: "ready", blobKey, isCopy, sizeBytes, sha256, lastReadAtNs } as const;
   const { count: rows } = await deps.db.prisma.viewLink.updateMany({ where, data });
   if (isCopy && rows === 0) await removeLater(deps, blobKey, 0);
