@@ -13,7 +13,7 @@ import { exportFacts, exportSelection, SELECTION_RULES, SELECTOR_REQUIRED, selec
 export const MAX_VIEW_SECONDS = 600;
 /** The seconds for which a viewer may open a link to a file: at least, at most, and where nothing else is asked for. */
 export const fileViewSeconds = { least: 60, most: 43_200, usual: 7200 } as const;
-/** The most files of one API key at one time. */
+/** The most files of one API key or member at one time. */
 export const MAX_FILE_VIEWS = 20;
 /** The largest file that is made for a viewer. */
 export const MAX_VIEW_BYTES = 4 * 1024 ** 3;
@@ -101,7 +101,7 @@ export const viewLinks = {
     access: apiKey("viewLinks.create", "projects"),
     isExpensive: true,
     summary: "Make a link by which an external viewer reads the selected data, as a stream or as a file",
-    description: `A stream may be opened for 10 minutes at most, and begins again each time. A file may be read for 12 hours at most, whole or in ranges, as viewers do that look around in it: it is prepared once, \`GET /v1/view-links/{id}\` says when it is ready, and its link ends in the file's name. An undamaged MCAP recording that is selected whole is served as it is; else a file has ${MAX_VIEW_BYTES / 1024 ** 3} GiB at most, and an API key has ${MAX_FILE_VIEWS} files at one time. Files that were not read for longest are dropped where the deployment has too many. The link ends when it is deleted, and with the API key that made it: when that is deleted, disabled, expires or loses \`viewLinks.create\`. A stream that is under way then is cut. Pages of other origins may use it where the operator names these (\`DOWNLINK_LINK_ORIGINS\`). An API key has at most ${MAX_VIEW_LINKS} at one time. ${SELECTION_RULES}`,
+    description: `A stream may be opened for 10 minutes at most, and begins again each time. A file may be read for 12 hours at most, whole or in ranges, as viewers do that look around in it: it is prepared once, \`GET /v1/view-links/{id}\` says when it is ready, and its link ends in the file's name. An undamaged MCAP recording that is selected whole is served as it is; else a file has ${MAX_VIEW_BYTES / 1024 ** 3} GiB at most, and an API key has ${MAX_FILE_VIEWS} files at one time: a member who makes one more loses the one that was not read for longest. Files that were not read for longest are dropped where the deployment has too many. The link ends when it is deleted, and with the API key that made it: when that is deleted, disabled, expires or loses \`viewLinks.create\`. A stream that is under way then is cut. Pages of other origins may use it where the operator names these (\`DOWNLINK_LINK_ORIGINS\`). An API key has at most ${MAX_VIEW_LINKS} at one time. ${SELECTION_RULES}`,
     bodySize: "large",
     body: z
       .object({

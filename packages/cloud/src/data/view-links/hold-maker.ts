@@ -4,7 +4,9 @@ import { MAX_FILE_VIEWS, MAX_VIEW_LINKS } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { MemberCaller } from "../../core/callers.ts";
 import { ApiError, throwNotFound } from "../../core/errors.ts";
+import type { Prisma } from "../../db/generated/client.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { removeCopy } from "./drop-copies.ts";
 
 interface Maker {
   readonly name: string;
@@ -56,17 +58,35 @@ function throwKeyGone(): never {
   );
 }
 
-/** An API key has few links, and fewer files among them, because each of these takes room. */
+/**
+ * A maker has few links, and fewer files among them, because each of these takes room. A program is refused another file, and of a member,
+ * who looks at one after the other, the file that was not read for longest ends.
+ */
 export async function requireFew(tx: Transaction, ctx: Ctx, { isFile }: { isFile: boolean }): Promise<void> {
   const owner = ownerOf(ctx);
   await tx.viewLink.deleteMany({ where: { ...owner, expiresAtNs: { lte: ctx.clock.nowNs() } } });
-  const count = (where: object) => tx.viewLink.count({ where: { ...owner, ...where } });
-  if ((await count({})) >= MAX_VIEW_LINKS) throw newTooManyError(MAX_VIEW_LINKS, "view links");
-  if (isFile && (await count({ isFile, state: { not: "failed" } })) >= MAX_FILE_VIEWS)
-    throw newTooManyError(MAX_FILE_VIEWS, "files for viewers");
+  const files = { ...owner, isFile: true, state: { not: "failed" } } as const;
+  if (isFile && (await tx.viewLink.count({ where: files })) >= MAX_FILE_VIEWS) {
+    if (ctx.caller.kind === "apiKey") throw newTooManyError(ctx, MAX_FILE_VIEWS, "files for viewers");
+    await endLeastRead(tx, ctx, files);
+  }
+  if ((await tx.viewLink.count({ where: owner })) >= MAX_VIEW_LINKS)
+    throw newTooManyError(ctx, MAX_VIEW_LINKS, "view links");
 }
 
-function newTooManyError(most: number, what: string): ApiError {
-  const sentence = `the API key has ${most} ${what}, as many as it may have at one time; delete one, or wait until one expires`;
+/** Files that were never read are still awaited, and end last. */
+async function endLeastRead(tx: Transaction, ctx: Ctx, where: Prisma.ViewLinkWhereInput): Promise<void> {
+  const ended = await tx.viewLink.findFirstOrThrow({
+    where,
+    orderBy: [{ lastReadAtNs: { sort: "asc", nulls: "last" } }, { createdAtNs: "asc" }],
+    omit: { selection: true },
+  });
+  await tx.viewLink.deleteMany({ where: { id: ended.id } });
+  await removeCopy(tx, ctx, ended);
+}
+
+function newTooManyError({ caller }: Ctx, most: number, what: string): ApiError {
+  const [has, may] = caller.kind === "apiKey" ? ["the API key has", "it may"] : ["you have", "you may"];
+  const sentence = `${has} ${most} ${what}, as many as ${may} have at one time; delete one, or wait until one expires`;
   return new ApiError("Conflict", sentence);
 }

@@ -6,6 +6,7 @@ import { api, ErrorBody, MAX_FILE_VIEWS, MAX_VIEW_BYTES } from "@downlink/protoc
 import { eventually, makeBag, makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
 import { setQuotas } from "../../calls/quotas/set-quotas.ts";
 import { newId } from "../../db/ids.ts";
+import { Browser } from "../../organization/sign-in/testing/browser.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { sha256 } from "../../testing/test-agent.ts";
@@ -281,6 +282,32 @@ test("a key has few files at one time, which last from a minute to twelve hours"
     admin.call(api.viewLinks.create, { ...by, lifeSeconds: 601 }),
     refusedWith(400, /from 1 to 600 for a stream/),
   );
+});
+
+test("a member with as many files as one may have gets another one, for which the least recently read one ends", async () => {
+  const { link } = await admin.call(api.invitations.create, { email: "viewer@example.org", role: "user" });
+  const browser = new Browser(cloud);
+  await browser.accept(link!);
+  const body = { ...by, topics: ["/imu"], as: "file" };
+  const look = () => browser.ask({ method: "POST", path: api.viewLinks.create.path, body });
+  const { id } = (await look()).json;
+  await jobsDone();
+  const row = await prisma.viewLink.findUniqueOrThrow({ where: { id: String(id) } });
+  const copies = Array.from({ length: MAX_FILE_VIEWS - 1 }, (_, at) => {
+    const own = { ...row, id: newId("view"), lastReadAtNs: row.lastReadAtNs! + BigInt(at) };
+    return { ...own, blobKey: `${row.orgId}/${own.id}` };
+  });
+  const awaited = { ...copies[0]!, createdAtNs: 1n, lastReadAtNs: null };
+  const [leastRead, ofKey] = [copies[5]!, { ...row, id: newId("view"), memberId: null, lastReadAtNs: 1n }];
+  leastRead.lastReadAtNs = 2n;
+  const { id: apiKeyId } = await prisma.apiKey.findFirstOrThrow();
+  await prisma.viewLink.createMany({ data: [awaited, ...copies.slice(1), { ...ofKey, apiKeyId }] });
+  const { status, json } = await look();
+  assert.equal(status, 200);
+  const left = (await prisma.viewLink.findMany({ select: { id: true } })).map((view) => view.id);
+  const before = [row, awaited, ...copies.slice(1), ofKey].filter((view) => view !== leastRead);
+  assert.deepEqual(left.sort(), [...before.map((view) => view.id), String(json.id)].sort());
+  assert.ok((await keysToRemove()).some(({ key }) => key === leastRead.blobKey));
 });
 
 test("a selection that is surely too large is refused, and the refusal says how much of it would fit", async () => {
