@@ -38,7 +38,8 @@ try {
 
 async function run(): Promise<void> {
   sayStep("Starting the control plane, with a Postgres of its own");
-  const env = webhook === undefined ? {} : sendsToThisMachine;
+  const { DOWNLINK_VIEWERS: viewers } = process.env;
+  const env = { ...(webhook !== undefined && sendsToThisMachine), ...(viewers && { DOWNLINK_VIEWERS: viewers }) };
   const starting = startControlPlane({ dataDir: join(folder, "cloud"), env });
   await using cloud = await awaitStart("the control plane", starting);
   say(`serves at ${cloud.url}`);
