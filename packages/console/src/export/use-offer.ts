@@ -55,7 +55,7 @@ export function useOffer({ projectId, files, span, path }: ExportSource): Offer 
 }
 
 function describeAmount({ count, bytes }: { count: number; bytes: number }): string {
-  if (count === 0) return "No recording of this time is imported: an export of it has no messages.";
+  if (count === 0) return "No recording of this time is imported, so there are no messages.";
   const what = count === 1 ? "1 imported recording" : `${formatCount(count)} imported recordings`;
-  return `${what}, which are ${formatBytes(bytes)} as a whole: an export has at most about that much.`;
+  return `${what} of ${formatBytes(bytes)} in all: the part that you choose is about that much at most.`;
 }

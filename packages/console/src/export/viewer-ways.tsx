@@ -28,9 +28,20 @@ interface WaysProps {
 export function ViewerWays({ source: { files }, options }: WaysProps) {
   const viewers = useViewers();
   return (
-    <FileList files={files}>
-      {(file) => viewers.map((viewer) => <Opening key={keyOf(viewer, file, options)} {...{ file, viewer, options }} />)}
-    </FileList>
+    <div class="stack">
+      <FileList files={files}>
+        {(file) =>
+          viewers.map((viewer) => <Opening key={keyOf(viewer, file, options)} {...{ file, viewer, options }} />)
+        }
+      </FileList>
+      <ul class="muted">
+        {viewers.map(({ name, origin }) => (
+          <li key={name}>
+            In {name}, a page of {origin} reads the data in your browser.
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
@@ -66,7 +77,7 @@ function Opening({ file, viewer, options }: OpeningProps) {
   const failure = make.failure ?? view.failure;
   const { state, size = 0, failure: why } = view.data ?? { state: "preparing" };
   return (
-    <div class="stack">
+    <>
       {!made && (
         <Button
           text={`Open in ${viewer.name}`}
@@ -75,7 +86,12 @@ function Opening({ file, viewer, options }: OpeningProps) {
           onClick={() => void prepare()}
         />
       )}
-      {made && state === "preparing" && <p role="status">Preparing{size > 0 && `, ${formatBytes(size)} so far`} …</p>}
+      {made && state === "preparing" && (
+        <p role="status">
+          Preparing for {viewer.name}
+          {size > 0 && `, ${formatBytes(size)} so far`} …
+        </p>
+      )}
       {made && state === "ready" && (
         <a class="button primary" href={made.url} target="_blank" rel="noopener noreferrer">
           It is ready: open {viewer.name}
@@ -83,8 +99,7 @@ function Opening({ file, viewer, options }: OpeningProps) {
       )}
       {made && state === "failed" && <p class="banner">{why}</p>}
       {failure && <Failed failure={failure} />}
-      <p class="muted">A page of {viewer.origin} reads the data in your browser.</p>
-    </div>
+    </>
   );
 }
 
