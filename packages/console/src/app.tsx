@@ -8,6 +8,7 @@ import { Empty } from "./parts/empty.tsx";
 import { Failed } from "./parts/failed.tsx";
 import { mainPages, otherPages } from "./routes.ts";
 import { SearchButton } from "./search/search-button.tsx";
+import { UploadSlot } from "./uploads/upload-slot.tsx";
 import { pagePath, rememberedProject } from "./url/project.ts";
 
 /** The other pages of the service, and files, are no pages of ours: the browser opens them by itself. */
@@ -36,7 +37,7 @@ function Pages() {
       </ErrorBoundary>
     );
   return (
-    <Frame pages={mainPages} others={otherPages} search={SearchButton}>
+    <Frame pages={mainPages} others={otherPages} search={SearchButton} tray={UploadSlot}>
       <ErrorBoundary onError={reportCrash}>
         <Router>
           <Route path="/" component={FirstPage} />

@@ -14,3 +14,11 @@ export function keep(key: string, value: string): void {
     // Where the browser keeps nothing, a choice holds until the page is closed.
   }
 }
+
+export function forget(key: string): void {
+  try {
+    localStorage.removeItem(`downlink.${key}`);
+  } catch {
+    // Where the browser keeps nothing, there is nothing to forget.
+  }
+}

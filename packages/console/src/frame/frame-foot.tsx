@@ -5,6 +5,7 @@ import { may } from "../api/me.ts";
 import { plainCall } from "../api/plain-call.ts";
 import { forgetEverything, isSignedOut, noteFailure } from "../api/queries.ts";
 import { followLink } from "../browser/follow-link.ts";
+import { forgetUploads } from "../browser/upload-tray.ts";
 import { Menu } from "../parts/menu.tsx";
 import { namedChoices, Select } from "../parts/select.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -100,6 +101,7 @@ async function signOut(): Promise<void> {
     toast(`You are still signed in. ${explainFailure(error).text}`);
     return;
   }
+  forgetUploads();
   forgetEverything();
   isSignedOut.value = true;
 }

@@ -23,11 +23,13 @@ interface FrameProps {
   readonly others: readonly Page[];
   /** Stands above the pages. */
   readonly search: ComponentType<SearchProps>;
+  /** Stands in a corner of all pages. */
+  readonly tray: ComponentType;
   readonly children: ComponentChildren;
 }
 
 /** Surrounds every page with the pages of the project, the banners, and what needs attention at once. */
-export function Frame({ pages, others, search, children }: FrameProps) {
+export function Frame({ pages, others, search, tray: Tray, children }: FrameProps) {
   const { data: me } = useMe();
   const named = useProjectId();
   const remembered = me?.projects.find(({ id }) => id === rememberedProject());
@@ -57,6 +59,7 @@ export function Frame({ pages, others, search, children }: FrameProps) {
           {children}
         </main>
       </div>
+      <Tray />
       <Toast />
       {isSignedOut.value && <SignInDialog />}
       {showsKeys && <KeysDialog onClose={() => setShowsKeys(false)} />}

@@ -12,6 +12,8 @@ interface TextFieldProps extends Pick<InputHTMLAttributes<HTMLInputElement>, Lim
   readonly onChange?: (value: string) => void;
   readonly hint?: ComponentChildren;
   readonly problem?: string | undefined;
+  /** The id of a list of texts that are offered. */
+  readonly list?: string;
   /** How many lines are shown. Absent for a text of one line. */
   readonly lines?: number;
 }

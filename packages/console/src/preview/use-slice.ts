@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { startWorker } from "../browser/start-worker.ts";
 import type { OpenedSlice } from "./requests.ts";
-import { openSession, type PreviewSession, type PreviewWorker } from "./session.ts";
+import { openSession, type PreviewSession } from "./session.ts";
 import workerUrl from "./worker.ts?worker&url";
 
 /** Which part of a recording is looked at. */
@@ -60,7 +61,9 @@ function open(window: PreviewWindow, linkTo: LinkTo, { show, progress }: Shown):
     if (link === undefined) return set({ bytes: 0, isLoading: false });
     const foreign = whyForeign(link);
     if (foreign) return set({ problem: foreign, bytes: 0, isLoading: false });
-    session = openSession(startWorker(), link, { onProgress: (bytes) => !isLeft && progress(bytes) });
+    session = openSession(startWorker(workerUrl, "preview"), link, {
+      onProgress: (bytes) => !isLeft && progress(bytes),
+    });
     const opened = await session.opened;
     isOpened = !isLeft;
     set({ opened, session, bytes: opened.bytes, isLoading: false });
@@ -77,26 +80,4 @@ function whyForeign(link: string): string | undefined {
   const { origin } = new URL(link);
   if (origin === location.origin) return undefined;
   return `The service makes its links for ${origin}, and this page is ${location.origin}: open the page there, or set DOWNLINK_PUBLIC_URL.`;
-}
-
-/** Starts the worker of this build, and no other: the policy of the page requires that code vouches for the address. */
-function startWorker(): PreviewWorker {
-  return new Worker(trust(workerUrl), { type: "module", name: "preview" });
-}
-
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
-}
-
-let policy: ReturnType<TrustedTypes["createPolicy"]> | undefined;
-
-function trust(url: string): string {
-  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-  policy ??= trustedTypes?.createPolicy("downlink-worker", { createScriptURL: ownUrl });
-  return policy ? policy.createScriptURL(url) : ownUrl(url);
-}
-
-function ownUrl(url: string): string {
-  if (new URL(url, location.href).origin !== location.origin) throw new TypeError(`not a worker of this page: ${url}`);
-  return url;
 }

@@ -9,6 +9,7 @@ import { showHidden } from "../parts/show-hidden.ts";
 import { formatExact } from "../time/format-time.ts";
 import { resolveRange } from "../time/range.ts";
 import { timeText } from "../time/zone.ts";
+import { UploadButton } from "../uploads/upload-button.tsx";
 import { pagePath } from "../url/project.ts";
 import type { UrlParams } from "../url/use-params.ts";
 import { activeFilters, type listParams } from "./filters.ts";
@@ -88,8 +89,12 @@ function NothingYet({ projectId }: { projectId: string }) {
   return (
     <Empty title="There is no recording yet.">
       <p>
-        <a href={pagePath(projectId, "devices")}>Add a device</a>, whose agent reports its recordings. Or upload a file,
-        with an API key in <code>DOWNLINK_API_KEY</code>:
+        <a href={pagePath(projectId, "devices")}>Add a device</a>, whose agent reports its recordings. Or upload files
+        here:
+      </p>
+      <UploadButton />
+      <p>
+        Or by a command, with an API key in <code>DOWNLINK_API_KEY</code>:
       </p>
       <CommandText text={command} />
       <Copy text={command} label="Copy" />

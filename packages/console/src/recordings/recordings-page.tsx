@@ -36,6 +36,8 @@ import { TypedFilter } from "../parts/typed-filter.tsx";
 import { UrlProblems } from "../parts/url-problems.tsx";
 import { zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
+import { UploadButton } from "../uploads/upload-button.tsx";
+import { UploadPlace } from "../uploads/upload-place.tsx";
 import { pagePath, useProjectId } from "../url/project.ts";
 import { type UrlParams, useParams } from "../url/use-params.ts";
 import { ViewsMenu } from "../views/views-menu.tsx";
@@ -72,7 +74,9 @@ export function RecordingsPage() {
           <DatasetButton {...{ projectId, source: { kind: "recordings", filter } }} />
         )}
         <ViewsMenu />
+        <UploadButton />
       </header>
+      <UploadPlace projectId={projectId} />
       <UrlProblems problems={params.problems} />
       <FilterBar {...params} />
       <ProgressLine isOn={rows.isLoading} />
