@@ -1,7 +1,5 @@
 /** The endings of recordings, also of compressed ones. */
 const RECORDING = /\.(mcap|bag)(\.(zst|lz4|gz|bz2))?$/i;
-/** The endings that the browser offers in its own dialog. */
-export const ACCEPTED = ".mcap,.bag,.zst,.lz4,.gz,.bz2";
 
 interface FileFacts {
   readonly name: string;

@@ -1,6 +1,5 @@
 import { useRef } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
-import { ACCEPTED } from "./choose-files.ts";
 
 interface FileButtonProps {
   readonly text: string;
@@ -11,7 +10,7 @@ interface FileButtonProps {
   readonly onFiles: (files: readonly File[]) => void;
 }
 
-/** Opens the browser's own choice of files. */
+/** Opens the browser's own choice of files. It offers all, because phones cannot choose files of endings that they do not know. */
 export function FileButton({ text, label, class: className = "", isMultiple = false, onFiles }: FileButtonProps) {
   const input = useRef<HTMLInputElement>(null);
   const choose = () => {
@@ -22,7 +21,7 @@ export function FileButton({ text, label, class: className = "", isMultiple = fa
   return (
     <>
       <Button text={text} class={className} aria-label={label} onClick={() => input.current?.click()} />
-      <input ref={input} type="file" accept={ACCEPTED} multiple={isMultiple} hidden onChange={choose} />
+      <input ref={input} type="file" multiple={isMultiple} hidden onChange={choose} />
     </>
   );
 }

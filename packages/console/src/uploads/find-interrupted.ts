@@ -15,8 +15,14 @@ export async function findInterrupted(userId: string): Promise<void> {
 async function confirm(kept: KeptUpload): Promise<void> {
   const { requestId } = kept;
   try {
-    const { parts, isStored, size } = await client.call(partUploads.get, { requestId });
-    addInterrupted(kept, isStored ? size : parts.reduce((sum, { length }) => sum + length, 0));
+    const { parts, isStored } = await client.call(partUploads.get, { requestId });
+    if (isStored)
+      forgetUpload(requestId); // it is imported without this browser
+    else
+      addInterrupted(
+        kept,
+        parts.reduce((sum, { length }) => sum + length, 0),
+      );
   } catch (error) {
     const { kind } = explainFailure(error);
     if (kind === "missing" || kind === "forbidden") forgetUpload(requestId);

@@ -6,6 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { askedFiles } from "./asked-files.ts";
 import { whyLeftOut } from "./choose-files.ts";
@@ -123,7 +124,7 @@ function Files({ files, add, remove }: FilesProps) {
                   <Button
                     text="✕"
                     class="plain small"
-                    aria-label={`Leave out ${file.name}`}
+                    aria-label={`Leave out ${showHidden(file.name)}`}
                     onClick={() => remove(file)}
                   />
                 </li>

@@ -56,6 +56,10 @@ test("a failure says why until it is tried again", () => {
   assert.deepEqual(walk([goOn], failed), { phase: "waiting", checkedBytes: 0, sentBytes: 3 });
 });
 
+test("content that turns out to be here only while it is imported was here before", () => {
+  assert.equal(walk([send(3), { type: "store" }, { type: "exist", recordingId: "rec_1" }]).phase, "existing");
+});
+
 test("an upload that has ended stays as it is", () => {
   for (const phase of ["imported", "existing"] satisfies Phase[]) {
     const ended: UploadState = { ...newUpload, phase };

@@ -53,7 +53,7 @@ const WHEN: Readonly<Record<UploadEvent["type"], readonly Phase[]>> = {
   goOn: ["paused", "failed", "interrupted"],
   store: UNDER_WAY,
   import: ["importing"],
-  exist: UNDER_WAY,
+  exist: [...UNDER_WAY, "importing"],
   fail: [...UNDER_WAY, "paused", "importing", "failed", "interrupted"],
   interrupt: [...UNDER_WAY, "interrupted"],
 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newUpload, type UploadState } from "./upload-state.ts";
-import { textOf } from "./upload-text.ts";
+import { sumUp, textOf } from "./upload-text.ts";
 
 const say = (state: Partial<UploadState>, samples: Parameters<typeof textOf>[0]["samples"] = []) =>
   textOf({ state: { ...newUpload, ...state }, size: 1_000_000_000, samples });
@@ -21,4 +21,16 @@ test("an upload that stands says why", () => {
   assert.equal(say({ phase: "away", sentBytes: 10_000_000 }), "1 % · Waiting for the control plane");
   assert.equal(say({ phase: "interrupted", sentBytes: 340_000_000 }), "34 %: choose the file again to go on");
   assert.equal(say({ phase: "failed", problem: "No." }), "No.");
+});
+
+test("an upload of which no more is known than that it was sent does not claim to be imported", () => {
+  assert.equal(say({ phase: "imported" }), "Sent, to be imported");
+  assert.equal(say({ phase: "imported", recordingId: "rec_1" }), "Imported");
+});
+
+test("the sum says how many are done, and why others are not", () => {
+  const all = (["imported", "existing", "failed", "away", "sending"] as const).map((phase) => ({
+    state: { ...newUpload, phase },
+  }));
+  assert.equal(sumUp(all), "2 of 5 uploaded · 1 failed · 1 waiting");
 });

@@ -24,7 +24,7 @@ export function textOf(upload: Pick<Upload, "state" | "size" | "samples">): stri
     case "importing":
       return "Being imported";
     case "imported":
-      return "Imported";
+      return state.recordingId === undefined ? "Sent, to be imported" : "Imported";
     case "existing":
       return "Was here before";
     case "failed":

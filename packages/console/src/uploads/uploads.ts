@@ -239,7 +239,9 @@ async function takeUpload(id: number, requestId: string): Promise<void> {
     if (!letGo) throw new Error("This file is being uploaded in another tab.");
     holds.set(requestId, letGo);
   }
-  const { name, size, lastModified, sha256, projectId, device, sessionKey, userId, file } = find(id)!;
+  const upload = find(id);
+  if (!upload) return release(requestId); // it was taken away meanwhile
+  const { name, size, lastModified, sha256, projectId, device, sessionKey, userId, file } = upload;
   const times = { name: file?.name ?? name, size, lastModified: file?.lastModified ?? lastModified };
   keepUpload({ requestId, ...times, sha256: sha256!, projectId, device, userId, ...(sessionKey && { sessionKey }) });
   change(id, () => ({ requestId, ...times }));
@@ -251,7 +253,8 @@ export function noteStored(id: number, { requestId }: { readonly requestId: stri
   forgetUpload(requestId);
   release(requestId);
   dispatch(id, { type: "store" });
-  void followImport(requestId).then((event) => {
+  void followImport(requestId, () => find(id) !== undefined).then((event) => {
+    if (!event) return;
     dispatch(id, event);
     if (event.type === "fail") change(id, () => ({ requestId: undefined })); // another try is another upload
     invalidate(recordings.list, recordings.summarize);
