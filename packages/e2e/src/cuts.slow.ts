@@ -94,7 +94,7 @@ test("parts of a recording that are asked for one after another are together wha
       cuts.every(({ importStatus, failure }) => importStatus === "complete" || failure?.code === "EmptyCut"),
       JSON.stringify(cuts.map(({ failure }) => failure)),
     );
-    const exported = await exportOf(scenario, { deviceId: scenario.deviceId, ...part });
+    const exported = await exportOf(scenario, { deviceId: scenario.deviceId, ...part, requireComplete: true });
     assert.deepEqual(readMessages(exported).map(lineOf).sort(), expected);
   }
   const cuts = (await scenario.recordings()).filter(({ cutOf }) => cutOf?.recordingId === id);

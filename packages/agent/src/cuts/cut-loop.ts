@@ -24,8 +24,11 @@ export async function runCuts(ctx: CutContext, signal: AbortSignal): Promise<voi
   const { session, board, cutSignal: woken } = ctx;
   const making: Making<WantedCut, CutFailure> = {
     ...{ examination: "cut", woken, made: "a part of a file was cut" },
-    codes: { gone: "FileGone", unreadable: "FileUnreadable", nothing: "EmptyCut", noRoom: "CutNoSpace" },
-    wanted: () => board.cuts()?.filter(({ isMade }) => !isMade) ?? [],
+    codes: {
+      ...({ gone: "FileGone", unreadable: "FileUnreadable", broken: "FileUnreadable" } as const),
+      ...({ nothing: "EmptyCut", noRoom: "CutNoSpace" } as const),
+    },
+    wanted: () => (board.settings()?.enabled ? (board.cuts()?.filter(({ isMade }) => !isMade) ?? []) : []),
     isNothing: (error) => error instanceof MadeEmptyError,
     isReady: ({ state }) => WHOLE.has(state),
     write: writeCut,

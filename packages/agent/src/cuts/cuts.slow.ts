@@ -122,7 +122,7 @@ test("a cut of nothing and one of a file that is gone are given up with the reas
   await cloud.until("and a hostile one", () => cloud.failures.length === 3);
   assert.deepEqual(
     cloud.failures.map(({ code }) => code),
-    ["EmptyCut", "FileGone", "EmptyCut"],
+    ["EmptyCut", "FileGone", "FileUnreadable"],
   );
   assert.equal(cutIn(scene), undefined);
 });

@@ -46,7 +46,7 @@ export interface Making<R extends Request, Code extends string> {
     readonly request: R;
     readonly signal: AbortSignal;
   }): Promise<void>;
-  readonly codes: Readonly<Record<"gone" | "unreadable" | "nothing" | "noRoom", Code>>;
+  readonly codes: Readonly<Record<"gone" | "unreadable" | "broken" | "nothing" | "noRoom", Code>>;
   /** Whether the error says that nothing would be in the file. */
   isNothing(error: unknown): boolean;
   /** The sentence in the log for one that was made. */
@@ -115,7 +115,7 @@ async function attend<R extends Request, Code extends string>(
   if (!file) return ctx.isListed() && end({ code: codes.gone, text: FILE_GONE });
   if (!making.isReady(file)) return false;
   const standing = ctx.notes.standingOf(file, examination);
-  if (standing === "setAside") return end({ code: codes.nothing, text: ENDS_AGENT });
+  if (standing === "setAside") return end({ code: codes.broken, text: ENDS_AGENT });
   try {
     using _note = ctx.notes.begin(file, examination);
     await making.write({ storage, file, request, signal });
@@ -147,7 +147,7 @@ function explain<R extends Request, Code extends string>(
   if (error instanceof NoRoomError) return { code: codes.noRoom, text: error.message };
   if (isFileSystemError(error)) return { code: codes.unreadable, text: error.message };
   // Any other fault comes from the content, and must not keep the agent from the next file.
-  return { code: codes.nothing, text: `${path} cannot be read: ${(error as Error).message}` };
+  return { code: codes.broken, text: `${path} cannot be read: ${(error as Error).message}` };
 }
 
 interface GivingUp<R, Code> extends Attending<R> {

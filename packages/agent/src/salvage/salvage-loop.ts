@@ -18,7 +18,10 @@ export async function runSalvages(ctx: SalvageContext, signal: AbortSignal): Pro
   let isClean = false;
   const making: Making<WantedSalvage, SalvageFailure> = {
     ...{ examination: "salvage", woken, wanted: board.salvages, made: "what is readable of a file was salvaged" },
-    codes: { gone: "FileGone", unreadable: "FileUnreadable", nothing: "NothingReadable", noRoom: "NoSpace" },
+    codes: {
+      ...({ gone: "FileGone", unreadable: "FileUnreadable", noRoom: "NoSpace" } as const),
+      ...({ broken: "NothingReadable", nothing: "NothingReadable" } as const),
+    },
     isNothing: (error) => error instanceof SalvageEmptyError || error instanceof MadeEmptyError,
     isReady: ({ state }) => state === "incomplete" || state === "damaged",
     write: ({ request: _, ...job }) => writeSalvage({ ...job, reason: inventory.findings(job.file.versionId)?.reason }),

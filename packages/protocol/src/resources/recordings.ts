@@ -101,11 +101,14 @@ const isFew = (ids: readonly string[]) => ids.length <= MAX_SELECTED_DEVICES;
 const TOO_MANY_DEVICES = `must name at most ${MAX_SELECTED_DEVICES}`;
 const ofDevices = "Recordings of any of these devices; ids that the caller cannot see select nothing";
 
+const ofCuts = "Only parts of other recordings, or none of them";
+
 /** The fields of {@link recordingSelectors} that have several values, as a query has them. */
 const querySelectors = {
   ...recordingSelectors,
   deviceIds: QueryTexts.refine(isFew, TOO_MANY_DEVICES).optional().meta({ description: ofDevices }),
   importStatus: queryArray(importStatuses).optional(),
+  isCut: QueryBoolean.optional().meta({ description: ofCuts }),
 };
 
 /** The same fields in a body. An unknown name is refused, because without that field more would be selected than was meant. */
@@ -114,6 +117,7 @@ export const RecordingFilter = z
     ...recordingSelectors,
     deviceIds: z.array(Id).refine(isFew, TOO_MANY_DEVICES).optional().meta({ description: ofDevices }),
     importStatus: z.array(ImportStatus).optional(),
+    isCut: z.boolean().optional().meta({ description: ofCuts }),
   })
   .meta({ id: "RecordingFilter" });
 export type RecordingFilter = z.infer<typeof RecordingFilter>;

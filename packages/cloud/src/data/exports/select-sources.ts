@@ -17,6 +17,7 @@ import { tenancyOf } from "../../organization/projects/find-project.ts";
 import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 import { findEpisode } from "../episodes/find-episode.ts";
 import { filterBySpans } from "../recordings/filter-by-spans.ts";
+import { findHeldInParts } from "../recordings/find-held-in-parts.ts";
 import { filterBySelector } from "../recordings/select-recordings.ts";
 import type { StoredSource } from "./export-selection.ts";
 import { describeMissing, findMissing, isStreamable, missingOne } from "./find-missing.ts";
@@ -124,7 +125,9 @@ async function readAll(ctx: Ctx, body: Body): Promise<Found> {
     refuse("InvalidRequest", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
   // With a device alone, recordings outside of its bounds were not selected.
   const recordings = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
-  const within = { AND: [named, ...filterByWindow(window)] };
+  const wholeIds = found.flatMap(({ cut }) => cut?.wholeId ?? []);
+  const known = await findHeldInParts(ctx, wholeIds, { ...window, topics: body.topics });
+  const within = { AND: [named, ...filterByWindow(window), { id: { notIn: known } }] };
   return { reached: rows, recordings, window, missing: await findMissing(ctx, { where: within, episode, window }) };
 }
 

@@ -17,20 +17,22 @@ export function isPart({ topics, start, end }: PartFields): boolean {
 export type Topics = readonly Pick<RecordingTopicModel, "topic" | "startNs" | "endNs">[];
 
 /** Throws where nothing of the recording is asked for. */
-export function choosePart(
-  recording: Pick<RecordingModel, "startNs" | "endNs">,
-  topics: Topics,
-  body: PartFields,
-): Part {
-  const { start = recording.startNs, end = recording.endNs } = body;
-  if (start > end) invalid("start", "must not be after end");
-  const startNs = laterOf(start, recording.startNs);
-  const endNs = earlierOf(end, recording.endNs);
-  if (startNs > endNs) invalid("start", "the recording has no message between start and end");
-  const part = { topics: chooseTopics(topics, body.topics), startNs, endNs };
+export function choosePart(recording: Span, topics: Topics, fields: PartFields): Part {
+  if (fields.start !== undefined && fields.end !== undefined && fields.start > fields.end)
+    invalid("start", "must not be after end");
+  const time = chooseTime(recording, fields);
+  if (time.startNs > time.endNs) invalid("start", "the recording has no message between start and end");
+  const part = { topics: chooseTopics(topics, fields.topics), ...time };
   if (part.topics.every((topic) => isSilent(topics, topic, part)))
     invalid("topics", "no message of these topics is between start and end");
   return part;
+}
+
+type Span = Pick<RecordingModel, "startNs" | "endNs">;
+
+/** Returns the time of the recording that is asked for; its end is before its start where that is none. */
+export function chooseTime({ startNs, endNs }: Span, { start = startNs, end = endNs }: PartFields): Span {
+  return { startNs: laterOf(start, startNs), endNs: earlierOf(end, endNs) };
 }
 
 const laterOf = (one: bigint, other: bigint) => (one > other ? one : other);

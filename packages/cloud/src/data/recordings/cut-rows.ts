@@ -1,4 +1,4 @@
-import type { Recording, RecordingCut } from "@downlink/protocol";
+import type { CutFailure, Recording, RecordingCut } from "@downlink/protocol";
 import type { Complete } from "../../core/complete.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { CutModel } from "../../db/generated/models.ts";
@@ -28,10 +28,15 @@ export function toCut(row: CutRow): Complete<RecordingCut> {
   };
 }
 
-/** A part that failed, or whose data was deleted, is not there, and can be asked for again. */
+/** A part that failed, or whose data was deleted, is not there, and can be asked for again; one without messages stays that. */
 export function isKept(row: CutRow): boolean {
   const { importStatus } = toCut(row);
-  return importStatus !== "failed" && importStatus !== "none";
+  return isEmpty(row) || (importStatus !== "failed" && importStatus !== "none");
+}
+
+/** Says whether the device found no message in the part. */
+export function isEmpty({ state, reasonCode }: Pick<CutModel, "state" | "reasonCode">): boolean {
+  return state === "failed" && reasonCode === ("EmptyCut" satisfies CutFailure);
 }
 
 function explainWait({ agent }: CutRow): string | undefined {

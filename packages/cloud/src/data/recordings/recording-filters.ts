@@ -39,6 +39,7 @@ export async function recordingFilters(
     ...(pathMatches ? [{ where: hasPart(Prisma.sql`r.path`, pathMatches).where }] : []),
     ...(topic ? [withTopic(topic)] : []),
     ...filterByMetadata(query),
+    ...filterByCut(query),
     ...(await filterByProjects(ctx, query)),
   ];
 }
@@ -70,6 +71,12 @@ function filterByStatus({ importStatus }: ListQuery): RecordingFilter[] {
   const [first, ...others] = new Set(importStatus);
   if (others.length === 0) return [{ where: Prisma.sql`r."importStatus" = ${first}`, orderedBy: ["createdAt"] }];
   return [{ where: Prisma.sql`r."importStatus" = ANY(${importStatus})` }];
+}
+
+function filterByCut({ isCut }: ListQuery): RecordingFilter[] {
+  if (isCut === undefined) return [];
+  const isPart = Prisma.sql`EXISTS (SELECT FROM "Cut" c WHERE c."recordingId" = r.id)`;
+  return [{ where: isCut ? isPart : Prisma.sql`NOT ${isPart}` }];
 }
 
 async function filterBySites(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {

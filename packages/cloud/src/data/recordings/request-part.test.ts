@@ -65,6 +65,9 @@ test("a part is asked of the agent, becomes a recording once it is reported, and
   const recordings = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
   const recording = recordings.find(({ path }) => path === made.path)!;
   assert.deepEqual(recording.cutOf, { recordingId: keyOrId, ...part });
+  const listed = async (isCut: boolean) =>
+    (await admin.call(api.recordings.list, { deviceId: agent.deviceId, isCut })).map(({ id }) => id);
+  assert.deepEqual([await listed(true), await listed(false)], [[recording.id], [keyOrId]]);
   const whole = await admin.call(api.recordings.get, { keyOrId });
   assert.deepEqual([whole.cuts?.[0]?.recordingId, whole.cuts?.[0]?.importStatus], [recording.id, "pending"]);
   await deliver(agent, made, bytes);
