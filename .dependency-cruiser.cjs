@@ -27,15 +27,19 @@ module.exports = {
     ...between("protocol", {}),
     ...between("recordings", {}),
     ...between("terminal", {}),
+    ...between("messages", { forTests: ["recordings"] }),
     ...between("tracing", {}),
     ...between("client", { allowed: ["protocol"] }),
-    ...between("cli", { allowed: ["protocol", "client", "terminal"] }),
+    ...between("cli", { allowed: ["protocol", "client", "messages", "terminal"] }),
     ...between("agent", { allowed: ["protocol", "client", "recordings", "terminal", "tracing"] }),
     ...between("cloud", {
       allowed: ["protocol", "recordings", "tracing"],
       forTests: ["protocol", "recordings", "tracing", "client"],
     }),
-    ...between("console", { allowed: ["protocol", "client"], forTests: ["protocol", "client", "recordings"] }),
+    ...between("console", {
+      allowed: ["protocol", "client", "messages"],
+      forTests: ["protocol", "client", "messages", "recordings"],
+    }),
     {
       name: "console-is-a-page",
       comment: "It runs in a browser.",

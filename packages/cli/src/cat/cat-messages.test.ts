@@ -86,7 +86,7 @@ test("a message that cannot be decoded is a line with the error, all others are 
   assert.deepEqual(Object.keys(lines[5]), ["time", "topic", "error"]);
   assert.match(String(failure), /^RefusedError: 1 of 200 messages could not be decoded/);
   const unknown = await cat({ encoded: { ...json, messageEncoding: "flatbuffer" } });
-  assert.match(unknown.lines[0].error, /^messages in flatbuffer are not decoded/);
+  assert.match(unknown.lines[0].error, /^Messages in flatbuffer cannot be decoded/);
   const raw = await cat({ encoded: { ...json, messageEncoding: "flatbuffer" }, flags: { raw: "hex", limit: "1" } });
   assert.equal(raw.failure, undefined);
   const hex = Buffer.from('{"index":0}').toString("hex");

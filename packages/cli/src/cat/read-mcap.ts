@@ -1,7 +1,7 @@
 import { zstdDecompressSync } from "node:zlib";
+import type { Encoded } from "@downlink/messages/decode";
 import { McapStreamReader } from "@mcap/core";
 import { RefusedError } from "../failures/failures.ts";
-import type { Encoded } from "./decoders/decoding.ts";
 
 /** A topic as one recording has it. The same object stands with all of its messages. */
 export interface Channel extends Encoded {

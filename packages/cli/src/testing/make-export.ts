@@ -1,6 +1,6 @@
 import { zstdCompressSync } from "node:zlib";
+import type { Encoded } from "@downlink/messages/decode";
 import { McapWriter } from "@mcap/core";
-import type { Encoded } from "../cat/decoders/decoding.ts";
 
 export interface ExportedMessage {
   readonly topic: string;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Value } from "@downlink/messages/value";
 import { collectStates } from "./collect-states.ts";
-import type { Value } from "./decoders/value.ts";
 
 function collect(messages: readonly Value[]) {
   const states = collectStates();

@@ -1,4 +1,4 @@
-import { isStruct, partOf, type Value } from "./decoders/value.ts";
+import { isStruct, partOf, type Value } from "@downlink/messages/value";
 import { describePath, type FieldPath } from "./fields.ts";
 import { previewLimits } from "./limits.ts";
 

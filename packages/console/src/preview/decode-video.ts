@@ -1,4 +1,4 @@
-import { DecodeError } from "./decoders/value.ts";
+import { DecodeError } from "@downlink/messages/value";
 import type { VideoRun } from "./h264.ts";
 import { previewLimits } from "./limits.ts";
 

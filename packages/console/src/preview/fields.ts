@@ -1,4 +1,4 @@
-import { isNumberArray, isStruct, MAX_DEPTH, partOf, type Value } from "./decoders/value.ts";
+import { isNumberArray, isStruct, MAX_DEPTH, partOf, type Value } from "@downlink/messages/value";
 import { previewLimits } from "./limits.ts";
 
 /** The names from the message down to a value; places in arrays are names too. */

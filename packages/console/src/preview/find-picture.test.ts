@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DecodeError } from "./decoders/value.ts";
+import { DecodeError } from "@downlink/messages/value";
 import { type Attempt, findPicture, type Picture, readPicture } from "./find-picture.ts";
 
 const message = (width: number) => ({ encoding: "mono8", width, height: 1, data: new Uint8Array(width) });

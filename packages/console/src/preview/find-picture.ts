@@ -1,4 +1,4 @@
-import { DecodeError, partOf, type Value } from "./decoders/value.ts";
+import { DecodeError, partOf, type Value } from "@downlink/messages/value";
 import type { VideoRun } from "./h264.ts";
 import { type EncodedImage, findImage } from "./image-bytes.ts";
 import { type Pixels, readRawImage } from "./raw-image.ts";

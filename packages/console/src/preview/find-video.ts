@@ -1,4 +1,4 @@
-import { DecodeError, partOf, type Value } from "./decoders/value.ts";
+import { DecodeError, partOf, type Value } from "@downlink/messages/value";
 import type { Attempt } from "./find-picture.ts";
 import { codecOf, isKeyFrame, type VideoRun } from "./h264.ts";
 import { bytesOf } from "./image-bytes.ts";

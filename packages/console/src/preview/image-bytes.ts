@@ -1,5 +1,5 @@
+import { DecodeError, isNumberArray, partOf, type Value } from "@downlink/messages/value";
 import { fromBase64 } from "../parts/from-base64.ts";
-import { DecodeError, isNumberArray, partOf, type Value } from "./decoders/value.ts";
 import { previewLimits } from "./limits.ts";
 
 export interface EncodedImage {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { START_NS, sampleTopics, sampleX, valuesOf } from "@downlink/messages/testing/sample-topics";
 import { makeExport, streamOf } from "../testing/make-export.ts";
-import { START_NS, sampleTopics, sampleX, valuesOf } from "../testing/sample-topics.ts";
 import { lookInto } from "./look.ts";
 import { readSlice } from "./read-slice.ts";
 
@@ -92,7 +92,7 @@ test("an encoding that is not known is named, and its topic is listed all the sa
   const [json] = sampleTopics(3);
   const look = await open([{ ...json!, topic: "/idl", messageEncoding: "cdr", schemaEncoding: "ros2idl" }]);
   assert.equal(look.opened.topics[0]!.messageCount, 3);
-  assert.throws(() => look.fields({ topic: "/idl" }), /schema is in ros2idl are not shown/);
+  assert.throws(() => look.fields({ topic: "/idl" }), /schema is in ros2idl cannot be decoded/);
   assert.throws(() => look.message({ topic: "/absent", timeNs: 0 }), /no message of \/absent/);
 });
 

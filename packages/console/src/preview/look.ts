@@ -1,6 +1,6 @@
+import { makeDecode } from "@downlink/messages/decode";
+import { type Decode, DecodeError, type Value } from "@downlink/messages/value";
 import { collectStates } from "./collect-states.ts";
-import { makeDecode } from "./decoders/decode.ts";
-import { type Decode, DecodeError, type Value } from "./decoders/value.ts";
 import { formatPath, listFields, parsePath, readField } from "./fields.ts";
 import { type Attempt, readPicture } from "./find-picture.ts";
 import { findVideo } from "./find-video.ts";

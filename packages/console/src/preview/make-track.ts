@@ -1,4 +1,4 @@
-import { partOf, type Value } from "./decoders/value.ts";
+import { partOf, type Value } from "@downlink/messages/value";
 
 export interface Fix {
   readonly timeNs: number;

@@ -1,4 +1,11 @@
-import { isNumberArray, isStruct, MAX_DEPTH, type NumberArray, type Struct, type Value } from "./decoders/value.ts";
+import {
+  isNumberArray,
+  isStruct,
+  MAX_DEPTH,
+  type NumberArray,
+  type Struct,
+  type Value,
+} from "@downlink/messages/value";
 
 /** A message as text, cut to what a page can show. */
 export interface TreeNode {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Value } from "@downlink/messages/value";
 import fc from "fast-check";
-import type { Value } from "./decoders/value.ts";
 import { readRawImage } from "./raw-image.ts";
 
 const [RED, GREEN, BLUE, WHITE, BLACK] = [

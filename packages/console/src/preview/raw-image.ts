@@ -1,4 +1,4 @@
-import { DecodeError, partOf, type Value } from "./decoders/value.ts";
+import { DecodeError, partOf, type Value } from "@downlink/messages/value";
 import { bytesOf } from "./image-bytes.ts";
 import { previewLimits } from "./limits.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Value } from "./decoders/value.ts";
+import type { Value } from "@downlink/messages/value";
 import { readLog } from "./read-log.ts";
 
 const levelsOf = (messages: Value[]) => messages.map((message) => readLog(message, 0).level);

@@ -1,4 +1,4 @@
-import { isStruct, partOf, type Value } from "./decoders/value.ts";
+import { isStruct, partOf, type Value } from "@downlink/messages/value";
 
 /** A line of a log. */
 export interface LogRow {

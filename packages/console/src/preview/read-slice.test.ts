@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sampleTopics } from "@downlink/messages/testing/sample-topics";
 import { makeExport, streamOf } from "../testing/make-export.ts";
-import { sampleTopics } from "../testing/sample-topics.ts";
 import { readSlice } from "./read-slice.ts";
 
 test("an export is read whole, in whatever pieces it comes", async () => {

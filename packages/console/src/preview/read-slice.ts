@@ -1,5 +1,5 @@
+import type { Encoded } from "@downlink/messages/decode";
 import { McapStreamReader } from "@mcap/core";
-import type { Encoded } from "./decoders/decode.ts";
 import { previewLimits } from "./limits.ts";
 
 /** The messages that were read of an export: those of each topic, by log time. */

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { START_NS, sampleTopics } from "@downlink/messages/testing/sample-topics";
 import { slowTest } from "@downlink/recordings/testing";
 import { makeExport } from "../testing/make-export.ts";
 import { startNodeWorker } from "../testing/node-preview-worker.ts";
-import { START_NS, sampleTopics } from "../testing/sample-topics.ts";
 import { openSession } from "./session.ts";
 
 const LONG_MS = 60_000;

@@ -1,5 +1,5 @@
+import { DecodeError } from "@downlink/messages/value";
 import { decodeVideo } from "./decode-video.ts";
-import { DecodeError } from "./decoders/value.ts";
 import { findPicture, type Picture } from "./find-picture.ts";
 import { previewLimits } from "./limits.ts";
 import { type Look, lookInto } from "./look.ts";

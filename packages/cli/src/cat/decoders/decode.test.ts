@@ -84,7 +84,7 @@ test("schemas that are none, and lists of four thousand million parts without by
   }
   const empty = `a/Empty[4000000000] all\n${line}\nMSG: a/Empty\n`;
   const decode = await makeDecode({ ...ros1, schema: Buffer.from(empty) });
-  assert.throws(() => decode(Buffer.alloc(8)), /more than 2000000 values/);
+  assert.throws(() => decode(Buffer.alloc(8)), /too many values/);
   const self = await makeDecode({ ...ros1, schema: Buffer.from(`a/A b\n${line}\nMSG: a/A\na/A[] c\n`) });
   assert.throws(() => self(Buffer.alloc(8).fill(255)));
 });

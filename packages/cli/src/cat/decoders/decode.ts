@@ -1,4 +1,6 @@
-import type { Decode, Encoded } from "./decoding.ts";
+import type { Encoded } from "@downlink/messages/decode";
+import type { Decode } from "./decoding.ts";
+import { jsonText } from "./json-text.ts";
 
 /**
  * Chooses by the names of MCAP's registry; each decoder is loaded when a channel needs it. A schema that cannot be read makes a decoder that
@@ -14,20 +16,25 @@ export async function makeDecode(encoded: Encoded): Promise<Decode> {
   }
 }
 
-async function chooseDecode({ messageEncoding, schemaEncoding, schemaName, schema }: Encoded): Promise<Decode> {
+async function chooseDecode(encoded: Encoded): Promise<Decode> {
+  const { messageEncoding, schemaName, schema } = encoded;
   switch (messageEncoding) {
     case "json":
       return decodeJson;
     case "protobuf":
       return (await import("./protobuf.ts")).decodeProtobuf(schema, schemaName);
-    case "ros1":
-      return (await import("./ros1.ts")).decodeRos1(schema);
-    case "cdr":
-      if (schemaEncoding === "ros2msg") return (await import("./ros2.ts")).decodeRos2(schema);
-      throw new Error(`messages whose schema is in ${schemaEncoding || "no known language"} are not decoded`);
     default:
-      throw new Error(`messages in ${messageEncoding || "no known encoding"} are not decoded`);
+      return decodeByShared(encoded);
   }
+}
+
+/** A program has more memory than a page. */
+const MAX_VALUES = 2_000_000;
+
+async function decodeByShared(encoded: Encoded): Promise<Decode> {
+  const { makeDecode } = await import("@downlink/messages/decode");
+  const decode = makeDecode(encoded, { maxValues: MAX_VALUES });
+  return (data) => jsonText(decode(data));
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -29,6 +29,11 @@ export class DecodeError extends Error {
  */
 export const MAX_VALUES = 500_000;
 
+export interface Limits {
+  /** The most values of a message. By default {@link MAX_VALUES}. */
+  readonly maxValues?: number;
+}
+
 /** How deep the parts of a message may lie in each other. */
 export const MAX_DEPTH = 32;
 

@@ -1,6 +1,6 @@
 import { decodeProtobuf } from "./protobuf.ts";
 import { decodeRos1, decodeRos2 } from "./ros.ts";
-import { type Decode, DecodeError, type Value } from "./value.ts";
+import { type Decode, DecodeError, type Limits, type Value } from "./value.ts";
 
 export interface Encoded {
   readonly messageEncoding: string;
@@ -10,19 +10,22 @@ export interface Encoded {
 }
 
 /** Chooses by the names of MCAP's registry. source: https://mcap.dev/spec/registry */
-export function makeDecode({ messageEncoding, schemaEncoding, schemaName, schema }: Encoded): Decode {
+export function makeDecode(
+  { messageEncoding, schemaEncoding, schemaName, schema }: Encoded,
+  limits: Limits = {},
+): Decode {
   switch (messageEncoding) {
     case "json":
       return decodeJson();
     case "protobuf":
-      return decodeProtobuf(schema, schemaName);
+      return decodeProtobuf(schema, schemaName, limits);
     case "ros1":
-      return decodeRos1(schema);
+      return decodeRos1(schema, limits);
     case "cdr":
-      if (schemaEncoding === "ros2msg") return decodeRos2(schema);
-      throw new DecodeError(`Messages whose schema is in ${schemaEncoding || "no known language"} are not shown.`);
+      if (schemaEncoding === "ros2msg") return decodeRos2(schema, limits);
+      throw new DecodeError(`Messages whose schema is in ${schemaEncoding || "no known language"} cannot be decoded.`);
     default:
-      throw new DecodeError(`Messages in ${messageEncoding || "no known encoding"} are not shown.`);
+      throw new DecodeError(`Messages in ${messageEncoding || "no known encoding"} cannot be decoded.`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { DecodeError, MAX_DEPTH, MAX_VALUES, type Struct, type Value } from "./value.ts";
+import { DecodeError, type Limits, MAX_DEPTH, MAX_VALUES, type Struct, type Value } from "./value.ts";
 
 /** A message type, resolved from descriptors. */
 export interface ProtobufType {
@@ -28,8 +28,8 @@ export const scalars = {
  * Reads a message field by field, instead of by a library's reader, which makes as many objects as the bytes ask for: two bytes are
  * enough for one of a hundred. Bytes stay views of the message.
  */
-export function readProtobuf(type: ProtobufType, data: Uint8Array): Struct {
-  const reading: Reading = { reader: new BinaryReader(data), valuesLeft: MAX_VALUES };
+export function readProtobuf(type: ProtobufType, data: Uint8Array, { maxValues = MAX_VALUES }: Limits = {}): Struct {
+  const reading: Reading = { reader: new BinaryReader(data), valuesLeft: maxValues };
   try {
     return readMessage(type, reading, { endAt: data.byteLength, depth: 0 });
   } catch (cause) {
@@ -124,7 +124,7 @@ function lengthEnd({ reader }: Reading, { endAt }: Part): number {
 
 function spend(reading: Reading): void {
   reading.valuesLeft -= 1;
-  if (reading.valuesLeft < 0) throw new DecodeError(`The message has more than ${MAX_VALUES} values.`);
+  if (reading.valuesLeft < 0) throw new DecodeError("The message has too many values to be decoded.");
 }
 
 const readers: ReadonlyMap<number, (reader: BinaryReader) => Value> = new Map<number, (reader: BinaryReader) => Value>([

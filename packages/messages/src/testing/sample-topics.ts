@@ -2,7 +2,13 @@ import { create, createFileRegistry, toBinary } from "@bufbuild/protobuf";
 import { FieldDescriptorProto_Label, FieldDescriptorProto_Type, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { parse } from "@foxglove/rosmsg";
 import { MessageWriter } from "@foxglove/rosmsg2-serialization";
-import type { ExportedTopic } from "./make-export.ts";
+import type { Encoded } from "../decode.ts";
+
+/** A topic with its messages. */
+export interface SampleTopic extends Encoded {
+  readonly topic: string;
+  readonly messages: readonly { readonly logTimeNs: bigint; readonly data: Uint8Array }[];
+}
 
 export const START_NS = 1_767_323_045_000_000_001n;
 const STEP_NS = 10_000_000n;
@@ -13,9 +19,9 @@ export function sampleX(index: number): number {
 }
 
 /** Makes one topic in each encoding, with the same values at the same times; `isThere` leaves messages out. */
-export function sampleTopics(count: number, isThere: (index: number) => boolean = () => true): ExportedTopic[] {
+export function sampleTopics(count: number, isThere: (index: number) => boolean = () => true): SampleTopic[] {
   const indexes = Array.from({ length: count }, (_, index) => index).filter(isThere);
-  const fill = (topic: Omit<ExportedTopic, "messages">, encode: (index: number) => Uint8Array): ExportedTopic => ({
+  const fill = (topic: Omit<SampleTopic, "messages">, encode: (index: number) => Uint8Array): SampleTopic => ({
     ...topic,
     messages: indexes.map((index) => ({ logTimeNs: START_NS + BigInt(index) * STEP_NS, data: encode(index) })),
   });

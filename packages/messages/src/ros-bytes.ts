@@ -1,4 +1,4 @@
-import { DecodeError, MAX_VALUES, type NumberArray } from "./value.ts";
+import { DecodeError, type NumberArray } from "./value.ts";
 
 /** The bytes of one message of ROS, with the place that has been read. The two generations differ in how numbers are aligned. */
 export interface RosBytes {
@@ -87,7 +87,7 @@ export function readLength(bytes: RosBytes): number {
 /** Refuses a message before it takes more memory than its bytes suggest. */
 export function spendValue(bytes: RosBytes): void {
   bytes.valuesLeft -= 1;
-  if (bytes.valuesLeft < 0) throw new DecodeError(`The message has more than ${MAX_VALUES} values.`);
+  if (bytes.valuesLeft < 0) throw new DecodeError("The message has too many values to be decoded.");
 }
 
 /** Moves on by so many bytes and returns where they begin. */

@@ -8,8 +8,8 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { propertyRuns } from "@downlink/recordings/testing";
 import fc from "fast-check";
-import { sampleTopics } from "../../testing/sample-topics.ts";
 import { makeDecode } from "./decode.ts";
+import { sampleTopics } from "./testing/sample-topics.ts";
 import { DecodeError } from "./value.ts";
 
 const line = "=".repeat(80);
@@ -37,7 +37,7 @@ test("types a thousand deep in each other are refused, those that branch a milli
     "",
   );
   const decode = ros1(`a/T0 x\n${branches}${line}\nMSG: a/T25\nEmpty[10] none\n${line}\nMSG: a/Empty\n`);
-  assert.throws(() => decode(new Uint8Array(10)), /more than 500000 values/);
+  assert.throws(() => decode(new Uint8Array(10)), /too many values/);
 });
 
 test("a million fields in a schema or in JSON are refused before they are parsed", () => {
@@ -84,7 +84,7 @@ test("parts of no bytes that ask for a million values are refused, and a type wi
   assert.equal(Object.keys(decode(new Uint8Array()) as object).length, 10_001);
   // Field 100000, of no bytes: each asks for 10,000 values.
   const part = Buffer.from("82ea3000", "hex");
-  assert.throws(() => decode(Buffer.concat(new Array(100).fill(part))), /more than 500000 values/);
+  assert.throws(() => decode(Buffer.concat(new Array(100).fill(part))), /too many values/);
 });
 
 test("protobuf parts a million deep in each other, and longer than what contains them, are refused", () => {

@@ -1,9 +1,9 @@
 import { readStruct } from "./read-struct.ts";
 import { readRosTypes } from "./ros-types.ts";
-import { type Decode, DecodeError, MAX_VALUES } from "./value.ts";
+import { type Decode, DecodeError, type Limits, MAX_VALUES } from "./value.ts";
 
 /** source: https://wiki.ros.org/msg and the serialization that ROS 1 gives them: little-endian, nothing aligned. */
-export function decodeRos1(schema: Uint8Array): Decode {
+export function decodeRos1(schema: Uint8Array, { maxValues = MAX_VALUES }: Limits = {}): Decode {
   const struct = readRosTypes(schema, { isRos2: false });
   return (data) =>
     readStruct(struct, {
@@ -15,7 +15,7 @@ export function decodeRos1(schema: Uint8Array): Decode {
       nanoseconds: "nsec",
       emptyBytes: 0,
       at: 0,
-      valuesLeft: MAX_VALUES,
+      valuesLeft: maxValues,
     });
 }
 
@@ -23,7 +23,7 @@ export function decodeRos1(schema: Uint8Array): Decode {
  * Reads CDR, as ROS 2 stores it. source: OMG DDS-XTypes 1.3, 7.4.3.4 and 7.6.2.1.2. The plain forms alone: ROS 2 writes no lists of
  * parameters.
  */
-export function decodeRos2(schema: Uint8Array): Decode {
+export function decodeRos2(schema: Uint8Array, { maxValues = MAX_VALUES }: Limits = {}): Decode {
   const struct = readRosTypes(schema, { isRos2: true });
   return (data) => {
     if (data.byteLength < HEADER_BYTES) throw new DecodeError("The message is shorter than the header of CDR.");
@@ -39,7 +39,7 @@ export function decodeRos2(schema: Uint8Array): Decode {
       nanoseconds: "nanosec",
       emptyBytes: 1,
       at: HEADER_BYTES,
-      valuesLeft: MAX_VALUES,
+      valuesLeft: maxValues,
     });
   };
 }
