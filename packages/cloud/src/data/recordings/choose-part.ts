@@ -21,10 +21,11 @@ export function choosePart(recording: Span, topics: Topics, fields: PartFields):
   if (fields.start !== undefined && fields.end !== undefined && fields.start > fields.end)
     invalid("start", "must not be after end");
   const time = chooseTime(recording, fields);
-  if (time.startNs > time.endNs) invalid("start", "the recording has no message between start and end");
+  if (time.startNs > recording.endNs) invalid("start", "must not be after the end of the recording");
+  if (time.startNs > time.endNs) invalid("end", "must not be before the start of the recording");
   const part = { topics: chooseTopics(topics, fields.topics), ...time };
   if (part.topics.every((topic) => isSilent(topics, topic, part)))
-    invalid("topics", "no message of these topics is between start and end");
+    invalid("topics", "must have a message between start and end");
   return part;
 }
 
@@ -46,7 +47,7 @@ function chooseTopics(topics: Topics, asked: readonly string[] | undefined): str
   for (const name of asked) {
     const fits = compileName(name);
     const found = names.filter(fits);
-    if (found.length === 0) invalid("topics", `the recording has no topic "${name}"`);
+    if (found.length === 0) invalid("topics", `must name topics of the recording, which has no "${name}"`);
     for (const topic of found) chosen.add(topic);
   }
   return [...chosen].sort();
@@ -56,7 +57,7 @@ function compileName(name: string): (topic: string) => boolean {
   try {
     return compileGlobs([name], { isCaseSensitive: true });
   } catch (error) {
-    if (error instanceof RangeError) invalid("topics", error.message);
+    if (error instanceof RangeError) invalid("topics", `must be names and globs: ${error.message}`);
     throw error;
   }
 }

@@ -186,9 +186,9 @@ test("a part that cannot be is refused with the field that is wrong", async () =
     assert.rejects(admin.call(api.recordings.requestImport, { keyOrId, ...body }), (error: Error) =>
       field.test(JSON.stringify(error) + error.message),
     );
-  await refused({ topics: ["/nothing"] }, /has no topic \\?"\/nothing/);
+  await refused({ topics: ["/nothing"] }, /which has no \\?\\?"\/nothing/);
   await refused({ start: from(5n), end: from(4n) }, /must not be after end/);
-  await refused({ start: from(20n), end: from(30n) }, /no message between start and end/);
-  await refused({ topics: ["/boot"], start: from(5n) }, /no message of these topics/);
+  await refused({ start: from(20n), end: from(30n) }, /must not be after the end of the recording/);
+  await refused({ topics: ["/boot"], start: from(5n) }, /must have a message between start and end/);
   await refused({ topics: ["[z-a]"] }, /topics/);
 });
