@@ -1,13 +1,13 @@
 import { type ExportFormat, exportFormats } from "@downlink/protocol";
 import { useState } from "preact/hooks";
-import { Button } from "../parts/button.tsx";
+import type { ChosenTopics } from "../parts/choose-topics.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failed } from "../parts/failed.tsx";
-import { ForeignText } from "../parts/foreign-text.tsx";
 import { SelectField } from "../parts/select.tsx";
-import { TextField } from "../parts/text-field.tsx";
+import { SpanFields } from "../parts/span-fields.tsx";
+import { TopicChoice } from "../parts/topic-choice.tsx";
 import { formatExact, zoneName } from "../time/format-time.ts";
-import { parseTime } from "../time/parse-time.ts";
+import { readSpan, type SpanProblems } from "../time/read-span.ts";
 import { zone } from "../time/zone.ts";
 import "./export.css";
 import type { ExportSource } from "./export-source.ts";
@@ -24,8 +24,7 @@ interface ExportProps {
 }
 
 interface Form {
-  /** Undefined for all. */
-  readonly topics: ReadonlySet<string> | undefined;
+  readonly topics: ChosenTopics;
   readonly from: string;
   readonly to: string;
   readonly format: ExportFormat;
@@ -52,7 +51,7 @@ export function ExportDialog({ source, purpose, onClose }: ExportProps) {
         {offer.names.length > 0 && (
           <TopicChoice names={offer.names} chosen={form.topics} onChange={(topics) => change({ topics })} />
         )}
-        <Times {...{ form, problems, change }} />
+        <SpanFields typed={form} {...{ problems }} onChange={change} />
         {!purpose && <Format {...{ form, change }} isBag={offer.isBag} />}
         {offer.amount && <p class="muted">{offer.amount}</p>}
         {source.damage && <p class="banner">{source.damage}</p>}
@@ -62,29 +61,17 @@ export function ExportDialog({ source, purpose, onClose }: ExportProps) {
   );
 }
 
-interface Problems {
-  readonly from?: string;
-  readonly to?: string;
-}
-
 /** Reads the form; what cannot be read is named, and then there are no options. */
 function toOptions(
   { span, isWhole, path }: ExportSource,
   form: Form,
-): { options: ExportOptions | undefined; problems: Problems } {
-  const at = { zone: zoneName(zone.value), nowMs: Date.now() };
-  const [from, to] = [parseTime(form.from, at), parseTime(form.to, at)];
-  const problems = {
-    ...("problem" in from ? { from: from.problem } : {}),
-    ...("problem" in to ? { to: to.problem } : {}),
-  };
-  if ("problem" in from || "problem" in to) return { options: undefined, problems };
-  if (from.timeNs > to.timeNs) return { options: undefined, problems: { to: "The end lies before the start." } };
-  if (form.topics?.size === 0) return { options: undefined, problems };
+): { options: ExportOptions | undefined; problems: SpanProblems } {
+  const { span: chosen, problems } = readSpan(form, { zone: zoneName(zone.value), nowMs: Date.now() });
+  if (!chosen || form.topics?.size === 0) return { options: undefined, problems };
   const options: ExportOptions = {
     ...(form.topics ? { topics: [...form.topics] } : {}),
-    ...(isWhole && from.timeNs === span.startNs ? {} : { start: from.timeNs }),
-    ...(isWhole && to.timeNs === span.endNs ? {} : { end: to.timeNs }),
+    ...(isWhole && chosen.startNs === span.startNs ? {} : { start: chosen.startNs }),
+    ...(isWhole && chosen.endNs === span.endNs ? {} : { end: chosen.endNs }),
     outputFormat: form.format,
     compressionFormat: form.compression,
     // Attachments come with a single recording alone.
@@ -93,59 +80,9 @@ function toOptions(
   return { options, problems };
 }
 
-interface TopicsProps {
-  readonly names: readonly string[];
-  readonly chosen: ReadonlySet<string> | undefined;
-  readonly onChange: (chosen: ReadonlySet<string> | undefined) => void;
-}
-
-function TopicChoice({ names, chosen, onChange }: TopicsProps) {
-  const toggle = (name: string) => {
-    const all = new Set(chosen ?? names);
-    if (!all.delete(name)) all.add(name);
-    onChange(all.size === names.length ? undefined : all);
-  };
-  return (
-    <fieldset class="export-topics">
-      <legend>Topics</legend>
-      <div class="row">
-        <Button text="All" class="small" onClick={() => onChange(undefined)} />
-        <Button text="None" class="small" onClick={() => onChange(new Set())} />
-        {chosen?.size === 0 && <span class="muted">Choose a topic.</span>}
-      </div>
-      <div class="export-topic-list">
-        {names.map((name) => (
-          <label key={name} class="row">
-            <input type="checkbox" checked={chosen?.has(name) ?? true} onChange={() => toggle(name)} />
-            <span class="mono">
-              <ForeignText text={name} />
-            </span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  );
-}
-
 interface FormProps {
   readonly form: Form;
   readonly change: (changed: Partial<Form>) => void;
-}
-
-/** A time without a zone is one of the zone that the pages show. */
-function Times({ form, problems, change }: FormProps & { problems: Problems }) {
-  const name = zoneName(zone.value);
-  return (
-    <div class="row export-times">
-      <TextField
-        label={`From (${name})`}
-        problem={problems.from}
-        value={form.from}
-        onChange={(from) => change({ from })}
-      />
-      <TextField label={`To (${name})`} problem={problems.to} value={form.to} onChange={(to) => change({ to })} />
-    </div>
-  );
 }
 
 const formatLabels: Readonly<Record<ExportFormat, string>> = { mcap: "MCAP", bag1: "ROS 1 bag" };
