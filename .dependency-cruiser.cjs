@@ -65,7 +65,7 @@ module.exports = {
       name: "console-parts-name-no-page",
       severity: "error",
       from: {
-        path: `${CONSOLE}(api|url|time|parts|timeline|preview|export|views|curate|fleet|uploads)/`,
+        path: `${CONSOLE}(api|url|time|parts|timeline|preview|export|cuts|views|curate|fleet|uploads)/`,
         pathNot: FOR_TESTS,
       },
       to: { path: `${CONSOLE}(${PAGES})/` },

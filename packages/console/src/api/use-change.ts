@@ -70,8 +70,8 @@ interface Progress {
 }
 
 export interface ManyChanges<O extends Operation> {
-  /** Returns the inputs that failed. */
-  run(inputs: readonly CallInput<O>[]): Promise<readonly CallInput<O>[]>;
+  /** Returns the inputs that failed. Each answer is handed on as it comes. */
+  run(inputs: readonly CallInput<O>[], onAnswer?: (answer: Output<O>) => void): Promise<readonly CallInput<O>[]>;
   /** While it runs. */
   readonly progress: Progress | undefined;
   /** The last failure. */
@@ -82,7 +82,7 @@ export interface ManyChanges<O extends Operation> {
 export function useManyChanges<O extends Operation>(operation: O, ...stale: readonly Operation[]): ManyChanges<O> {
   const [progress, setProgress] = useState<Progress | undefined>();
   const [failure, setFailure] = useState<Failure | undefined>();
-  const run = async (inputs: readonly CallInput<O>[]) => {
+  const run = async (inputs: readonly CallInput<O>[], onAnswer?: (answer: Output<O>) => void) => {
     setFailure(undefined);
     setProgress({ done: 0, of: inputs.length });
     const waiting = [...inputs];
@@ -91,7 +91,8 @@ export function useManyChanges<O extends Operation>(operation: O, ...stale: read
     const work = async () => {
       for (let input = waiting.shift(); input !== undefined; input = waiting.shift()) {
         try {
-          await noteOutcome(client.call(operation, input));
+          const answer = await noteOutcome(client.call(operation, input));
+          onAnswer?.(answer);
         } catch (error) {
           failed.push(input);
           setFailure(explainFailure(error));

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { useRows } from "../api/use-rows.ts";
 import { StatusBadge } from "../parts/badge.tsx";
 import { formatBytes } from "../parts/bytes.ts";
+import { CutBadge } from "../parts/cut-badge.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
@@ -64,7 +65,7 @@ export function SelectedRecordings({ projectId, inspected: { devices, span }, sh
 
 function Row({ projectId, recording }: { projectId: string; recording: Recording | undefined }) {
   if (!recording) return <span class="selected-blank" />;
-  const { id, device, path, start, end, size, importStatus, storedDamage } = recording;
+  const { id, device, path, start, end, size, importStatus, storedDamage, cutOf } = recording;
   return (
     <>
       <p class="selected-title">
@@ -75,6 +76,7 @@ function Row({ projectId, recording }: { projectId: string; recording: Recording
       </p>
       <p class="selected-facts muted">
         <StatusBadge status={importStatus} isDamaged={storedDamage !== undefined} />
+        <CutBadge {...{ cutOf }} />
         <span>
           {formatDuration(end - start)} · {formatBytes(size)}
         </span>

@@ -3,6 +3,8 @@ import { formatDuration } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
 import { StatusBadge } from "./badge.tsx";
 import { formatBytes } from "./bytes.ts";
+import { CutBadge } from "./cut-badge.tsx";
+import { shownPath } from "./cut-text.ts";
 import { ForeignText } from "./foreign-text.tsx";
 import { showHidden } from "./show-hidden.ts";
 import type { Column } from "./table.tsx";
@@ -53,9 +55,9 @@ export function recordingColumns(projectId: string, zone: string): readonly Colu
       name: "Status",
       width: "minmax(124px, 1.5fr)",
       narrow: "end",
-      cell: ({ importStatus, storedDamage, failure }) => (
+      cell: ({ importStatus, storedDamage, failure, cutOf }) => (
         <span class="cut" title={failure?.text}>
-          <StatusBadge status={importStatus} isDamaged={storedDamage !== undefined} />
+          <StatusBadge status={importStatus} isDamaged={storedDamage !== undefined} /> <CutBadge {...{ cutOf }} />
           {failure && <span class="status-reason muted"> {showHidden(failure.text)}</span>}
         </span>
       ),
@@ -75,9 +77,9 @@ function pathColumn(projectId: string): Column<Recording> {
     width: "minmax(150px, 3fr)",
     sort: "path",
     narrow: "title",
-    cell: ({ id, path }) => (
-      <a href={pagePath(projectId, "recordings", id)} title={showHidden(path)} tabIndex={-1}>
-        <ForeignText text={path || id} />
+    cell: (recording) => (
+      <a href={pagePath(projectId, "recordings", recording.id)} title={showHidden(recording.path)} tabIndex={-1}>
+        <ForeignText text={shownPath(recording)} />
       </a>
     ),
   };

@@ -1,5 +1,6 @@
 import { type Recording, type RecordingTopic, recordings } from "@downlink/protocol";
 import { useQuery } from "../api/use-query.ts";
+import { PartList } from "../cuts/part-list.tsx";
 import { formatCount } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -30,6 +31,7 @@ export function Overview({ recording, params }: OverviewProps) {
   });
   return (
     <div class="stack">
+      {recording.cuts && recording.cuts.length > 0 && <PartList recording={recording} cuts={recording.cuts} />}
       <ProgressLine isOn={topics.isLoading} />
       {topics.failure && <Failed failure={topics.failure} again={topics.again} />}
       {topics.data?.length === 0 && <Empty title="Its topics are not known." />}

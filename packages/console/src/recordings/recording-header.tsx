@@ -4,14 +4,17 @@ import { may, mayCall, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
 import { useQuery } from "../api/use-query.ts";
 import { DatasetButton } from "../curate/dataset-button.tsx";
+import { PartOf } from "../cuts/part-of.tsx";
 import { ExportDialog } from "../export/export-dialog.tsx";
 import type { ExportSource } from "../export/export-source.ts";
 import { OpenButton } from "../export/open-button.tsx";
 import { importItems } from "../fleet/import-items.ts";
+import { lazyPart } from "../frame/lazy-part.ts";
 import { StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { CommandWords } from "../parts/command-words.tsx";
+import { shownPath } from "../parts/cut-text.ts";
 import { Failed } from "../parts/failed.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useShortcuts } from "../parts/keys.ts";
@@ -25,6 +28,8 @@ import { pagePath } from "../url/project.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
 import { useNeighbours } from "./neighbours.ts";
 import { describeDamage, describeState } from "./recording-state.ts";
+
+const CutDialog = lazyPart(() => import("../cuts/cut-dialog.tsx").then((part) => part.CutDialog));
 
 interface HeaderProps {
   readonly recording: Recording;
@@ -44,6 +49,7 @@ export function RecordingHeader({ recording, queued }: HeaderProps) {
           <span>{formatDuration(end - start)}</span>
           <span>{formatBytes(size)}</span>
         </p>
+        {recording.cutOf && <PartOf projectId={recording.projectId} cutOf={recording.cutOf} />}
         <State {...{ recording, queued }} />
       </div>
       <div class="row">
@@ -55,7 +61,8 @@ export function RecordingHeader({ recording, queued }: HeaderProps) {
 }
 
 /** Names the recording after its device and its day, as a path to it. */
-function Title({ recording: { projectId, path, id, device, start } }: Pick<HeaderProps, "recording">) {
+function Title({ recording }: Pick<HeaderProps, "recording">) {
+  const { projectId, path, device, start } = recording;
   return (
     <div class="recording-title">
       {device && (
@@ -67,8 +74,8 @@ function Title({ recording: { projectId, path, id, device, start } }: Pick<Heade
         </>
       )}
       <span class="muted">{formatDay(start, zoneName(zone.value))} /</span>
-      <h1>
-        <ForeignText text={path || id} />
+      <h1 title={showHidden(path)}>
+        <ForeignText text={shownPath(recording)} />
       </h1>
     </div>
   );
@@ -128,7 +135,7 @@ function Neighbours({ recording }: { recording: Recording }) {
 
 function Actions({ recording }: { recording: Recording }) {
   const { data: me } = useMe();
-  const [open, setOpen] = useState<"export" | "delete" | undefined>();
+  const [open, setOpen] = useState<Opening | undefined>();
   const request = useChange(recordings.requestImport, recordings.get, recordings.list);
   const cancel = useChange(recordings.cancelImport, recordings.get, recordings.list);
   const { id: keyOrId, projectId, importStatus } = recording;
@@ -143,9 +150,14 @@ function Actions({ recording }: { recording: Recording }) {
     ...(mayExport ? [{ keys: "d", does: "Export or download it", run: () => setOpen("export") }] : []),
   ]);
   const failure = request.failure ?? cancel.failure;
+  const canCut = importStatus === "none" && !recording.cutOf;
+  const items = [
+    ...importItems((priority) => void run(priority)),
+    ...(canCut ? [{ text: "Import a part…", onChoose: () => setOpen("cut") }] : []),
+  ];
   return (
     <>
-      {mayImport && <Menu label="Import" class="primary" items={importItems((priority) => void run(priority))} />}
+      {mayImport && <Menu label="Import" class="primary" items={items} />}
       {importStatus === "pending" && may(me, "data.upload") && (
         <Button text="Cancel the import" disabled={cancel.isRunning} onClick={() => void stop()} />
       )}
@@ -156,10 +168,24 @@ function Actions({ recording }: { recording: Recording }) {
       {mayExport && <Button text="Export…" class="primary" onClick={() => setOpen("export")} />}
       <More recording={recording} onDelete={() => setOpen("delete")} />
       {failure && <Failed failure={failure} />}
-      {open === "export" && <ExportDialog source={sourceOf(recording)} onClose={() => setOpen(undefined)} />}
-      {open === "delete" && <DeleteDialog recording={recording} onClose={() => setOpen(undefined)} />}
+      {open && <Opened {...{ recording, open }} onClose={() => setOpen(undefined)} />}
     </>
   );
+}
+
+type Opening = "export" | "delete" | "cut";
+
+interface OpenedProps {
+  readonly recording: Recording;
+  readonly open: Opening;
+  readonly onClose: () => void;
+}
+
+function Opened({ recording, open, onClose }: OpenedProps) {
+  const { projectId, start, end } = recording;
+  if (open === "export") return <ExportDialog source={sourceOf(recording)} onClose={onClose} />;
+  if (open === "delete") return <DeleteDialog recording={recording} onClose={onClose} />;
+  return <CutDialog {...{ projectId, onClose }} wholes={[recording]} span={{ startNs: start, endNs: end }} />;
 }
 
 function More({ recording: { id, importStatus, size }, onDelete }: { recording: Recording; onDelete: () => void }) {

@@ -59,7 +59,7 @@ interface ShownProps {
 }
 
 function Shown({ recording, params }: ShownProps) {
-  const isMoving = recording.importStatus === "pending" || recording.importStatus === "importing";
+  const isMoving = [recording, ...(recording.cuts ?? [])].some(isOnItsWay);
   const pollMs = isMoving ? POLL_MS.moving : undefined;
   useQuery(recordings.get, { keyOrId: recording.id, projectId: recording.projectId }, { pollMs, isEnabled: isMoving });
   const queue = useQuery(
@@ -88,6 +88,10 @@ function Shown({ recording, params }: ShownProps) {
       {shown === "history" && <History {...{ recording, queued }} />}
     </>
   );
+}
+
+function isOnItsWay({ importStatus }: Pick<Recording, "importStatus">): boolean {
+  return importStatus === "pending" || importStatus === "importing";
 }
 
 function useNeighbourKeys(recording: Recording): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { QueuedImport } from "@downlink/protocol";
+import type { QueuedImport, RecordingCut } from "@downlink/protocol";
 import { ImportStatus, WaitReason } from "@downlink/protocol";
 import { describeDamage, describeState } from "./recording-state.ts";
 
@@ -24,6 +24,21 @@ test("every status has a sentence", () => {
     assert.match(describeState({ importStatus }, undefined, NOW).text, /^[A-Z].*[.n]$/);
   const device = { id: "dev_1", name: "rover-2" };
   assert.equal(describeState({ importStatus: "none", device }, undefined, NOW).text, "Only rover-2 has it.");
+  const cut: RecordingCut = {
+    id: "cut_1",
+    topics: ["/imu"],
+    start: at(60),
+    end: at(50),
+    importStatus: "complete",
+  };
+  const withCuts = (...cuts: RecordingCut[]) =>
+    describeState({ importStatus: "none", device, cuts }, undefined, NOW).text;
+  assert.equal(withCuts({ ...cut, importStatus: "pending" }), "Only rover-2 has it.");
+  assert.equal(
+    withCuts(cut, { ...cut, importStatus: "failed" }),
+    "Only rover-2 has all of it. One part of it is here.",
+  );
+  assert.equal(withCuts(cut, cut), "Only rover-2 has all of it. 2 parts of it are here.");
   const silent = { importStatus: "none", device, agent: { online: false, lastSeenAt: at(7200) } } as const;
   assert.equal(
     describeState(silent, undefined, NOW).text,

@@ -13,7 +13,7 @@ export interface RecordingState {
 
 type About = Pick<
   Recording,
-  "importStatus" | "importedAt" | "device" | "failure" | "location" | "unavailable" | "storedDamage"
+  "importStatus" | "importedAt" | "device" | "failure" | "location" | "unavailable" | "storedDamage" | "cuts"
 >;
 
 /** The agent of its device, as it was last heard of. */
@@ -49,10 +49,10 @@ function describeStored({ reason, since }: NonNullable<About["storedDamage"]>, n
 }
 
 function describeStatus(recording: About, queued: QueuedImport | undefined, nowMs: number): RecordingState {
-  const { importStatus, importedAt, device, failure, location, unavailable } = recording;
+  const { importStatus, importedAt, failure, location, unavailable } = recording;
   switch (importStatus) {
     case "none":
-      return describeRest({ device }, undefined, nowMs);
+      return describeRest(recording, undefined, nowMs);
     case "pending":
       return queued ? describeQueued(queued, nowMs) : { text: "Its import was requested." };
     case "importing":
@@ -71,8 +71,15 @@ function describeStatus(recording: About, queued: QueuedImport | undefined, nowM
 }
 
 /** The badge before the sentence says that it is on the device. */
-function describeRest({ device }: Pick<About, "device">, agent: Agent | undefined, nowMs: number): RecordingState {
-  const text = device ? `Only ${device.name} has it.` : "Only its device has it.";
+function describeRest(
+  { device, cuts = [] }: Pick<About, "device" | "cuts">,
+  agent: Agent | undefined,
+  nowMs: number,
+): RecordingState {
+  const here = cuts.filter(({ importStatus }) => importStatus === "complete").length;
+  const name = device?.name ?? "its device";
+  const parts = here === 1 ? "One part of it is here." : `${formatCount(here)} parts of it are here.`;
+  const text = here === 0 ? `Only ${name} has it.` : `Only ${name} has all of it. ${parts}`;
   if (!agent || agent.online) return { text };
   const since = `${formatAge(agent.lastSeenAt, nowMs)} (${timeText(agent.lastSeenAt)})`;
   return { text: `${text} It is silent: its agent last made contact ${since}. An import begins once it is back.` };
