@@ -2,7 +2,7 @@ import { type Recording, type RecordingCut, recordingCuts, recordings } from "@d
 import { useState } from "preact/hooks";
 import { may, useMe } from "../api/me.ts";
 import { useChange } from "../api/use-change.ts";
-import { StatusBadge } from "../parts/badge.tsx";
+import { Badge, StatusBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
 import { describePart, nameTopics } from "../parts/cut-text.ts";
@@ -49,7 +49,7 @@ function PartRow({ projectId, cut, onCancel }: RowProps) {
   const reason = failure?.text ?? waitsFor;
   return (
     <li class="row">
-      <StatusBadge status={importStatus} />
+      {importStatus === "none" ? <Badge sign="▨" tone="edge" text="not here" /> : <StatusBadge status={importStatus} />}
       <span>
         <Time timeNs={start} /> – <Time timeNs={end} /> <ZoneName />
       </span>

@@ -141,7 +141,8 @@ function Actions({ recording }: { recording: Recording }) {
   const { id: keyOrId, projectId, importStatus } = recording;
   const isHere = importStatus === "complete";
   const mayExport = isHere && may(me, "data.stream");
-  const mayImport = may(me, "data.upload") && (importStatus === "none" || importStatus === "failed");
+  const canAsk = importStatus === "failed" || (importStatus === "none" && !recording.cutOf);
+  const mayImport = canAsk && may(me, "data.upload");
   const run = async (priority: number) =>
     (await request.run({ keyOrId, priority })) && toast("Its import was requested.");
   const stop = async () => (await cancel.run({ keyOrId })) && toast("The request was cancelled.");
@@ -150,10 +151,9 @@ function Actions({ recording }: { recording: Recording }) {
     ...(mayExport ? [{ keys: "d", does: "Export or download it", run: () => setOpen("export") }] : []),
   ]);
   const failure = request.failure ?? cancel.failure;
-  const canCut = importStatus === "none" && !recording.cutOf;
   const items = [
     ...importItems((priority) => void run(priority)),
-    ...(canCut ? [{ text: "Import a part…", onChoose: () => setOpen("cut") }] : []),
+    ...(importStatus === "none" ? [{ text: "Import a part…", onChoose: () => setOpen("cut") }] : []),
   ];
   return (
     <>

@@ -39,6 +39,10 @@ test("every status has a sentence", () => {
     "Only rover-2 has all of it. One part of it is here.",
   );
   assert.equal(withCuts(cut, cut), "Only rover-2 has all of it. 2 parts of it are here.");
+  const cutOf = { recordingId: "rec_1", topics: ["/imu"], start: at(60), end: at(50) };
+  const left = describeState({ importStatus: "none", device, cutOf }, undefined, NOW);
+  assert.equal(left.text, "Its data is not here.");
+  assert.match(left.fix!, /the whole recording/);
   const silent = { importStatus: "none", device, agent: { online: false, lastSeenAt: at(7200) } } as const;
   assert.equal(
     describeState(silent, undefined, NOW).text,

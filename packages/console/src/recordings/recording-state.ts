@@ -13,7 +13,7 @@ export interface RecordingState {
 
 type About = Pick<
   Recording,
-  "importStatus" | "importedAt" | "device" | "failure" | "location" | "unavailable" | "storedDamage" | "cuts"
+  "importStatus" | "importedAt" | "device" | "failure" | "location" | "unavailable" | "storedDamage" | "cuts" | "cutOf"
 >;
 
 /** The agent of its device, as it was last heard of. */
@@ -72,10 +72,13 @@ function describeStatus(recording: About, queued: QueuedImport | undefined, nowM
 
 /** The badge before the sentence says that it is on the device. */
 function describeRest(
-  { device, cuts = [] }: Pick<About, "device" | "cuts">,
+  { device, cuts = [], cutOf }: Pick<About, "device" | "cuts" | "cutOf">,
   agent: Agent | undefined,
   nowMs: number,
 ): RecordingState {
+  // Its device removed the part, and cuts it again from the whole recording.
+  if (cutOf)
+    return { text: "Its data is not here.", fix: "Request the part again on the page of the whole recording." };
   const here = cuts.filter(({ importStatus }) => importStatus === "complete").length;
   const name = device?.name ?? "its device";
   const parts = here === 1 ? "One part of it is here." : `${formatCount(here)} parts of it are here.`;

@@ -96,10 +96,12 @@ test("a part of what is selected is estimated, imported, and found as a part of 
   await page.getByLabel("To (UTC)").fill("2025-10-09 08:53:32");
   await page.getByText("Nothing to send: all of it is here, or on its way.").waitFor();
   assert.ok(await importButton(page).isDisabled());
-  await page.keyboard.press("Escape");
+  await page.goBack();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
 
   await page.goto(`${scenario.home}/recordings`);
   await page.getByRole("row").getByTitle("A part of another recording: 2 topics, 10 s").waitFor();
+  assert.deepEqual(await findBarriers(page), []);
   assert.equal(await page.getByRole("row").filter({ hasText: "on the device" }).count(), 2, "the whole is not here");
   assert.deepEqual(complaints, []);
 });
@@ -203,5 +205,50 @@ test("a key that may only read sees the parts, and no button that asks for one o
     (count) => count === 1,
   );
   assert.equal(await panel.getByRole("button", { name: /Import/ }).count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+test("a failure is named and tried again, and too many recordings at once are refused with what to do", {
+  skip,
+}, async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`run-${index}.mcap`, 1]));
+  const { open } = await startConsole(t, { files: many });
+  const { page, complaints } = await open(
+    `/coverage?${RANGE}&sel=rover,rover,2025-10-09T08:53:00Z,2025-10-09T08:54:00Z`,
+  );
+  let isRefused = true;
+  await page.route("**/import/estimate**", (route) =>
+    isRefused
+      ? route.fulfill({
+          status: 409,
+          contentType: "application/json",
+          body: '{"error":"the device has no more room","code":"Conflict"}',
+        })
+      : route.fallback(),
+  );
+  const openButton = page.getByRole("button", { name: "Import only this part…" });
+  await openButton.click();
+  const dialog = page.getByRole("dialog", { name: "Import a part" });
+  await dialog.getByText("The device has no more room.").waitFor();
+  assert.ok(await importButton(page).isDisabled());
+  isRefused = false;
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  await dialog.getByText(/about [\d.]+ kB/).waitFor();
+  await page.goBack();
+  await dialog.waitFor({ state: "detached" });
+
+  await page.goto(
+    page
+      .url()
+      .replace(
+        /\?.*/,
+        "?from=2025-10-09T08:50:00Z&to=2025-10-09T09:30:00Z&sel=rover,rover,2025-10-09T08:50:00Z,2025-10-09T09:30:00Z",
+      ),
+  );
+  await page.getByText(/^21 on the device only/).waitFor();
+  await openButton.click();
+  await dialog.getByText(/More than 20 recordings of the selection are on devices only/).waitFor();
+  assert.equal(await importButton(page).count(), 0);
+  assert.deepEqual(await findBarriers(page), []);
   assert.deepEqual(complaints, []);
 });
