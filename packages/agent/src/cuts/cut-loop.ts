@@ -21,7 +21,7 @@ const WHOLE: ReadonlySet<FileState> = new Set([
 
 /** Makes one cut after the other, as long as they are wanted, and removes those that are wanted no more, until aborted. */
 export async function runCuts(ctx: CutContext, signal: AbortSignal): Promise<void> {
-  const { session, board, cutSignal: woken } = ctx;
+  const { session, board, inventory, cutSignal: woken } = ctx;
   const making: Making<WantedCut, CutFailure> = {
     ...{ examination: "cut", woken, made: "a part of a file was cut" },
     codes: {
@@ -31,7 +31,7 @@ export async function runCuts(ctx: CutContext, signal: AbortSignal): Promise<voi
     wanted: () => (board.settings()?.enabled ? (board.cuts()?.filter(({ isMade }) => !isMade) ?? []) : []),
     isNothing: (error) => error instanceof MadeEmptyError,
     isReady: ({ state }) => WHOLE.has(state),
-    write: writeCut,
+    write: (job) => writeCut({ ...job, findings: inventory.findings(job.file.versionId) }),
     giveUp: ({ requestId, versionId }, why, signal) =>
       session.call(api.edge.failCut, { requestId, versionId, ...why }, { signal }),
     clean: (storage) => removeUnwanted(ctx, storage),
@@ -54,18 +54,23 @@ async function removeUnwanted(ctx: CutContext, storage: Storage): Promise<boolea
 }
 
 /** Removes what the agent wrote into the directory of a cut, and the directory with it. No other file is touched. */
-async function removeCut({ inventory, log }: CutContext, storage: Storage, directory: string) {
-  let [files, isAll] = [0, true];
+async function removeCut(ctx: CutContext, storage: Storage, directory: string) {
+  const removed = { files: 0, isAll: true };
   for (const name of await namesIn(storage, directory)) {
-    const path = `${directory}/${name}`;
-    const isRemoved = path.endsWith(PARTIAL) || (isMadePath(path) && isExpendable(inventory, path));
-    if (isRemoved) await rm(`${storage.root}/${path}`, { force: true });
-    if (isRemoved) log.info({ path }, "a cut that is not wanted any more was removed");
-    files += Number(isRemoved);
-    isAll &&= isRemoved;
+    const isRemoved = await removeFile(ctx, storage, `${directory}/${name}`);
+    removed.files += Number(isRemoved);
+    removed.isAll &&= isRemoved;
   }
-  if (isAll) await rmdir(`${storage.root}/${directory}`).catch(ignoreMissing);
-  return { files, isAll };
+  if (removed.isAll) await rmdir(`${storage.root}/${directory}`).catch(ignoreMissing);
+  return removed;
+}
+
+/** Returns false for a file that the agent did not write, or that has to stay. */
+async function removeFile({ inventory, log }: CutContext, storage: Storage, path: string): Promise<boolean> {
+  if (!path.endsWith(PARTIAL) && !(isMadePath(path) && isExpendable(inventory, path))) return false;
+  await rm(`${storage.root}/${path}`, { force: true });
+  log.info({ path }, "a cut that is not wanted any more was removed");
+  return true;
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -1,31 +1,39 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { EdgeRecordingItem, WantedCut } from "@downlink/protocol";
-import { makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
+import { eventually, makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
 import { CUT_DIRECTORY } from "../files/made-path.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
-import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+import { mountSmall } from "../testing/mount-small.ts";
+import { writeRecording } from "../testing/recordings.ts";
+import { type Device, makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 
 const PATH = "runs/a.mcap";
 
-/** Makes a recording on a device with an agent. */
-async function startWithRecording() {
+/** Makes a recording on a device with an agent; `mount` puts a file system under its root. */
+async function startWithRecording(
+  mount: (device: Device) => Disposable | undefined = () => undefined,
+  flags: Parameters<typeof settingsFor>[2] = {},
+) {
   const cloud = await FakeCloud.start();
   const device = makeDevice();
+  const disk = mount(device);
   mkdirSync(join(device.root, "runs"), { recursive: true });
   const bytes = await makeMcap({ chunkBytes: 20_000, metadata: [{ name: "downlink", metadata: { key: "k-1" } }] });
   writeFileSync(join(device.root, PATH), bytes);
   cloud.cuts = [];
-  const settings = settingsFor(device, cloud);
+  const settings = settingsFor(device, cloud, flags);
   const daemon = startDaemon(settings);
   await cloud.until("the file is known", () => cloud.at(PATH)?.state === "indexed");
   return {
-    ...{ cloud, device, settings, daemon, bytes },
+    ...{ cloud, device, disk, settings, daemon, bytes },
     async [Symbol.asyncDispose]() {
       await daemon[Symbol.asyncDispose]();
       await cloud[Symbol.asyncDispose]();
+      disk?.[Symbol.dispose]();
       device[Symbol.dispose]();
     },
   };
@@ -125,4 +133,69 @@ test("a cut of nothing and one of a file that is gone are given up with the reas
     ["EmptyCut", "FileGone", "FileUnreadable"],
   );
   assert.equal(cutIn(scene), undefined);
+});
+
+test("two parts of one file that are asked for at once are both made", async () => {
+  await using scene = await startWithRecording();
+  const first = ask(scene);
+  const second = { ...first, requestId: "cut_2", topics: ["/gps"] };
+  scene.cloud.cuts = [first, second];
+  scene.cloud.changed();
+  const cuts = () => [...scene.cloud.files.values()].filter(({ path }) => path.startsWith(CUT_DIRECTORY));
+  await scene.cloud.until("both are reported", () => cuts().filter(({ state }) => state === "indexed").length === 2);
+  for (const { path } of cuts()) {
+    const topics = new Set(
+      (await readIndexedMessages(readFileSync(join(scene.device.root, path)))).map(({ topic }) => topic),
+    );
+    assert.deepEqual([...topics], path.includes("cut_1") ? ["/imu"] : ["/gps"]);
+  }
+});
+
+test("a part that is cancelled while it is made is made no more, and holds up no other", async () => {
+  await using scene = await startWithRecording();
+  const { cloud, device } = scene;
+  await writeRecording(device, "runs/large.mcap", { sizeBytes: 150_000_000 });
+  await cloud.until("the large file is known", () => cloud.at("runs/large.mcap")?.state === "indexed");
+  const { versionId } = cloud.at("runs/large.mcap")!;
+  const small = ask(scene);
+  const large = { ...small, requestId: "cut_0", versionId, topics: ["/blob"], start: 0n, end: 2n ** 62n };
+  cloud.cuts = [large, small];
+  cloud.changed();
+  await eventually(() => existsSync(join(folderOf(scene), "cut_0/large.mcap.partial")), Boolean);
+  cloud.cuts = [small];
+  cloud.changed();
+  await cloud.until("the other is reported", () => cutIn(scene) !== undefined);
+  assert.equal(cutIn(scene)!.path, `${CUT_DIRECTORY}/cut_1/a.mcap`);
+  await eventually(
+    () => names(scene),
+    (left) => left.join() === "cut_1",
+  );
+  assert.equal(cloud.failures.length, 0);
+});
+
+test("on a root that became read-only a part is given up with the reason, although one that is not wanted cannot be removed", async (t) => {
+  await using scene = await startWithRecording((device) => mountSmall(t, device.root, "16m"));
+  if (!scene.disk) return;
+  const { cloud, device } = scene;
+  const first = ask(scene);
+  await cloud.until("the cut is reported", () => cutIn(scene) !== undefined);
+  execFileSync("mount", ["-o", "remount,ro", device.root]);
+  ask(scene, { ...first, requestId: "cut_2" });
+  await cloud.until("the second is given up", () => cloud.failures.length === 1);
+  assert.equal(cloud.failures[0]!.code, "CutNoSpace");
+  execFileSync("mount", ["-o", "remount,rw", device.root]);
+  cloud.cuts = [];
+  cloud.changed();
+  await eventually(
+    () => names(scene),
+    (left) => left.length === 0,
+  );
+});
+
+test("a part for which the disk limits of the operator leave no room is given up, and nothing is deleted for it", async () => {
+  await using scene = await startWithRecording(undefined, { maxDisk: "10kB" });
+  ask(scene, { topics: ["/imu", "/camera"] });
+  await scene.cloud.until("it is given up", () => scene.cloud.failures.length === 1);
+  assert.equal(scene.cloud.failures[0]!.code, "CutNoSpace");
+  assert.equal(scene.cloud.deleted.size, 0);
 });

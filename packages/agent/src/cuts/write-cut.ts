@@ -9,22 +9,27 @@ import {
 } from "@downlink/recordings";
 import { cutPathOf } from "../files/made-path.ts";
 import type { Storage } from "../files/open-tracked.ts";
-import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
+import type { MeasureRoom } from "../making/measure-room.ts";
 import { writeMadeFile } from "../making/write-made-file.ts";
 import { agentVersion } from "../system/version.ts";
+import { expectSize } from "./expect-size.ts";
 
 export interface CutJob {
   readonly storage: Storage;
   readonly file: TrackedFile;
   readonly request: WantedCut;
+  readonly findings: Findings | undefined;
+  readonly room: MeasureRoom;
   readonly signal: AbortSignal;
 }
 
 /** Writes a part of a file into another one, so that the rest does not cross the link. Throws as {@link writeMadeFile} does. */
 export async function writeCut(job: CutJob): Promise<void> {
-  const { storage, file, request } = job;
+  const { storage, file, request, findings, room } = job;
   const path = cutPathOf(file, request.requestId);
-  await writeMadeFile({ storage, file, path, pieces: (source) => cutPieces(source, job) });
+  const expectedBytes = findings && expectSize(findings, request);
+  await writeMadeFile({ storage, file, path, room, expectedBytes, pieces: (source) => cutPieces(source, job) });
 }
 
 async function* cutPieces(source: RandomAccessSource, { file, request, signal }: CutJob): AsyncGenerator<Uint8Array> {

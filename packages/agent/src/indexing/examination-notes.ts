@@ -52,7 +52,8 @@ export function openExaminationNotes(
   if (left && left.keys.length > 0 && left.id !== suspects.lastNoteId) keep(blame(suspects, left, now()));
   const note = openNote(path, { id: randomUUID(), bootId });
   return {
-    standingOf: (file, examination) => standingOf(suspects.byKey[keyOf(file, examination)], now()),
+    standingOf: (file, examination) =>
+      standingOf(suspects.byKey[keyOf(file, examination)], now(), examination === "cut" ? "long" : "short"),
     begin(file, examination) {
       const key = keyOf(file, examination);
       note.add(key);

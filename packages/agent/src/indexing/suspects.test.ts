@@ -38,6 +38,14 @@ test("of several files that were examined at once the one is at fault that was s
   assert.equal(standing(twice, "poison", at(1)), "setAside");
 });
 
+test("a cut, which may take minutes, is given up at the fifth death only", () => {
+  let suspects = none;
+  for (let death = 1; death <= 5; death += 1) {
+    suspects = blame(suspects, note("cut"), at(death));
+    assert.equal(standingOf(suspects.byKey.cut, at(death), "long"), death < 5 ? "suspect" : "setAside");
+  }
+});
+
 test("power cuts set no file aside before the fifth, and then for a day only", () => {
   let suspects = none;
   for (let cut = 1; cut <= 5; cut += 1) {

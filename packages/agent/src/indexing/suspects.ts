@@ -19,8 +19,11 @@ export interface Moment {
 /** A `suspect` is examined after all others, because it may end the process. A file that is `setAside` is not examined now. */
 export type Standing = "clear" | "suspect" | "setAside";
 
-/** Two deaths are no accident. Power cuts are accidents, but a file may bring down the machine as well. */
-const MOST_DEATHS = 2;
+/**
+ * Two deaths are no accident, unless the work takes minutes, as a cut may, and is of a file that was examined before without harm. Power cuts
+ * are accidents, but a file may bring down the machine as well.
+ */
+const MOST_DEATHS = { short: 2, long: 5 } as const;
 const MOST_CUTS = 5;
 const RETRY_MS = 24 * 3_600_000;
 /** The longest list of suspects: more files than can be at fault. */
@@ -40,9 +43,13 @@ export function blame(suspects: Suspects, note: Note, moment: Moment): Suspects 
   return { lastNoteId: note.id, byKey: Object.fromEntries([...others, ...blamed].slice(-MOST_SUSPECTS)) };
 }
 
-export function standingOf(suspect: Suspect | undefined, moment: Moment): Standing {
+export function standingOf(
+  suspect: Suspect | undefined,
+  moment: Moment,
+  work: keyof typeof MOST_DEATHS = "short",
+): Standing {
   if (!suspect) return "clear";
-  const isSetAside = suspect.deaths >= MOST_DEATHS || suspect.cuts >= MOST_CUTS;
+  const isSetAside = suspect.deaths >= MOST_DEATHS[work] || suspect.cuts >= MOST_CUTS;
   return isSetAside && !isRetryDue(suspect, moment) ? "setAside" : "suspect";
 }
 

@@ -4,6 +4,7 @@ import { SourceChangedError } from "@downlink/recordings";
 import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
+import type { Quota } from "../deleting/quota.ts";
 import type { Log } from "../diagnostics/log.ts";
 import { FileMovedError, isInside, isMissing, type Storage } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
@@ -12,6 +13,7 @@ import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { WakeSignal } from "../loops/wake-signal.ts";
 import { isFileSystemError } from "../system/system-error.ts";
+import { type MeasureRoom, measureRoom } from "./measure-room.ts";
 import { NoRoomError } from "./write-made-file.ts";
 
 export interface MakingContext {
@@ -21,6 +23,7 @@ export interface MakingContext {
   readonly storageRoot: StorageRoot;
   readonly notes: ExaminationNotes;
   readonly log: Log;
+  readonly quota: Quota;
   /** To be notified when a file was written. */
   readonly scanSignal: WakeSignal;
   /** Whether the cloud knows all that is here: only then is a file that is not here gone. */
@@ -44,6 +47,8 @@ export interface Making<R extends Request, Code extends string> {
     readonly storage: Storage;
     readonly file: TrackedFile;
     readonly request: R;
+    readonly room: MeasureRoom;
+    /** Is aborted also when the request is not wanted any more. */
     readonly signal: AbortSignal;
   }): Promise<void>;
   readonly codes: Readonly<Record<"gone" | "unreadable" | "broken" | "nothing" | "noRoom", Code>>;
@@ -72,14 +77,29 @@ export async function makeFiles<R extends Request, Code extends string>(
     const wanted = making.wanted();
     for (const id of ended) if (!wanted.some(({ requestId }) => requestId === id)) ended.delete(id);
     const storage = ctx.storageRoot.current();
-    const isClean = storage !== undefined && (await making.clean(storage));
+    const isClean = storage !== undefined && (await clean(ctx, making, storage));
     const open = wanted.filter(({ requestId }) => !ended.has(requestId));
     for (const request of lastSuspects(ctx, making, open))
-      if (await attend(ctx, making, { request, signal })) ended.add(request.requestId);
+      if (!isWanted(making, request) || (await attend(ctx, making, { request, signal }))) ended.add(request.requestId);
     const isDone = isClean && wanted.length === ended.size;
     await making.woken.wait(signal, isDone ? undefined : LOOK_AGAIN_MS);
   };
   await repeatWithRetries(makeOrRest, { session: ctx.session, signal });
+}
+
+/** A file that cannot be removed now, as on a disk that is read-only, is tried again, and keeps no other from being made or given up. */
+async function clean(
+  { log }: MakingContext,
+  making: Pick<Making<Request, string>, "clean">,
+  storage: Storage,
+): Promise<boolean> {
+  try {
+    return await making.clean(storage);
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    log.debug({ reason: error.message }, "a file that the agent made cannot be removed now");
+    return false;
+  }
 }
 
 /** A file of which the agent died before comes last, so that it does not hold up the others. */
@@ -118,7 +138,9 @@ async function attend<R extends Request, Code extends string>(
   if (standing === "setAside") return end({ code: codes.broken, text: ENDS_AGENT });
   try {
     using _note = ctx.notes.begin(file, examination);
-    await making.write({ storage, file, request, signal });
+    using wanted = watchWanted(making, request, signal);
+    const room: MeasureRoom = (writtenBytes) => measureRoom(ctx, storage.root, writtenBytes);
+    await making.write({ storage, file, request, room, signal: wanted.signal });
     ctx.notes.acquit(file, examination);
     log.info({ path: file.path }, making.made);
     scanSignal.notify();
@@ -126,10 +148,33 @@ async function attend<R extends Request, Code extends string>(
   } catch (error) {
     if (signal.aborted) return false;
     ctx.notes.acquit(file, examination);
+    if (!isWanted(making, request)) return true;
     scanSignal.notify();
     const why = explain(error, file, making);
     return why !== undefined && end(why);
   }
+}
+
+function isWanted<R extends Request>({ wanted }: Pick<Making<R, string>, "wanted">, { requestId }: R): boolean {
+  return wanted().some((request) => request.requestId === requestId);
+}
+
+/** The signal is aborted as soon as the request is not wanted any more: making a file may take minutes, and others wait. */
+function watchWanted<R extends Request>(
+  making: Pick<Making<R, string>, "wanted" | "woken">,
+  request: R,
+  signal: AbortSignal,
+): Disposable & { readonly signal: AbortSignal } {
+  const [unwanted, over] = [new AbortController(), new AbortController()];
+  const watch = async () => {
+    while (!over.signal.aborted) {
+      await making.woken.wait(over.signal);
+      if (!isWanted(making, request)) unwanted.abort();
+    }
+    making.woken.notify(); // The loop did not see what was notified meanwhile.
+  };
+  void watch();
+  return { signal: AbortSignal.any([signal, unwanted.signal]), [Symbol.dispose]: () => over.abort() };
 }
 
 const ENDS_AGENT =

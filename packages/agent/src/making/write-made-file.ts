@@ -7,9 +7,9 @@ import { FileSource, inspectRecording, type RandomAccessSource, RecordingError }
 import { syncDirectory } from "../durable/durable-file.ts";
 import { durableWrites } from "../durable/durable-steps.ts";
 import { PARTIAL } from "../files/made-path.ts";
-import { checkUnmoved, isInside, openTracked, type Storage } from "../files/open-tracked.ts";
+import { checkUnmoved, isInside, isMissing, openTracked, type Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import { measureDisk } from "../system/measure-disk.ts";
+import type { MeasureRoom, Room } from "./measure-room.ts";
 
 /** There is no room for the file, or the root cannot be written. */
 export class NoRoomError extends Error {
@@ -33,26 +33,31 @@ export interface MadeFile {
   readonly file: TrackedFile;
   /** Where it is written, relative to the root: two directories and a name. */
   readonly path: string;
+  readonly room: MeasureRoom;
+  /** About how large it becomes, in bytes, where that is known before. */
+  readonly expectedBytes?: number;
   /** Makes its content. */
   readonly pieces: (source: RandomAccessSource) => AsyncIterable<Uint8Array>;
 }
 
-/** The share of the disk that is left free for new recordings. */
-const FREE_SHARE = 0.05;
-const CHECK_EVERY_BYTES = 64 * 1024 * 1024;
+/** So much is written at most before the room is measured again: others write, too. */
+const MOST_UNMEASURED_BYTES = 64 * 1024 * 1024;
+/** An estimate may be so many times too high. */
+const ESTIMATE_DOUBT = 2;
 
 /**
  * Writes a recording that is made of another one, unless it is there: on the device, and before the upload, whose parts need their digests
  * first. Throws {@link MadeEmptyError}, {@link NoRoomError}, `FileMovedError`, and what reading throws.
  */
-export async function writeMadeFile({ storage, file, path, pieces }: MadeFile): Promise<void> {
+export async function writeMadeFile({ storage, file, path, room, expectedBytes = 0, pieces }: MadeFile): Promise<void> {
+  if (await isThere(storage, path)) return;
   const target = `${storage.root}/${path}`;
-  if (await exists(target)) return;
   const partial = target + PARTIAL;
   await using source = await openTracked(storage, file.path, file.identity);
   try {
     await makeDirectories(storage, dirname(path));
-    await writePieces(partial, pieces(source));
+    await requireRoom(room, { writtenBytes: 0, neededBytes: expectedBytes / ESTIMATE_DOUBT });
+    await writePieces(partial, pieces(source), room);
     await requireFinished(partial);
     await checkUnmoved(storage, { source, path: file.path, identity: file.identity });
     await durableWrites.tracePromise(() => rename(partial, target), { what: "file", path: target });
@@ -64,16 +69,20 @@ export async function writeMadeFile({ storage, file, path, pieces }: MadeFile): 
   }
 }
 
-async function writePieces(partial: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  await using out = await open(partial, "w", 0o644);
-  let uncheckedBytes = CHECK_EVERY_BYTES;
+/** Whatever is there under the name, also a symlink, is removed and not written to. */
+async function writePieces(partial: string, pieces: AsyncIterable<Uint8Array>, room: MeasureRoom): Promise<void> {
+  await rm(partial, { force: true });
+  await using out = await open(partial, "wx", 0o644);
+  let [writtenBytes, grantedBytes] = [0, 0];
   for await (const piece of pieces) {
-    uncheckedBytes += piece.byteLength;
-    if (uncheckedBytes >= CHECK_EVERY_BYTES) {
-      await requireRoom(dirname(partial));
-      uncheckedBytes = 0;
+    const neededBytes = piece.byteLength;
+    if (neededBytes > grantedBytes) {
+      const { bytes } = await requireRoom(room, { writtenBytes, neededBytes });
+      grantedBytes = Math.max(neededBytes, Math.min(bytes, MOST_UNMEASURED_BYTES));
     }
     await writeWhole(out, piece);
+    writtenBytes += neededBytes;
+    grantedBytes -= neededBytes;
   }
   await out.sync();
 }
@@ -82,10 +91,13 @@ async function writeWhole(out: FileHandle, piece: Uint8Array): Promise<void> {
   for (let done = 0; done < piece.byteLength; ) done += (await out.write(piece, done)).bytesWritten;
 }
 
-async function requireRoom(directory: string): Promise<void> {
-  const disk = await measureDisk(directory);
-  if (!disk || disk.freeBytes >= disk.totalBytes * FREE_SHARE) return;
-  throw new NoRoomError(`less than ${FREE_SHARE * 100} % of the disk is free; that is left to the recorder`);
+async function requireRoom(
+  measure: MeasureRoom,
+  { writtenBytes, neededBytes }: { readonly writtenBytes: number; readonly neededBytes: number },
+): Promise<Room> {
+  const room = await measure(writtenBytes);
+  if (room.bytes < neededBytes) throw new NoRoomError(room.why);
+  return room;
 }
 
 /** Throws unless any reader takes the written file for a finished recording. */
@@ -101,7 +113,7 @@ async function makeDirectories(storage: Storage, path: string): Promise<void> {
   for (const directory of [dirname(path), path]) {
     const absolute = `${storage.root}/${directory}`;
     await mkdir(absolute).catch(ignoreExisting);
-    if (!(await isInside(storage, directory))) throw new NoRoomError(`${absolute} leads out of the storage root`);
+    if (!(await leadsInside(storage, directory))) throw new NoRoomError(`${absolute} leads out of the storage root`);
     await syncDirectory(dirname(absolute));
   }
 }
@@ -110,11 +122,18 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== "EEXIST") throw error;
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isFile(),
-    () => false,
-  );
+async function isThere(storage: Storage, path: string): Promise<boolean> {
+  return (await leadsInside(storage, path)) && (await stat(`${storage.root}/${path}`)).isFile();
+}
+
+/** False also where nothing is there, and where a symlink leads to nothing. */
+async function leadsInside(storage: Storage, path: string): Promise<boolean> {
+  try {
+    return await isInside(storage, path);
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
 }
 
 function isNoRoom(error: unknown): error is Error {

@@ -28,7 +28,8 @@ async function jobFor({ root }: Device, path: string) {
   const identity = (await lookAt(storage, path))!;
   const file = { versionId: "version-0000-0001", path, identity } as TrackedFile;
   const target = join(root, salvagePathOf(file));
-  return { target, job: { storage, file, reason, signal: new AbortController().signal } };
+  const room = async () => ({ bytes: Number.POSITIVE_INFINITY, why: "" });
+  return { target, job: { storage, file, reason, room, signal: new AbortController().signal } };
 }
 
 slowTest("a file that changes while it is salvaged leaves no salvage", async () => {

@@ -3,6 +3,7 @@ import { type Salvage, salvageRecording } from "@downlink/recordings";
 import { salvagePathOf } from "../files/made-path.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
+import type { MeasureRoom } from "../making/measure-room.ts";
 import { writeMadeFile } from "../making/write-made-file.ts";
 import { agentVersion } from "../system/version.ts";
 
@@ -11,15 +12,16 @@ export interface SalvageJob {
   readonly file: TrackedFile;
   /** Why the file is no recording. */
   readonly reason: Findings["reason"];
+  readonly room: MeasureRoom;
   readonly signal: AbortSignal;
 }
 
 /** Writes what is readable of a file into another one, so that unreadable bytes do not cross the link. Throws as {@link writeMadeFile} does. */
 export async function writeSalvage(job: SalvageJob): Promise<void> {
-  const { storage, file, signal } = job;
+  const { storage, file, room, signal } = job;
   const describe = (salvage: Salvage) => provenanceOf(job, salvage);
   await writeMadeFile({
-    ...{ storage, file, path: salvagePathOf(file) },
+    ...{ storage, file, room, path: salvagePathOf(file) },
     pieces: (source) => salvageRecording(source, { fileName: file.path, describe, signal }),
   });
 }
