@@ -26,6 +26,7 @@ export {
   isIndexedMcap,
   type RecordingEnd,
 } from "./inspect/inspect.ts";
+export { freeOwn } from "./memory/free-memory.ts";
 export { type HoldMemory, largeMemory } from "./memory/large-memory.ts";
 export { SalvageEmptyError, type SalvageOptions, salvageRecording } from "./salvage/salvage-recording.ts";
 export { type DistantSource, fetchAhead } from "./sources/fetch-ahead.ts";

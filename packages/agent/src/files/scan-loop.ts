@@ -21,6 +21,8 @@ export interface ScanLoopContext extends ScanContext {
   readonly reportSignal: WakeSignal;
   readonly workSignal: WakeSignal;
   readonly deleteSignal: WakeSignal;
+  readonly salvageSignal: WakeSignal;
+  readonly cutSignal: WakeSignal;
 }
 
 /** How soon to look again for a root that is missing. */
@@ -76,8 +78,10 @@ function startStopWatch({ clock }: ScanLoopContext) {
 }
 
 /** These loops wait for a root that is there and was scanned, so they are notified also when nothing changed. */
-function wakeOthers({ youngSignal, reportSignal, workSignal, deleteSignal }: ScanLoopContext): void {
-  for (const wakeSignal of [youngSignal, reportSignal, workSignal, deleteSignal]) wakeSignal.notify();
+function wakeOthers(ctx: ScanLoopContext): void {
+  const { youngSignal, reportSignal, workSignal, deleteSignal, salvageSignal, cutSignal } = ctx;
+  const wakeSignals = [youngSignal, reportSignal, workSignal, deleteSignal, salvageSignal, cutSignal];
+  for (const wakeSignal of wakeSignals) wakeSignal.notify();
 }
 
 /** A file that was not found is looked for again soon; otherwise a hint or the interval ends the rest. */

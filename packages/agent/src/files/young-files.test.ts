@@ -19,6 +19,15 @@ test("a new file is due after the settle time, and has settled then", () => {
   assert.deepEqual([young.restOf("v", 2099), young.restOf("v", 2100)], ["moving", "settled"]);
 });
 
+test("a file that the agent made has settled at once, unless another program changes it", () => {
+  const young = createYoungFiles(times);
+  const made = file({ path: ".downlink-cuts/cut_1/a.mcap" });
+  young.sync([made], 100);
+  assert.deepEqual([young.takeDue(100), young.restOf("v", 100)], [["v"], "settled"]);
+  young.sync([{ ...made, identity: { ...identity, sizeBytes: 2 } }], 200);
+  assert.deepEqual([young.takeDue(200), young.nextDueMs(), young.restOf("v", 200)], [[], 2200, "moving"]);
+});
+
 test("a file that was put off is due for a long look only, until it changes", () => {
   const young = createYoungFiles(times);
   young.sync([file()], 0);

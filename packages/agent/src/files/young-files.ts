@@ -1,6 +1,7 @@
 import { isBeforeIndexing } from "../inventory/file-state.ts";
 import { type FileIdentity, isSameIdentity } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { isMadePath } from "./made-path.ts";
 
 export interface YoungTimes {
   readonly settleTimeMs: number;
@@ -31,7 +32,10 @@ interface Rest {
  */
 export interface YoungFiles {
   readonly size: number;
-  /** Takes in files that are new or have changed, and drops those that are not young any more. */
+  /**
+   * Takes in files that are new or have changed, and drops those that are not young any more. A new file that the agent made is due at once,
+   * because it was renamed into its place when it was finished.
+   */
   sync(files: Iterable<TrackedFile>, nowMs: number): void;
   /** The files that are due for a quick look, longest due first; where there are very many, only some of them. */
   takeDue(nowMs: number): string[];
@@ -70,13 +74,13 @@ export function createYoungFiles(times: YoungTimes): YoungFiles {
       return young.size;
     },
     sync(files, nowMs) {
-      const rest = beginRest(settleTimeMs, nowMs);
+      const restOf = beginRests(settleTimeMs, nowMs);
       round += 1;
-      for (const { versionId, identity, state } of files) {
+      for (const { versionId, path, identity, state } of files) {
         if (!isBeforeIndexing(state)) continue;
         const known = young.get(versionId);
         if (known && isSameIdentity(known.identity, identity)) known.round = round;
-        else young.set(versionId, { identity, rest, round });
+        else young.set(versionId, { identity, rest: restOf(path, known), round });
       }
       for (const [versionId, known] of young) if (known.round !== round) young.delete(versionId);
     },
@@ -122,6 +126,13 @@ function askWhatIsDue(young: ReadonlyMap<string, Young>) {
 
 function beginRest(settleTimeMs: number, nowMs: number): Rest {
   return { unchangedSinceMs: nowMs, pauseMs: settleTimeMs, dueMs: nowMs + settleTimeMs, needsTime: false };
+}
+
+/** A file that the agent made has stood still long enough when it is new. */
+function beginRests(settleTimeMs: number, nowMs: number) {
+  const rest = beginRest(settleTimeMs, nowMs);
+  const atRest = beginRest(settleTimeMs, nowMs - settleTimeMs);
+  return (path: string, known: Young | undefined): Rest => (!known && isMadePath(path) ? atRest : rest);
 }
 
 /** A list of 100,000 files would take megabytes at each turn. */

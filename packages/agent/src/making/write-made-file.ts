@@ -3,7 +3,7 @@
 
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { FileSource, inspectRecording, type RandomAccessSource, RecordingError } from "@downlink/recordings";
+import { FileSource, freeOwn, inspectRecording, type RandomAccessSource, RecordingError } from "@downlink/recordings";
 import { syncDirectory } from "../durable/durable-file.ts";
 import { durableWrites } from "../durable/durable-steps.ts";
 import { PARTIAL } from "../files/made-path.ts";
@@ -36,7 +36,7 @@ export interface MadeFile {
   readonly room: MeasureRoom;
   /** About how large it becomes, in bytes, where that is known before. */
   readonly expectedBytes?: number;
-  /** Makes its content. */
+  /** Makes its content. The memory of a piece is the consumer's. */
   readonly pieces: (source: RandomAccessSource) => AsyncIterable<Uint8Array>;
 }
 
@@ -81,6 +81,7 @@ async function writePieces(partial: string, pieces: AsyncIterable<Uint8Array>, r
       grantedBytes = Math.max(neededBytes, Math.min(bytes, MOST_UNMEASURED_BYTES));
     }
     await writeWhole(out, piece);
+    freeOwn(piece);
     writtenBytes += neededBytes;
     grantedBytes -= neededBytes;
   }

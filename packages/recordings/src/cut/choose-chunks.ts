@@ -79,8 +79,15 @@ function definitionsOf({ schemas, channels }: SummarySection): Uint8Array {
   return builder.buffer;
 }
 
+/** Neighbours become one piece, so that a read over both is one read of the file. */
 function toPieces(source: RandomAccessSource, records: readonly { offset: number; lengthBytes: number }[]): Piece[] {
-  return records.map(({ offset, lengthBytes: length }) => ({ source, offset, length }));
+  const pieces: { source: RandomAccessSource; offset: number; length: number }[] = [];
+  for (const { offset, lengthBytes } of records) {
+    const last = pieces.at(-1);
+    if (last && last.offset + last.length === offset) last.length += lengthBytes;
+    else pieces.push({ source, offset, length: lengthBytes });
+  }
+  return pieces;
 }
 
 /** There is no summary, so that nothing is believed that it says. */

@@ -1,3 +1,4 @@
+import { freeOwn } from "../memory/free-memory.ts";
 import { isInside, type RandomAccessSource, SourceChangedError } from "./source.ts";
 
 /** Bytes in memory, or a range of a source. */
@@ -18,11 +19,16 @@ export function joinPieces(pieces: readonly Piece[]): RandomAccessSource {
     async read(offset, length) {
       if (!isInside(offset, length, sizeBytes))
         throw new SourceChangedError(`bytes ${offset}..${offset + length} lie outside of ${sizeBytes} bytes`);
+      const first = lastAtOrBefore(starts, offset);
+      const [only, start] = [pieces[first], offset - (starts[first] ?? 0)];
+      // Copying would take as much memory and time once more.
+      if (only && !(only instanceof Uint8Array) && start + length <= only.length)
+        return only.source.read(only.offset + start, length);
       const read = new Uint8Array(length);
-      for (let index = lastAtOrBefore(starts, offset), done = 0; done < length; index += 1) {
+      for (let index = first, done = 0; done < length; index += 1) {
         const [piece, from] = [pieces[index]!, offset + done - starts[index]!];
         const wanted = Math.min(length - done, lengthOf(piece) - from);
-        read.set(await readPiece(piece, from, wanted), done);
+        await copyPiece(piece, from, read.subarray(done, done + wanted));
         done += wanted;
       }
       return read;
@@ -34,9 +40,11 @@ function lengthOf(piece: Piece): number {
   return piece instanceof Uint8Array ? piece.byteLength : piece.length;
 }
 
-async function readPiece(piece: Piece, from: number, length: number): Promise<Uint8Array> {
-  if (piece instanceof Uint8Array) return piece.subarray(from, from + length);
-  return piece.source.read(piece.offset + from, length);
+async function copyPiece(piece: Piece, from: number, to: Uint8Array): Promise<void> {
+  if (piece instanceof Uint8Array) return to.set(piece.subarray(from, from + to.byteLength));
+  const read = await piece.source.read(piece.offset + from, to.byteLength);
+  to.set(read);
+  freeOwn(read);
 }
 
 /** `starts` are in order, and the first is 0. */

@@ -1,10 +1,10 @@
 // The resources that the agent takes from the robot, beside those that it may take (edge agent, footprint):
 //
-//   npm run bench:agent [-- --files 10000,100000] [--gigabytes 1] [--checkout] [--only upload] [--rounds 1]
+//   npm run bench:agent [-- --files 10000,100000] [--gigabytes 1] [--cut-gigabytes 2.5] [--checkout] [--only upload|cut] [--rounds 1]
 //
 // It measures the built program as it is installed, or with `--checkout` the sources as `npm run agent` runs them. With `--only upload` it
-// measures nothing but uploads over a link without a limit, as many as `--rounds` says. It runs on Linux only, and never fails for a
-// figure.
+// measures nothing but uploads over a link without a limit, and with `--only cut` nothing but parts of a large file, as many as `--rounds`
+// says. It runs on Linux only, and never fails for a figure.
 
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ import { makeTable } from "../../terminal/make-table.ts";
 import { say } from "../report.ts";
 import { makeAgent } from "./agent-under-test.ts";
 import { installAgent } from "./install-agent.ts";
+import { type CutFigures, measureCut } from "./measure-cut.ts";
 import { type FilesFigures, measureFiles } from "./measure-files.ts";
 import { measureLimited } from "./measure-limited.ts";
 import { type CpuSeconds, measureUpload, type UploadFigures } from "./measure-upload.ts";
@@ -24,6 +25,7 @@ const { values } = parseArgs({
   options: {
     files: { type: "string", default: "10000,100000" },
     gigabytes: { type: "string", default: "1" },
+    "cut-gigabytes": { type: "string", default: "2.5" },
     checkout: { type: "boolean", default: false },
     parent: { type: "string", default: "/dev/shm" },
     disk: { type: "string", default: "/var/tmp" },
@@ -34,7 +36,7 @@ const { values } = parseArgs({
 /** The time for which a link is fully used, so long that its beginning does not matter. */
 const LINK_SECONDS = 10;
 const isUploadAlone = values.only === "upload";
-const counts = isUploadAlone ? [] : values.files.split(",").filter(Boolean).map(Number);
+const counts = values.only ? [] : values.files.split(",").filter(Boolean).map(Number);
 
 await using stack = new AsyncDisposableStack();
 const folder = makeFolderUntilExit(values.parent, "downlink-bench-");
@@ -51,7 +53,8 @@ for (const files of counts) {
 }
 if (measured.length > 0) printFiles(measured);
 if (counts.length > 0) await reportLimited(Math.max(...counts));
-if (Number(values.gigabytes) > 0) await reportUploads(Number(values.gigabytes));
+if (values.only !== "upload") await reportCuts(Number(values["cut-gigabytes"]));
+if (values.only !== "cut" && Number(values.gigabytes) > 0) await reportUploads(Number(values.gigabytes));
 
 function printFiles(all: readonly FilesFigures[]): void {
   const table = makeTable(["", ...all.map(({ files }) => `${files} files`), "wanted"]);
@@ -77,6 +80,36 @@ function printFiles(all: readonly FilesFigures[]): void {
   row("closed until visible, median of 5", "10 s", ({ visibleSeconds }) => `${visibleSeconds.toFixed(1)} s`);
   row("inotify watches", "directories", ({ watches }) => String(watches));
   say(table.toString());
+}
+
+async function reportCuts(gigabytes: number): Promise<void> {
+  for (let round = 0; gigabytes > 0 && round < Number(values.rounds); round += 1)
+    printCut(await measureCut(installed, join(folder, `cut-cloud-${round}`), gigabytes));
+}
+
+function printCut({ fileMB, cutMB, copySeconds, ...figures }: CutFigures): void {
+  const {
+    cutSeconds,
+    indexedSeconds,
+    firstByteSeconds,
+    importedSeconds,
+    readMB,
+    chunksMB,
+    rssGrowthMB,
+    cutCpuSeconds,
+    cutRssGrowthMB,
+  } = figures;
+  say(`a part of ${cutMB.toFixed(0)} MB, 40 s of a file of ${fileMB.toFixed(0)} MB, after its request:`);
+  say(
+    `  first byte sent after ${firstByteSeconds.toFixed(2)} s, 2 s wanted: cut after ${cutSeconds.toFixed(2)} s (CPU ${cutCpuSeconds.toFixed(2)} s),`,
+  );
+  say(`    indexed after ${indexedSeconds.toFixed(2)} s; imported after ${importedSeconds.toFixed(1)} s`);
+  say(
+    `  a plain copy of as many bytes takes ${copySeconds.toFixed(2)} s, ${(cutSeconds / copySeconds).toFixed(1)} times less than the cut`,
+  );
+  say(
+    `  read for it ${inMB(readMB)}, ${inMB(2 * chunksMB + 2)} wanted; RSS grew by ${inMB(cutRssGrowthMB)} at most, 64 MB wanted, and by ${inMB(rssGrowthMB)} with the upload`,
+  );
 }
 
 /** Measures with the unit's limit, and with a fifth less memory, over a disk, because a state in memory would count as memory. */

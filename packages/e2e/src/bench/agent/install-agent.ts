@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const PACKAGES = fileURLToPath(new URL("../../../../", import.meta.url));
-const NAMES = ["protocol", "client", "recordings", "agent"];
+const NAMES = ["protocol", "terminal", "tracing", "client", "recordings", "agent"];
 const SCOPE = "@downlink/";
 
 interface Manifest {
