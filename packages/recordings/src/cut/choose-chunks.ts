@@ -80,7 +80,10 @@ function definitionsOf({ schemas, channels }: SummarySection): Uint8Array {
 }
 
 /** Neighbours become one piece, so that a read over both is one read of the file. */
-function toPieces(source: RandomAccessSource, records: readonly { offset: number; lengthBytes: number }[]): Piece[] {
+export function toPieces(
+  source: RandomAccessSource,
+  records: readonly { offset: number; lengthBytes: number }[],
+): Piece[] {
   const pieces: { source: RandomAccessSource; offset: number; length: number }[] = [];
   for (const { offset, lengthBytes } of records) {
     const last = pieces.at(-1);

@@ -23,8 +23,9 @@ const files = await Promise.all([
   makeMcap({ chunkBytes: 20_000, compression: "", isIndexed: false }),
   makeMcap({ isChunked: false }),
   makeBag({ isReversed: true, chunkBytes: 3000 }),
+  makeBag({ chunkBytes: 3000, compression: "bz2" }),
 ]);
-const nameOf = (index: number) => (index === files.length - 1 ? "a.bag" : "a.mcap");
+const nameOf = (index: number) => (index >= files.length - 2 ? "a.bag" : "a.mcap");
 
 function cut(source: RandomAccessSource | Uint8Array, options: Partial<CutOptions> = {}): Promise<Uint8Array> {
   const reader = source instanceof Uint8Array ? bytesSource(source) : source;
@@ -41,7 +42,7 @@ function sorted(messages: readonly ReadMessage[]): string[] {
 test("a cut of any topics and times of any file has the messages of the export of the same", async () => {
   const selections = fc.record({
     index: fc.nat(files.length - 1),
-    topics: fc.constantFrom<string[] | undefined>(undefined, ["/imu"], ["/gps", "/camera"], ["/none"]),
+    topics: fc.constantFrom<string[] | undefined>(undefined, ["/imu"], ["/gps", "/camera"], ["/status"], ["/none"]),
     first: fc.integer({ min: -100, max: 2200 }),
     span: fc.integer({ min: 0, max: 900 }),
   });
@@ -76,6 +77,26 @@ test("of a file with a summary little more is read than the chunks that hold the
   );
   // Chunks are read twice: to verify them, and to copy their messages.
   assert.ok(source.bytesRead < file.byteLength / 10, `${source.bytesRead} of ${file.byteLength} bytes were read`);
+});
+
+test("of a bag with an index little more is read than the chunks that hold the selection", async () => {
+  const bag = await makeBag({ chunkBytes: 20_000, durationSeconds: 120, compression: "none" });
+  const source = countReads(bytesSource(bag));
+  const window = { fileName: "a.bag", startNs: START_NS + 60_000n * MS, endNs: START_NS + 61_000n * MS };
+  const written = await cut(source, window);
+  assert.deepEqual(
+    sorted(await readIndexedMessages(written)),
+    sorted(readMessages(await exportBytes(bag, { ...window, fileName: "a.bag" }))),
+  );
+  assert.ok(source.bytesRead < bag.byteLength / 10, `${source.bytesRead} of ${bag.byteLength} bytes were read`);
+});
+
+test("a bag whose index is cut off is read as a whole", async () => {
+  const bag = files.at(-2)!;
+  const damaged = bag.slice(0, -10);
+  const written = await cut(damaged, { fileName: "a.bag", topics: ["/imu"] });
+  const expected = readMessages(await exportBytes(bag, { fileName: "a.bag", topics: ["/imu"] }));
+  assert.deepEqual(sorted(await readIndexedMessages(written)), sorted(expected));
 });
 
 test("the metadata of the file come first, and the given ones last", async () => {

@@ -4,6 +4,7 @@ import { recordingFormatOf } from "../formats/formats.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import type { MetadataRecord } from "../survey/summary.ts";
+import { chooseBagChunks } from "./choose-bag-chunks.ts";
 import { type CutSelection, chooseChunks } from "./choose-chunks.ts";
 
 export interface CutOptions extends CutSelection {
@@ -18,14 +19,14 @@ export interface CutOptions extends CutSelection {
 
 /**
  * Writes some topics and some time of a finished recording as an indexed MCAP file, piece by piece, in bounded memory and with one thread.
- * If an MCAP file has a sound summary, only the chunks that hold them are read; a bag and any other file is read whole. A damaged part is
- * left out and reported, as in `exportMcap`. Throws what reading throws. A cut of nothing is a file without messages.
+ * If an MCAP file has a sound summary, or a bag a sound index, only the chunks that hold them are read; any other file is read whole. A damaged
+ * part is left out and reported, as in `exportMcap`. Throws what reading throws. A cut of nothing is a file without messages.
  */
 export async function* cutRecording(source: RandomAccessSource, options: CutOptions): AsyncGenerator<Uint8Array> {
   const { fileName, topics, startNs, endNs, metadata, signal, hold } = options;
   await using pool = new RewritePool({ threadCount: 1 });
-  const isMcap = recordingFormatOf(fileName) === "mcap";
-  const read = (isMcap ? await chooseChunks(source, options, signal) : undefined) ?? source;
+  const choose = recordingFormatOf(fileName) === "mcap" ? chooseChunks : chooseBagChunks;
+  const read = (await choose(source, options, signal)) ?? source;
   yield* exportMcap([{ fileName, ...LONGEST_SPAN, isSalvage: true, open: async () => lend(read) }], {
     ...{ compression: "zstd", memoryBudgetBytes: 16 * 1024 * 1024, startNs, endNs, metadata, pool, hold, signal },
     ...(topics && { topics }),
