@@ -33,7 +33,7 @@ async function placeAt(page: Page, share: number): Promise<{ x: number; y: numbe
 async function exportPart(page: Page): Promise<void> {
   await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Export 1" }).click();
   const dialog = page.getByRole("dialog", { name: "Export" });
-  await dialog.getByText(/^1 imported recording, which are/).waitFor();
+  await dialog.getByText(/^1 imported recording of /).waitFor();
   await dialog.getByLabel("From (UTC)").fill("2025-10-09 08:53:30");
   await dialog.getByLabel("To (UTC)").fill("half past");
   await dialog.getByText("“half past” is not a time").waitFor();
