@@ -45,8 +45,7 @@ function chooseTopics(topics: Topics, asked: readonly string[] | undefined): str
   if (!asked) return names;
   const chosen = new Set<string>();
   for (const name of asked) {
-    const fits = compileName(name);
-    const found = names.filter(fits);
+    const found = names.includes(name) ? [name] : names.filter(compileName(name));
     if (found.length === 0) invalid("topics", `must name topics of the recording, which has no "${name}"`);
     for (const topic of found) chosen.add(topic);
   }

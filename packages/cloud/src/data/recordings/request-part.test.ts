@@ -20,7 +20,9 @@ async function reportWhole(name: string, { takesCuts = true } = {}) {
   const { id: deviceId } = await admin.call(api.devices.create, { name });
   const { token } = await admin.call(api.deviceTokens.create, { deviceId });
   const agent = await sayHello(cloud, { deviceId, token: token!, takesCuts });
-  const item = recordingItem({ topics: [topic("/imu"), topic("/camera/front"), topic("/boot", 0n, 2n)] });
+  const item = recordingItem({
+    topics: [topic("/imu"), topic("/camera/front"), topic("/boot", 0n, 2n), topic("/odd/[a")],
+  });
   await agent.report([item]);
   const [whole] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
   return { agent, item, keyOrId: whole!.id };
@@ -148,6 +150,12 @@ test("a part that is cancelled is not wanted any more; another agent cannot end 
     [keyOrId],
   );
   await assert.rejects(admin.call(api.recordingCuts.cancel, { keyOrId, cutId: cut!.id }), refusedWith("NotFound"));
+});
+
+test("a topic is meant by its name, also where that is no glob", async () => {
+  const { keyOrId } = await reportWhole("odd");
+  const { cuts } = await admin.call(api.recordings.requestImport, { keyOrId, topics: ["/odd/[a"] });
+  assert.deepEqual(cuts![0]!.topics, ["/odd/[a"]);
 });
 
 test("an estimate says the bytes of what is not asked for yet, by the sizes of the topics and the rate of the device", async () => {
