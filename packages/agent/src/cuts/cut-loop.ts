@@ -1,8 +1,9 @@
 import { rm, rmdir } from "node:fs/promises";
 import { api, CUT_RECORD_NAME, type CutFailure, type WantedCut } from "@downlink/protocol";
 import { CUT_DIRECTORY, isMadePath, PARTIAL } from "../files/made-path.ts";
-import { isMissing, type Storage } from "../files/open-tracked.ts";
+import { isMissing, lookAt, type Storage } from "../files/open-tracked.ts";
 import type { FileState } from "../inventory/file-state.ts";
+import { isSameIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
 import type { WakeSignal } from "../loops/wake-signal.ts";
@@ -66,10 +67,10 @@ async function removeCut(ctx: CutContext, storage: Storage, directory: string) {
 }
 
 /** Returns false for a file that the agent did not write, or that has to stay. */
-async function removeFile({ inventory, log }: CutContext, storage: Storage, path: string): Promise<boolean> {
-  if (!path.endsWith(PARTIAL) && !(isMadePath(path) && isExpendable(inventory, path))) return false;
+async function removeFile(ctx: CutContext, storage: Storage, path: string): Promise<boolean> {
+  if (!path.endsWith(PARTIAL) && !(isMadePath(path) && (await isExpendable(ctx, storage, path)))) return false;
   await rm(`${storage.root}/${path}`, { force: true });
-  log.info({ path }, "a cut that is not wanted any more was removed");
+  ctx.log.info({ path }, "a cut that is not wanted any more was removed");
   return true;
 }
 
@@ -77,23 +78,31 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (!isMissing(error) && error.code !== "ENOTEMPTY") throw error;
 }
 
-/** Says whether no byte is lost with a cut: its content is imported, or the file of which it is a part is here. */
-function isExpendable(inventory: Inventory, path: string): boolean {
+/**
+ * Says whether no byte is lost with a cut: the cloud, which knows all that is here, has imported it, or the file of which it is a part is here.
+ * Both are looked at on the disk, because the inventory may be old.
+ */
+async function isExpendable({ inventory, isListed }: CutContext, storage: Storage, path: string): Promise<boolean> {
   const cut = inventory.at(path);
-  if (!cut) return false; // the next scan finds it
-  return lifeOf(cut) === "imported" || isWholeHere(inventory, cut);
+  if (!cut || !(await isHere(storage, cut))) return false; // the next scan finds it
+  if (lifeOf(cut) === "imported" && isListed()) return true;
+  const whole = findWhole(inventory, cut);
+  return whole !== undefined && (await isHere(storage, whole));
 }
 
-function isWholeHere(inventory: Inventory, { versionId }: TrackedFile): boolean {
+async function isHere(storage: Storage, { path, identity }: TrackedFile): Promise<boolean> {
+  const there = await lookAt(storage, path);
+  return there !== undefined && isSameIdentity(there, identity);
+}
+
+/** Finds the file of which a cut is a part, unless it was changed since. */
+function findWhole(inventory: Inventory, { versionId }: TrackedFile): TrackedFile | undefined {
   const { item } = inventory.findings(versionId) ?? {};
-  if (item === undefined) return false;
+  if (item === undefined) return undefined;
   const { metadata = [] } = JSON.parse(item) as { metadata?: { name: string; metadata: Record<string, string> }[] };
   const record = metadata.findLast(({ name }) => name === CUT_RECORD_NAME)?.metadata;
   const whole = record?.path === undefined ? undefined : inventory.at(record.path);
-  return (
-    whole !== undefined &&
-    WHOLE.has(whole.state) &&
-    record?.sizeBytes === `${whole.identity.sizeBytes}` &&
-    record.modifiedAtNs === `${whole.identity.mtimeNs}`
-  );
+  const isSame =
+    record?.sizeBytes === `${whole?.identity.sizeBytes}` && record.modifiedAtNs === `${whole?.identity.mtimeNs}`;
+  return whole && isSame && WHOLE.has(whole.state) ? whole : undefined;
 }

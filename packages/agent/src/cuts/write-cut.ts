@@ -11,7 +11,7 @@ import { cutPathOf } from "../files/made-path.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
 import type { MeasureRoom } from "../making/measure-room.ts";
-import { writeMadeFile } from "../making/write-made-file.ts";
+import { MadeEmptyError, writeMadeFile } from "../making/write-made-file.ts";
 import { agentVersion } from "../system/version.ts";
 import { expectSize } from "./expect-size.ts";
 
@@ -29,15 +29,30 @@ export async function writeCut(job: CutJob): Promise<void> {
   const { storage, file, request, findings, room } = job;
   const path = cutPathOf(file, request.requestId);
   const expectedBytes = findings && expectSize(findings, request);
-  await writeMadeFile({ storage, file, path, room, expectedBytes, pieces: (source) => cutPieces(source, job) });
+  let isDamaged = false;
+  const onSkippedDamage = () => {
+    isDamaged = true;
+  };
+  const pieces = (source: RandomAccessSource) => cutPieces(source, { ...job, onSkippedDamage });
+  try {
+    await writeMadeFile({ storage, file, path, room, expectedBytes, pieces });
+  } catch (error) {
+    if (!(error instanceof MadeEmptyError) || !isDamaged) throw error;
+    throw new Error("what it holds of the part is damaged");
+  }
 }
 
-async function* cutPieces(source: RandomAccessSource, { file, request, signal }: CutJob): AsyncGenerator<Uint8Array> {
+type Cutting = Pick<CutJob, "file" | "request" | "signal"> & { readonly onSkippedDamage: () => void };
+
+async function* cutPieces(
+  source: RandomAccessSource,
+  { file, request, signal, onSkippedDamage }: Cutting,
+): AsyncGenerator<Uint8Array> {
   const found = await inspectRecording(source, { fileName: file.path, signal, limits: leanLimits });
   const known = "summary" in found ? identityWithoutKey(found.summary.metadata) : [];
   const { topics, start: startNs, end: endNs } = request;
   const metadata = [...known, provenanceOf(file, request)];
-  yield* cutRecording(source, { fileName: file.path, topics, startNs, endNs, metadata, signal });
+  yield* cutRecording(source, { fileName: file.path, topics, startNs, endNs, metadata, onSkippedDamage, signal });
 }
 
 /** The key stays with the whole recording. The last record of a name counts. */

@@ -54,27 +54,37 @@ function describeEstimate({ bytes, messageCount, isRough, seconds }: ImportEstim
   return `about ${formatBytes(bytes)}, ${countOf(messageCount, "message")}${time}${doubt}`;
 }
 
-/** Prints a line for each part that is on its way, and for each change of it while it waits. Throws {@link RefusedError} where one failed. */
-export async function followParts(
-  service: Service,
-  { id, cuts, watch }: { id: string; cuts: readonly RecordingCut[]; watch: boolean },
-): Promise<void> {
+/** The parts of a recording that were asked for. */
+export interface AskedParts {
+  readonly id: string;
+  readonly cuts: readonly RecordingCut[];
+}
+
+/**
+ * Prints a line for each part, and for each change of it while it waits. Throws {@link RefusedError} where one failed, or is not wanted any more
+ * because another call cancelled it.
+ */
+export async function followParts(service: Service, asked: readonly AskedParts[], watch: boolean): Promise<void> {
   const shown = new Map<string, string>();
-  print(cuts, shown);
-  const ids = new Set(cuts.map((cut) => cut.id));
-  let latest = cuts;
-  let since = watch ? (await service.client.call(api.changes.list, {})).next : "";
-  while (watch && latest.some(isUnderWay)) {
-    const whole = await service.client.call(api.recordings.get, { keyOrId: id });
-    latest = whole.cuts?.filter((cut) => ids.has(cut.id)) ?? [];
-    print(latest, shown);
-    if (!latest.some(isUnderWay)) break;
-    const answer = await service.client.call(api.changes.list, { since, waitSeconds: WAIT_SECONDS });
-    since = answer.next;
+  for (const { cuts } of asked) print(cuts, shown);
+  let latest = asked;
+  for (let since = ""; watch && latest.some(({ cuts }) => cuts.some(isUnderWay)); ) {
+    const input = since === "" ? {} : { since, waitSeconds: WAIT_SECONDS };
+    since = (await service.client.call(api.changes.list, input)).next;
+    latest = await Promise.all(asked.map((one) => look(service, one)));
+    for (const { cuts } of latest) print(cuts, shown);
     await pause(CALM_MS, service.signal);
   }
-  const failed = latest.filter(({ importStatus }) => importStatus === "failed").length;
-  if (failed > 0) throw new RefusedError(`${failed} of ${latest.length} parts could not be imported.`);
+  const all = asked.flatMap(({ cuts }) => cuts).length;
+  const left = latest.flatMap(({ cuts }) => cuts);
+  const failed = all - left.filter(({ importStatus }) => importStatus !== "failed").length;
+  if (failed > 0) throw new RefusedError(`${failed} of ${countOf(all, "part")} could not be imported.`);
+}
+
+async function look({ client }: Service, { id, cuts }: AskedParts): Promise<AskedParts> {
+  const ids = new Set(cuts.map((cut) => cut.id));
+  const whole = await client.call(api.recordings.get, { keyOrId: id });
+  return { id, cuts: whole.cuts?.filter((cut) => ids.has(cut.id)) ?? [] };
 }
 
 function isUnderWay({ importStatus }: RecordingCut): boolean {

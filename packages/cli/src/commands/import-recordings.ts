@@ -5,7 +5,7 @@ import { pause } from "../failures/pause.ts";
 import { readArgument, readFilters } from "../flags/read-filters.ts";
 import { readWhole } from "../flags/whole-number.ts";
 import type { Service } from "../login/open-service.ts";
-import { followParts, type PartFlags, printEstimate, readPart } from "./import-part.ts";
+import { type AskedParts, followParts, type PartFlags, printEstimate, readPart } from "./import-part.ts";
 
 export interface ImportFlags extends PartFlags {
   readonly priority: string;
@@ -36,11 +36,13 @@ export async function importRecordings(
   }
   const { next } = await client.call(api.changes.list, {});
   const requested: Recording[] = [];
+  const asked: AskedParts[] = [];
   for (const keyOrId of keysOrIds) {
     const { id, cuts } = await client.call(api.recordings.requestImport, { keyOrId, priority, ...inProject, ...part });
-    if (cuts) await followParts(service, { id, cuts, watch: watch === true });
+    if (cuts) asked.push({ id, cuts });
     else requested.push(await show(service, id));
   }
+  await followParts(service, asked, watch === true);
   if (watch) await watchImports(service, requested, next);
 }
 

@@ -79,6 +79,7 @@ export const recordingCuts = {
     unaudited: "Nothing changes",
     makes: "nothing",
     access: apiKey("recordings.list", "projects"),
+    isExpensive: true,
     summary: "Estimate how much a device would send for the import of a recording, or of a part of it",
     params: z.object({ keyOrId: Id }),
     query: z.object(inProject),

@@ -12,6 +12,8 @@ export interface CutOptions extends CutSelection {
   readonly fileName: string;
   /** Records that are written behind everything else. The last one of a name counts. */
   readonly metadata: readonly MetadataRecord[];
+  /** Called for each run of messages that is left out because it is damaged. */
+  readonly onSkippedDamage?: () => void;
   readonly signal?: AbortSignal;
   /** Asked before much memory is used at once. By default everything in the process shares one budget. */
   readonly hold?: HoldMemory;
@@ -30,6 +32,7 @@ export async function* cutRecording(source: RandomAccessSource, options: CutOpti
   yield* exportMcap([{ fileName, ...LONGEST_SPAN, isSalvage: true, open: async () => lend(read) }], {
     ...{ compression: "zstd", memoryBudgetBytes: 16 * 1024 * 1024, startNs, endNs, metadata, pool, hold, signal },
     ...(topics && { topics }),
+    ...(options.onSkippedDamage && { onSkippedDamage: options.onSkippedDamage }),
   });
 }
 

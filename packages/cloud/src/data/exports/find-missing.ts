@@ -35,6 +35,8 @@ interface Selection {
   /** The recordings of an episode, which names them also after they were deleted. */
   readonly episode?: { readonly id: string } | undefined;
   readonly window: { readonly startNs: bigint | undefined; readonly endNs: bigint | undefined };
+  /** The recordings that are streamed. Their parts are not missing. */
+  readonly found: readonly { readonly id: string }[];
 }
 
 /** Returns the selected recordings that cannot be streamed, by reason; undefined if there is none. */
@@ -44,6 +46,11 @@ export async function findMissing(ctx: Ctx, selection: Selection): Promise<Missi
   const counted = await recording.groupBy({ by: ["importStatus", "storedDamage"], where, _count: true });
   const deleted = await findDeleted(ctx, selection);
   if (counted.length === 0 && deleted.length === 0) return undefined;
+  const parts = await findPartsOf(ctx, where, selection.found);
+  if (parts.length > 0) {
+    const others = { AND: [selection.where, { id: { notIn: parts } }] };
+    return findMissing(ctx, { ...selection, where: others, found: [] });
+  }
   const rows = await recording.findMany({
     where,
     select: { id: true },
@@ -55,6 +62,21 @@ export async function findMissing(ctx: Ctx, selection: Selection): Promise<Missi
     [...rows.map(({ id }) => id), ...deleted],
   );
 }
+
+/** Returns those of the recordings that are parts of others that were found. */
+async function findPartsOf(ctx: Ctx, where: Where, found: Selection["found"]): Promise<string[]> {
+  if (found.length === 0) return [];
+  const ids = new Set(found.map(({ id }) => id));
+  const cuts = await ctx.db.prisma.cut.findMany({
+    where: { recording: where },
+    select: { recordingId: true, wholeId: true },
+    take: MAX_PARTS,
+  });
+  return cuts.flatMap(({ recordingId, wholeId }) => (recordingId !== null && ids.has(wholeId) ? recordingId : []));
+}
+
+/** More are named as missing, although they are not. */
+const MAX_PARTS = 10_000;
 
 /** Does the same for one recording that is known not to be streamable. */
 export function missingOne(id: string, standing: Standing): MissingData {

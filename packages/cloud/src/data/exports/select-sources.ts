@@ -121,14 +121,19 @@ async function readAll(ctx: Ctx, body: Body): Promise<Found> {
     take: MAX_EXPORT_RECORDINGS + 1,
   });
   const rows = leaveOutParts(found);
-  if (rows.length > MAX_EXPORT_RECORDINGS)
+  if (found.length > MAX_EXPORT_RECORDINGS)
     refuse("InvalidRequest", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
   // With a device alone, recordings outside of its bounds were not selected.
   const recordings = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
-  const wholeIds = found.flatMap(({ cut }) => cut?.wholeId ?? []);
-  const known = await findHeldInParts(ctx, wholeIds, { ...window, topics: body.topics });
-  const within = { AND: [named, ...filterByWindow(window), { id: { notIn: known } }] };
-  return { reached: rows, recordings, window, missing: await findMissing(ctx, { where: within, episode, window }) };
+  const read = { startNs: earliestOf(body, window), endNs: window.endNs, topics: body.topics };
+  const held = await findHeldInParts(ctx, rows, read);
+  const within = { AND: [named, ...filterByWindow(window), { id: { notIn: held } }] };
+  return {
+    reached: rows,
+    recordings,
+    window,
+    missing: await findMissing(ctx, { where: within, episode, window, found: rows }),
+  };
 }
 
 /** A recording holds all that its parts hold, which would come twice. */

@@ -14,17 +14,28 @@ export function isPart({ topics, start, end }: PartFields): boolean {
   return [topics, start, end].some((given) => given !== undefined);
 }
 
-export type Topics = readonly Pick<RecordingTopicModel, "topic" | "startNs" | "endNs">[];
+type Topic = Pick<RecordingTopicModel, "topic" | "startNs" | "endNs">;
+
+/** When a recording has messages of its topics, as far as its index says that. */
+export type TopicTimes = ReadonlyMap<string, readonly Topic[]>;
+
+export function timesOf(topics: readonly Topic[]): TopicTimes {
+  return Map.groupBy(topics, ({ topic }) => topic);
+}
+
+/** A part of more topics is as good as the whole, and its names would fill the answers to the agent. */
+const MAX_TOPICS = 1000;
+const MAX_NAME_BYTES = 64 * 1024;
 
 /** Throws where nothing of the recording is asked for. */
-export function choosePart(recording: Span, topics: Topics, fields: PartFields): Part {
+export function choosePart(recording: Span, times: TopicTimes, fields: PartFields): Part {
   if (fields.start !== undefined && fields.end !== undefined && fields.start > fields.end)
     invalid("start", "must not be after end");
   const time = chooseTime(recording, fields);
   if (time.startNs > recording.endNs) invalid("start", "must not be after the end of the recording");
   if (time.startNs > time.endNs) invalid("end", "must not be before the start of the recording");
-  const part = { topics: chooseTopics(topics, fields.topics), ...time };
-  if (part.topics.every((topic) => isSilent(topics, topic, part)))
+  const part = { topics: chooseTopics([...times.keys()].sort(), fields.topics), ...time };
+  if (part.topics.every((topic) => isSilent(times, topic, part)))
     invalid("topics", "must have a message between start and end");
   return part;
 }
@@ -39,17 +50,32 @@ export function chooseTime({ startNs, endNs }: Span, { start = startNs, end = en
 const laterOf = (one: bigint, other: bigint) => (one > other ? one : other);
 const earlierOf = (one: bigint, other: bigint) => (one < other ? one : other);
 
-function chooseTopics(topics: Topics, asked: readonly string[] | undefined): string[] {
-  const names = [...new Set(topics.map(({ topic }) => topic))].sort();
+function chooseTopics(names: readonly string[], asked: readonly string[] | undefined): string[] {
   if (names.length === 0) refuse("Conflict", "the topics of the recording are not known; import it whole");
-  if (!asked) return names;
-  const chosen = new Set<string>();
-  for (const name of asked) {
-    const found = names.includes(name) ? [name] : names.filter(compileName(name));
+  const known = new Set(names);
+  const chosen = new Set(asked ? [] : names);
+  for (const name of asked ?? []) {
+    const found = known.has(name) ? [name] : names.filter(compileName(name));
     if (found.length === 0) invalid("topics", `must name topics of the recording, which has no "${name}"`);
     for (const topic of found) chosen.add(topic);
   }
+  requireFew(chosen);
   return [...chosen].sort();
+}
+
+function requireFew(topics: ReadonlySet<string>): void {
+  const bytes = nameBytes([...topics]);
+  if (topics.size <= MAX_TOPICS && bytes <= MAX_NAME_BYTES) return;
+  const most = `at most ${MAX_TOPICS}, whose names have ${MAX_NAME_BYTES} bytes together`;
+  refuse(
+    "Conflict",
+    `the part has ${topics.size} topics, and may have ${most}: choose fewer, or import the whole recording`,
+  );
+}
+
+/** Returns how much room the names of topics take. */
+export function nameBytes(topics: readonly string[]): number {
+  return topics.reduce((sum, topic) => sum + Buffer.byteLength(topic), 0);
 }
 
 function compileName(name: string): (topic: string) => boolean {
@@ -62,9 +88,8 @@ function compileName(name: string): (topic: string) => boolean {
 }
 
 /** Says whether the index shows that a topic has no message then. */
-export function isSilent(topics: Topics, name: string, { startNs, endNs }: Omit<Part, "topics">): boolean {
-  return topics.every(
-    ({ topic, startNs: first, endNs: last }) =>
-      topic !== name || (first !== null && last !== null && (first > endNs || last < startNs)),
+export function isSilent(times: TopicTimes, name: string, { startNs, endNs }: Span): boolean {
+  return (times.get(name) ?? []).every(
+    ({ startNs: first, endNs: last }) => first !== null && last !== null && (first > endNs || last < startNs),
   );
 }

@@ -2,7 +2,7 @@ import type { ImportEstimate } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
 import type { RecordingModel, RecordingTopicModel } from "../../db/generated/models.ts";
-import { choosePart, isPart, type PartFields } from "./choose-part.ts";
+import { choosePart, isPart, type PartFields, timesOf } from "./choose-part.ts";
 import { isKept, withRecording } from "./cut-rows.ts";
 import { missingParts, type Part } from "./plan-cuts.ts";
 
@@ -17,7 +17,11 @@ export async function estimatePart(
   if (recording.importStatus === "complete") return { bytes: 0, messageCount: 0, isRough: false, seconds: 0 };
   const topics = await prisma.recordingTopic.findMany({ where: { recordingId } });
   const estimate = isPart(fields)
-    ? estimateParts(recording, topics, await findMissing(ctx, choosePart(recording, topics, fields), recordingId))
+    ? estimateParts(
+        recording,
+        topics,
+        await findMissing(ctx, choosePart(recording, timesOf(topics), fields), recordingId),
+      )
     : { bytes: Number(recording.sizeBytes), messageCount: Number(recording.messageCount), isRough: false };
   const rate = await findRate(ctx, recordingId);
   return { ...estimate, seconds: rate === undefined ? undefined : estimate.bytes / rate };
@@ -33,8 +37,9 @@ type Topics = readonly RecordingTopicModel[];
 function estimateParts(recording: RecordingModel, topics: Topics, parts: readonly Part[]) {
   const bytesOfMessage = Number(recording.sizeBytes) / Math.max(1, Number(recording.messageCount));
   let [bytes, messageCount, isRough] = [0, 0, false];
-  for (const part of parts)
-    for (const topic of topics.filter(({ topic }) => part.topics.includes(topic))) {
+  for (const part of parts) {
+    const names = new Set(part.topics);
+    for (const topic of topics.filter(({ topic }) => names.has(topic))) {
       const share = shareOf(part, spanOf(topic, recording)) * Number(topic.messageCount);
       const size =
         topic.bytes === null ? bytesOfMessage : Number(topic.bytes) / Math.max(1, Number(topic.messageCount));
@@ -42,6 +47,7 @@ function estimateParts(recording: RecordingModel, topics: Topics, parts: readonl
       messageCount += share;
       bytes += share * size;
     }
+  }
   return { bytes: Math.round(bytes), messageCount: Math.round(messageCount), isRough };
 }
 

@@ -152,6 +152,15 @@ test("a part that is cancelled is not wanted any more; another agent cannot end 
   await assert.rejects(admin.call(api.recordingCuts.cancel, { keyOrId, cutId: cut!.id }), refusedWith("NotFound"));
 });
 
+test("a part of more topics than an agent is asked for is refused; a choice among them is taken", async () => {
+  const agent = await startAgent(cloud, "many");
+  await agent.report([recordingItem({ topics: Array.from({ length: 1200 }, (_, at) => topic(`/topic/${at}`)) })]);
+  const [{ id: keyOrId } = { id: "" }] = await admin.call(api.recordings.list, { deviceId: agent.deviceId });
+  await assert.rejects(admin.call(api.recordings.requestImport, { keyOrId, start: from(1n) }), refusedWith("Conflict"));
+  const { cuts } = await admin.call(api.recordings.requestImport, { keyOrId, topics: ["/topic/1*"], start: from(1n) });
+  assert.equal(cuts![0]!.topics.length, 311);
+});
+
 test("a topic is meant by its name, also where that is no glob", async () => {
   const { keyOrId } = await reportWhole("odd");
   const { cuts } = await admin.call(api.recordings.requestImport, { keyOrId, topics: ["/odd/[a"] });

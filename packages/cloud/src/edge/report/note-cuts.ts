@@ -24,7 +24,11 @@ export async function noteCuts(tx: Transaction, { ctx, agent, items }: Reported)
     if (!cut || !file?.recordingId || file.recordingId === cut.wholeId) continue;
     const { recordingId } = file;
     const context = contextOf(tx, ctx);
-    await tx.cut.update({ where: { id: cut.id }, data: { state: "made", recordingId, updatedAtNs: context.nowNs } });
+    const { count } = await tx.cut.updateMany({
+      where: { id: cut.id, state: "requested" },
+      data: { state: "made", recordingId, updatedAtNs: context.nowNs },
+    });
+    if (count === 0) continue; // it was cancelled at this moment
     const { priority } = cut;
     await queueImport(context, { recordingId, priority, requestedBy: Requester.parse(cut.requestedBy) });
   }

@@ -20,6 +20,7 @@ export const wantedCut: Prisma.CutWhereInput = {
 
 /** Finds all cuts that are wanted of an agent, the first ones by priority and order. */
 export async function wantedCuts(tx: Transaction, agentId: string): Promise<Complete<WantedCut>[]> {
+  await endNeedless(tx, agentId);
   const rows = await tx.cut.findMany({
     where: { agentId, ...wantedCut },
     orderBy: [{ priority: "desc" }, { createdAtNs: "asc" }, { id: "asc" }],
@@ -27,6 +28,14 @@ export async function wantedCuts(tx: Transaction, agentId: string): Promise<Comp
   return rows.map(({ id, versionId, topics, startNs: start, endNs: end, state }) => ({
     ...{ requestId: id, versionId, topics, start, end, isMade: state === "made" },
   }));
+}
+
+/** A part that waits is needed no more once the whole recording is here. */
+async function endNeedless(tx: Transaction, agentId: string): Promise<void> {
+  await tx.$executeRaw`
+    DELETE FROM "Cut" c USING "Recording" w
+    WHERE c."agentId" = ${agentId} AND c.state = 'requested' AND w.id = c."wholeId"
+      AND w."importStatus" IN ('importing', 'complete') AND w."storedDamage" IS NULL`;
 }
 
 type FailCut = typeof api.edge.failCut;
