@@ -104,8 +104,11 @@ test("dropped files open the dialog, which leaves out what is no recording", { s
       transfer.items.add(new File([part], name));
     return transfer;
   })()`);
-  await page.dispatchEvent("main", "dragover", { dataTransfer: dropped });
-  await page.getByText("Drop recordings here").waitFor();
+  const drag = async () => {
+    await page.dispatchEvent("main", "dragover", { dataTransfer: dropped }); // as often as a pointer does
+    return page.getByText("Drop recordings here").isVisible();
+  };
+  await eventually(drag, Boolean);
   await page.dispatchEvent("main", "drop", { dataTransfer: dropped });
   const dialog = page.getByRole("dialog", { name: "Upload files" });
   await dialog.getByText("notes.txt is left out: it is no .mcap and no .bag.").waitFor();
