@@ -42,28 +42,27 @@ export async function runCuts(ctx: CutContext, signal: AbortSignal): Promise<voi
 
 /**
  * Removes the cuts that the control plane does not want any more, because it has them or because they were cancelled. Nothing is removed before
- * it has said what it wants. Returns whether no more of them are here.
+ * it has said what it wants.
  */
-async function removeUnwanted(ctx: CutContext, storage: Storage): Promise<boolean> {
+async function removeUnwanted(ctx: CutContext, storage: Storage): Promise<void> {
   const wanted = ctx.board.cuts();
-  if (!wanted) return true;
+  if (!wanted) return;
   const ids = new Set(wanted.map(({ requestId }) => requestId));
   const unwanted = (await namesIn(storage, CUT_DIRECTORY)).filter((id) => !ids.has(id));
-  const removed = await Promise.all(unwanted.map((id) => removeCut(ctx, storage, `${CUT_DIRECTORY}/${id}`)));
-  if (removed.some(({ files }) => files > 0)) ctx.scanSignal.notify();
-  return removed.every(({ isAll }) => isAll);
+  const counts = await Promise.all(unwanted.map((id) => removeCut(ctx, storage, `${CUT_DIRECTORY}/${id}`)));
+  if (counts.some((count) => count > 0)) ctx.scanSignal.notify();
 }
 
-/** Removes what the agent wrote into the directory of a cut, and the directory with it. No other file is touched. */
-async function removeCut(ctx: CutContext, storage: Storage, directory: string) {
-  const removed = { files: 0, isAll: true };
-  for (const name of await namesIn(storage, directory)) {
-    const isRemoved = await removeFile(ctx, storage, `${directory}/${name}`);
-    removed.files += Number(isRemoved);
-    removed.isAll &&= isRemoved;
-  }
-  if (removed.isAll) await rmdir(`${storage.root}/${directory}`).catch(ignoreMissing);
-  return removed;
+/**
+ * Removes what the agent wrote into the directory of a cut, and the directory once it is empty. No other file is touched. Returns how many files
+ * were removed.
+ */
+async function removeCut(ctx: CutContext, storage: Storage, directory: string): Promise<number> {
+  let count = 0;
+  for (const name of await namesIn(storage, directory))
+    if (await removeFile(ctx, storage, `${directory}/${name}`)) count += 1;
+  await rmdir(`${storage.root}/${directory}`).catch(ignoreKept);
+  return count;
 }
 
 /** Returns false for a file that the agent did not write, or that has to stay. */
@@ -74,7 +73,8 @@ async function removeFile(ctx: CutContext, storage: Storage, path: string): Prom
   return true;
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): void {
+/** It holds a file that stays, or is none. */
+function ignoreKept(error: NodeJS.ErrnoException): void {
   if (!isMissing(error) && error.code !== "ENOTEMPTY") throw error;
 }
 

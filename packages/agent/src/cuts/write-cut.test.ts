@@ -157,3 +157,17 @@ test("a cut that is there is left alone, also where the file is gone meanwhile",
   await writeCut(job);
   assert.equal(statSync(target, { bigint: true }).mtimeNs, mtimeNs);
 });
+
+test("a part whose bytes are all damaged is not called one without messages", async () => {
+  using device = makeDevice();
+  const sound = await makeMcap({ topics: blobs, durationSeconds: 1, compression: "zstd", chunkBytes: 10_000_000 });
+  const damaged = Buffer.from(sound);
+  const at = damaged.indexOf(Buffer.from([0x28, 0xb5, 0x2f, 0xfd])); // the only chunk begins as all of zstd do
+  assert.ok(at > 0);
+  damaged.fill(0xff, at, at + 200);
+  const { job, target } = await jobFor(device);
+  writeFileSync(join(device.root, "a.mcap"), damaged);
+  const identity = (await lookAt(job.storage, "a.mcap"))!;
+  await assert.rejects(writeCut({ ...job, file: { ...job.file, identity } }), /what it holds of the part is damaged/);
+  assert.deepEqual(readdirSync(dirname(target)), []);
+});

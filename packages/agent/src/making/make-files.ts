@@ -38,7 +38,7 @@ interface Request {
 /** The files that are made of others because the control plane wants it, such as salvages. */
 export interface Making<R extends Request, Code extends string> {
   readonly examination: Examination;
-  /** Is notified when there may be something to make. */
+  /** Is notified when there may be something to make, and after each scan. */
   readonly woken: WakeSignal;
   wanted(): readonly R[];
   /** Whether it can be made of the file as it is. */
@@ -58,8 +58,8 @@ export interface Making<R extends Request, Code extends string> {
   readonly made: string;
   /** Tells the control plane that it cannot be made. */
   giveUp(request: R, why: { readonly code: Code; readonly text: string }, signal: AbortSignal): Promise<unknown>;
-  /** Removes what is not needed any more. Returns whether that is all. */
-  clean(storage: Storage): Promise<boolean>;
+  /** Removes what is not needed any more. A file that has to stay is looked at again after the next scan. */
+  clean(storage: Storage): Promise<void>;
 }
 
 /** How soon to look again for a wanted file that is not here yet, or that is changing. */
@@ -77,12 +77,11 @@ export async function makeFiles<R extends Request, Code extends string>(
     const wanted = making.wanted();
     for (const id of ended) if (!wanted.some(({ requestId }) => requestId === id)) ended.delete(id);
     const storage = ctx.storageRoot.current();
-    const isClean = storage !== undefined && (await clean(ctx, making, storage));
+    if (storage) await clean(ctx, making, storage);
     const open = wanted.filter(({ requestId }) => !ended.has(requestId));
     for (const request of lastSuspects(ctx, making, open))
       if (!isWanted(making, request) || (await attend(ctx, making, { request, signal }))) ended.add(request.requestId);
-    const isDone = isClean && wanted.length === ended.size;
-    await making.woken.wait(signal, isDone ? undefined : LOOK_AGAIN_MS);
+    await making.woken.wait(signal, wanted.length === ended.size ? undefined : LOOK_AGAIN_MS);
   };
   await repeatWithRetries(makeOrRest, { session: ctx.session, signal });
 }
@@ -92,13 +91,12 @@ async function clean(
   { log }: MakingContext,
   making: Pick<Making<Request, string>, "clean">,
   storage: Storage,
-): Promise<boolean> {
+): Promise<void> {
   try {
-    return await making.clean(storage);
+    await making.clean(storage);
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
     log.debug({ reason: error.message }, "a file that the agent made cannot be removed now");
-    return false;
   }
 }
 

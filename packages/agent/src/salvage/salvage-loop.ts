@@ -29,7 +29,6 @@ export async function runSalvages(ctx: SalvageContext, signal: AbortSignal): Pro
     async clean(storage) {
       if (!isClean) await removeLeftovers(storage);
       isClean = true;
-      return isClean;
     },
   };
   await makeFiles(ctx, making, signal);

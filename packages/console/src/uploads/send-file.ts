@@ -94,9 +94,14 @@ async function sendParts(
   const stopping = new AbortController();
   const either = AbortSignal.any([signal, stopping.signal]);
   const sentBytes = new Map(upload.parts.map(({ number, length }) => [number, length]));
-  const onSent = (number: number, bytes: number) => {
+  let bytesInAll = upload.parts.reduce((sum, { length }) => sum + length, 0);
+  const count = (number: number, bytes: number) => {
+    bytesInAll += bytes - (sentBytes.get(number) ?? 0);
     sentBytes.set(number, bytes);
-    report({ type: "send", bytes: [...sentBytes.values()].reduce((sum, one) => sum + one, 0) });
+  };
+  const onSent = (number: number, bytes: number) => {
+    count(number, bytes);
+    report({ type: "send", bytes: bytesInAll });
   };
   const missing = partsOf(upload)
     .filter(({ number }) => !sentBytes.has(number))
@@ -106,7 +111,7 @@ async function sendParts(
     for (const { number, start, length } of missing) {
       const blob = file.slice(start, start + length);
       const act = () => {
-        sentBytes.set(number, 0);
+        count(number, 0);
         return sendPart(upload, { number, blob }, { hasher, signal: either, onSent: (bytes) => onSent(number, bytes) });
       };
       await insist(act, { signal: either, onBreak: sending.onBreak });

@@ -2,7 +2,7 @@ import { exportMcap } from "../export/export-mcap.ts";
 import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { recordingFormatOf } from "../formats/formats.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
-import type { RandomAccessSource } from "../sources/source.ts";
+import { lend, type RandomAccessSource } from "../sources/source.ts";
 import type { MetadataRecord } from "../survey/summary.ts";
 import { chooseBagChunks } from "./choose-bag-chunks.ts";
 import { type CutSelection, chooseChunks } from "./choose-chunks.ts";
@@ -38,10 +38,3 @@ export async function* cutRecording(source: RandomAccessSource, options: CutOpti
 
 /** A damaged file may hold messages of any time. */
 const LONGEST_SPAN = { startNs: 0n, endNs: 2n ** 63n - 1n };
-
-/** Closing what is lent closes nothing. */
-function lend(source: RandomAccessSource): RandomAccessSource & AsyncDisposable {
-  const { sizeBytes, descriptor } = source;
-  const read = source.read.bind(source);
-  return { sizeBytes, read, ...(descriptor !== undefined && { descriptor }), [Symbol.asyncDispose]: async () => {} };
-}

@@ -4,7 +4,7 @@ import { makeIndexOf } from "../export/plan/open-source.ts";
 import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { RecordingError } from "../faults/reasons.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
-import { bytesSource, type RandomAccessSource, sourceFrom } from "../sources/source.ts";
+import { bytesSource, lend, type RandomAccessSource, sourceFrom } from "../sources/source.ts";
 import { joinSalvages } from "../survey/join-salvages.ts";
 import type { MetadataRecord, Salvage } from "../survey/summary.ts";
 import { extendSpan } from "../survey/survey.ts";
@@ -74,13 +74,6 @@ function toExportSource({ name, source, index, salvage }: Part): ExportSource[] 
   return [
     { fileName: name, startNs, endNs, isSalvage: true, open: async () => shared, openIndex: async () => lend(index) },
   ];
-}
-
-/** Closing what is lent closes nothing. */
-function lend(source: RandomAccessSource): RandomAccessSource & AsyncDisposable {
-  const { sizeBytes, descriptor } = source;
-  const read = source.read.bind(source);
-  return { sizeBytes, read, ...(descriptor !== undefined && { descriptor }), [Symbol.asyncDispose]: async () => {} };
 }
 
 interface Indexing extends Pick<SalvageOptions, "fileName" | "signal" | "hold"> {

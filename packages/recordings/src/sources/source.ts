@@ -76,3 +76,10 @@ export async function endsWith(source: RandomAccessSource, end: Uint8Array): Pro
 export function sourceFrom(source: RandomAccessSource, start: number): RandomAccessSource {
   return { sizeBytes: source.sizeBytes - start, read: (offset, length) => source.read(start + offset, length) };
 }
+
+/** The same source for a reader that closes what it reads: closing what is lent closes nothing. */
+export function lend(source: RandomAccessSource): RandomAccessSource & AsyncDisposable {
+  const { sizeBytes, descriptor } = source;
+  const read = source.read.bind(source);
+  return { sizeBytes, read, ...(descriptor !== undefined && { descriptor }), [Symbol.asyncDispose]: async () => {} };
+}

@@ -35,22 +35,20 @@ interface Selection {
   /** The recordings of an episode, which names them also after they were deleted. */
   readonly episode?: { readonly id: string } | undefined;
   readonly window: { readonly startNs: bigint | undefined; readonly endNs: bigint | undefined };
-  /** The recordings that are streamed. Their parts are not missing. */
-  readonly found: readonly { readonly id: string }[];
+  /** The ids of recordings that are not missed, because others hold what is wanted of them. */
+  readonly besides: readonly string[];
 }
 
 /** Returns the selected recordings that cannot be streamed, by reason; undefined if there is none. */
 export async function findMissing(ctx: Ctx, selection: Selection): Promise<MissingData | undefined> {
   const { recording } = ctx.db.prisma;
-  const where: Where = { AND: [selection.where, { NOT: isStreamable }] };
+  const { besides } = selection;
+  const where: Where = { AND: [selection.where, { NOT: isStreamable }, { id: { notIn: [...besides] } }] };
   const counted = await recording.groupBy({ by: ["importStatus", "storedDamage"], where, _count: true });
   const deleted = await findDeleted(ctx, selection);
   if (counted.length === 0 && deleted.length === 0) return undefined;
-  const parts = await findPartsOf(ctx, where, selection.found);
-  if (parts.length > 0) {
-    const others = { AND: [selection.where, { id: { notIn: parts } }] };
-    return findMissing(ctx, { ...selection, where: others, found: [] });
-  }
+  const parts = await findPartsOfSelected(ctx, where, selection.where);
+  if (parts.length > 0) return findMissing(ctx, { ...selection, besides: [...besides, ...parts] });
   const rows = await recording.findMany({
     where,
     select: { id: true },
@@ -63,15 +61,19 @@ export async function findMissing(ctx: Ctx, selection: Selection): Promise<Missi
   );
 }
 
-/** Returns those of the recordings that are parts of others that were found. */
-async function findPartsOf(ctx: Ctx, where: Where, found: Selection["found"]): Promise<string[]> {
-  if (found.length === 0) return [];
-  const ids = new Set(found.map(({ id }) => id));
+/** Returns those of the recordings whose whole recordings are selected, too: these say what is missing. */
+async function findPartsOfSelected(ctx: Ctx, where: Where, selected: Where): Promise<string[]> {
   const cuts = await ctx.db.prisma.cut.findMany({
     where: { recording: where },
     select: { recordingId: true, wholeId: true },
     take: MAX_PARTS,
   });
+  if (cuts.length === 0) return [];
+  const wholes = await ctx.db.prisma.recording.findMany({
+    where: { AND: [selected, { id: { in: cuts.map(({ wholeId }) => wholeId) } }] },
+    select: { id: true },
+  });
+  const ids = new Set(wholes.map(({ id }) => id));
   return cuts.flatMap(({ recordingId, wholeId }) => (recordingId !== null && ids.has(wholeId) ? recordingId : []));
 }
 

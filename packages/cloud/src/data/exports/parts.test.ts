@@ -48,23 +48,38 @@ test("an export is complete where imported parts hold all of it, and no part of 
   await assert.rejects(exportOf({ sessionId, topics: ["/imu"] }), refusedWith("NoStreamableRecordings"));
 });
 
+test("what is imported of a recording does not count where the selection leaves it out", async () => {
+  const { agent, whole, part } = await reportPart("elsewhere");
+  const { cuts } = await admin.call(api.recordings.requestImport, { keyOrId: whole, topics: ["/camera"] });
+  const metadata = [{ name: CUT_RECORD_NAME, metadata: { requestId: cuts![0]!.id } }];
+  await agent.report([recordingItem({ path: `.downlink-cuts/${cuts![0]!.id}/a.mcap`, metadata })]);
+  const other = await prisma.cut.findUniqueOrThrow({ where: { id: cuts![0]!.id } });
+  await complete(part);
+  await complete(other.recordingId!);
+  const { id: sessionId } = await admin.call(api.sessions.create, { key: "one of two", recordingIds: [whole, part] });
+  assert.equal((await exportOf({ sessionId, topics: ["/imu"] })).missing, undefined);
+  await assert.rejects(exportOf({ sessionId }), refusedWith("Incomplete"));
+});
+
+test("the latest messages before the window are missing where no imported part reaches back", async () => {
+  const { agent, deviceId, whole } = await reportPart("replayed");
+  const start = START_NS + 5_000_000_000n;
+  const { cuts } = await admin.call(api.recordings.requestImport, { keyOrId: whole, topics: ["/camera"], start });
+  const metadata = [{ name: CUT_RECORD_NAME, metadata: { requestId: cuts![0]!.id } }];
+  await agent.report([recordingItem({ start, path: `.downlink-cuts/${cuts![0]!.id}/a.mcap`, metadata })]);
+  const { recordingId } = await prisma.cut.findUniqueOrThrow({ where: { id: cuts![0]!.id } });
+  await complete(recordingId!);
+  const selection = { deviceId, topics: ["/camera"], start };
+  assert.equal((await exportOf(selection)).missing, undefined);
+  await assert.rejects(exportOf({ ...selection, replayPolicy: "lastPerChannel" }), refusedWith("Incomplete"));
+});
+
 test("parts of a recording that is here are not missing, however their import ended", async () => {
   const { deviceId, whole, part } = await reportPart("whole");
   await complete(whole);
   assert.equal((await exportOf({ deviceId })).missing, undefined);
   await prisma.recording.update({ where: { id: part }, data: { importStatus: "failed", failureCode: "X" } });
   assert.equal((await exportOf({ deviceId })).missing, undefined);
-});
-
-test("parts that wait are not wanted any more once the whole recording is here", async () => {
-  const { agent, whole } = await reportPart("needless");
-  await admin.call(api.recordings.requestImport, { keyOrId: whole, topics: ["/camera"] });
-  const wanted = async () => (await agent.call(api.edge.work, {})).work.cuts!.filter(({ isMade }) => !isMade);
-  assert.equal((await wanted()).length, 1);
-  await complete(whole);
-  assert.deepEqual(await wanted(), []);
-  const answer = await admin.call(api.recordings.requestImport, { keyOrId: whole, topics: ["/camera"] });
-  assert.deepEqual([answer.importStatus, answer.cuts], ["complete", undefined]);
 });
 
 test("a part whose import failed goes when it is asked for again, and leaves no recording that is missing for ever", async () => {

@@ -126,13 +126,13 @@ async function readAll(ctx: Ctx, body: Body): Promise<Found> {
   // With a device alone, recordings outside of its bounds were not selected.
   const recordings = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
   const read = { startNs: earliestOf(body, window), endNs: window.endNs, topics: body.topics };
-  const held = await findHeldInParts(ctx, rows, read);
-  const within = { AND: [named, ...filterByWindow(window), { id: { notIn: held } }] };
+  const besides = await findHeldInParts(ctx, rows, read);
+  const within = { AND: [named, ...filterByWindow(window)] };
   return {
     reached: rows,
     recordings,
     window,
-    missing: await findMissing(ctx, { where: within, episode, window, found: rows }),
+    missing: await findMissing(ctx, { where: within, episode, window, besides }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { ImportEstimate } from "@downlink/protocol";
 import type { Ctx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
 import type { RecordingModel, RecordingTopicModel } from "../../db/generated/models.ts";
-import { choosePart, isPart, type PartFields, timesOf } from "./choose-part.ts";
+import { choosePart, chooseTime, isPart, type PartFields, timesOf } from "./choose-part.ts";
 import { isKept, withRecording } from "./cut-rows.ts";
 import { missingParts, type Part } from "./plan-cuts.ts";
 
@@ -59,11 +59,10 @@ function spanOf({ startNs, endNs }: RecordingTopicModel, recording: RecordingMod
 }
 
 /** Returns the share of a topic's time that is in the part. Its messages are taken for evenly spread. */
-function shareOf(part: Part, { startNs, endNs }: Span): number {
-  const from = startNs > part.startNs ? startNs : part.startNs;
-  const to = endNs < part.endNs ? endNs : part.endNs;
+function shareOf(part: Part, span: Span): number {
+  const { startNs: from, endNs: to } = chooseTime(span, { start: part.startNs, end: part.endNs });
   if (from > to) return 0;
-  return startNs === endNs ? 1 : Number(to - from) / Number(endNs - startNs);
+  return span.startNs === span.endNs ? 1 : Number(to - from) / Number(span.endNs - span.startNs);
 }
 
 /** The points of a day, of which those without an upload say nothing. */

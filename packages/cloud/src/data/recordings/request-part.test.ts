@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, CUT_RECORD_NAME, type EdgeRecordingItem } from "@downlink/protocol";
+import { withTransaction } from "../../db/transaction.ts";
+import { endCutsOf } from "../../fleet/agents/cuts.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, recordingItem, sayHello, startAgent, type TestAgent } from "../../testing/test-agent.ts";
@@ -208,4 +210,25 @@ test("a part that cannot be is refused with the field that is wrong", async () =
   await refused({ start: from(20n), end: from(30n) }, /must not be after the end of the recording/);
   await refused({ topics: ["/boot"], start: from(5n) }, /must have a message between start and end/);
   await refused({ topics: ["[z-a]"] }, /topics/);
+});
+
+test("once the whole recording is imported, its parts that were not delivered are wanted no more", async () => {
+  const { agent, item, keyOrId } = await reportWhole("needless");
+  const ask = async (topics: string[]) =>
+    (await admin.call(api.recordings.requestImport, { keyOrId, topics })).cuts!.map(({ id }) => id);
+  const [made] = await ask(["/imu"]);
+  const file = await reportCut(agent, made!);
+  await ask(["/camera/front"]);
+  assert.equal((await cutsOf(agent)).length, 2);
+  const { prisma } = cloud.deps.db;
+  await withTransaction(cloud.deps.db, (tx) => endCutsOf({ tx, jobs: cloud.deps.jobs, nowNs: 5n }, keyOrId));
+  assert.deepEqual(await cutsOf(agent), []);
+  const { work } = await agent.call(api.edge.work, {});
+  assert.deepEqual(
+    work.imports.filter(({ versionId, isOver }) => versionId === file.versionId && !isOver),
+    [],
+  );
+  await agent.report([], { removals: [file.versionId] });
+  assert.equal(await prisma.cut.count({ where: { wholeId: keyOrId } }), 0);
+  assert.equal((await admin.call(api.recordings.get, { keyOrId })).path, item.path);
 });

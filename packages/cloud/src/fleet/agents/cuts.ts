@@ -1,10 +1,11 @@
 import type { api, Input, Output, WantedCut } from "@downlink/protocol";
-import type { Moment } from "../../background/jobs/transaction-context.ts";
+import type { Moment, TransactionContext } from "../../background/jobs/transaction-context.ts";
 import type { AgentCtx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
 import { refuse, throwNotFound } from "../../core/errors.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { cancelRequests } from "../../import-life/change-request.ts";
 import { withLease } from "./lease.ts";
 
 /**
@@ -20,7 +21,6 @@ export const wantedCut: Prisma.CutWhereInput = {
 
 /** Finds all cuts that are wanted of an agent, the first ones by priority and order. */
 export async function wantedCuts(tx: Transaction, agentId: string): Promise<Complete<WantedCut>[]> {
-  await endNeedless(tx, agentId);
   const rows = await tx.cut.findMany({
     where: { agentId, ...wantedCut },
     orderBy: [{ priority: "desc" }, { createdAtNs: "asc" }, { id: "asc" }],
@@ -28,14 +28,6 @@ export async function wantedCuts(tx: Transaction, agentId: string): Promise<Comp
   return rows.map(({ id, versionId, topics, startNs: start, endNs: end, state }) => ({
     ...{ requestId: id, versionId, topics, start, end, isMade: state === "made" },
   }));
-}
-
-/** A part that waits is needed no more once the whole recording is here. */
-async function endNeedless(tx: Transaction, agentId: string): Promise<void> {
-  await tx.$executeRaw`
-    DELETE FROM "Cut" c USING "Recording" w
-    WHERE c."agentId" = ${agentId} AND c.state = 'requested' AND w.id = c."wholeId"
-      AND w."importStatus" IN ('importing', 'complete') AND w."storedDamage" IS NULL`;
 }
 
 type FailCut = typeof api.edge.failCut;
@@ -53,6 +45,19 @@ export async function failCut(ctx: AgentCtx, input: Input<FailCut>): Promise<Com
     if (count === 0) refuse("RequestSuperseded", `the cut ${requestId} is ${cut.state}`);
     return { requestId };
   });
+}
+
+/** The whole recording is imported: parts of it that were not delivered are wanted no more. */
+export async function endCutsOf(context: TransactionContext, wholeId: string): Promise<void> {
+  const { tx } = context;
+  await tx.cut.deleteMany({ where: { wholeId, state: "requested" } });
+  const pending = await tx.$queryRaw<{ id: string }[]>`
+    SELECT r.id FROM "Recording" r JOIN "Cut" c ON c."recordingId" = r.id
+    WHERE c."wholeId" = ${wholeId} AND r."importStatus" = 'pending' ORDER BY r.id FOR UPDATE OF r`;
+  const ids = pending.map(({ id }) => id);
+  if (ids.length === 0) return;
+  await cancelRequests(context, ids);
+  await tx.recording.updateMany({ where: { id: { in: ids } }, data: { importStatus: "none" } });
 }
 
 interface Ending {

@@ -5,6 +5,7 @@ import type { Prisma } from "../../db/generated/client.ts";
 import type { ImportRequestModel } from "../../db/generated/models.ts";
 import { idFrom } from "../../db/ids.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { endCutsOf } from "../../fleet/agents/cuts.ts";
 import { nextImportStatus, noDamage, noFailure } from "../../import-life/import-status.ts";
 import { lockRecording } from "../../import-life/lock-recording.ts";
 import { publishRecording } from "../../import-life/recording-events.ts";
@@ -64,6 +65,7 @@ export async function fileRecording(tx: Transaction, finish: Finish, target: Tar
   const row = { ...owner, deviceName: device?.name, ...file, importedAtNs: nowNs };
   await tx.import.upsert({ where: { id: importId }, create: { id: importId, ...row }, update: row });
   await tx.project.update({ where: { id: projectId }, data: { lastSeenAtNs: nowNs } });
+  await endCutsOf({ tx, jobs: finish.jobs, nowNs }, recordingId);
   await publishRecording(tx, recordingId, { type: "recording.imported", occurredAtNs: nowNs });
   return recordingId;
 }
