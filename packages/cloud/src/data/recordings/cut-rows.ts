@@ -52,16 +52,17 @@ function partOf({ topics, startNs: start, endNs: end }: PartColumns) {
   return { topics, start, end };
 }
 
-/** Returns of which recording a row of a list is a part. The columns are null where it is none. */
-export function toCutOf(row: {
-  readonly wholeId: string | null;
-  readonly cutTopics: string[] | null;
-  readonly cutStartNs: bigint | null;
-  readonly cutEndNs: bigint | null;
-}): Complete<Recording["cutOf"]> {
-  if (row.wholeId === null) return undefined;
-  return {
-    recordingId: row.wholeId,
-    ...partOf({ topics: row.cutTopics ?? [], startNs: row.cutStartNs!, endNs: row.cutEndNs! }),
-  };
+/** The cut of a recording as lists read it. */
+export interface CutFacts {
+  readonly wholeId: string;
+  readonly topics: string[];
+  readonly startNs: string;
+  readonly endNs: string;
+}
+
+/** Returns of which recording another one is a part. */
+export function toCutOf(cut: CutFacts | null): Complete<Recording["cutOf"]> {
+  if (cut === null) return undefined;
+  const { wholeId: recordingId, topics, startNs, endNs } = cut;
+  return { recordingId, ...partOf({ topics, startNs: BigInt(startNs), endNs: BigInt(endNs) }) };
 }

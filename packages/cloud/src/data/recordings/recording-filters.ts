@@ -75,8 +75,7 @@ function filterByStatus({ importStatus }: ListQuery): RecordingFilter[] {
 
 function filterByCut({ isCut }: ListQuery): RecordingFilter[] {
   if (isCut === undefined) return [];
-  const isPart = Prisma.sql`EXISTS (SELECT FROM "Cut" c WHERE c."recordingId" = r.id)`;
-  return [{ where: isCut ? isPart : Prisma.sql`NOT ${isPart}` }];
+  return [{ where: Prisma.sql`r."isCut" = ${isCut}` }];
 }
 
 async function filterBySites(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {

@@ -13,7 +13,7 @@ import { anyOf, type Parameters, prepare } from "../../db/prepared.ts";
 import { type Tenancy, within } from "../../organization/projects/scope-sql.ts";
 import { readLocation } from "../../store/customer-buckets/read-location.ts";
 import { explainUnavailable } from "../../store/site-keys/unavailable-data.ts";
-import { toCutOf } from "./cut-rows.ts";
+import { type CutFacts, toCutOf } from "./cut-rows.ts";
 
 /** Metadata that is stored in this many bytes is at most a hundred times as large in memory. */
 const SMALL_BYTES = 2048;
@@ -27,7 +27,6 @@ const selectWithoutMetadata = (recordings: Rows<"Recording">) =>
     .leftJoin("Site as e", "e.id", "r.edgeSiteId")
     .leftJoin("SiteProcess as p", "p.siteId", "r.siteId")
     .leftJoin("SiteBucket as b", "b.siteId", "r.siteId")
-    .leftJoin("Cut as t", "t.recordingId", "r.id")
     .select(["r.id", "r.projectId", "r.path", "r.sizeBytes", "r.createdAtNs", "r.importedAtNs", "r.startNs", "r.endNs"])
     .select(["r.importStatus", "r.key", "r.messageCount", "r.sessionId", "r.failureCode", "r.failureText"])
     .select([
@@ -45,7 +44,10 @@ const selectWithoutMetadata = (recordings: Rows<"Recording">) =>
       "b.problem as bucketProblem",
       "b.problemSinceNs as bucketProblemSinceNs",
     ])
-    .select(["t.wholeId", "t.topics as cutTopics", "t.startNs as cutStartNs", "t.endNs as cutEndNs"])
+    .select(
+      sql<CutFacts | null>`CASE WHEN r."isCut" THEN (SELECT json_build_object('wholeId', c."wholeId", 'topics', c.topics,
+      'startNs', c."startNs"::text, 'endNs', c."endNs"::text) FROM "Cut" c WHERE c."recordingId" = r.id) END`.as("cut"),
+    )
     .select("s.indexingStrategy");
 
 const recordingsWithAll = (db: Kysely<DB>) =>
@@ -58,7 +60,7 @@ const recordingsIfSmall = (recordings: Rows<"Recording">) =>
 /** Selects the recording with an id, and whether parts of it were asked for. */
 export const selectRecordingRow = prepare((db, { orgId, projectIds, id }: Parameters<Tenancy & { id: string }>) =>
   recordingsWithAll(db)
-    .select(sql<boolean>`EXISTS (SELECT FROM "Cut" p WHERE p."wholeId" = r.id)`.as("hasCuts"))
+    .select(sql<boolean>`r."isEdge" AND EXISTS (SELECT FROM "Cut" p WHERE p."wholeId" = r.id)`.as("hasCuts"))
     .where(within("r", { orgId, projectIds }))
     .where("r.id", "=", id),
 );
@@ -107,7 +109,7 @@ export function toRecording(row: RecordingRow, nowNs: bigint): Complete<Recordin
     messageCount: Number(row.messageCount),
     sessionId: row.sessionId ?? undefined,
     sessionKey: row.sessionKey ?? undefined,
-    cutOf: toCutOf(row),
+    cutOf: toCutOf(row.cut),
     cuts: undefined,
     failure: row.failureCode === null ? undefined : { code: row.failureCode, text: row.failureText ?? "" },
     damage: row.damage === null ? undefined : toComplete(DataDamage.parse(JSON.parse(row.damage))),

@@ -29,6 +29,7 @@ export async function noteCuts(tx: Transaction, { ctx, agent, items }: Reported)
       data: { state: "made", recordingId, updatedAtNs: context.nowNs },
     });
     if (count === 0) continue; // it was cancelled at this moment
+    await tx.recording.update({ where: { id: recordingId }, data: { isCut: true } });
     const { priority } = cut;
     await queueImport(context, { recordingId, priority, requestedBy: Requester.parse(cut.requestedBy) });
   }
