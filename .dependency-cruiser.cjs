@@ -28,13 +28,14 @@ module.exports = {
     ...between("recordings", {}),
     ...between("terminal", {}),
     ...between("messages", { forTests: ["recordings"] }),
+    ...between("training", { allowed: ["protocol", "messages"] }),
     ...between("tracing", {}),
     ...between("client", { allowed: ["protocol"] }),
     ...between("cli", { allowed: ["protocol", "client", "messages", "terminal"] }),
     ...between("agent", { allowed: ["protocol", "client", "recordings", "terminal", "tracing"] }),
     ...between("cloud", {
-      allowed: ["protocol", "recordings", "tracing"],
-      forTests: ["protocol", "recordings", "tracing", "client"],
+      allowed: ["protocol", "recordings", "messages", "training", "tracing"],
+      forTests: ["protocol", "recordings", "messages", "training", "tracing", "client"],
     }),
     ...between("console", {
       allowed: ["protocol", "client", "messages"],

@@ -178,6 +178,7 @@ export {
 } from "./resources/sign-in.ts";
 export { InboxToken, inboxTokens, Site, SiteToken, SiteType, sites, siteTokens } from "./resources/sites.ts";
 export { Topic, topics } from "./resources/topics.ts";
+export { type Feature, type FeaturePart, MAX_FEATURES, TrainingMapping } from "./resources/training-mapping.ts";
 export { uploads } from "./resources/uploads.ts";
 export {
   fileViewSeconds,

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { Channel, Message } from "@downlink/messages/read-mcap";
 import { api, type exportLinks, formatTimestamp, type Output } from "@downlink/protocol";
 import { harmlessJson } from "@downlink/terminal/printable";
 import { RefusedError, UsageError } from "../failures/failures.ts";
@@ -9,7 +10,6 @@ import { readWhole } from "../flags/whole-number.ts";
 import type { Service } from "../login/open-service.ts";
 import { makeDecode } from "./decoders/decode.ts";
 import type { Decode } from "./decoders/decoding.ts";
-import type { Channel, Message } from "./read-mcap.ts";
 import { readSelection } from "./read-selection.ts";
 
 /** The flags of `dl cat`. */

@@ -1,8 +1,8 @@
 import { getStream } from "@downlink/client/node";
+import { type Message, readMcap } from "@downlink/messages/read-mcap";
 import { type CallInput, exportLinks, type Output } from "@downlink/protocol";
 import { waitOut } from "../files/wait-out.ts";
 import type { Service } from "../login/open-service.ts";
-import { type Message, readMcap } from "./read-mcap.ts";
 
 type Selection = CallInput<typeof exportLinks.create>;
 

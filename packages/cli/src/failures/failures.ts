@@ -28,6 +28,7 @@ export class InterruptedError extends Error {
 
 const EXPECTED: ReadonlySet<string> = new Set([
   "ApiCallError",
+  "DecodeError",
   "NetworkError",
   "OtherBytesError",
   "RefusedError",

@@ -1,6 +1,6 @@
+import { type EncodedImage, findImage } from "@downlink/messages/image-bytes";
 import { DecodeError, partOf, type Value } from "@downlink/messages/value";
 import type { VideoRun } from "./h264.ts";
-import { type EncodedImage, findImage } from "./image-bytes.ts";
 import { type Pixels, readRawImage } from "./raw-image.ts";
 
 /** A picture in its own format, as pixels, or at the end of some pictures of a video. */

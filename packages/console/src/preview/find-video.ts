@@ -1,7 +1,7 @@
+import { bytesOf } from "@downlink/messages/image-bytes";
 import { DecodeError, partOf, type Value } from "@downlink/messages/value";
 import type { Attempt } from "./find-picture.ts";
 import { codecOf, isKeyFrame, type VideoRun } from "./h264.ts";
-import { bytesOf } from "./image-bytes.ts";
 import { previewLimits } from "./limits.ts";
 
 interface VideoMessage {

@@ -1,5 +1,5 @@
+import { bytesOf } from "@downlink/messages/image-bytes";
 import { DecodeError, partOf, type Value } from "@downlink/messages/value";
-import { bytesOf } from "./image-bytes.ts";
 import { previewLimits } from "./limits.ts";
 
 /** A picture as its pixels: four bytes each, red, green, blue and opacity. */

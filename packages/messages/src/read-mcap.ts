@@ -1,7 +1,7 @@
 import { zstdDecompressSync } from "node:zlib";
-import type { Encoded } from "@downlink/messages/decode";
 import { McapStreamReader } from "@mcap/core";
-import { RefusedError } from "../failures/failures.ts";
+import type { Encoded } from "./decode.ts";
+import { DecodeError } from "./value.ts";
 
 /** A topic as one recording has it. The same object stands with all of its messages. */
 export interface Channel extends Encoded {
@@ -11,6 +11,7 @@ export interface Channel extends Encoded {
 export interface Message {
   readonly channel: Channel;
   readonly logTimeNs: bigint;
+  readonly publishTimeNs: bigint;
   /** Valid until the next message is asked for. */
   readonly data: Uint8Array;
 }
@@ -18,7 +19,7 @@ export interface Message {
 type McapRecord = NonNullable<ReturnType<McapStreamReader["nextRecord"]>>;
 
 /**
- * Yields the messages of an MCAP stream as they come; a chunk is in memory at a time. Throws {@link RefusedError} for bytes that are none, and
+ * Yields the messages of an MCAP stream as they come; a chunk is in memory at a time. Throws {@link DecodeError} for bytes that are none, and
  * what the stream throws.
  */
 export async function* readMcap(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
@@ -31,14 +32,14 @@ export async function* readMcap(stream: AsyncIterable<Uint8Array>): AsyncGenerat
       if (message) yield message;
     }
   }
-  if (!reader.done()) throw new RefusedError("the data ended before its last record");
+  if (!reader.done()) throw new DecodeError("The data ended before its last record.");
 }
 
 function next(reader: McapStreamReader): McapRecord | undefined {
   try {
     return reader.nextRecord();
   } catch (cause) {
-    throw new RefusedError(`the data that came cannot be read as MCAP: ${(cause as Error).message}`, { cause });
+    throw new DecodeError(`The data that came cannot be read as MCAP: ${(cause as Error).message}`, { cause });
   }
 }
 
@@ -58,7 +59,7 @@ function collectChannels() {
     }
     if (record.type !== "Message") return undefined;
     const channel = channels.get(record.channelId);
-    if (!channel) throw new RefusedError(`the data that came has no channel ${record.channelId}`);
-    return { channel, logTimeNs: record.logTime, data: record.data };
+    if (!channel) throw new DecodeError(`The data that came has no channel ${record.channelId}.`);
+    return { channel, logTimeNs: record.logTime, publishTimeNs: record.publishTime, data: record.data };
   };
 }

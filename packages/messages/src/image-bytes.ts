@@ -1,6 +1,7 @@
-import { DecodeError, isNumberArray, partOf, type Value } from "@downlink/messages/value";
-import { fromBase64 } from "../parts/from-base64.ts";
-import { previewLimits } from "./limits.ts";
+import { DecodeError, isNumberArray, partOf, type Value } from "./value.ts";
+
+/** The most pixels of a picture: a few hundred bytes can say that they are one of four thousand million. */
+const MAX_PIXELS = 64_000_000;
 
 export interface EncodedImage {
   readonly mediaType: "image/jpeg" | "image/png";
@@ -11,13 +12,13 @@ export interface EncodedImage {
 
 /**
  * Finds the picture in a message of a compressed image. It is taken for what its bytes are, not for what `format` says, and refused when
- * it would unpack to more than a browser should hold: a few hundred bytes can be a picture of four thousand million pixels.
+ * it would unpack to more than a program should hold.
  */
 export function findImage(message: Value): EncodedImage {
   const bytes = bytesOf(partOf(message, "data"));
   const image = readPng(bytes) ?? readJpeg(bytes);
   if (!image) throw new DecodeError("The picture is neither JPEG nor PNG.");
-  if (image.width * image.height > previewLimits.imagePixels || image.width * image.height === 0) {
+  if (image.width * image.height > MAX_PIXELS || image.width * image.height === 0) {
     throw new DecodeError(
       `The picture says that it has ${image.width} × ${image.height} pixels, which cannot be shown.`,
     );
@@ -36,7 +37,7 @@ export function bytesOf(data: Value | undefined): Uint8Array {
 
 function readBase64(text: string): Uint8Array {
   try {
-    return fromBase64(text);
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch (cause) {
     throw new DecodeError("The picture is not in base 64.", { cause });
   }

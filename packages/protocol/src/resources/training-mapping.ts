@@ -1,0 +1,137 @@
+import { z } from "zod";
+import { StorableText } from "../shapes/text.ts";
+
+/** The most features of a mapping. */
+export const MAX_FEATURES = 200;
+/** The most parts of a feature. */
+const MAX_PARTS = 64;
+/** The most values that one part selects. */
+const MAX_SELECTED = 4096;
+/** The most milliseconds by which a clock is corrected. */
+const MAX_OFFSET_MS = 86_400_000;
+
+const FieldPath = StorableText.min(1).max(500).meta({
+  description: "The names on the way to a field, with points between them",
+  example: "pose.position",
+});
+
+const StampSource = z
+  .union([z.enum(["log", "publish", "header"]), z.strictObject({ field: FieldPath })])
+  .meta({ description: "The time of a message: `header` is `header.stamp`, or else `timestamp`" });
+
+/** A part of a feature: values of one topic. */
+const FeaturePart = z.strictObject({
+  topic: StorableText.min(1).max(1000),
+  field: FieldPath.optional().meta({ description: "Absent: the message itself; for an image, the message too" }),
+  select: z
+    .array(z.int().min(0))
+    .min(1)
+    .max(MAX_SELECTED)
+    .optional()
+    .meta({ description: "Which values, by their place from 0" }),
+  byName: z
+    .strictObject({ names: FieldPath, select: z.array(StorableText).min(1).max(MAX_SELECTED) })
+    .optional()
+    .meta({ description: "Which values, by the names that another field of the message gives them" }),
+  align: z.enum(["hold", "nearest", "interpolate"]).default("hold").meta({
+    description:
+      "`hold`: the latest value at or before the row; `nearest`: the nearest, of two that are equally near the earlier one; `interpolate`: between both neighbours, which are at most `maxGapMs` apart",
+  }),
+  quaternion: z
+    .enum(["xyzw", "wxyz"])
+    .optional()
+    .meta({ description: "The four values are a rotation, which is interpolated on the shorter arc" }),
+  stamp: StampSource.optional().meta({ description: "Absent: as the mapping says" }),
+  offsetMs: z
+    .number()
+    .min(-MAX_OFFSET_MS)
+    .max(MAX_OFFSET_MS)
+    .default(0)
+    .meta({ description: "Added to its times, for clocks that differ" }),
+});
+export type FeaturePart = z.infer<typeof FeaturePart>;
+
+/** Names that the format takes for itself. */
+const TAKEN: readonly string[] = ["timestamp", "frame_index", "episode_index", "index", "task_index", "task"];
+
+const FeatureName = StorableText.min(1)
+  .max(200)
+  .regex(/^[\w.-]+$/, "must be letters, digits, points, hyphens and underscores")
+  .refine((name) => !TAKEN.includes(name), `must be none of ${TAKEN.join(", ")}, which the format takes for itself`);
+
+/** A row has one value of these. */
+function isSingle(dtype: string): boolean {
+  return dtype === "image" || dtype === "string";
+}
+
+/** Returns the fields of a part that cannot be together, with the reason. */
+function refusePart(dtype: string, { align, select, byName, quaternion }: FeaturePart): [string, string][] {
+  const isBetween = align === "interpolate";
+  const isChosen = select !== undefined || byName !== undefined;
+  const refusals: [string, string, boolean][] = [
+    ["align", "must be hold or nearest, unless the dtype is a float", isBetween && !dtype.startsWith("float")],
+    ["quaternion", "must be left out, unless align is interpolate", quaternion !== undefined && !isBetween],
+    ["select", "must be left out where byName is there", select !== undefined && byName !== undefined],
+    [select ? "select" : "byName", "must be left out for an image", dtype === "image" && isChosen],
+  ];
+  return refusals.flatMap(([field, message, isRefused]) => (isRefused ? [[field, message]] : []));
+}
+
+const Feature = z
+  .strictObject({
+    dtype: z.enum(["float32", "float64", "int64", "bool", "string", "image"]),
+    shiftRows: z
+      .int()
+      .min(0)
+      .max(1000)
+      .default(0)
+      .meta({ description: "Takes the value of a later row, so that an action can be what is measured next" }),
+    allowNaN: z.boolean().default(false).meta({ description: "Values that are no number are no error" }),
+    parts: z.array(FeaturePart).min(1).max(MAX_PARTS).meta({ description: "Their values follow each other" }),
+  })
+  .superRefine(({ dtype, parts }, refusal) => {
+    if (isSingle(dtype) && parts.length > 1)
+      refusal.addIssue({ code: "custom", path: ["parts"], message: `must be one part for the dtype ${dtype}` });
+    for (const [place, part] of parts.entries())
+      for (const [field, message] of refusePart(dtype, part))
+        refusal.addIssue({ code: "custom", path: ["parts", place, field], message });
+  });
+export type Feature = z.infer<typeof Feature>;
+
+/** How the topics of a dataset's episodes become the rows of a training set. */
+export const TrainingMapping = z
+  .strictObject({
+    fps: z.int().min(1).max(1000).meta({ description: "Rows a second" }),
+    clock: z
+      .union([z.strictObject({ grid: z.literal(true) }), z.strictObject({ topic: StorableText.min(1).max(1000) })])
+      .default({ grid: true })
+      .meta({ description: "`grid`: rows at equal distances; `topic`: a row for each message of that topic" }),
+    stamp: StampSource.default("log"),
+    task: z
+      .union([
+        z.strictObject({ text: StorableText.max(1000) }),
+        z.strictObject({ metadata: StorableText.min(1).max(200) }),
+        z.strictObject({ topic: StorableText.min(1).max(1000), field: FieldPath }),
+      ])
+      .default({ metadata: "task" })
+      .meta({
+        description: "The task of an episode: a text, a field of its metadata, or the first value of a topic in it",
+      }),
+    maxGapMs: z
+      .number()
+      .min(0)
+      .max(3_600_000)
+      .default(100)
+      .meta({ description: "The oldest that a value of a row may be" }),
+    onGap: z.enum(["fail", "dropEpisode", "splitEpisode"]).default("fail").meta({
+      description: "The treatment of rows inside an episode that have no value; at its edges they are left out",
+    }),
+    minFrames: z.int().min(1).max(1_000_000).default(30).meta({ description: "Shorter episodes are left out" }),
+    robotType: StorableText.min(1).max(200).optional(),
+    features: z
+      .record(FeatureName, Feature)
+      .refine((features) => Object.keys(features).length > 0, "must name at least one feature")
+      .refine((features) => Object.keys(features).length <= MAX_FEATURES, `must name at most ${MAX_FEATURES} features`),
+  })
+  .meta({ id: "TrainingMapping" });
+export type TrainingMapping = z.infer<typeof TrainingMapping>;

@@ -1,0 +1,145 @@
+// The first reading of an episode keeps the times of its messages, and not their values: it says which message each row takes. A message is
+// known by its number among those of its topic, which is the same whenever the topic is read.
+
+import type { Channel, Message } from "@downlink/messages/read-mcap";
+import { DecodeError, type Value } from "@downlink/messages/value";
+import { type Episode, TrainingError } from "../episodes/episode.ts";
+import { decodeTopics } from "./decode-topics.ts";
+import { type Plan, type PlannedPart, topicsOf } from "./plan.ts";
+import { type Cell, NoValueError, readPart, readPicture, valueAt } from "./read-part.ts";
+import { readStamp } from "./read-stamp.ts";
+import { checkCells } from "./to-cells.ts";
+
+/** The messages of a part that have a value, by time; of those with one time the last that was recorded. */
+export interface Series {
+  /** In nanoseconds after the episode's start. */
+  readonly atNs: Float64Array;
+  /** The number of each message among those of its topic. */
+  readonly ordinals: Int32Array;
+  readonly facts: SeriesFacts;
+}
+
+/** The facts that the first message gives, and the count of those without a value. */
+export interface SeriesFacts {
+  readonly names: readonly string[];
+  /** The height, width and channels of a picture; else the number of values. */
+  readonly shape: readonly number[];
+  readonly channel: Channel | undefined;
+  readonly unusable: number;
+  /** Why the first of those without a value has none. */
+  readonly reason: string | undefined;
+  /** Bytes of the pictures, for each message in the order of {@link Series.atNs}; of numbers none. */
+  readonly pictureBytes: Int32Array;
+}
+
+export interface Collected {
+  readonly series: ReadonlyMap<PlannedPart, Series>;
+  readonly task: string | undefined;
+}
+
+/** Reads all messages of a plan once. Throws {@link TrainingError} for messages without the time that the mapping asks for. */
+export async function collectSeries(plan: Plan, episode: Episode): Promise<Collected> {
+  const { task } = plan.mapping;
+  const collecting = new Map(plan.parts.map((part) => [part, newCollecting()]));
+  const byTopic = Map.groupBy(plan.parts, ({ part }) => part.topic);
+  const decode = decodeTopics();
+  const counts = new Map<string, number>();
+  const topics = [...topicsOf(plan.parts), ...("topic" in task ? [task.topic] : [])];
+  const window = { startNs: episode.startNs - plan.marginNs, endNs: episode.endNs + plan.marginNs };
+  let found: string | undefined;
+  for await (const message of episode.read([...new Set(topics)], window)) {
+    const { topic } = message.channel;
+    const value = decode(message);
+    const ordinal = counts.get(topic) ?? 0;
+    counts.set(topic, ordinal + 1);
+    for (const part of byTopic.get(topic) ?? [])
+      take(collecting.get(part)!, { part, message, value, ordinal, startNs: episode.startNs });
+    if ("topic" in task && task.topic === topic) found ??= readTask(task.field, value, isInside(episode, message));
+  }
+  const series = new Map([...collecting].map(([part, one]) => [part, finish(one)]));
+  return { series, task: "topic" in task ? found : undefined };
+}
+
+function isInside({ startNs, endNs }: Episode, { logTimeNs }: Message): boolean {
+  return startNs <= logTimeNs && logTimeNs <= endNs;
+}
+
+function readTask(field: string, value: () => Value, isWanted: boolean): string | undefined {
+  const text = isWanted ? valueAt(value(), field) : undefined;
+  return typeof text === "string" ? text : undefined;
+}
+
+interface Collecting {
+  readonly atNs: number[];
+  readonly ordinals: number[];
+  readonly pictureBytes: number[];
+  names: readonly string[];
+  shape: readonly number[];
+  channel: Channel | undefined;
+  unusable: number;
+  reason: string | undefined;
+}
+
+function newCollecting(): Collecting {
+  const none = { names: [], shape: [], channel: undefined, unusable: 0, reason: undefined };
+  return { atNs: [], ordinals: [], pictureBytes: [], ...none };
+}
+
+interface Taken {
+  readonly part: PlannedPart;
+  readonly message: Message;
+  readonly value: () => Value;
+  readonly ordinal: number;
+  readonly startNs: bigint;
+}
+
+/** Times beyond this are not exact as a number, and far outside of every episode. */
+const FAR_NS = Number.MAX_SAFE_INTEGER;
+
+function take(into: Collecting, { part, message, value, ordinal, startNs }: Taken): void {
+  into.channel ??= message.channel;
+  try {
+    const atNs = Number(readStamp(part, message, value) - startNs);
+    const bytes = part.feature === "clock" ? 0 : judge(into, part, value());
+    if (Math.abs(atNs) > FAR_NS) return;
+    into.atNs.push(atNs);
+    into.ordinals.push(ordinal);
+    into.pictureBytes.push(bytes);
+  } catch (error) {
+    if (!(error instanceof DecodeError || error instanceof NoValueError)) throw error;
+    into.unusable += 1;
+    into.reason ??= error.message;
+  }
+}
+
+/** Checks that the message has a value like those before it. Returns the bytes of a picture. */
+function judge(into: Collecting, { part, dtype, feature }: PlannedPart, value: Value): number {
+  if (dtype === "image") {
+    const { width, height, bytes } = readPicture(part, value);
+    requireShape(into, [height, width, 3], feature);
+    return bytes.byteLength;
+  }
+  const { cells, names } = readPart(part, value);
+  checkCells(cells as Cell[], dtype);
+  requireShape(into, [cells.length], feature);
+  if (into.names.length === 0) into.names = names;
+  return 0;
+}
+
+function requireShape(into: Collecting, shape: readonly number[], feature: string): void {
+  if (into.shape.length === 0) into.shape = shape;
+  if (shape.every((size, place) => size === into.shape[place])) return;
+  const [is, was] = [shape, into.shape].map((sizes) => sizes.join(" × "));
+  if (shape.length > 1) throw new TrainingError(`the pictures of ${feature} have ${was} values, and later ones ${is}`);
+  throw new NoValueError(`has ${is} values, and others before it have ${was}`);
+}
+
+function finish({ atNs, ordinals, pictureBytes, ...facts }: Collecting): Series {
+  const order = Array.from(atNs.keys()).sort((a, b) => atNs[a]! - atNs[b]! || a - b);
+  const kept = order.filter((place, at) => atNs[place] !== atNs[order[at + 1] ?? -1]);
+  return {
+    atNs: Float64Array.from(kept, (place) => atNs[place]!),
+    ordinals: Int32Array.from(kept, (place) => ordinals[place]!),
+    facts: { ...facts, pictureBytes: Int32Array.from(kept, (place) => pictureBytes[place]!) },
+  };
+}

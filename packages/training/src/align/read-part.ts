@@ -1,0 +1,82 @@
+import { findImage } from "@downlink/messages/image-bytes";
+import { isNumberArray, isStruct, partOf, type Value } from "@downlink/messages/value";
+import type { FeaturePart } from "@downlink/protocol";
+
+/** One value of a row. */
+export type Cell = number | bigint | boolean | string;
+
+/** The values of one message for a part of a feature, with a name for each. */
+export interface PartValues {
+  readonly cells: readonly Cell[];
+  readonly names: readonly string[];
+}
+
+/** Says in a few words why a message has no value for a part. */
+export class NoValueError extends Error {
+  override readonly name = "NoValueError";
+}
+
+/** Returns the value at the end of the path, with points between its names; undefined: the message has no such field. */
+export function valueAt(message: Value, path: string | undefined): Value | undefined {
+  if (path === undefined) return message;
+  return path.split(".").reduce<Value | undefined>((value, name) => partOf(value, name), message);
+}
+
+/** Reads the numbers, texts or truths of a part, in the order of its selection. Throws {@link NoValueError}. */
+export function readPart(part: FeaturePart, message: Value): PartValues {
+  const value = valueAt(message, part.field);
+  if (value === undefined) throw new NoValueError(`has no field ${part.field}`);
+  const all = { cells: [] as Cell[], names: [] as string[] };
+  collect(value, part.field ?? "", all);
+  if (part.byName) return pick(all, placesOf(message, part.byName), part.byName.select);
+  if (part.select) return pick(all, part.select);
+  if (all.cells.length === 0) throw new NoValueError(`has no value in ${part.field ?? "it"}`);
+  return all;
+}
+
+/** The most values that one message gives a part. */
+const MAX_CELLS = 65_536;
+
+function collect(value: Value, name: string, all: { cells: Cell[]; names: string[] }): void {
+  if (all.cells.length >= MAX_CELLS) throw new NoValueError(`has more than ${MAX_CELLS} values in ${name}`);
+  if (value === null) throw new NoValueError(`has no value in ${name}`);
+  if (isStruct(value)) {
+    for (const [key, inner] of Object.entries(value)) collect(inner, name === "" ? key : `${name}.${key}`, all);
+  } else if (Array.isArray(value) || isNumberArray(value)) {
+    for (const [place, inner] of (value as Value[]).entries()) collect(inner, `${name}.${place}`, all);
+  } else {
+    all.cells.push(value as Cell);
+    all.names.push(name);
+  }
+}
+
+function pick(all: PartValues, places: readonly number[], names?: readonly string[]): PartValues {
+  const beyond = places.find((place) => place >= all.cells.length);
+  if (beyond !== undefined) throw new NoValueError(`has ${all.cells.length} values and none at place ${beyond}`);
+  return { cells: places.map((place) => all.cells[place]!), names: names ?? places.map((place) => all.names[place]!) };
+}
+
+function placesOf(message: Value, { names: path, select }: NonNullable<FeaturePart["byName"]>): number[] {
+  const names = valueAt(message, path);
+  if (!Array.isArray(names)) throw new NoValueError(`has no list of names in ${path}`);
+  return select.map((name) => {
+    const place = names.indexOf(name);
+    if (place < 0) throw new NoValueError(`has no ${name} in ${path}`);
+    return place;
+  });
+}
+
+/** A picture in the bytes that the recording has. */
+export interface Picture {
+  readonly bytes: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  readonly mediaType: "image/jpeg" | "image/png";
+}
+
+/** Reads a compressed picture. Throws {@link NoValueError} or a DecodeError. */
+export function readPicture(part: FeaturePart, message: Value): Picture {
+  const value = valueAt(message, part.field);
+  if (value === undefined) throw new NoValueError(`has no field ${part.field}`);
+  return findImage(value);
+}

@@ -1,0 +1,131 @@
+// The layout of LeRobot's datasets, version 3.0. source: lerobot 0.6.1, src/lerobot/datasets
+
+import type { TrainingMapping } from "@downlink/protocol";
+import { type AlignedEpisode, alignEpisode, type Piece } from "../align/align-episode.ts";
+import { type Plan, planMapping } from "../align/plan.ts";
+import type { Picture } from "../align/read-part.ts";
+import { readPictures } from "../align/read-pictures.ts";
+import { type Column, readValues } from "../align/read-values.ts";
+import { type Episode, TrainingError } from "../episodes/episode.ts";
+import type { FileSink } from "../parquet/parquet-file.ts";
+import { describeEpisode, type EpisodeReport } from "../report/describe-episode.ts";
+import { DataFiles } from "./data-files.ts";
+import { describeFeatures, type FeatureInfo, ownFeatures, requireSame } from "./features.ts";
+import { PictureSampler } from "./sample-pictures.ts";
+import { cutColumn, estimateBytes, ownColumns, statColumns, taskOf } from "./set-columns.ts";
+import { type WrittenEpisode, writeMeta } from "./write-meta.ts";
+
+/** It is raised by hand whenever the same input gives other bytes. */
+export const LEROBOT_WRITER_VERSION = 1;
+
+export interface SetOptions {
+  readonly mapping: TrainingMapping;
+  /** By their start, and those with the same start by their ids. */
+  readonly episodes: AsyncIterable<Episode> | Iterable<Episode>;
+  /** Kept in `downlink.json`. */
+  readonly about: Readonly<Record<string, unknown>>;
+  /** Opens a file by its path in the set, such as `meta/info.json`. */
+  readonly open: (path: string) => FileSink;
+  /** Is called after each episode. */
+  readonly onEpisode?: (report: EpisodeReport) => Promise<void> | void;
+}
+
+/** Writes a training set. Throws {@link TrainingError} for episodes of which none can be made with the mapping. */
+export async function writeLeRobotSet({
+  mapping,
+  episodes,
+  about,
+  open,
+  onEpisode,
+}: SetOptions): Promise<EpisodeReport[]> {
+  const plan = planMapping(mapping);
+  const set = new SetWriter(plan, open);
+  const reports: EpisodeReport[] = [];
+  for await (const episode of episodes) {
+    const aligned = await alignEpisode(plan, episode);
+    const report = describeEpisode(plan, aligned);
+    requireWhole(plan, aligned);
+    if (aligned.pieces.length > 0) await set.add(aligned);
+    reports.push(report);
+    await onEpisode?.(report);
+  }
+  await set.finish(about, reports);
+  return reports;
+}
+
+function requireWhole({ mapping }: Plan, { gaps, leftOut, episode }: AlignedEpisode): void {
+  if (mapping.onGap !== "fail" || gaps.length === 0) return;
+  const [{ feature, topic }] = gaps as [AlignedEpisode["gaps"][number]];
+  throw new TrainingError(
+    `in the episode ${episode.id} ${leftOut}, the first in ${feature} (${topic}); onGap says what may be done about it`,
+  );
+}
+
+class SetWriter {
+  readonly #plan: Plan;
+  readonly #open: SetOptions["open"];
+  readonly #tasks = new Map<string, number>();
+  readonly #written: WrittenEpisode[] = [];
+  #features: Record<string, FeatureInfo> | undefined;
+  #data: DataFiles | undefined;
+
+  constructor(plan: Plan, open: SetOptions["open"]) {
+    this.#plan = plan;
+    this.#open = open;
+  }
+
+  async add(aligned: AlignedEpisode): Promise<void> {
+    const described = describeFeatures(this.#plan, aligned);
+    this.#features ??= described;
+    requireSame(this.#features, described, aligned.episode.id);
+    this.#data ??= new DataFiles(this.#open, { ...this.#features, ...ownFeatures });
+    const columns = await readValues(this.#plan, aligned);
+    const pictures = readPictures(this.#plan, aligned);
+    const task = taskOf(this.#plan, aligned);
+    for (const piece of aligned.pieces) await this.#addPiece({ aligned, piece, columns, pictures, task });
+  }
+
+  async #addPiece({ aligned, piece, columns, pictures, task }: Adding): Promise<void> {
+    const taskIndex = this.#tasks.get(task) ?? this.#tasks.size;
+    this.#tasks.set(task, taskIndex);
+    const sampler = new PictureSampler(piece.rowCount);
+    const numbers = columns.map((column) => cutColumn(column, piece));
+    const index = this.#written.at(-1)?.toIndex ?? 0;
+    const place = { rowCount: piece.rowCount, taskIndex, index, episodeIndex: this.#written.length };
+    const own = ownColumns(this.#plan.mapping.fps, place);
+    const cameras = this.#plan.features.filter(({ feature }) => feature.dtype === "image").map(({ name }) => name);
+    const file = await this.#data!.begin(estimateBytes(this.#plan, aligned, piece));
+    await this.#data!.write({ columns: [...numbers, ...own], cameras, pictures, rowCount: piece.rowCount, sampler });
+    const stats = new Map([...statColumns([...numbers, ...own]), ...sampler.stats(cameras)]);
+    this.#written.push({ task, file, fromIndex: index, toIndex: index + piece.rowCount, stats });
+  }
+
+  async finish(about: SetOptions["about"], reports: readonly EpisodeReport[]): Promise<void> {
+    if (!this.#features || !this.#data) throw new TrainingError(explainNothing(reports));
+    await this.#data.close();
+    const features = { ...this.#features, ...ownFeatures };
+    const { mapping } = this.#plan;
+    const kept = { ...about, mapping, episodes: reports.map(({ kept: facts }) => facts) };
+    await writeMeta(this.#open, {
+      mapping,
+      features,
+      episodes: this.#written,
+      tasks: [...this.#tasks.keys()],
+      about: kept,
+    });
+  }
+}
+
+interface Adding {
+  readonly aligned: AlignedEpisode;
+  readonly piece: Piece;
+  readonly columns: readonly Column[];
+  readonly pictures: AsyncIterator<readonly Picture[]>;
+  readonly task: string;
+}
+
+function explainNothing(reports: readonly EpisodeReport[]): string {
+  const [first] = reports;
+  if (!first) return "the version has no episodes";
+  return `no episode has rows; the first, ${first.episodeId}, because ${first.leftOut}`;
+}

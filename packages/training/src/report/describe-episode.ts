@@ -1,0 +1,67 @@
+import type { AlignedEpisode, Gap, Piece } from "../align/align-episode.ts";
+import type { Plan, PlannedPart } from "../align/plan.ts";
+
+/** The messages that one part of a feature has in an episode. */
+export interface PartReport {
+  readonly feature: string;
+  readonly topic: string;
+  readonly encoding: string | undefined;
+  readonly schemaName: string | undefined;
+  /** The messages with a value, and those without one. */
+  readonly messageCount: number;
+  readonly withoutValue: number;
+  /** Why the first of those without a value has none. */
+  readonly reason: string | undefined;
+  /** In messages a second, by the median distance of two. */
+  readonly medianRateHz: number | undefined;
+  readonly greatestGapMs: number | undefined;
+  readonly shape: readonly number[];
+}
+
+export interface EpisodeReport {
+  readonly episodeId: string;
+  /** The rows of all its pieces together. */
+  readonly rowCount: number;
+  readonly pieceCount: number;
+  readonly trimmedStart: number;
+  readonly trimmedEnd: number;
+  readonly gaps: readonly (Omit<Gap, "firstRow"> & { readonly startNs: bigint })[];
+  readonly leftOut: string | undefined;
+  readonly parts: readonly PartReport[];
+  /** The facts that `downlink.json` keeps. */
+  readonly kept: Readonly<Record<string, unknown>>;
+}
+
+export function describeEpisode(plan: Plan, aligned: AlignedEpisode): EpisodeReport {
+  const { episode, pieces, gaps, trimmedStart, trimmedEnd, leftOut, rows } = aligned;
+  const startNs = (row: number) => episode.startNs + BigInt(rows.atNs[row]!);
+  const toKept = ({ firstRow, rowCount }: Piece) => ({ t0: String(startNs(firstRow)), rows: rowCount });
+  return {
+    episodeId: episode.id,
+    rowCount: pieces.reduce((sum, piece) => sum + piece.rowCount, 0),
+    pieceCount: pieces.length,
+    ...{ trimmedStart, trimmedEnd, leftOut },
+    gaps: gaps.map(({ firstRow, ...gap }) => ({ ...gap, startNs: startNs(firstRow) })),
+    parts: plan.parts.map((part) => describePart(part, aligned)),
+    kept: {
+      episodeId: episode.id,
+      recordings: episode.recordings,
+      pieces: pieces.map(toKept),
+      ...{ trimmedStart, trimmedEnd, leftOut },
+    },
+  };
+}
+
+function describePart(planned: PlannedPart, { collected }: AlignedEpisode): PartReport {
+  const { atNs, facts } = collected.series.get(planned)!;
+  const steps = atNs.subarray(1).map((at, place) => at - atNs[place]!);
+  const sorted = steps.slice().sort();
+  const median = sorted[sorted.length >> 1];
+  return {
+    ...{ feature: planned.feature, topic: planned.part.topic },
+    ...{ encoding: facts.channel?.messageEncoding, schemaName: facts.channel?.schemaName },
+    ...{ messageCount: atNs.length, withoutValue: facts.unusable, reason: facts.reason, shape: facts.shape },
+    medianRateHz: median ? 1e9 / median : undefined,
+    greatestGapMs: sorted.length > 0 ? sorted.at(-1)! / 1e6 : undefined,
+  };
+}
