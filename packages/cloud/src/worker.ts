@@ -2,6 +2,7 @@ import { lookAtNoted } from "./buckets/bucket-objects/look-at-object.ts";
 import { queueVisits, visitBucket } from "./buckets/bucket-objects/visit-bucket.ts";
 import { forgetNotifications } from "./buckets/notifications/forget-notifications.ts";
 import { withSmallHeap } from "./core/heap-growth.ts";
+import { buildTrainingSet } from "./data/training/build-set.ts";
 import { prepareView } from "./data/view-links/prepare-view.ts";
 import type { OpenDeps } from "./deps.ts";
 import { noteAgentPoints } from "./edge/standing/agent-points.ts";
@@ -39,6 +40,7 @@ export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
       "read-stored": ({ recordingId }, signal) => readStored(deps, { recordingId, signal }).then(() => undefined),
       salvage: ({ requestId }, signal) => makeSalvage(deps, requestId, signal),
       "prepare-view": ({ viewId }, signal) => prepareView(deps, viewId, signal),
+      "build-training-set": ({ setId }, signal) => buildTrainingSet(deps, setId, signal),
       "look-at-object": (noted) => lookAtNoted(deps, noted),
       "list-bucket": ({ siteId }, signal) => visitBucket(deps, siteId, { signal }).then(() => undefined),
       "judge-listed": ({ siteId }, signal) => judgeListed(deps, siteId, signal),

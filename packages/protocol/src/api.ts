@@ -34,6 +34,7 @@ import { savedViews } from "./resources/saved-views.ts";
 import { sessions } from "./resources/sessions.ts";
 import { inboxTokens, sites, siteTokens } from "./resources/sites.ts";
 import { topics } from "./resources/topics.ts";
+import { datasetMappings, trainingSets } from "./resources/training-sets.ts";
 import { uploads } from "./resources/uploads.ts";
 import { viewLinks } from "./resources/view-links.ts";
 import { webhooks } from "./resources/webhooks.ts";
@@ -77,6 +78,8 @@ export const api = {
   episodes,
   datasets,
   datasetVersions,
+  datasetMappings,
+  trainingSets,
   sites,
   siteTokens,
   inboxTokens,

@@ -178,7 +178,16 @@ export {
 } from "./resources/sign-in.ts";
 export { InboxToken, inboxTokens, Site, SiteToken, SiteType, sites, siteTokens } from "./resources/sites.ts";
 export { Topic, topics } from "./resources/topics.ts";
-export { type Feature, type FeaturePart, MAX_FEATURES, TrainingMapping } from "./resources/training-mapping.ts";
+export { type Feature, type FeaturePart, TrainingMapping } from "./resources/training-mapping.ts";
+export {
+  DatasetMapping,
+  datasetMappings,
+  MAX_MAPPINGS,
+  MAX_TRAINING_EPISODES,
+  type TrainingFormat,
+  TrainingSet,
+  trainingSets,
+} from "./resources/training-sets.ts";
 export { uploads } from "./resources/uploads.ts";
 export {
   fileViewSeconds,

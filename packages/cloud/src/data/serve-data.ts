@@ -18,6 +18,8 @@ import { recordingFileRoute, recordingFiles } from "./recording-files/recording-
 import { importRequests } from "./recordings/import-requests.ts";
 import { recordingCuts, recordings } from "./recordings/recordings.ts";
 import { topics } from "./topics/topics.ts";
+import { datasetMappings } from "./training/mappings.ts";
+import { trainingSets } from "./training/training-sets.ts";
 import { viewLinks, viewLinksAgain } from "./view-links/view-links.ts";
 import { viewRoute } from "./view-links/view-route.ts";
 
@@ -43,4 +45,6 @@ export function serveData(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.episodes, handlers: episodes });
   serve(app, deps, { contract: api.datasets, handlers: datasets });
   serve(app, deps, { contract: api.datasetVersions, handlers: datasetVersions });
+  serve(app, deps, { contract: api.datasetMappings, handlers: datasetMappings });
+  serve(app, deps, { contract: api.trainingSets, handlers: trainingSets });
 }

@@ -50,7 +50,7 @@ async function makeInProject(cloud: TestCloud, { client, name, projectId }: Owne
     recordings: recording!.id,
     cuts: storeCut(cloud, device, recording!),
     "edge-files": file!.id,
-    ...(await makeEpisode(client, { device, recording: recording!, name })),
+    ...(await makeEpisode(cloud, client, { device, recording: recording!, name })),
     "pending-imports": upload.then(({ requestId }) => requestId),
     uploads: upload.then(({ requestId }) => storeUpload(cloud, requestId)),
     ...(await storeImport(cloud, { device, recording: recording!, siteId: sites, name })),
@@ -65,13 +65,29 @@ interface Made {
   readonly name: string;
 }
 
-async function makeEpisode(client: Client, { device: { projectId }, recording, name }: Made) {
+async function makeEpisode(cloud: TestCloud, client: Client, { device: { projectId }, recording, name }: Made) {
   const item = { recordings: [recording.id], metadata: { whose: `${name}-episode` } };
   const { episodes } = await client.call(api.episodes.getOrCreate, { projectId, episodes: [item] });
   const { id } = episodes[0]!;
   const dataset = await client.call(api.datasets.create, { projectId, name: `${name}-dataset`, episodeIds: [id] });
   await client.call(api.datasetVersions.commit, { id: dataset.id });
-  return { episodes: id, datasets: dataset.id };
+  return { episodes: id, datasets: dataset.id, ...(await storeTrainingSet(cloud, { id: dataset.id, name })) };
+}
+
+/** Stores a training set as if it had just been built. */
+export async function storeTrainingSet({ deps }: TestCloud, { id: datasetId, name }: { id: string; name: string }) {
+  const { prisma } = deps.db;
+  const { orgId, projectId } = await prisma.dataset.findUniqueOrThrow({ where: { id: datasetId } });
+  const features = { [`${name}-feature`]: { dtype: "float32", parts: [{ topic: "/text" }] } };
+  const text = JSON.stringify({ fps: 30, features });
+  const of = { orgId, datasetId, createdAtNs: 1n };
+  const mapping = { id: newId("map"), ...of, name: `${name}-mapping`, revision: 1, text, sha256: "" };
+  await prisma.datasetMapping.create({ data: mapping });
+  const made = { versionNumber: 1, mappingId: mapping.id, format: "lerobot-v3", identity: name, leavesOut: false };
+  const set = { id: newId("ts"), ...of, projectId, ...made, episodeCount: 1, expiresAtNs: 2n ** 62n };
+  const file = { path: "meta/info.json", sizeBytes: 1n, sha256: "", blobKey: `${orgId}/${newId("tf")}` };
+  await prisma.trainingSet.create({ data: { ...set, state: "ready", files: { create: file } } });
+  return { mappings: mapping.id, "training-sets": set.id };
 }
 
 /** Stores a part as if it had just been asked for. */

@@ -33,6 +33,7 @@ const dataKinds = [
   "recording",
   "recordingSession",
   "savedView",
+  "trainingSet",
   "viewLink",
 ] as const;
 

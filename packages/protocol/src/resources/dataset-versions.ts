@@ -41,7 +41,7 @@ export const DatasetEpisodeChange = DatasetEpisode.extend({
 }).meta({ id: "DatasetEpisodeChange" });
 export type DatasetEpisodeChange = z.infer<typeof DatasetEpisodeChange>;
 
-const VersionNumber = z.codec(
+export const VersionNumber = z.codec(
   z.string().regex(/^[0-9]+$/, "must be a whole number"),
   z
     .int()

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { StorableText } from "../shapes/text.ts";
 
 /** The most features of a mapping. */
-export const MAX_FEATURES = 200;
+const MAX_FEATURES = 200;
 /** The most parts of a feature. */
 const MAX_PARTS = 64;
 /** The most values that one part selects. */
@@ -17,7 +17,7 @@ const FieldPath = StorableText.min(1).max(500).meta({
 
 const StampSource = z
   .union([z.enum(["log", "publish", "header"]), z.strictObject({ field: FieldPath })])
-  .meta({ description: "The time of a message: `header` is `header.stamp`, or else `timestamp`" });
+  .meta({ description: "The time of a message; absent: `log`. `header` is `header.stamp`, or else `timestamp`" });
 
 /** A part of a feature: values of one topic. */
 const FeaturePart = z.strictObject({
@@ -33,9 +33,9 @@ const FeaturePart = z.strictObject({
     .strictObject({ names: FieldPath, select: z.array(StorableText).min(1).max(MAX_SELECTED) })
     .optional()
     .meta({ description: "Which values, by the names that another field of the message gives them" }),
-  align: z.enum(["hold", "nearest", "interpolate"]).default("hold").meta({
+  align: z.enum(["hold", "nearest", "interpolate"]).optional().meta({
     description:
-      "`hold`: the latest value at or before the row; `nearest`: the nearest, of two that are equally near the earlier one; `interpolate`: between both neighbours, which are at most `maxGapMs` apart",
+      "`hold`, which is meant where it is absent: the latest value at or before the row; `nearest`: the nearest, of two that are equally near the earlier one; `interpolate`: between both neighbours, which are at most `maxGapMs` apart",
   }),
   quaternion: z
     .enum(["xyzw", "wxyz"])
@@ -46,8 +46,8 @@ const FeaturePart = z.strictObject({
     .number()
     .min(-MAX_OFFSET_MS)
     .max(MAX_OFFSET_MS)
-    .default(0)
-    .meta({ description: "Added to its times, for clocks that differ" }),
+    .optional()
+    .meta({ description: "Added to its times, for clocks that differ; absent: 0" }),
 });
 export type FeaturePart = z.infer<typeof FeaturePart>;
 
@@ -80,13 +80,10 @@ function refusePart(dtype: string, { align, select, byName, quaternion }: Featur
 const Feature = z
   .strictObject({
     dtype: z.enum(["float32", "float64", "int64", "bool", "string", "image"]),
-    shiftRows: z
-      .int()
-      .min(0)
-      .max(1000)
-      .default(0)
-      .meta({ description: "Takes the value of a later row, so that an action can be what is measured next" }),
-    allowNaN: z.boolean().default(false).meta({ description: "Values that are no number are no error" }),
+    shiftRows: z.int().min(0).max(1000).optional().meta({
+      description: "Takes the value of so many rows later, so that an action can be what is measured next; absent: 0",
+    }),
+    allowNaN: z.boolean().optional().meta({ description: "True: values that are no finite number are no error" }),
     parts: z.array(FeaturePart).min(1).max(MAX_PARTS).meta({ description: "Their values follow each other" }),
   })
   .superRefine(({ dtype, parts }, refusal) => {
@@ -104,34 +101,54 @@ export const TrainingMapping = z
     fps: z.int().min(1).max(1000).meta({ description: "Rows a second" }),
     clock: z
       .union([z.strictObject({ grid: z.literal(true) }), z.strictObject({ topic: StorableText.min(1).max(1000) })])
-      .default({ grid: true })
-      .meta({ description: "`grid`: rows at equal distances; `topic`: a row for each message of that topic" }),
-    stamp: StampSource.default("log"),
+      .optional()
+      .meta({
+        description:
+          "`grid`, also where it is absent: rows at equal distances; `topic`: a row for each message of that topic",
+      }),
+    stamp: StampSource.optional(),
     task: z
       .union([
         z.strictObject({ text: StorableText.max(1000) }),
         z.strictObject({ metadata: StorableText.min(1).max(200) }),
         z.strictObject({ topic: StorableText.min(1).max(1000), field: FieldPath }),
       ])
-      .default({ metadata: "task" })
+      .optional()
       .meta({
-        description: "The task of an episode: a text, a field of its metadata, or the first value of a topic in it",
+        description:
+          "The task of an episode: a text, a field of its metadata, or the first value of a topic in it; absent: the field `task` of its metadata",
       }),
     maxGapMs: z
       .number()
       .min(0)
       .max(3_600_000)
-      .default(100)
-      .meta({ description: "The oldest that a value of a row may be" }),
-    onGap: z.enum(["fail", "dropEpisode", "splitEpisode"]).default("fail").meta({
-      description: "The treatment of rows inside an episode that have no value; at its edges they are left out",
+      .optional()
+      .meta({ description: "The oldest that a value of a row may be; absent: 100" }),
+    onGap: z.enum(["fail", "dropEpisode", "splitEpisode"]).optional().meta({
+      description:
+        "The treatment of rows inside an episode that have no value; at its edges they are left out; absent: `fail`",
     }),
-    minFrames: z.int().min(1).max(1_000_000).default(30).meta({ description: "Shorter episodes are left out" }),
+    minFrames: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .optional()
+      .meta({ description: "Shorter episodes are left out; absent: 30" }),
     robotType: StorableText.min(1).max(200).optional(),
     features: z
       .record(FeatureName, Feature)
       .refine((features) => Object.keys(features).length > 0, "must name at least one feature")
       .refine((features) => Object.keys(features).length <= MAX_FEATURES, `must name at most ${MAX_FEATURES} features`),
   })
-  .meta({ id: "TrainingMapping" });
+  .meta({
+    id: "TrainingMapping",
+    example: {
+      fps: 30,
+      features: {
+        "observation.state": { dtype: "float32", parts: [{ topic: "/joint_states", field: "position" }] },
+        action: { dtype: "float32", shiftRows: 1, parts: [{ topic: "/joint_states", field: "position" }] },
+        "observation.images.front": { dtype: "image", parts: [{ topic: "/camera/front", align: "nearest" }] },
+      },
+    },
+  });
 export type TrainingMapping = z.infer<typeof TrainingMapping>;

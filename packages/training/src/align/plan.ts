@@ -1,22 +1,33 @@
 import type { Feature, FeaturePart, TrainingMapping } from "@downlink/protocol";
 
+/** A part with all that the mapping leaves out. */
+export type WholePart = FeaturePart & Required<Pick<FeaturePart, "align" | "offsetMs">>;
+
 /** A part of a feature, with all that the mapping says of it. */
 export interface PlannedPart {
   readonly feature: string;
   readonly dtype: Feature["dtype"];
-  readonly part: FeaturePart;
-  readonly stamp: TrainingMapping["stamp"];
+  readonly part: WholePart;
+  readonly stamp: Stamp;
 }
+
+export type Stamp = NonNullable<TrainingMapping["stamp"]>;
 
 export interface PlannedFeature {
   readonly name: string;
-  readonly feature: Feature;
+  readonly dtype: Feature["dtype"];
+  readonly shiftRows: number;
+  readonly allowsNaN: boolean;
   readonly parts: readonly PlannedPart[];
 }
 
+/** A mapping with all that it leaves out. */
+export type WholeMapping = TrainingMapping &
+  Required<Pick<TrainingMapping, "task" | "maxGapMs" | "onGap" | "minFrames" | "stamp">>;
+
 /** The mapping, laid out for reading. */
 export interface Plan {
-  readonly mapping: TrainingMapping;
+  readonly mapping: WholeMapping;
   readonly features: readonly PlannedFeature[];
   /** All parts, with {@link clock} as the last one if a topic is the clock. */
   readonly parts: readonly PlannedPart[];
@@ -27,21 +38,17 @@ export interface Plan {
   readonly maxShift: number;
 }
 
+/** The fields that a mapping may leave out. Another value gives other files: then the version of the writer is raised. */
+const defaults = { task: { metadata: "task" }, maxGapMs: 100, onGap: "fail", minFrames: 30, stamp: "log" } as const;
+
 /** Times that are not those of the log may be so much older or younger than that. */
 const LATE_NS = 2_000_000_000n;
 
-export function planMapping(mapping: TrainingMapping): Plan {
-  const { features: named, stamp, clock: by } = mapping;
-  const features = Object.entries(named).map(([name, feature]): PlannedFeature => {
-    const parts = feature.parts.map((part) => ({
-      feature: name,
-      dtype: feature.dtype,
-      part,
-      stamp: part.stamp ?? stamp,
-    }));
-    return { name, feature, parts };
-  });
-  const clock = "topic" in by ? planClock(by.topic, stamp) : undefined;
+export function planMapping(given: TrainingMapping): Plan {
+  const mapping: WholeMapping = { ...defaults, ...given };
+  const { stamp, clock: by } = mapping;
+  const features = Object.entries(mapping.features).map(([name, feature]) => planFeature(name, feature, stamp));
+  const clock = by && "topic" in by ? planClock(by.topic, stamp) : undefined;
   const parts = [...features.flatMap((feature) => feature.parts), ...(clock ? [clock] : [])];
   const maxGapNs = Math.round(mapping.maxGapMs * 1e6);
   const offsetMs = Math.max(...parts.map(({ part }) => Math.abs(part.offsetMs)));
@@ -49,12 +56,23 @@ export function planMapping(mapping: TrainingMapping): Plan {
   return {
     ...{ mapping, features, parts, clock, maxGapNs },
     marginNs: BigInt(maxGapNs) + BigInt(Math.ceil(offsetMs * 1e6)) + lateNs,
-    maxShift: Math.max(...features.map(({ feature }) => feature.shiftRows)),
+    maxShift: Math.max(...features.map(({ shiftRows }) => shiftRows)),
   };
 }
 
+function planFeature(
+  name: string,
+  { dtype, shiftRows = 0, allowNaN = false, parts }: Feature,
+  stamp: Stamp,
+): PlannedFeature {
+  const planned = parts.map((part): PlannedPart => {
+    return { feature: name, dtype, part: { align: "hold", offsetMs: 0, ...part }, stamp: part.stamp ?? stamp };
+  });
+  return { name, dtype, shiftRows, allowsNaN: allowNaN, parts: planned };
+}
+
 /** The messages of a clock need no values. */
-function planClock(topic: string, stamp: TrainingMapping["stamp"]): PlannedPart {
+function planClock(topic: string, stamp: Stamp): PlannedPart {
   return { feature: "clock", dtype: "bool", part: { topic, align: "nearest", offsetMs: 0 }, stamp };
 }
 

@@ -12,7 +12,7 @@ const MAX_WAITING_BYTES = 192 * 1024 * 1024;
 
 /** Yields the pictures of each row of the pieces, in the order of the features that have pictures. */
 export async function* readPictures(plan: Plan, aligned: AlignedEpisode): AsyncGenerator<Picture[]> {
-  const features = plan.features.filter(({ feature }) => feature.dtype === "image");
+  const features = plan.features.filter(({ dtype }) => dtype === "image");
   const needs = features.map((feature) => needOf(feature, aligned));
   const { episode, pieces } = aligned;
   const rows = pieces.flatMap(({ firstRow, rowCount }) => Array.from({ length: rowCount }, (_, k) => firstRow + k));
@@ -50,10 +50,10 @@ interface Need {
   ordinalOf(row: number): number;
 }
 
-function needOf({ parts: [planned], feature }: PlannedFeature, { matches, collected, pieces }: AlignedEpisode): Need {
+function needOf({ parts: [planned], shiftRows }: PlannedFeature, { matches, collected, pieces }: AlignedEpisode): Need {
   const { from } = matches.get(planned!)!;
   const { ordinals } = collected.series.get(planned!)!;
-  const ordinalOf = (row: number) => ordinals[from[row + feature.shiftRows]!]!;
+  const ordinalOf = (row: number) => ordinals[from[row + shiftRows]!]!;
   const uses = new Map<number, number>();
   for (const piece of pieces) countUses(uses, piece, ordinalOf);
   const { part } = planned!;

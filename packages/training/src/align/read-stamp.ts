@@ -1,11 +1,8 @@
 import type { Message } from "@downlink/messages/read-mcap";
 import { partOf, type Value } from "@downlink/messages/value";
-import type { TrainingMapping } from "@downlink/protocol";
 import { TrainingError } from "../episodes/episode.ts";
-import type { PlannedPart } from "./plan.ts";
+import type { PlannedPart, Stamp } from "./plan.ts";
 import { valueAt } from "./read-part.ts";
-
-type StampSource = TrainingMapping["stamp"];
 
 /** Returns the time of a message for a part, in nanoseconds of the Unix time. Throws {@link TrainingError} where it has none. */
 export function readStamp(
@@ -16,7 +13,7 @@ export function readStamp(
   return stampOf(stamp, message, value) + BigInt(Math.round(part.offsetMs * 1e6));
 }
 
-function stampOf(source: StampSource, message: Message, value: () => Value): bigint {
+function stampOf(source: Stamp, message: Message, value: () => Value): bigint {
   if (source === "log") return message.logTimeNs;
   if (source === "publish") return message.publishTimeNs;
   const found =

@@ -22,7 +22,7 @@ const MAX_CELLS = 20_000_000;
 
 /** Returns the columns of an episode, with as many rows as it could have; those outside of its pieces may be zero. */
 export async function readValues(plan: Plan, aligned: AlignedEpisode): Promise<Column[]> {
-  const features = plan.features.filter(({ feature }) => feature.dtype !== "image");
+  const features = plan.features.filter(({ dtype }) => dtype !== "image");
   const { episode, collected, rows } = aligned;
   const widths = features.map(({ parts }) => parts.reduce((sum, part) => sum + widthOf(part, aligned), 0));
   const total = widths.reduce((sum, width) => sum + width, 0) * rows.atNs.length;
@@ -35,7 +35,7 @@ export async function readValues(plan: Plan, aligned: AlignedEpisode): Promise<C
   );
   return features.map((feature, place): Column => {
     const names = feature.parts.flatMap((part) => collected.series.get(part)!.facts.names);
-    const cells = newCells(feature.feature.dtype, widths[place]! * rows.atNs.length);
+    const cells = newCells(feature.dtype, widths[place]! * rows.atNs.length);
     let offset = 0;
     for (const part of feature.parts) {
       const width = widthOf(part, aligned);
@@ -49,7 +49,7 @@ export async function readValues(plan: Plan, aligned: AlignedEpisode): Promise<C
       });
       offset += width;
     }
-    shift(cells, feature.feature.shiftRows * widths[place]!);
+    shift(cells, feature.shiftRows * widths[place]!);
     return { feature, width: widths[place]!, names, cells };
   });
 }

@@ -8,6 +8,7 @@ import { writeLeRobotSet } from "../lerobot/write-set.ts";
 import { type MadeMessage, makeEpisode } from "../testing/make-episode.ts";
 import { MemoryFiles } from "../testing/memory-files.ts";
 import { alignSlowly } from "../testing/slow-aligner.ts";
+import { planMapping } from "./plan.ts";
 
 const START_NS = 1_767_323_045_000_000_001n;
 const topics = ["/a", "/b"] as const;
@@ -54,7 +55,7 @@ test("rows are those that a search through all messages finds, read back from th
       const messages = [...toMessages("/a", a, beginsMs), ...toMessages("/b", b, beginsMs + lateMs)];
       const episode = makeEpisode({ messages, startNs: START_NS, endNs: START_NS + 400_000_000n });
       const parsed = TrainingMapping.parse(fields);
-      const expected = alignSlowly(parsed, episode, messages);
+      const expected = alignSlowly(planMapping(parsed), episode, messages);
       const files = new MemoryFiles();
       const writing = writeLeRobotSet({ mapping: parsed, episodes: [episode], about: {}, open: files.open });
       if (expected === "gap" || expected.length === 0) {

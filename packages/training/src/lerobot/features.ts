@@ -25,9 +25,8 @@ export function describeFeatures(plan: Plan, aligned: AlignedEpisode): Record<st
   return Object.fromEntries(plan.features.map((feature) => [feature.name, describeFeature(feature, aligned)]));
 }
 
-function describeFeature({ feature, parts, name }: PlannedFeature, { collected }: AlignedEpisode): FeatureInfo {
+function describeFeature({ dtype, parts, name }: PlannedFeature, { collected }: AlignedEpisode): FeatureInfo {
   const facts = parts.map((part) => collected.series.get(part)!.facts);
-  const { dtype } = feature;
   if (dtype === "image") return { dtype, shape: facts[0]!.shape, names: ["height", "width", "channels"] };
   const width = facts.reduce((sum, { shape }) => sum + (shape[0] ?? 0), 0);
   if (width === 0) throw new TrainingError(`the feature ${name} has no values`);

@@ -15,12 +15,11 @@ export interface SetColumn {
 
 /** Takes the rows of a piece out of a column of its episode. */
 export function cutColumn(
-  { feature: { name, feature }, width, cells }: Column,
+  { feature: { name, dtype, allowsNaN }, width, cells }: Column,
   { firstRow, rowCount }: Piece,
 ): SetColumn {
   const cut = cells.slice(firstRow * width, (firstRow + rowCount) * width);
-  const { dtype, allowNaN } = feature;
-  if (!allowNaN && cut instanceof Float64Array && cut.some((value) => !Number.isFinite(value)))
+  if (!allowsNaN && cut instanceof Float64Array && cut.some((value) => !Number.isFinite(value)))
     throw new TrainingError(`the feature ${name} has a value that is no finite number; allowNaN lets it in`);
   return { name, dtype, width, cells: dtype === "float32" ? Float32Array.from(cut as Float64Array) : cut };
 }
@@ -71,13 +70,11 @@ export function toRows({ dtype, width, cells }: SetColumn, from: number, to: num
 /** About how many bytes a piece takes, from what is known before its values are read. */
 export function estimateBytes({ features }: Plan, { collected, matches }: AlignedEpisode, piece: Piece): number {
   let bytes = piece.rowCount * OWN_BYTES;
-  for (const { feature, parts } of features)
+  for (const { dtype, shiftRows, parts } of features)
     for (const part of parts) {
       const { facts } = collected.series.get(part)!;
-      if (feature.dtype !== "image") bytes += piece.rowCount * (facts.shape[0] ?? 0) * VALUE_BYTES;
-      else
-        for (const place of rowsOf(matches.get(part)!.from, piece, feature.shiftRows))
-          bytes += facts.pictureBytes[place]!;
+      if (dtype !== "image") bytes += piece.rowCount * (facts.shape[0] ?? 0) * VALUE_BYTES;
+      else for (const place of rowsOf(matches.get(part)!.from, piece, shiftRows)) bytes += facts.pictureBytes[place]!;
     }
   return bytes;
 }

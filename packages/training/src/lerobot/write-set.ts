@@ -93,7 +93,7 @@ class SetWriter {
     const index = this.#written.at(-1)?.toIndex ?? 0;
     const place = { rowCount: piece.rowCount, taskIndex, index, episodeIndex: this.#written.length };
     const own = ownColumns(this.#plan.mapping.fps, place);
-    const cameras = this.#plan.features.filter(({ feature }) => feature.dtype === "image").map(({ name }) => name);
+    const cameras = this.#plan.features.filter(({ dtype }) => dtype === "image").map(({ name }) => name);
     const file = await this.#data!.begin(estimateBytes(this.#plan, aligned, piece));
     await this.#data!.write({ columns: [...numbers, ...own], cameras, pictures, rowCount: piece.rowCount, sampler });
     const stats = new Map([...statColumns([...numbers, ...own]), ...sampler.stats(cameras)]);

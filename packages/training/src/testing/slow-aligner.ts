@@ -1,4 +1,4 @@
-import type { TrainingMapping } from "@downlink/protocol";
+import type { Plan, WholePart } from "../align/plan.ts";
 import type { Episode } from "../episodes/episode.ts";
 import type { MadeMessage } from "./make-episode.ts";
 
@@ -10,7 +10,7 @@ type SlowPieces = Record<string, number[]>[][];
  * message is a list of numbers.
  */
 export function alignSlowly(
-  mapping: TrainingMapping,
+  { mapping, features }: Mapped,
   episode: Episode,
   messages: readonly MadeMessage[],
 ): SlowPieces | "gap" {
@@ -21,7 +21,7 @@ export function alignSlowly(
       .filter(({ topic }) => topic === part.topic)
       .map(({ atNs, value }) => ({ atNs: atNs + offsetOf(part), value: value as number[] }))
       .sort((a, b) => Number(a.atNs - b.atNs));
-  const parts = Object.values(mapping.features).flatMap((feature) => feature.parts);
+  const parts = features.flatMap((feature) => feature.parts.map(({ part }) => part));
   const reach = gapNs + parts.reduce((most, part) => max(most, max(offsetOf(part), -offsetOf(part))), 0n);
   const near = (part: Part) =>
     stampsOf(part).filter(({ atNs }) => {
@@ -35,17 +35,18 @@ export function alignSlowly(
   const rows: (Record<string, number[]> | undefined)[] = [];
   for (let k = 0n; first + (k * 1_000_000_000n) / BigInt(mapping.fps) <= last; k += 1n) {
     const at = first + (k * 1_000_000_000n) / BigInt(mapping.fps);
-    const values = Object.entries(mapping.features).map(([name, { parts: own }]) => {
-      const found = own.map((part) => valueAt(near(part), { align: part.align, at, gapNs }));
+    const values = features.map(({ name, parts: own }) => {
+      const found = own.map(({ part }) => valueAt(near(part), { align: part.align, at, gapNs }));
       return [name, found.includes(undefined) ? undefined : found.flat()] as const;
     });
     const isFull = values.every(([, value]) => value !== undefined);
     rows.push(isFull ? (Object.fromEntries(values) as Record<string, number[]>) : undefined);
   }
-  return cut(mapping, rows);
+  return cut({ mapping, features }, rows);
 }
 
-type Part = TrainingMapping["features"][string]["parts"][number];
+type Part = WholePart;
+type Mapped = Pick<Plan, "mapping" | "features">;
 
 function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
@@ -81,7 +82,10 @@ function abs(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-function cut(mapping: TrainingMapping, rows: readonly (Record<string, number[]> | undefined)[]): SlowPieces | "gap" {
+function cut(
+  { mapping, features }: Mapped,
+  rows: readonly (Record<string, number[]> | undefined)[],
+): SlowPieces | "gap" {
   const runs: Record<string, number[]>[][] = [];
   for (const [row, values] of rows.entries()) {
     if (values === undefined) continue;
@@ -90,13 +94,11 @@ function cut(mapping: TrainingMapping, rows: readonly (Record<string, number[]> 
   }
   if (runs.length > 1 && mapping.onGap === "fail") return "gap";
   if (runs.length > 1 && mapping.onGap === "dropEpisode") return [];
-  const shifts = Object.values(mapping.features).map(({ shiftRows }) => shiftRows);
-  const most = Math.max(...shifts);
+  const most = Math.max(...features.map(({ shiftRows }) => shiftRows));
   return runs
     .map((run) =>
       run.slice(0, Math.max(0, run.length - most)).map((_, row) => {
-        const entries = Object.entries(mapping.features);
-        return Object.fromEntries(entries.map(([name, { shiftRows }]) => [name, run[row + shiftRows]![name]!]));
+        return Object.fromEntries(features.map(({ name, shiftRows }) => [name, run[row + shiftRows]![name]!]));
       }),
     )
     .filter((run) => run.length >= mapping.minFrames);

@@ -38,6 +38,7 @@ function handlersFor(ingest: JobHandlers["ingest"]): JobHandlers {
     "read-stored": nothing,
     salvage: nothing,
     "prepare-view": nothing,
+    "build-training-set": nothing,
     "look-at-object": nothing,
     "judge-listed": nothing,
     "list-bucket": nothing,

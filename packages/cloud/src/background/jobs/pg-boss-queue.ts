@@ -41,7 +41,14 @@ const schedules = {
 type ChosenSchedules = { readonly [N in "back-up"]?: string | undefined };
 
 /** These are done one after the other, as those of the clock are: they read much, or only make exports faster. */
-const oneAtOnce: readonly JobName[] = ["index-recording", "read-stored", "judge-listed", "list-bucket", "back-up"];
+const oneAtOnce: readonly JobName[] = [
+  "build-training-set",
+  "index-recording",
+  "read-stored",
+  "judge-listed",
+  "list-bucket",
+  "back-up",
+];
 
 /** Such a queue takes no other job while one waits, runs or is to be tried again. */
 const exclusive: readonly string[] = [queueOf("back-up"), queueOf("scrub")];

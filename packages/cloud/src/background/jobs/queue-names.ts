@@ -11,6 +11,7 @@ const numbers: Readonly<Record<JobName, number>> = {
   "read-stored": 1,
   salvage: 1,
   "prepare-view": 1,
+  "build-training-set": 1,
   "look-at-object": 1,
   "list-bucket": 1,
   "list-buckets": 1,

@@ -14,6 +14,8 @@ export interface JobData {
   readonly salvage: { orgId: string; requestId: string };
   /** Makes the file behind a view link. */
   readonly "prepare-view": { orgId: string; viewId: string };
+  /** Builds a training set. */
+  readonly "build-training-set": { orgId: string; setId: string };
   /** Looks at one object of a customer's bucket, and does what follows from what the bucket says now. */
   readonly "look-at-object": { orgId: string; siteId: string; name: string };
   /** Lists a customer's bucket, for what no notification said. */

@@ -16,7 +16,7 @@ export interface Quotas {
 }
 
 export interface Usage {
-  /** The files of recordings, of those that are being imported or wait for a retry, of uploads that have begun, and of extensions. */
+  /** The files of recordings, of those that are being imported or wait for a retry, of uploads that have begun, of extensions and of training sets. */
   readonly storedBytes: bigint;
   /** The number of recordings with data. */
   readonly recordings: bigint;
@@ -150,7 +150,7 @@ export function quotaReached(how: string, status?: 507): ApiError {
 
 export async function readUsage(db: Reader, orgId: string): Promise<Usage> {
   const [usage] = await db.$queryRaw<[Usage]>`
-    SELECT recordings, (r.bytes + i.bytes + u.bytes + e.bytes)::bigint AS "storedBytes"
+    SELECT recordings, (r.bytes + i.bytes + u.bytes + e.bytes + t.bytes)::bigint AS "storedBytes"
     FROM (SELECT count(*) FILTER (WHERE location IS NULL OR "importStatus" = 'complete') AS recordings, coalesce(sum("sizeBytes") FILTER (WHERE location IS NULL), 0) AS bytes
           FROM "Recording" WHERE "orgId" = ${orgId} AND "blobKey" IS NOT NULL) r,
          (SELECT coalesce(sum("sizeBytes"), 0) AS bytes
@@ -158,6 +158,8 @@ export async function readUsage(db: Reader, orgId: string): Promise<Usage> {
          (SELECT coalesce(sum("sizeBytes"), 0) AS bytes
           FROM "Upload" WHERE "orgId" = ${orgId} AND state = 'open') u,
          (SELECT coalesce(sum(v."sizeBytes"), 0) AS bytes
-          FROM "ExtensionVersion" v JOIN "Extension" x ON x.id = v."extensionId" WHERE x."orgId" = ${orgId}) e`;
+          FROM "ExtensionVersion" v JOIN "Extension" x ON x.id = v."extensionId" WHERE x."orgId" = ${orgId}) e,
+         (SELECT coalesce(sum("sizeBytes"), 0) AS bytes
+          FROM "TrainingSet" WHERE "orgId" = ${orgId} AND state IN ('building', 'ready')) t`;
   return usage;
 }

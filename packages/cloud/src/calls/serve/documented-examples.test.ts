@@ -23,6 +23,7 @@ const { prisma } = cloud.deps.db;
 const color = { key: "color", label: "Colour", valueType: "string", resourceType: "device" } as const;
 await admin.call(api.customProperties.create, color);
 await prisma.recording.updateMany({ data: { blobKey: "stored", importStatus: "complete" } });
+await prisma.trainingFile.updateMany({ data: { blobKey: "stored" } });
 await prisma.edgeFile.updateMany({ data: { state: "incomplete", salvageStartNs: 1n, salvageEndNs: 2n } });
 const view = await admin.call(api.savedViews.create, { name: "mine", path: "/devices", query: "" });
 const edgeSite = await admin.call(api.sites.create, { name: "edge", type: "edge" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { api, extensionUpload, type Operation, plainRoutes } from "@downlink/protocol";
+import { api, extensionUpload, type Operation, plainRoutes, TrainingMapping } from "@downlink/protocol";
 import { makeEpisodes } from "../../data/datasets/testing/make-episodes.ts";
 import { makeZip } from "../../organization/extensions/testing/make-zip.ts";
 import { storeMember } from "../../testing/one-of-each.ts";
@@ -107,6 +107,7 @@ async function prepare(path: string): Promise<Call> {
   if (path.startsWith("/v1/webhooks/{id}/")) return { path: path.replace("{id}", await newWebhook(name)), body: {} };
   if (path === "/v1/members/{id}/password-reset")
     return { path: path.replace("{id}", await storeMember(cloud, { client: cloud.admin, name })), body: {} };
+  if (path.includes("/datasets/{id}/")) return prepareTraining(path, name);
   const bodies: Record<string, unknown> = {
     "/v1/devices": { name, projectId },
     "/v1/datasets": { name, projectId },
@@ -128,6 +129,16 @@ async function prepare(path: string): Promise<Call> {
     "/v1/episodes": { projectId, episodes: [episode(made.count)] },
   };
   return { path, body: bodies[path] ?? { siteId: await newSite(name, /inbox/.test(path) ? "self-hosted" : "edge") } };
+}
+
+/** A dataset with a committed version, for which a mapping is kept, or a set built. */
+async function prepareTraining(path: string, name: string): Promise<Call> {
+  const id = await stagedDataset(name);
+  await cloud.admin.call(api.datasetVersions.commit, { id });
+  const mapping = TrainingMapping.parse({ fps: 10, features: { x: { dtype: "float32", parts: [{ topic: "/x" }] } } });
+  const { id: mappingId } = await cloud.admin.call(api.datasetMappings.create, { id, name, mapping });
+  const filled = path.replace("{id}", id).replace("{versionNumber}", "1");
+  return { path: filled, body: path.endsWith("/mappings") ? { name: `${name}-2`, mapping } : { mappingId } };
 }
 
 function packageOf(name: string, more: object = {}): Uint8Array<ArrayBuffer> {

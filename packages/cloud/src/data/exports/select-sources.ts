@@ -256,6 +256,23 @@ function filterByWindow(window: Window): Where[] {
 
 type Row = Prisma.RecordingGetPayload<{ select: typeof columns }>;
 
+/** A recording whose bytes are here. */
+export interface HeldSource {
+  readonly source: StoredSource;
+  /** The recording of which it is a part. */
+  readonly wholeId: string | undefined;
+}
+
+/** Finds those of some recordings that this deployment itself can read, for work that no caller waits for. */
+export async function findHeldSources(
+  { db }: Pick<Ctx, "db">,
+  { orgId, recordingIds }: { readonly orgId: string; readonly recordingIds: readonly string[] },
+): Promise<HeldSource[]> {
+  const where = { AND: [{ orgId, id: { in: [...recordingIds] }, siteObjectKey: null }, isStreamable] };
+  const rows = await db.prisma.recording.findMany({ where, select: columns });
+  return rows.map((row) => ({ source: toSource(row), wholeId: row.cut?.wholeId }));
+}
+
 /** The engine chooses the format by the extension, which a path may lack. */
 function toSource({ id, blobKey, siteObjectKey, path, format, startNs, endNs, ...row }: Row): StoredSource {
   const fileName = recordingFormatOf(path) ? path : `${id}${extensionOf(format)}`;

@@ -8,6 +8,19 @@ export async function forgetViewLinks({ prisma }: Pick<Database, "prisma">, nowN
   await prisma.viewLink.deleteMany({ where: { expiresAtNs: { lte: nowNs } } });
 }
 
+const DAY_NS = 86_400_000_000_000n;
+/** A training set is listed for so long after it has expired. */
+const LISTED_NS = 30n * DAY_NS;
+
+/** Forgets the files of training sets that have expired, which the next sweep removes, and later the sets. */
+export async function forgetTrainingSets({ prisma }: Pick<Database, "prisma">, nowNs: bigint): Promise<void> {
+  const expired = { state: "ready", expiresAtNs: { lte: nowNs } } as const;
+  await prisma.trainingFile.deleteMany({ where: { set: expired } });
+  await prisma.trainingSet.updateMany({ where: expired, data: { state: "expired" } });
+  const isOver = { state: { not: "building" }, expiresAtNs: { lte: nowNs - LISTED_NS } } as const;
+  await prisma.trainingSet.deleteMany({ where: isOver });
+}
+
 /** Removes the rows of sessions that have ended, of invitations and links for a password that are too old, and of tries that are over. */
 export async function forgetSessions({ prisma }: Pick<Database, "prisma">, nowNs: bigint): Promise<void> {
   const hasEnded = [

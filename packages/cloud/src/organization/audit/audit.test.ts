@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type AuditEntry, api, type CallInput, type Contract, type Operation } from "@downlink/protocol";
+import {
+  type AuditEntry,
+  api,
+  type CallInput,
+  type Contract,
+  type Operation,
+  TrainingMapping,
+} from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { setQuotas } from "../../calls/quotas/set-quotas.ts";
 import { forgetAuditEntries } from "../../keeping/sweep/forget-rows.ts";
@@ -28,6 +35,7 @@ const { id: staged } = await admin.call(api.datasets.create, {
   episodeIds: [ids.episodes!],
 });
 const { id: loose } = await makeLooseEpisode();
+const training = await prepareTraining();
 const { id: savedViewId } = await admin.call(api.savedViews.create, { name: "view", path: "/recordings", query: "" });
 const sessionId = await beginSession();
 const anotherImportId = await importAnother();
@@ -48,6 +56,21 @@ async function publish(): Promise<string> {
   const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/octet-stream" };
   const published = await fetch(`${cloud.url}/v1/extension-upload`, { method: "POST", body, headers });
   return ((await published.json()) as { id: string }).id;
+}
+
+/** Commits a version with an episode whose data is here, and keeps a mapping for it. */
+async function prepareTraining() {
+  const projectId = ids.projects!;
+  const file = { filename: "train", deviceName: "other" };
+  const { recordingId } = await uploadFile(cloud, await makeMcap({ seed: 3 }), file);
+  const item = { recordings: [recordingId!] };
+  const { episodes } = await admin.call(api.episodes.getOrCreate, { projectId, episodes: [item] });
+  const { id } = await admin.call(api.datasets.create, { projectId, name: "train", episodeIds: [episodes[0]!.id] });
+  await admin.call(api.datasetVersions.commit, { id });
+  const features = { state: { dtype: "float32", parts: [{ topic: "/imu" }] } };
+  const mapping = TrainingMapping.parse({ fps: 10, features });
+  const { id: mappingId } = await admin.call(api.datasetMappings.create, { id, name: "imu", mapping });
+  return { id, versionNumber: 1, mappingId };
 }
 
 async function makeBucketSite(): Promise<string> {
@@ -140,6 +163,8 @@ const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "datasetVersions.commit": { id: staged },
   "datasetVersions.discard": { id: ids.datasets },
   "datasetVersions.restore": { id: ids.datasets, versionNumber: 1 },
+  "trainingSets.create": training,
+  "trainingSets.delete": { id: ids["training-sets"] },
   "datasets.delete": { id: ids.datasets },
   "episodes.delete": { id: loose },
   "events.delete": { id: ids.events },
@@ -159,7 +184,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /** Their answers show something else than the thing, such as what came of the call. */
 const withOtherAnswer = ["devices.setPastProperty", "layouts.restore", "webhooks.ping", "webhooks.retryFailed"].concat(
   ["webhooks.retryDelivery", "datasetVersions.commit", "datasetVersions.discard", "datasetVersions.restore"],
-  ["ingestPathPolicies.save", "recordingFiles.link"],
+  ["ingestPathPolicies.save", "recordingFiles.link", "trainingSets.create"],
 );
 
 const audited = Object.entries(api).flatMap(([resource, contract]) =>

@@ -17,6 +17,11 @@ export function isViewKey(key: string): boolean {
   return /^[^/]+\/view_/.test(key);
 }
 
+/** Says whether an object is a file of a training set, which can be made again. */
+export function isTrainingKey(key: string): boolean {
+  return /^[^/]+\/tf_/.test(key);
+}
+
 /** Selects rows whose object our own store has; in SQL it is `IS_OURS`. */
 export const ofOurStore = { blobKey: { not: null }, NOT: { blobKey: { contains: "/obj_" } } } as const;
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { api, type Device, type PropertyResourceType } from "@downlink/protocol";
 import { newId } from "../../db/ids.ts";
 import { startTestSite } from "../../site/site-work/testing/test-site.ts";
-import { storeCut, storeMember } from "../one-of-each.ts";
+import { storeCut, storeMember, storeTrainingSet } from "../one-of-each.ts";
 import type { TestCloud } from "../start-cloud.ts";
 import { askForFile, brokenItem } from "../test-agent.ts";
 
@@ -96,6 +96,7 @@ async function setRecording(cloud: TestCloud): Promise<Scene> {
   const dataset = await admin.call(api.datasets.create, { projectId, name: newId("ds"), episodeIds: [committed] });
   await admin.call(api.datasetVersions.commit, { id: dataset.id });
   await admin.call(api.datasets.changeEpisodes, { id: dataset.id, add: [staged] });
+  const training = await storeTrainingSet(cloud, { id: dataset.id, name: newId("map") });
   await cloud.deps.db.prisma.viewLink.deleteMany(); // A key may have a hundred links, and each of these scenes and its operations create some.
   const view = await admin.call(api.viewLinks.create, { recordingId });
   const { upload } = await admin.call(api.partUploads.create, { filename: "b.mcap", size: 1, deviceId });
@@ -110,13 +111,15 @@ async function setRecording(cloud: TestCloud): Promise<Scene> {
       "/v1/episodes": episodeId,
       "/v1/datasets": dataset.id,
       "/v1/datasets/{id}/versions": "1",
+      "/v1/datasets/{id}/mappings": training.mappings,
+      "/v1/training-sets": training["training-sets"],
       "/v1/devices": deviceId,
     },
     fields: {
       ...{ projectId, deviceId, recordingId, recordingKey, importId, id: [importId] },
       ...{ episodeId, episodes: [{ recordings: recordingIds }], episodeIds: [episodeId], force: true },
       ...{ sessionId: session.id, sessionKey: session.key, recordingIds },
-      ...{ name: newId("ds"), key: newId("sess"), ...past, topics: [] },
+      ...{ name: newId("ds"), key: newId("sess"), ...past, topics: [], mappingId: training.mappings },
       ...{ addRecordingIds: recordingIds, removeRecordingIds: [], add: [episodeId], remove: [staged], version: "1" },
     },
   };

@@ -27,6 +27,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   sessions: "Session of recordings",
   siteTokens: "Site token",
   sites: "Site",
+  trainingSets: "Training set",
   viewLinks: "View link",
   webhooks: "Webhook",
 };

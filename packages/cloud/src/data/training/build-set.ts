@@ -1,0 +1,111 @@
+// A set is built by one job, from its first episode. Its files have no rows before the last one is written, so what a process that died has left
+// is removed by the sweep, and the job begins again.
+
+import { createHash } from "node:crypto";
+import { type EpisodeReport, TrainingError, writeLeRobotSet } from "@downlink/training";
+import type { Deps } from "../../calls/context/context.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { DatasetMappingModel, TrainingSetModel } from "../../db/generated/models.ts";
+import { withTransaction } from "../../db/transaction.ts";
+import type { ExportDeps } from "../exports/stream-selection.ts";
+import { readMapping } from "./mapping-rows.ts";
+import { type StoredFile, StoredFiles } from "./stored-files.ts";
+import { openEpisode, readVersionEpisodes } from "./version-episodes.ts";
+
+/** The file that says where a set comes from. It names ids, and so does not count for whether two sets are equal. */
+export const ABOUT_PATH = "downlink.json";
+/** So many episodes are kept in the row. */
+const MAX_REPORTED = 1000;
+
+type BuildDeps = ExportDeps & Pick<Deps, "db">;
+type SetRow = TrainingSetModel & { readonly mapping: DatasetMappingModel };
+
+/** Builds a set, unless it was deleted. A failure that is no shutdown is written into its row. */
+export async function buildTrainingSet(deps: BuildDeps, setId: string, signal: AbortSignal): Promise<void> {
+  const where = { id: setId, state: "building" } as const;
+  const set = await deps.db.prisma.trainingSet.findFirst({ where, include: { mapping: true } });
+  if (!set) return;
+  const gone = new AbortController();
+  const ended = AbortSignal.any([signal, gone.signal]);
+  const files = new StoredFiles(deps, { orgId: set.orgId, signal: ended });
+  try {
+    const reports = await write(deps, { set, files, gone, signal: ended });
+    if (!(await keep(deps, set, { files: files.files, reports }))) await files.remove();
+  } catch (error) {
+    await files.remove();
+    signal.throwIfAborted();
+    if (gone.signal.aborted) return;
+    if (!isExpected(error)) deps.log.error({ err: error, setId }, "a training set was not built");
+    await deps.db.prisma.trainingSet.updateMany({ where, data: { state: "failed", failureText: describe(error) } });
+  }
+}
+
+function isExpected(error: unknown): error is Error {
+  return error instanceof TrainingError || error instanceof ApiError;
+}
+
+function describe(error: unknown): string {
+  return isExpected(error) ? error.message : "the set could not be built; the log of the service says why";
+}
+
+interface Writing {
+  readonly set: SetRow;
+  readonly files: StoredFiles;
+  /** Aborted when the set was deleted. */
+  readonly gone: AbortController;
+  readonly signal: AbortSignal;
+}
+
+async function write(deps: BuildDeps, { set, files, gone, signal }: Writing): Promise<EpisodeReport[]> {
+  const { id, orgId, identity, datasetId, versionNumber, format } = set;
+  let episodesDone = 0;
+  return writeLeRobotSet({
+    mapping: readMapping(set.mapping),
+    episodes: episodes(),
+    about: { format, identity, datasetId, versionNumber, mappingId: set.mappingId },
+    open: files.open,
+    onEpisode: async () => {
+      episodesDone += 1;
+      const data = { episodesDone, sizeBytes: files.bytes };
+      const { count } = await deps.db.prisma.trainingSet.updateMany({ where: { id, state: "building" }, data });
+      if (count === 0) gone.abort(new Error("the training set was deleted"));
+      signal.throwIfAborted();
+    },
+  });
+
+  async function* episodes() {
+    for await (const episode of readVersionEpisodes(deps, { orgId, datasetId, versionNumber })) {
+      const isWhole = episode.missingIds.length === 0;
+      if (!isWhole && !set.leavesOut)
+        throw new TrainingError(
+          `the recording ${episode.missingIds[0]} of the episode ${episode.id} is not here any more`,
+        );
+      if (isWhole) yield openEpisode(deps, episode, { orgId, token: id, signal });
+    }
+  }
+}
+
+interface Built {
+  readonly files: readonly StoredFile[];
+  readonly reports: readonly EpisodeReport[];
+}
+
+/** Writes down that the set is ready. Returns false if it was deleted. */
+async function keep({ db }: BuildDeps, { id }: SetRow, { files, reports }: Built): Promise<boolean> {
+  const report = reports.slice(0, MAX_REPORTED).map(({ parts: _, gaps: _gaps, kept: _kept, ...rows }) => rows);
+  const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  const data = { state: "ready", manifestSha256: manifestOf(files), sizeBytes, report } as const;
+  return withTransaction(db, async (tx) => {
+    const { count } = await tx.trainingSet.updateMany({ where: { id, state: "building" }, data });
+    if (count > 0) await tx.trainingFile.createMany({ data: files.map((file) => ({ setId: id, ...file })) });
+    return count > 0;
+  });
+}
+
+function manifestOf(files: readonly StoredFile[]): string {
+  const lines = files
+    .filter(({ path }) => path !== ABOUT_PATH)
+    .sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
+    .map(({ sha256, sizeBytes, path }) => `${sha256}  ${sizeBytes}  ${path}\n`);
+  return createHash("sha256").update(lines.join("")).digest("hex");
+}

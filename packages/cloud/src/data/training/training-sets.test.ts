@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { after, test } from "node:test";
+import { api, type CallInput, TrainingMapping } from "@downlink/protocol";
+import { eventually, makeMcap, type TopicSpec } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
+import { sendRequest } from "../../testing/send-request.ts";
+import { startCloud } from "../../testing/start-cloud.ts";
+import { createRunningClock } from "../../testing/test-clock.ts";
+import { uploadFile } from "../../testing/upload-file.ts";
+
+const START = 1_760_000_000_000_000_000n;
+const SECOND = 1_000_000_000n;
+const clock = createRunningClock();
+const cloud = await startCloud({ after }, { clock });
+const { admin, deps } = cloud;
+const { prisma } = deps.db;
+
+/** The number of a message is its value, and its negative. */
+const joints: TopicSpec = {
+  topic: "/joints",
+  kind: "imu",
+  rateHz: 100,
+  messageAt: ({ sequence }) => ({ position: [sequence, -sequence] }),
+};
+const camera: TopicSpec = {
+  topic: "/camera",
+  kind: "camera",
+  rateHz: 10,
+  messageAt: () => ({ format: "png", data: PNG }),
+};
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
+async function upload(startNs: bigint): Promise<string> {
+  const bytes = await makeMcap({ startNs, durationSeconds: 4, topics: [joints, camera] });
+  const { recordingId } = await uploadFile(cloud, Buffer.from(bytes), {
+    filename: `${startNs}.mcap`,
+    deviceName: "arm",
+  });
+  return recordingId!;
+}
+
+const recordingIds = [await upload(START), await upload(START + 100n * SECOND)];
+const { projectId } = await admin.call(api.recordings.get, { keyOrId: recordingIds[0]! });
+const asked = recordingIds.map((recordingId, index) => ({
+  startTime: START + BigInt(100 * index) * SECOND,
+  endTime: START + BigInt(100 * index + 3) * SECOND,
+  metadata: { task: "pick" },
+  recordings: [recordingId],
+}));
+const { episodes } = await admin.call(api.episodes.getOrCreate, { projectId, episodes: asked });
+const { id } = await admin.call(api.datasets.create, {
+  projectId,
+  name: "picks",
+  episodeIds: episodes.map((one) => one.id),
+});
+await admin.call(api.datasetVersions.commit, { id });
+
+const mapping = TrainingMapping.parse({
+  fps: 20,
+  features: {
+    state: { dtype: "float32", parts: [{ topic: "/joints", field: "position" }] },
+    "observation.images.front": { dtype: "image", parts: [{ topic: "/camera", align: "nearest" }] },
+  },
+});
+
+const keep = (text = mapping, name = "20hz") => admin.call(api.datasetMappings.create, { id, name, mapping: text });
+
+const build = async (more: Partial<CallInput<typeof api.trainingSets.create>> = {}) =>
+  admin.call(api.trainingSets.create, { id, versionNumber: 1, mappingId: (await keep()).id, ...more });
+
+const built = async (setId: string) =>
+  eventually(
+    () => admin.call(api.trainingSets.get, { id: setId }),
+    ({ state }) => state !== "building",
+  );
+
+async function fetchFiles(setId: string): Promise<Map<string, Buffer>> {
+  const { files } = await admin.call(api.trainingSets.listFiles, { id: setId });
+  const fetched = files.map(async ({ path, link, sha256, size }): Promise<[string, Buffer]> => {
+    const bytes = Buffer.from(await (await fetch(link)).arrayBuffer());
+    assert.equal(bytes.length, size);
+    assert.equal(createHash("sha256").update(bytes).digest("hex"), sha256);
+    return [path, bytes];
+  });
+  return new Map(await Promise.all(fetched));
+}
+
+test("the same mapping under a name is the one that is there, and another text its next revision", async () => {
+  const first = await keep();
+  assert.deepEqual(await keep(), first);
+  const second = await keep({ ...mapping, fps: 10 });
+  assert.deepEqual([first.revision, second.revision], [1, 2]);
+  assert.deepEqual(await admin.call(api.datasetMappings.get, { id, mappingId: first.id }), first);
+  const { mappings } = await admin.call(api.datasetMappings.list, { id });
+  assert.deepEqual(mappings, [second, first]);
+  assert.deepEqual(Object.keys(first.mapping.features), Object.keys(mapping.features));
+});
+
+test("a wrong field of a mapping is refused by its path", async () => {
+  const wrong = { ...mapping, features: { state: { dtype: "int64", parts: [{ topic: "/a", align: "interpolate" }] } } };
+  const { text, status } = await sendRequest(`${cloud.url}/v1/datasets/${id}/mappings`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "wrong", mapping: wrong }),
+  });
+  assert.deepEqual(
+    [status, JSON.parse(text).details],
+    [
+      400,
+      [
+        {
+          path: "mapping.features.state.parts.0.align",
+          message: "must be hold or nearest, unless the dtype is a float",
+        },
+      ],
+    ],
+  );
+});
+
+test("a committed version becomes files that say what they are; a repeat is answered with the same set", async () => {
+  const { id: setId, state } = await build();
+  assert.equal(state, "building");
+  const set = await built(setId);
+  assert.deepEqual([set.state, set.progress.episodesDone, set.failure], ["ready", 2, undefined]);
+  assert.deepEqual(
+    set.episodes!.map(({ rowCount, pieceCount }) => [rowCount, pieceCount]),
+    [
+      [61, 1],
+      [61, 1],
+    ],
+  );
+  const files = await fetchFiles(setId);
+  assert.equal(files.size, set.fileCount);
+  assert.equal(JSON.parse(files.get("meta/info.json")!.toString()).total_frames, 122);
+  const about = JSON.parse(files.get("downlink.json")!.toString());
+  assert.deepEqual([about.identity, about.episodes.length], [set.identity, 2]);
+  const lines = [...files].filter(([path]) => path !== "downlink.json").sort();
+  const text = lines.map(
+    ([path, bytes]) => `${createHash("sha256").update(bytes).digest("hex")}  ${bytes.length}  ${path}\n`,
+  );
+  assert.equal(set.manifestSha256, createHash("sha256").update(text.join("")).digest("hex"));
+  assert.equal((await build()).id, setId);
+  const { trainingSets } = await admin.call(api.trainingSets.list, { datasetId: id, state: "ready" });
+  assert.deepEqual(
+    trainingSets.map((one) => one.id),
+    [setId],
+  );
+});
+
+test("a deleted set is gone with its objects, and a new one has the same files", async () => {
+  const former = await built((await build()).id);
+  const keys = await prisma.trainingFile.findMany({ where: { setId: former.id }, select: { blobKey: true } });
+  await admin.call(api.trainingSets.delete, { id: former.id });
+  await assert.rejects(admin.call(api.trainingSets.get, { id: former.id }), refusedWith("NotFound", /training set/));
+  for (const { blobKey } of keys)
+    await eventually(
+      () => deps.blobs.stat(blobKey),
+      (stored) => stored === undefined,
+    );
+  const { manifestSha256 } = await built((await build()).id);
+  assert.equal(manifestSha256, former.manifestSha256);
+});
+
+test("a set without its objects, as after a restore of the database, is built again", async () => {
+  const former = await built((await build()).id);
+  const keys = await prisma.trainingFile.findMany({ where: { setId: former.id }, select: { blobKey: true } });
+  for (const { blobKey } of keys) await deps.blobs.delete(blobKey);
+  const again = await build();
+  assert.notEqual(again.id, former.id);
+  assert.equal((await built(again.id)).manifestSha256, former.manifestSha256);
+  assert.equal((await admin.call(api.trainingSets.get, { id: former.id })).state, "expired");
+});
+
+test("data that does not fit the mapping fails with a sentence, and leaves no object", async () => {
+  const features = { state: { dtype: "float32", parts: [{ topic: "/none" }] } };
+  const { id: mappingId } = await keep(TrainingMapping.parse({ ...mapping, features }), "wrong");
+  const { state, failure, id: setId } = await built((await build({ mappingId })).id);
+  assert.equal(state, "failed");
+  assert.match(failure!, /it has no message of \/none for state/);
+  await assert.rejects(admin.call(api.trainingSets.listFiles, { id: setId }), refusedWith("NotFound", /is failed/));
+  assert.deepEqual(await prisma.trainingFile.findMany({ where: { setId } }), []);
+});
+
+test("a version that is not committed is refused, and one that misses data unless its episodes are left out", async () => {
+  await assert.rejects(build({ versionNumber: 2 }), refusedWith("Conflict", /version 2 is not committed/));
+  await prisma.recording.update({ where: { id: recordingIds[1]! }, data: { importStatus: "failed" } });
+  await assert.rejects(build(), refusedWith("Incomplete", /data of 1 episodes is not here/));
+  const set = await built((await build({ missing: "leaveOut" })).id);
+  assert.deepEqual([set.state, set.episodes!.length], ["ready", 1]);
+  await prisma.recording.update({ where: { id: recordingIds[1]! }, data: { importStatus: "complete" } });
+});
+
+test("a set expires: it has no files any more, and is built again when it is asked for", async () => {
+  const set = await built((await build({ keepDays: 1 })).id);
+  clock.aheadNs += 40n * 86_400n * SECOND;
+  assert.equal((await admin.call(api.trainingSets.get, { id: set.id })).state, "expired");
+  await assert.rejects(admin.call(api.trainingSets.listFiles, { id: set.id }), refusedWith("NotFound", /is expired/));
+  assert.notEqual((await build()).id, set.id);
+});

@@ -1,0 +1,193 @@
+import { type Answer, type api, type Input, MAX_TRAINING_EPISODES, type TrainingSet } from "@downlink/protocol";
+import type { Ctx } from "../../calls/context/context.ts";
+import { linkStoredFile } from "../../calls/data-plane/stored-file.ts";
+import { closePage, openPage, pageOrder, selectBeyondCursor } from "../../calls/search/cursor-page.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
+import type { Complete } from "../../core/complete.ts";
+import { ApiError, refuse, throwNotFound } from "../../core/errors.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import type { TrainingFileModel, TrainingSetModel } from "../../db/generated/models.ts";
+import { newId } from "../../db/ids.ts";
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
+import { visibleProjectIds, visibleTo } from "../../organization/projects/find-project.ts";
+import { findDataset, findVersion, lockDataset } from "../datasets/find-dataset.ts";
+import { findMissing } from "../exports/find-missing.ts";
+import { ABOUT_PATH } from "./build-set.ts";
+import { Identity } from "./identity.ts";
+import { findMapping } from "./mappings.ts";
+import { toTrainingSet, withCount } from "./training-rows.ts";
+import { readVersionEpisodes } from "./version-episodes.ts";
+
+type Contract = typeof api.trainingSets;
+
+const HOUR_MS = 3_600_000;
+const DAY_NS = 86_400_000_000_000n;
+/** Sets of an organization that are being built or wait for it. */
+const MAX_BUILDING = 20;
+
+export const trainingSets: Handlers<Contract> = {
+  create: createSet,
+  list: listSets,
+  get: async (ctx, { id }) => toTrainingSet(await findSet(ctx, id), ctx.clock.nowNs(), { withEpisodes: true }),
+  listFiles,
+  delete: deleteSet,
+};
+
+async function createSet(ctx: Ctx, input: Input<Contract["create"]>): Promise<Complete<TrainingSet>> {
+  const { id: datasetId, versionNumber, mappingId, format, missing, keepDays } = input;
+  const dataset = await findDataset(ctx, datasetId);
+  const version = await findVersion(ctx.db.prisma, dataset, versionNumber);
+  if (version.committedAtNs === null)
+    throw new ApiError(
+      "Conflict",
+      `version ${versionNumber} is not committed; POST /v1/datasets/${datasetId}/commit commits it`,
+    );
+  const mapping = await findMapping(ctx, { datasetId, mappingId });
+  const made = { format, datasetId, versionNumber, mapping: mapping.text };
+  const { identity, episodeCount } = await identify(ctx, { made, leavesOut: missing === "leaveOut" });
+  const row = await withTransaction(ctx.db, async (tx) => {
+    const { orgId, projectId } = await lockDataset(tx, ctx, datasetId);
+    const createdAtNs = ctx.clock.nowNs();
+    const same = await findSame(tx, ctx, { datasetId, identity });
+    if (same) return same;
+    await requireFewBuilding(tx, orgId);
+    const id = newId("ts");
+    await ctx.jobs.enqueue(tx, { name: "build-training-set", data: { orgId, setId: id } });
+    const of = { orgId, projectId, datasetId, versionNumber, mappingId, format, identity, episodeCount };
+    const times = { createdAtNs, expiresAtNs: createdAtNs + BigInt(keepDays) * DAY_NS };
+    return tx.trainingSet.create({
+      data: { id, ...of, leavesOut: missing === "leaveOut", ...times },
+      include: withCount,
+    });
+  });
+  return toTrainingSet(row, ctx.clock.nowNs());
+}
+
+interface Identified {
+  readonly made: ConstructorParameters<typeof Identity>[0];
+  readonly leavesOut: boolean;
+}
+
+/** Reads the version's episodes. Throws Incomplete where data of some is not here, unless these are left out. */
+async function identify(
+  ctx: Ctx,
+  { made, leavesOut }: Identified,
+): Promise<{ identity: string; episodeCount: number }> {
+  const { orgId } = ctx.caller;
+  const identity = new Identity(made);
+  const missingIds: string[] = [];
+  let [whole, incomplete] = [0, 0];
+  for await (const episode of readVersionEpisodes(ctx, { orgId, ...made })) {
+    if (whole + incomplete === MAX_TRAINING_EPISODES)
+      refuse(
+        "InvalidRequest",
+        `the version has more than ${MAX_TRAINING_EPISODES} episodes, and a training set has no more`,
+      );
+    if (episode.missingIds.length === 0) identity.add(episode);
+    if (episode.missingIds.length === 0) whole += 1;
+    else incomplete += 1;
+    missingIds.push(...episode.missingIds);
+  }
+  if (incomplete > 0 && !leavesOut) await throwIncomplete(ctx, { incomplete, missingIds });
+  if (whole === 0) throw new ApiError("Conflict", "the version has no episode whose data is here");
+  return { identity: identity.digest(), episodeCount: whole };
+}
+
+async function throwIncomplete(ctx: Ctx, { incomplete, missingIds }: { incomplete: number; missingIds: string[] }) {
+  const where = { orgId: ctx.caller.orgId, id: { in: missingIds.slice(0, MAX_TRAINING_EPISODES) } };
+  const missing = await findMissing(ctx, { where, window: { startNs: undefined, endNs: undefined }, besides: [] });
+  const sentence = `data of ${incomplete} episodes is not here, the first of recording ${missingIds[0]}; missing leaveOut builds the set without them`;
+  throw new ApiError("Incomplete", sentence, { ...(missing && { missing }) });
+}
+
+/** Finds a set with the same files. After a restore of the database its files may be gone; it then counts as expired. */
+async function findSame(tx: Transaction, ctx: Ctx, { datasetId, identity }: { datasetId: string; identity: string }) {
+  const same = await tx.trainingSet.findFirst({
+    where: { datasetId, identity, state: { in: ["building", "ready"] }, expiresAtNs: { gt: ctx.clock.nowNs() } },
+    orderBy: [{ createdAtNs: "desc" }, { id: "desc" }],
+    include: { ...withCount, files: { where: { path: ABOUT_PATH } } },
+  });
+  if (!same || same.state === "building" || (await isStored(ctx, same.files))) return same;
+  await tx.trainingSet.update({ where: { id: same.id }, data: { state: "expired", files: { deleteMany: {} } } });
+  return null;
+}
+
+async function isStored({ blobs }: Ctx, [file]: readonly TrainingFileModel[]): Promise<boolean> {
+  return file !== undefined && (await blobs.stat(file.blobKey)) !== undefined;
+}
+
+async function requireFewBuilding(tx: Transaction, orgId: string): Promise<void> {
+  if ((await tx.trainingSet.count({ where: { orgId, state: "building" } })) >= MAX_BUILDING)
+    throw new ApiError(
+      "Conflict",
+      `the organization has ${MAX_BUILDING} training sets that are not built yet; wait for one, or delete one`,
+    );
+}
+
+async function listSets(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<Answer<Contract["list"]>>> {
+  const page = openPage(ctx, "trainingSets.list", query);
+  const place = { sortValue: Prisma.sql`s."createdAtNs"`, type: "bigint", id: Prisma.sql`s.id` } as const;
+  const nowNs = ctx.clock.nowNs();
+  const where = [
+    Prisma.sql`s."projectId" = ANY(${await visibleProjectIds(ctx, query.projectId)})`,
+    ...(query.datasetId === undefined ? [] : [Prisma.sql`s."datasetId" = ${query.datasetId}`]),
+    ...(query.state === undefined ? [] : [Prisma.sql`${stateAt(nowNs)} = ${query.state}`]),
+    ...selectBeyondCursor(page, place),
+  ];
+  const found = await ctx.db.prisma.$queryRaw<(TrainingSetModel & { fileCount: number })[]>`
+    SELECT s.*, (SELECT count(*)::int FROM "TrainingFile" f WHERE f."setId" = s.id) AS "fileCount"
+    FROM "TrainingSet" s WHERE ${Prisma.join(where, " AND ")}
+    ORDER BY ${pageOrder(page, place)} LIMIT ${page.take} OFFSET ${page.offset}`;
+  const places = found.map((row) => ({ row, id: row.id, sortValue: String(row.createdAtNs) }));
+  const { rows, headers } = closePage(ctx, page, places);
+  const sets = rows.map(({ row: { fileCount, ...row } }) =>
+    toTrainingSet({ ...row, _count: { files: fileCount } }, nowNs),
+  );
+  return { output: { trainingSets: sets }, headers };
+}
+
+function stateAt(nowNs: bigint): Prisma.Sql {
+  return Prisma.sql`CASE WHEN s.state = 'ready' AND s."expiresAtNs" <= ${nowNs} THEN 'expired' ELSE s.state END`;
+}
+
+async function findSet(ctx: Ctx, id: string) {
+  const where = { AND: [{ id }, visibleTo(ctx)] };
+  const row = await ctx.db.prisma.trainingSet.findFirst({ where, include: withCount });
+  return row ?? throwNotFound(`training set ${id}`);
+}
+
+async function listFiles(
+  ctx: Ctx,
+  query: Input<Contract["listFiles"]>,
+): Promise<Complete<Answer<Contract["listFiles"]>>> {
+  const page = openPage(ctx, "trainingSets.listFiles", query);
+  const set = toTrainingSet(await findSet(ctx, query.id), ctx.clock.nowNs());
+  if (set.state !== "ready")
+    throw new ApiError("NotFound", `the training set ${set.id} has no files to fetch, because it is ${set.state}`);
+  const place = { sortValue: Prisma.sql`f.path COLLATE "C"`, type: "text", id: Prisma.sql`f."setId"` } as const;
+  const where = [Prisma.sql`f."setId" = ${set.id}`, ...selectBeyondCursor(page, place)];
+  const found = await ctx.db.prisma.$queryRaw<TrainingFileModel[]>`
+    SELECT f.* FROM "TrainingFile" f WHERE ${Prisma.join(where, " AND ")}
+    ORDER BY ${pageOrder(page, place)} LIMIT ${page.take} OFFSET ${page.offset}`;
+  const places = found.map((row) => ({ row, id: row.setId, sortValue: row.path }));
+  const { rows, headers } = closePage(ctx, page, places);
+  const files = await Promise.all(rows.map(({ row }) => toFile(ctx, row)));
+  return { output: { files }, headers };
+}
+
+async function toFile(ctx: Ctx, { setId, path, sizeBytes, sha256, blobKey }: TrainingFileModel) {
+  const { link } = await linkStoredFile(ctx, { id: setId, path, blobKey, etag: sha256, siteId: undefined }, HOUR_MS);
+  return { path, size: Number(sizeBytes), sha256, link };
+}
+
+async function deleteSet(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
+  await withTransaction(ctx.db, async (tx) => {
+    const where = { AND: [{ id }, visibleTo(ctx)] };
+    const row = await tx.trainingSet.findFirst({ where, include: { files: { select: { blobKey: true } } } });
+    const { count } = await tx.trainingSet.deleteMany({ where });
+    if (!row || count === 0) throwNotFound(`training set ${id}`);
+    for (const { blobKey } of row.files)
+      await ctx.jobs.enqueue(tx, { name: "remove-object", data: { blobKey }, delaySeconds: 0 });
+  });
+  return { id };
+}

@@ -1,0 +1,102 @@
+import { type Message, readMcap } from "@downlink/messages/read-mcap";
+import type { Episode, Window } from "@downlink/training";
+import type { Deps } from "../../calls/context/context.ts";
+import { Prisma } from "../../db/generated/client.ts";
+import { membersOf } from "../datasets/membership-sql.ts";
+import type { StoredSource } from "../exports/export-selection.ts";
+import { findHeldSources, type HeldSource } from "../exports/select-sources.ts";
+import { type ExportDeps, makeExport } from "../exports/stream-selection.ts";
+
+/** An episode of a version, with those of its recordings whose bytes are here. */
+export interface VersionEpisode {
+  readonly id: string;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** By their start and content, so that their order does not depend on ids. */
+  readonly sources: readonly StoredSource[];
+  /** The ids of its recordings whose bytes are not here. */
+  readonly missingIds: readonly string[];
+}
+
+interface Version {
+  readonly orgId: string;
+  readonly datasetId: string;
+  readonly versionNumber: number;
+}
+
+type Row = Pick<VersionEpisode, "id" | "startNs" | "endNs" | "metadata"> & { readonly recordingIds: string[] };
+
+const EPISODES_A_STATEMENT = 200;
+
+/** Yields the episodes of a version by their start, and those of one start by their ids. */
+export async function* readVersionEpisodes(deps: Pick<Deps, "db">, version: Version): AsyncGenerator<VersionEpisode> {
+  let last: Row | undefined;
+  do {
+    const rows = await selectEpisodes(deps, version, last);
+    const recordingIds = [...new Set(rows.flatMap((row) => row.recordingIds))];
+    const held = await findHeldSources(deps, { orgId: version.orgId, recordingIds });
+    const byId = new Map(held.map((one) => [one.source.recordingId, one]));
+    for (const row of rows) yield withSources(row, byId);
+    last = rows.length === EPISODES_A_STATEMENT ? rows.at(-1) : undefined;
+  } while (last);
+}
+
+function selectEpisodes({ db }: Pick<Deps, "db">, version: Version, last: Row | undefined): Promise<Row[]> {
+  const { datasetId, versionNumber } = version;
+  const beyond = last ? Prisma.sql`AND (m."startNs", m."episodeId") > (${last.startNs}, ${last.id})` : Prisma.empty;
+  return db.prisma.$queryRaw<Row[]>`
+    SELECT e.id, e."startNs", e."endNs", e.metadata,
+      ARRAY(SELECT r."recordingId" FROM "EpisodeRecording" r WHERE r."episodeId" = e.id) AS "recordingIds"
+    FROM "DatasetMember" m JOIN "Episode" e ON e.id = m."episodeId"
+    WHERE ${membersOf(datasetId, versionNumber)} ${beyond}
+    ORDER BY m."startNs", m."episodeId" LIMIT ${EPISODES_A_STATEMENT}`;
+}
+
+function withSources({ recordingIds, ...row }: Row, held: ReadonlyMap<string, HeldSource>): VersionEpisode {
+  const found = recordingIds.flatMap((id) => held.get(id) ?? []);
+  const sources = found
+    .filter(({ wholeId }) => !wholeId || !recordingIds.includes(wholeId))
+    .map(({ source }) => source);
+  return { ...row, sources: sources.sort(compareContents), missingIds: recordingIds.filter((id) => !held.has(id)) };
+}
+
+function compareContents(a: StoredSource, b: StoredSource): number {
+  const [one, other] = [a, b].map(({ startNs, sha256 = "" }) => `${startNs.padStart(20, "0")} ${sha256}`);
+  return one! < other! ? -1 : Number(one! > other!);
+}
+
+interface Reader {
+  readonly orgId: string;
+  /** Names the work among others of the organization. */
+  readonly token: string;
+  readonly signal: AbortSignal;
+}
+
+/** Opens an episode for a training set: its messages are those of its export. */
+export function openEpisode(deps: ExportDeps, episode: VersionEpisode, reader: Reader): Episode {
+  const { id, startNs, endNs, metadata, sources } = episode;
+  const recordings = sources.map(({ recordingId, sha256 = "" }) => ({ id: recordingId, sha256 }));
+  return { id, startNs, endNs, metadata, recordings, read };
+
+  function read(topics: readonly string[], window: Window): AsyncIterable<Message> {
+    const reached = sources.filter((source) => reaches(source, window));
+    return reached.length === 0 ? none() : readMcap(exportWindow(topics, { reached, window }));
+  }
+
+  function exportWindow(topics: readonly string[], { reached, window }: { reached: StoredSource[]; window: Window }) {
+    const selection = {
+      ...{ fileName: `${id}.mcap`, orgId: reader.orgId, sources: reached, topicSets: [], topics: [...topics] },
+      ...{ startNs: String(window.startNs), endNs: String(window.endNs), includeAttachments: false },
+      output: { format: "mcap", compression: "" } as const,
+    };
+    const taker = { owner: reader.orgId, token: reader.token };
+    return makeExport(deps, { selection, taker, signal: reader.signal });
+  }
+}
+
+function reaches(source: StoredSource, { startNs, endNs }: Window): boolean {
+  return BigInt(source.startNs) <= endNs && BigInt(source.endNs) >= startNs;
+}
+
+async function* none(): AsyncGenerator<Message> {}

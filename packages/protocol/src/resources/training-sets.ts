@@ -1,0 +1,208 @@
+import { z } from "zod";
+import { apiKey, operation } from "../operations/operation.ts";
+import { Credential } from "../shapes/credentials.ts";
+import { CursorHeaders, cursorPage } from "../shapes/cursor.ts";
+import { SortOrder } from "../shapes/list.ts";
+import { inProject } from "../shapes/selectors.ts";
+import { ByteCount } from "../shapes/summaries.ts";
+import { Id, StorableText } from "../shapes/text.ts";
+import { Timestamp } from "../shapes/time.ts";
+import { VersionNumber } from "./dataset-versions.ts";
+import { TrainingMapping } from "./training-mapping.ts";
+
+/** The most characters of a mapping, as JSON. */
+export const MAX_MAPPING_CHARACTERS = 65_536;
+/** The most revisions of all mappings of a dataset. */
+export const MAX_MAPPINGS = 1000;
+/** The most episodes that a training set is made of. */
+export const MAX_TRAINING_EPISODES = 10_000;
+
+/** A mapping with its name. It never changes: another text under its name is the next revision. */
+export const DatasetMapping = z
+  .object({
+    id: z.string(),
+    datasetId: z.string(),
+    name: z.string(),
+    revision: z.int().min(1),
+    sha256: z.string().meta({ description: "The SHA-256 of the mapping as JSON, in hexadecimal" }),
+    createdAt: Timestamp,
+    mapping: TrainingMapping,
+  })
+  .meta({ id: "DatasetMapping" });
+export type DatasetMapping = z.infer<typeof DatasetMapping>;
+
+const trainingFormats = ["lerobot-v3"] as const;
+export const TrainingFormat = z.enum(trainingFormats).meta({
+  description: "`lerobot-v3`: a LeRobot dataset, version 3.0, with rows at one rate",
+});
+export type TrainingFormat = z.infer<typeof TrainingFormat>;
+
+const trainingStates = ["building", "ready", "failed", "expired"] as const;
+export const TrainingState = z.enum(trainingStates).meta({
+  description:
+    "`building`: its files are being written · `ready`: they can be fetched · `failed` · `expired`: they are gone, and the same request builds them again",
+});
+export type TrainingState = z.infer<typeof TrainingState>;
+
+const EpisodeRows = z.object({
+  episodeId: z.string(),
+  rowCount: z.int().min(0),
+  pieceCount: z
+    .int()
+    .min(0)
+    .meta({ description: "The episodes that it became; more than one where it was split at gaps" }),
+  trimmedStart: z.int().min(0).meta({ description: "Rows at its beginning that have no value of some feature" }),
+  trimmedEnd: z.int().min(0),
+  leftOut: z.string().optional().meta({ description: "Why it is not in the set, or not all of it" }),
+});
+
+/** Files of a version's episodes that a trainer opens as they are. The same version, mapping and format give the same bytes. */
+export const TrainingSet = z
+  .object({
+    id: z.string(),
+    projectId: z.string(),
+    datasetId: z.string(),
+    versionNumber: z.int().min(1),
+    mappingId: z.string(),
+    format: TrainingFormat,
+    identity: z.string().meta({
+      description:
+        "A SHA-256 in hexadecimal over the version's episodes, the mapping, the format and the writer: what is equal has equal files",
+    }),
+    state: TrainingState,
+    progress: z.object({
+      episodesDone: z.int().min(0),
+      episodeCount: z.int().min(0),
+      bytes: ByteCount.meta({ description: "That were written so far" }),
+    }),
+    manifestSha256: z.string().optional().meta({
+      description:
+        "The SHA-256 of the list of its files: a line `sha256  size  path` for each but `downlink.json`, by path",
+    }),
+    fileCount: z.int().min(0).optional(),
+    totalBytes: ByteCount.optional(),
+    episodes: z.array(EpisodeRows).max(1000).optional().meta({
+      description: "With the state `ready`, in the answer for a single set: what became of its first 1,000 episodes",
+    }),
+    failure: z.string().optional().meta({ description: "With the state `failed`: the reason" }),
+    createdAt: Timestamp,
+    expiresAt: Timestamp.meta({ description: "From then on its files are gone" }),
+  })
+  .meta({ id: "TrainingSet" });
+export type TrainingSet = z.infer<typeof TrainingSet>;
+
+const datasetParams = z.object({ id: Id });
+
+/** These operations go beyond the specification. */
+export const datasetMappings = {
+  create: operation({
+    method: "post",
+    path: "/v1/datasets/{id}/mappings",
+    unaudited: "A mapping never changes and takes effect only in training sets",
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("datasets.update", "projects"),
+    summary: "Keep a mapping, which says how topics become the rows of a training set",
+    description: `Another text under a name that is there becomes its next revision; the same text is answered with the mapping that there is. A dataset has ${MAX_MAPPINGS} revisions at most.`,
+    params: datasetParams,
+    body: z.object({
+      name: StorableText.min(1).max(100).meta({ example: "pick-30hz" }),
+      mapping: TrainingMapping.refine(
+        (mapping) => JSON.stringify(mapping).length <= MAX_MAPPING_CHARACTERS,
+        `must have at most ${MAX_MAPPING_CHARACTERS} characters as JSON`,
+      ),
+    }),
+    response: DatasetMapping,
+  }),
+  list: operation({
+    method: "get",
+    path: "/v1/datasets/{id}/mappings",
+    access: apiKey("datasets.list", "projects"),
+    summary: "List a dataset's mappings, the latest first",
+    params: datasetParams,
+    query: z.object({ sortOrder: SortOrder.default("desc"), ...cursorPage }),
+    response: z.object({ mappings: z.array(DatasetMapping) }),
+    responseHeaders: CursorHeaders,
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/datasets/{id}/mappings/{mappingId}",
+    access: apiKey("datasets.list", "projects"),
+    summary: "Get a mapping",
+    params: z.object({ id: Id, mappingId: Id }),
+    response: DatasetMapping,
+  }),
+};
+
+const TrainingFile = z.object({
+  path: z.string().meta({ description: "In the set, such as `meta/info.json`" }),
+  size: ByteCount,
+  sha256: z.string(),
+  link: Credential.meta({ description: "Takes GET, HEAD and `Range` for an hour" }),
+});
+
+/** These operations go beyond the specification. */
+export const trainingSets = {
+  create: operation({
+    method: "post",
+    path: "/v1/datasets/{id}/versions/{versionNumber}/training-sets",
+    audits: "trainingSet",
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("datasets.update", "projects"),
+    isExpensive: true,
+    summary:
+      "Build a training set of a committed version; the one that is there is answered where it has the same identity",
+    description: `409 for a version that is not committed, and \`Incomplete\` where data of its recordings is not here and \`missing\` is \`fail\`. A set has ${MAX_TRAINING_EPISODES} episodes at most.`,
+    params: z.object({ id: Id, versionNumber: VersionNumber }),
+    body: z.object({
+      mappingId: Id,
+      format: TrainingFormat.default("lerobot-v3"),
+      missing: z.enum(["fail", "leaveOut"]).default("fail").meta({
+        description: "The treatment of episodes of which data is not here",
+      }),
+      keepDays: z.int().min(1).max(365).default(30),
+    }),
+    response: TrainingSet,
+  }),
+  list: operation({
+    method: "get",
+    path: "/v1/training-sets",
+    access: apiKey("datasets.list", "projects"),
+    summary: "List training sets, the latest first",
+    query: z.object({
+      ...inProject,
+      datasetId: Id.optional(),
+      state: TrainingState.optional(),
+      sortOrder: SortOrder.default("desc"),
+      ...cursorPage,
+    }),
+    response: z.object({ trainingSets: z.array(TrainingSet) }),
+    responseHeaders: CursorHeaders,
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/training-sets/{id}",
+    access: apiKey("datasets.list", "projects"),
+    summary: "Get a training set",
+    params: z.object({ id: Id }),
+    response: TrainingSet,
+  }),
+  listFiles: operation({
+    method: "get",
+    path: "/v1/training-sets/{id}/files",
+    access: apiKey("data.stream", "projects"),
+    summary: "List the files of a training set that is ready, by their paths, with links to them",
+    params: z.object({ id: Id }),
+    query: z.object({ sortOrder: SortOrder.default("asc"), ...cursorPage }),
+    response: z.object({ files: z.array(TrainingFile) }),
+    responseHeaders: CursorHeaders,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/training-sets/{id}",
+    audits: "trainingSet",
+    access: apiKey("datasets.delete", "projects"),
+    summary: "Delete a training set with its files; one that is being built is given up",
+    params: z.object({ id: Id }),
+    response: z.object({ id: z.string() }),
+  }),
+};
