@@ -11,6 +11,7 @@ import { lockRecording } from "../../import-life/lock-recording.ts";
 import { publishRecording } from "../../import-life/recording-events.ts";
 import { IngestError } from "./ingest-failure.ts";
 import type { Target } from "./resolve-target.ts";
+import { restoreCut } from "./restore-cut.ts";
 import { storeContents } from "./store-contents.ts";
 import { damageOf, recordingFacts } from "./summary-rows.ts";
 
@@ -59,6 +60,8 @@ export async function fileRecording(tx: Transaction, finish: Finish, target: Tar
     : await createRecording(tx, finish, imported);
   const owner = { recordingId, orgId: request.orgId, projectId, deviceId: device?.id ?? null, siteId: request.siteId };
   await storeContents(tx, { owner, summary });
+  if (request.isAdopted)
+    await restoreCut(tx, { recording: { ...owner, id: recordingId }, metadata: summary.metadata, nowNs });
   const { sizeBytes, startNs, endNs, format } = facts;
   const file = { filename: path, sizeBytes, startNs, endNs, format };
   // The import stays after the recording's data is deleted, and shows it as it was. spec: Imports

@@ -1,12 +1,14 @@
 import { extensionOf, type RecordingSummary, recordingFormatOf } from "@downlink/recordings";
 import { newIndexKey, removeIndex } from "../../background/indexing/index-key.ts";
 import type { IndexedFile } from "../../background/indexing/thread-messages.ts";
+import type { Moment } from "../../background/jobs/transaction-context.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import type { RecordingModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { markDamaged } from "../../import-life/mark-damaged.ts";
 import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobReader } from "../../store/blobs/blob-store.ts";
+import { restoreCut } from "./restore-cut.ts";
 import { storeActivity } from "./store-activity.ts";
 import { storeContents } from "./store-contents.ts";
 import { storeSpans } from "./store-spans.ts";
@@ -92,7 +94,8 @@ async function end(deps: ReindexDeps, recording: RecordingModel, indexed: Reread
       where: { id },
       data: { nextIndexKey: null, ...made, ...(!isChanged && { verifiedAtNs: indexed.readAtNs }) },
     });
-    if (!isChanged && recording.isUnverified) await verifyAdopted(tx, recording, summary);
+    if (!isChanged && recording.isUnverified)
+      await verifyAdopted({ tx, nowNs: deps.clock.nowNs() }, recording, summary);
     if (!summary || recording.isUnverified) return true;
     await storeChannelKeys(tx, id, summary);
     await storeActivity(tx, id, summary);
@@ -113,13 +116,15 @@ async function end(deps: ReindexDeps, recording: RecordingModel, indexed: Reread
  * The agent that has the file hears of it.
  */
 async function verifyAdopted(
-  tx: Transaction,
-  { id: recordingId, orgId, projectId, deviceId, siteId }: RecordingModel,
+  { tx, nowNs }: Moment,
+  recording: RecordingModel,
   summary: RecordingSummary | undefined,
 ): Promise<void> {
+  const { id: recordingId, orgId, projectId, deviceId, siteId } = recording;
   await tx.recording.update({ where: { id: recordingId }, data: { isUnverified: false } });
   if (summary && siteId !== null)
     await storeContents(tx, { owner: { recordingId, orgId, projectId, deviceId, siteId }, summary });
+  if (summary) await restoreCut(tx, { recording, metadata: summary.metadata, nowNs });
   const file = await tx.edgeFile.findUnique({ where: { recordingId }, select: { versionId: true, agentId: true } });
   if (!file) return;
   await tx.importRequest.updateMany({
