@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { beginWithName } from "@downlink/terminal/command-errors";
 import { harmlessJson, printable } from "@downlink/terminal/printable";
 import { Command, Option } from "commander";
+import type { FileAction, PartFlags } from "./commands/act.ts";
 import { becomeLean } from "./commands/become-lean.ts";
 import { exitCodes } from "./commands/describe-failure.ts";
 import { ownCommand, withOwnCommand, withService } from "./commands/own-command.ts";
@@ -110,21 +111,23 @@ program
     if (explanation.state === "not there") process.exitCode = exitCodes.error;
   });
 
-for (const [action, description] of [
-  ["import", "Request the import of these files; kept until the control plane can be reached"],
-  ["retry", "Retry now what failed or waits for its next attempt"],
-] as const)
-  program
-    .command(`${action} <file...>`)
-    .description(description)
-    .option("--json", "as a JSON array")
-    .action(async (files: string[], options: { json?: true }) => {
-      const { actOnFiles, renderAnswers } = await import("./commands/act.ts");
-      const answers = await actOnFiles(settingsOf(program), action, files);
-      print(options.json ? toJson(answers) : renderAnswers(answers, page()));
-      const isDone = answers.every(({ result }) => result !== "refused" && result !== "unknown");
-      if (!isDone) process.exitCode = exitCodes.error;
-    });
+program
+  .command("import <file...>")
+  .description("Request the import of these files; kept until the control plane can be reached")
+  .option("--topic <name>", "only this topic, or those that fit a glob such as '/camera/*'; may be repeated", collect)
+  .option("--start <time>", "only messages at or after this time")
+  .option("--end <time>", "only messages at or before this time")
+  .option("--json", "as a JSON array")
+  .action(async (files: string[], options: PartFlags & { json?: true }) => {
+    const { toImport } = await import("./commands/act.ts");
+    await act(toImport(options), files, options);
+  });
+
+program
+  .command("retry <file...>")
+  .description("Retry now what failed or waits for its next attempt")
+  .option("--json", "as a JSON array")
+  .action((files: string[], options: { json?: true }) => act({ action: "retry" }, files, options));
 
 program
   .command("pause")
@@ -214,6 +217,18 @@ program
     const settings = listSettings(sourcesOf(program));
     print(options.json ? toJson(settings) : renderSettings(settings, program.opts<Flags>().config));
   });
+
+async function act(action: FileAction, files: readonly string[], { json }: { json?: true }): Promise<void> {
+  const { actOnFiles, renderAnswers } = await import("./commands/act.ts");
+  const answers = await actOnFiles(settingsOf(program), action, files);
+  print(json ? toJson(answers) : renderAnswers(answers, page()));
+  const isDone = answers.every(({ result }) => result !== "refused" && result !== "unknown");
+  if (!isDone) process.exitCode = exitCodes.error;
+}
+
+function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}
 
 interface Flags {
   readonly config?: string;

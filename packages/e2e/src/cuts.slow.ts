@@ -17,6 +17,7 @@ import {
   writeMcapFile,
 } from "@downlink/recordings/testing";
 import { request } from "undici";
+import { runAgentCommand } from "./processes/edge-agent.ts";
 import { type Scenario, startScenario } from "./processes/scenario.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));
@@ -154,6 +155,29 @@ test("a part of a large recording costs the link little more than itself, also w
   for await (const chunk of createReadStream(path)) chunks.push(chunk as Buffer);
   const exported = await exportOf(scenario, { recordingId: cut!.recordingId! });
   assert.deepEqual(readMessages(exported).map(lineOf).sort(), linesOf(Buffer.concat(chunks), part));
+});
+
+test("a person on the device asks for a part of a file by its path, or hears why it cannot come", async (t) => {
+  const scenario = await startScenario(t);
+  const file = await makeMcap({ chunkBytes: 30_000, durationSeconds: 4 });
+  await writeFile(join(scenario.storageRoot, "run.mcap"), file);
+  scenario.startAgent();
+  const { id, start } = await onlyOne(scenario);
+  const part = { topics: ["/imu"], start: start + 1_000_000_000n, end: start + 2_000_000_000n };
+  const times = ["--start", formatTimestamp(part.start), "--end", formatTimestamp(part.end)];
+  const ask = (topic: string) =>
+    runAgentCommand(scenario.agentOptions, "import", "run.mcap", "--topic", topic, ...times);
+  const wrong = await ask("/lidar*");
+  assert.match(wrong.output, /run\.mcap: .*must name topics of the recording, which has no "\/lidar\*"/);
+  assert.match((await ask("/im*")).output, /run\.mcap: the part is asked for/);
+  const whole = await eventually(
+    () => scenario.cloud().admin.call(api.recordings.get, { keyOrId: id }),
+    ({ cuts = [] }) => cuts[0]?.importStatus === "complete",
+  );
+  assert.match((await ask("/imu")).output, /run\.mcap: this part is in the control plane already/);
+  assert.deepEqual([whole.importStatus, whole.cuts!.length], ["none", 1]);
+  const exported = await exportOf(scenario, { recordingId: whole.cuts![0]!.recordingId! });
+  assert.deepEqual(readMessages(exported).map(lineOf).sort(), linesOf(file, part));
 });
 
 test("a part of a bag is a recording, too", async (t) => {

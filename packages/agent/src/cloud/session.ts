@@ -80,7 +80,8 @@ export function createSession(ctx: SessionContext): CloudSession {
         monitor.noteFailure(failure);
         if (isLeaseTrouble(failure)) gate.close(lease);
         // An older control plane may have replaced the one that answered the hello: it does not take longer polls.
-        if (failure instanceof ApiCallError && failure.code === "InvalidRequest")
+        const isRefused = failure instanceof ApiCallError && failure.code === "InvalidRequest";
+        if (isRefused && operation.path === api.edge.work.path)
           greeted.longPollSeconds = edgeLimits.formerLongPollSeconds;
         throw failure;
       }

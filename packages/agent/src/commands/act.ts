@@ -1,8 +1,10 @@
 import { userInfo } from "node:os";
 import { countOf, formatBytes, formatDuration } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
+import { type PartAsked, partSchema } from "../cloud/ask-for-part.ts";
 import type { ConfirmAnswer, ControlRequest, FileAnswer, PauseAnswer } from "../control/actions.ts";
 import { askControl, ControlRefusedError } from "../control/control-socket.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { askStatus } from "../status/socket.ts";
@@ -34,16 +36,35 @@ export async function confirmDeletions(settings: Settings): Promise<ConfirmAnswe
   return (await ask(settings, { action: "confirm" })) as ConfirmAnswer;
 }
 
+export type FileAction =
+  | { readonly action: "import" | "retry" }
+  | { readonly action: "importPart"; readonly part: PartAsked };
+
+export interface PartFlags {
+  readonly topic?: readonly string[];
+  readonly start?: string;
+  readonly end?: string;
+}
+
+/** Returns what is asked for of the files: all of them, or a part of each. */
+export function toImport({ topic, start, end }: PartFlags): FileAction {
+  const part = { topics: topic, start, end };
+  if (Object.values(part).every((given) => given === undefined)) return { action: "import" };
+  const { error } = partSchema.safeParse(part);
+  if (error) throw new InvalidSettingError(`--${error.issues[0]?.path[0]?.toString()} ${error.issues[0]?.message}`);
+  return { action: "importPart", part };
+}
+
 /** Asks for an action on files. Their paths are absolute, or relative to the working directory or the storage root. */
 export async function actOnFiles(
   settings: Settings,
-  action: "import" | "retry",
+  action: FileAction,
   files: readonly string[],
 ): Promise<FileAnswer[]> {
   const root = requireSetting(settings, "storageRoot");
   const paths = locateAll(settings, root, files);
   const known = paths.filter((path) => path !== undefined);
-  const answers = (await ask(settings, { action, paths: known })) as FileAnswer[];
+  const answers = (await ask(settings, { ...action, paths: known })) as FileAnswer[];
   const byPath = new Map(answers.map((answer) => [answer.path, answer]));
   return await Promise.all(
     files.map(async (file, index) => {

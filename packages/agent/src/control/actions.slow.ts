@@ -111,7 +111,21 @@ function testPauseForAWhile(): void {
 describe("agent import", { concurrency: 3 }, () => {
   testImport();
   testImportLater();
+  testPartOfOldCloud();
 });
+
+function testPartOfOldCloud(): void {
+  test("a part is asked of a control plane that takes none: the answer says so, and the file is not asked for", async () => {
+    await withAgent(["a.mcap"], async ({ cloud, command }) => {
+      const asked = await command("import", "a.mcap", "--topic", "/imu", "--start", "2026-11-30T10:00:00Z");
+      assert.equal(asked.code, 1);
+      assert.match(asked.stdout, /^a\.mcap: the control plane is too old for requests of parts .*asked for nothing/);
+      assert.equal(cloud.requests.size, 0);
+      const wrong = await command("import", "a.mcap", "--end", "soon");
+      assert.deepEqual([wrong.code, /--end must be an RFC 3339/.test(wrong.stderr)], [2, true], wrong.stderr);
+    });
+  });
+}
 
 const answersOf = ({ stdout }: { stdout: string }) =>
   (JSON.parse(stdout) as FileAnswer[]).map(({ path, result }) => [path, result]);
@@ -256,6 +270,7 @@ describe("who may act", () => {
         { action: "explode" },
         { action: "pause", by: "x", forMs: -1 },
         { action: "import", paths: [1] },
+        { action: "importPart", paths: ["a.mcap"], part: { start: "soon" } },
       ])
         await assert.rejects(askControl(device.stateDir, request), /does not know this request/);
       assert.equal((await agent.status()).pause.by, null);

@@ -1,3 +1,4 @@
+import { askForPart, type PartAsked, partSchema } from "../cloud/ask-for-part.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { Deletions } from "../deleting/deletion-loop.ts";
 import type { Log } from "../diagnostics/log.ts";
@@ -21,6 +22,7 @@ export type ControlRequest =
   | { readonly action: "resume" }
   | { readonly action: "confirm" }
   | { readonly action: "import"; readonly paths: readonly string[] }
+  | { readonly action: "importPart"; readonly paths: readonly string[]; readonly part: PartAsked }
   | { readonly action: "retry"; readonly paths: readonly string[] };
 
 /**
@@ -50,7 +52,7 @@ export interface ActionContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly inventory: Inventory;
-  readonly session: Pick<CloudSession, "connection">;
+  readonly session: Pick<CloudSession, "connection" | "call">;
   readonly pause: UploadPause;
   readonly throttle: Throttle;
   readonly uploads: Uploads;
@@ -81,6 +83,8 @@ export function createActions(ctx: ActionContext): (request: unknown) => Promise
         return confirm(ctx);
       case "import":
         return await askForImports(ctx, request.paths);
+      case "importPart":
+        return await askForParts(ctx, request.paths, request.part);
       case "retry":
         return await retry(ctx, request.paths);
       default:
@@ -91,10 +95,12 @@ export function createActions(ctx: ActionContext): (request: unknown) => Promise
 
 /** A newer command line may send requests that this agent does not know. */
 function toRequest(given: unknown): ControlRequest {
-  const { action, by, forMs, paths } = (given ?? {}) as Record<string, unknown>;
+  const { action, by, forMs, paths, part } = (given ?? {}) as Record<string, unknown>;
   const isPaths = Array.isArray(paths) && paths.every((path) => typeof path === "string");
   if ((action === "import" || action === "retry") && isPaths) return { action, paths };
   if (action === "resume" || action === "confirm") return { action };
+  if (action === "importPart" && isPaths && partSchema.safeParse(part).success)
+    return { action, paths, part: part as PartAsked };
   const isTime = forMs === null || (typeof forMs === "number" && forMs >= 1 && Number.isFinite(forMs));
   if (action === "pause" && typeof by === "string" && isTime) return { action, by: by.slice(0, 100), forMs };
   throw new Error(
@@ -154,8 +160,30 @@ function withCard(answer: FileAnswer, file: TrackedFile | undefined): FileAnswer
 
 const needsNoCard: ReadonlySet<FileState> = new Set(["stored", "imported", "duplicate"]);
 
+/** Asks for a part of each file, one after the other. Such a request is not kept: a user who is not answered asks again. */
+async function askForParts(ctx: ActionContext, paths: readonly string[], part: PartAsked): Promise<FileAnswer[]> {
+  const find = finder(ctx.inventory, paths);
+  const answers: FileAnswer[] = [];
+  const signal = AbortSignal.timeout(LONGEST_ANSWER_MS);
+  for (const path of paths) {
+    const file = find(path);
+    const isRequested = file !== undefined && lifeOf(file) === "requested"; // a part of it may come before all of it
+    const refusal = isRequested ? undefined : whyNotAsked(ctx, path, file);
+    const answer = refusal ?? {
+      path,
+      ...(await askForPart(ctx.session, { part, versionId: file!.versionId }, signal)),
+    };
+    answers.push(withCard(answer, file));
+  }
+  return answers;
+}
+
 /** Returns why the control plane is not asked; undefined where it is to be asked. */
-function whyNotAsked(ctx: ActionContext, path: string, file: TrackedFile | undefined): FileAnswer | undefined {
+function whyNotAsked(
+  ctx: Pick<ActionContext, "inventory">,
+  path: string,
+  file: TrackedFile | undefined,
+): FileAnswer | undefined {
   if (!file) return { path, result: "unknown", text: "the agent knows no file by this path" };
   const { versionId } = file;
   const state = lifeOf(file);

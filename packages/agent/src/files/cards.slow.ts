@@ -287,7 +287,7 @@ test("a card that comes back with other inode numbers holds the same versions; a
   bed.putIn("B");
   await agent.until("they are away", ({ files, problems }) => files.away === 2 && problems.length === 0);
   const card = bed.markerOf("A").trim().slice(-6);
-  const [asked, had] = await actOnFiles(settings, "import", ["wanted.mcap", "done.mcap"]);
+  const [asked, had] = await actOnFiles(settings, { action: "import" }, ["wanted.mcap", "done.mcap"]);
   assert.deepEqual([asked?.result, had?.result], ["done", "already"]);
   assert.match(asked?.text ?? "", new RegExp(`it is on the card …${card}, which is out$`));
   assert.equal(had?.text, "it is in the control plane already");

@@ -3,6 +3,7 @@ import { agentToken, enrolmentToken, operation } from "../operations/operation.t
 import { DeviceName } from "../resources/devices.ts";
 import { AgentStatus } from "../resources/edge-agents.ts";
 import { ImportStatus } from "../resources/import-status.ts";
+import { partFields, RecordingCut } from "../resources/recording-cuts.ts";
 import { DeletionReason } from "../shapes/deletion-reason.ts";
 import { Sha256Hex } from "../shapes/digests.ts";
 import { queryInteger } from "../shapes/query.ts";
@@ -172,6 +173,13 @@ export const edge = {
     body: z.object({
       versionIds: z.array(VersionId).max(edgeLimits.itemsPerReport),
       priority: z.int().default(0).meta({ description: "Higher comes first" }),
+      part: z
+        .object({ versionId: VersionId, ...partFields })
+        .optional()
+        .meta({
+          description:
+            "A part of one file is requested, beside the files of `versionIds`; older control planes request nothing then",
+        }),
     }),
     response: z.object({
       answers: z.array(
@@ -182,6 +190,13 @@ export const edge = {
           }),
         }),
       ),
+      part: z
+        .object({ importStatus: ImportStatus, cuts: z.array(RecordingCut).optional() })
+        .optional()
+        .meta({
+          description:
+            "The import of the whole recording, and what of the part is here or on its way. Absent from control planes that take no parts from a device",
+        }),
     }),
   }),
   ...edgeUploads,

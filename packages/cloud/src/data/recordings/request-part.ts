@@ -21,7 +21,7 @@ import { missingParts, overlap, type Part } from "./plan-cuts.ts";
 import { requestImport } from "./recording-changes.ts";
 
 type RequestImport = typeof api.recordings.requestImport;
-type Body = PartFields & Pick<Input<RequestImport>, "priority" | "orWhole">;
+type Body = PartFields & Pick<Input<RequestImport>, "priority"> & { readonly orWhole?: boolean | undefined };
 type Answer = Complete<Output<RequestImport>>;
 
 /** The answer of `work` names all cuts that are wanted of an agent. */
@@ -30,24 +30,39 @@ const MAX_NAME_BYTES_OF_AGENT = 1024 * 1024;
 
 /** Asks the device for a part of a recording. One that is imported already is answered as it is. */
 export async function requestPart(ctx: Ctx, { id }: Pick<RecordingModel, "id">, body: Body): Promise<Answer> {
-  const asked = await withTransaction(ctx.db, async (tx): Promise<Answer | "whole"> => {
-    const recording = await lockRecording(tx, id);
-    const { importStatus, storedDamage } = recording;
-    if (storedDamage !== null) return "whole"; // that repairs it
-    if (importStatus === "complete" || importStatus === "importing") return { id, importStatus, cuts: undefined };
-    const edgeFile = edgeCopyOf(recording, ctx.clock.nowNs()) ?? throwNotFound(`the edge copy of recording ${id}`);
-    const agent = await tx.agent.findUniqueOrThrow({ where: { id: edgeFile.agentId } });
-    if (body.orWhole && !takesCuts(agent)) return "whole";
-    const topics = await tx.recordingTopic.findMany({ where: { recordingId: id } });
-    const times = timesOf(topics);
-    const wanted = choosePart(recording, times, body);
-    const requestedBy = await findRequester(tx, ctx);
-    await addMissing(contextOf(tx, ctx), { recording, edgeFile, times, wanted, requestedBy, priority: body.priority });
-    const rows = await tx.cut.findMany({ where: { wholeId: id }, include: withRecording, orderBy: inOrder });
-    const holding = rows.filter((row) => overlap(row, wanted));
-    return { id, importStatus, cuts: holding.map(toCut) };
-  });
+  const asked = await withTransaction(ctx.db, async (tx) =>
+    askForPart(contextOf(tx, ctx), { id, requestedBy: await findRequester(tx, ctx) }, body),
+  );
   return asked === "whole" ? { ...(await requestImport(ctx, { id }, body.priority)), cuts: undefined } : asked;
+}
+
+interface Asking {
+  /** The whole recording. */
+  readonly id: string;
+  readonly requestedBy: Requester;
+}
+
+/** Asks within a transaction. Returns `whole` where the whole recording has to be asked for instead. */
+export async function askForPart(
+  context: TransactionContext,
+  { id, requestedBy }: Asking,
+  body: Body,
+): Promise<Answer | "whole"> {
+  const { tx, nowNs } = context;
+  const recording = await lockRecording(tx, id);
+  const { importStatus, storedDamage } = recording;
+  if (storedDamage !== null) return "whole"; // that repairs it
+  if (importStatus === "complete" || importStatus === "importing") return { id, importStatus, cuts: undefined };
+  const edgeFile = edgeCopyOf(recording, nowNs) ?? throwNotFound(`the edge copy of recording ${id}`);
+  const agent = await tx.agent.findUniqueOrThrow({ where: { id: edgeFile.agentId } });
+  if (body.orWhole && !takesCuts(agent)) return "whole";
+  const topics = await tx.recordingTopic.findMany({ where: { recordingId: id } });
+  const times = timesOf(topics);
+  const wanted = choosePart(recording, times, body);
+  await addMissing(context, { recording, edgeFile, times, wanted, requestedBy, priority: body.priority });
+  const rows = await tx.cut.findMany({ where: { wholeId: id }, include: withRecording, orderBy: inOrder });
+  const holding = rows.filter((row) => overlap(row, wanted));
+  return { id, importStatus, cuts: holding.map(toCut) };
 }
 
 interface Adding {

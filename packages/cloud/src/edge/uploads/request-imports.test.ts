@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
 import { eventually, makeMcap, slowTest } from "@downlink/recordings/testing";
+import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, recordingItem, startAgent, type TestAgent } from "../../testing/test-agent.ts";
 
@@ -80,4 +81,27 @@ test("an agent can request only its own files, and none that may be deleted at t
   assert.deepEqual(await requestsOf(agent.deviceId), []);
   await agent.call(api.edge.askPermits, { items: [{ versionId: item.versionId, reason: "prune" }] });
   assert.equal(await ask(agent, item.versionId), undefined);
+});
+
+test("somebody on the device requests a part of a file, which is asked for like any other part, and of no other agent's file", async () => {
+  const [agent, other] = [await startAgent(cloud, "in-parts"), await startAgent(cloud, "not-in-parts")];
+  const kind = { version: "v", encoding: "json", schemaName: "s", schemaEncoding: "", schemaSha256: "0".repeat(64) };
+  const item = recordingItem({ topics: ["/imu", "/camera"].map((topic) => ({ ...kind, topic, messageCount: 3 })) });
+  await agent.report([item]);
+  const part = { versionId: item.versionId, topics: ["/cam*"], start: item.start + 1n };
+  const asked = await agent.call(api.edge.requestImports, { versionIds: [], priority: 4, part });
+  assert.deepEqual([asked.answers, asked.part?.importStatus], [[], "none"]);
+  const [cut] = asked.part!.cuts!;
+  assert.deepEqual([cut!.topics, cut!.start, cut!.end], [["/camera"], item.start + 1n, item.end]);
+  const { requestedBy, priority } = await prisma.cut.findUniqueOrThrow({ where: { id: cut!.id } });
+  assert.deepEqual([requestedBy, priority], [{ kind: "device", id: agent.deviceId, name: "in-parts" }, 4]);
+  assert.equal((await agent.call(api.edge.work, {})).work.cuts?.[0]?.requestId, cut!.id);
+
+  const unknown = { ...part, topics: ["/lidar"] };
+  await assert.rejects(
+    agent.call(api.edge.requestImports, { versionIds: [], part: unknown }),
+    refusedWith(400, /topics/),
+  );
+  await assert.rejects(other.call(api.edge.requestImports, { versionIds: [], part }), refusedWith("NotFound"));
+  assert.equal(await prisma.cut.count(), 1);
 });

@@ -2,9 +2,12 @@
 // and `requestedBy` says where it came from. The flag `wantsImport` of a report is for globs: it never repeats a request that
 // failed, or whose data was deleted.
 
-import type { api, ImportStatus, Input, Output } from "@downlink/protocol";
+import type { api, ImportStatus, Input, Output, Requester } from "@downlink/protocol";
+import type { TransactionContext } from "../../background/jobs/transaction-context.ts";
 import type { AgentCtx } from "../../calls/context/context.ts";
 import type { Complete } from "../../core/complete.ts";
+import { throwNotFound } from "../../core/errors.ts";
+import { askForPart } from "../../data/recordings/request-part.ts";
 import type { AgentModel } from "../../db/generated/models.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { type FileVersion, findVersions } from "../../fleet/agents/find-versions.ts";
@@ -22,7 +25,7 @@ type RequestImports = typeof api.edge.requestImports;
  */
 export async function requestImports(
   ctx: AgentCtx,
-  { versionIds, priority }: Input<RequestImports>,
+  { versionIds, priority, part }: Input<RequestImports>,
 ): Promise<Complete<Output<RequestImports>>> {
   return withLease(ctx, async (tx, agent) => {
     const nowNs = ctx.clock.nowNs();
@@ -36,8 +39,32 @@ export async function requestImports(
     const idOf = new Map(found.map(({ versionId, recordingId }) => [versionId, recordingId]));
     return {
       answers: wanted.map((versionId) => ({ versionId, importStatus: statuses.get(idOf.get(versionId) ?? "") })),
+      part: part && (await requestPart(context, { agent, ...request }, part)),
     };
   });
+}
+
+interface Asking {
+  readonly agent: AgentModel;
+  readonly priority: number;
+  readonly requestedBy: Requester;
+}
+
+type Part = NonNullable<Input<RequestImports>["part"]>;
+
+async function requestPart(
+  context: TransactionContext,
+  { agent, priority, requestedBy }: Asking,
+  part: Part,
+): Promise<Complete<Output<RequestImports>["part"]>> {
+  const { tx } = context;
+  const [file] = await findServed(tx, agent, [part.versionId]);
+  const id = file?.recordingId ?? throwNotFound(`a recording of the file ${part.versionId}`);
+  const asked = await askForPart(context, { id, requestedBy }, { ...part, priority });
+  if (asked !== "whole") return { importStatus: asked.importStatus, cuts: asked.cuts };
+  await queueImport(context, { recordingId: id, priority, requestedBy });
+  const { importStatus } = await tx.recording.findUniqueOrThrow({ where: { id } });
+  return { importStatus, cuts: undefined };
 }
 
 async function findServed(tx: Transaction, agent: AgentModel, versionIds: readonly string[]): Promise<FileVersion[]> {

@@ -21,6 +21,7 @@ export const refusals: Readonly<Record<string, string>> = {
   "partUploads.create": "InvalidRequest",
   ...refused("partUploads", "UploadClosed", ["grantParts", "complete"]),
   ...refused("edge", "UploadClosed", ["grantPieces", "composePart"]),
+  "edge.requestImports": "NotFound",
   "edge.failImport": "VersionSuperseded",
   "edge.failCut": "NotFound",
   "edge.failSalvage": "NotFound",
