@@ -44,14 +44,14 @@ function expected(cell: number, line: number, at: number): number {
   if (kind === "event" || kind === "gap") return palette.page;
   if (cell & bits.failed) return palette.failed;
   const thirds = cell & bits.twoThirds ? 2 : Number((cell & bits.third) > 0);
-  const colour = expectedFill(cell, { isFoot: kind === "foot", isEven: at < 4 === (line % 2 === 0) });
-  const isHigh = kind === "foot" || kind <= thirds || stateOf(cell) === "unasked";
+  const colour = expectedFill(cell, { isFoot: kind === "base", isEven: at < 4 === (line % 2 === 0) });
+  const isHigh = kind === "base" || kind === "foot" || kind <= thirds || stateOf(cell) === "unasked";
   return isHigh ? colour : palette.page;
 }
 
 function expectedFill(cell: number, { isFoot, isEven }: { isFoot: boolean; isEven: boolean }): number {
   if (cell & bits.onItsWay) return isFoot ? palette.onItsWay : palette.onItsWay / 2;
-  if (cell & bits.edgeOnly) return palette.edgeOnly;
+  if (cell & bits.edgeOnly) return isFoot && cell & bits.imported ? palette.imported : palette.edgeOnly;
   if (cell & bits.imported) return palette.imported;
   return cell & bits.unasked && isEven ? palette.hatch : palette.page;
 }
@@ -72,6 +72,14 @@ test("what must not be missed wins, a bar is as high as its time is full, and an
       assert.ok(others.every((pixel) => pixel === 0));
     }),
   );
+});
+
+test("an imported part of a recording that is on the device only is seen below it, in thin rows too", () => {
+  for (const lines of [linesOf(32), linesOf(8)]) {
+    const seen = mixPaint(palette, lines).map((line) => line[bits.edgeOnly | bits.imported | bits.twoThirds]!);
+    assert.equal(seen[lines.indexOf("base")], palette.imported);
+    assert.ok(seen.includes(palette.edgeOnly));
+  }
 });
 
 test("hidden parts are not painted, and what lies below them is", () => {

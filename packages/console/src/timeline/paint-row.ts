@@ -61,13 +61,14 @@ export interface Palette {
 }
 
 /**
- * The part of a row that a line of pixels draws: the mark of an event, the foot of the bar, which all data has, or a height that it has where
- * recordings cover at least so many thirds of the time. Each line is stretched by the page.
+ * The part of a row that a line of pixels draws: the mark of an event, the foot of the bar, which all data has, its base, which shows data that
+ * is here below data that is not, such as a part of a recording, or a height that it has where recordings cover at least so many thirds of the
+ * time. Each line is stretched by the page.
  */
-export type Line = "event" | "gap" | "foot" | 0 | 1 | 2;
+export type Line = "event" | "gap" | "foot" | "base" | 0 | 1 | 2;
 
-const TALL: readonly Line[] = ["event", "gap", 2, 2, 1, 0, "foot", "gap"];
-const THIN: readonly Line[] = ["event", "foot", "foot", "foot"];
+const TALL: readonly Line[] = ["event", "gap", 2, 2, 1, 0, "base", "gap"];
+const THIN: readonly Line[] = ["event", "foot", "foot", "base"];
 const TALL_PX = 16;
 
 /** Returns the lines of a row, from its top. Rows that are too thin for heights show states alone. */
@@ -104,7 +105,8 @@ function colourOf(cell: number, line: Line, { palette, isEven }: { palette: Pale
   const state = stateOf(cell);
   if (line === "event" || line === "gap" || state === "nothing") return palette.page;
   if (state === "unasked") return isEven ? palette.hatch : palette.page;
-  if (state === "failed" || line === "foot") return palette[state];
+  if (line === "base" && state === "edgeOnly" && cell & bits.imported) return palette.imported;
+  if (state === "failed" || line === "foot" || line === "base") return palette[state];
   if (line > thirdsOf(cell)) return palette.page;
   return state === "onItsWay" ? mix(palette.onItsWay, palette.page) : palette[state];
 }
