@@ -7,6 +7,7 @@ import { prepareView } from "./data/view-links/prepare-view.ts";
 import type { OpenDeps } from "./deps.ts";
 import { noteAgentPoints } from "./edge/standing/agent-points.ts";
 import { noteOffline } from "./edge/standing/note-offline.ts";
+import { askForCutsAgain } from "./fleet/agents/cuts.ts";
 import { makeSalvage } from "./imports/ingest/make-salvage.ts";
 import { ingest } from "./imports/ingest/pipeline.ts";
 import { readStored } from "./imports/ingest/read-stored.ts";
@@ -47,9 +48,13 @@ export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
       "list-buckets": () => queueVisits(deps),
       "remove-object": ({ blobKey }) => removeOrPutOff(deps, blobKey),
       reconcile: () =>
-        Promise.all([reconcile(deps), noteOffline(deps), noteAgentPoints(deps), noteOrWarn(deps)]).then(
-          () => undefined,
-        ),
+        Promise.all([
+          reconcile(deps),
+          noteOffline(deps),
+          noteAgentPoints(deps),
+          noteOrWarn(deps),
+          askForCutsAgain(deps),
+        ]).then(() => undefined),
       sweep: (_data, signal) =>
         withSmallHeap(() => sweepBySchedule(deps, signal))
           .then(() => verifyAgain(deps))

@@ -16,14 +16,15 @@ type CutRow = Prisma.CutGetPayload<{ include: typeof withRecording }>;
 /** Once there is a recording of the part, its state is that of the cut. */
 export function toCut(row: CutRow): Complete<RecordingCut> {
   const { id, state, recording } = row;
+  const isFailed = state === "failed";
   const [code, text] = recording ? [recording.failureCode, recording.failureText] : [row.reasonCode, row.reasonText];
   return {
     ...partOf(row),
     id,
     recordingId: row.recordingId ?? undefined,
     size: recording ? Number(recording.sizeBytes) : undefined,
-    importStatus: recording?.importStatus ?? (state === "failed" ? "failed" : "pending"),
-    failure: code === null ? undefined : { code, text: text ?? "" },
+    importStatus: recording?.importStatus ?? (isFailed ? "failed" : "pending"),
+    failure: code === null || (!recording && !isFailed) ? undefined : { code, text: text ?? "" },
     waitsFor: state === "requested" ? explainWait(row) : undefined,
   };
 }
@@ -39,9 +40,9 @@ export function isEmpty({ state, reasonCode }: Pick<CutModel, "state" | "reasonC
   return state === "failed" && reasonCode === ("EmptyCut" satisfies CutFailure);
 }
 
-function explainWait({ agent }: CutRow): string | undefined {
+function explainWait({ agent, reasonText }: CutRow): string | undefined {
   if (!agent) return "The device has no agent any more.";
-  if (takesCuts(agent)) return undefined;
+  if (takesCuts(agent)) return reasonText === null ? undefined : `The device is asked again: ${reasonText}.`;
   return `The agent of the device has the version ${agent.agentVersion}, which cannot send a part of a file. Update it.`;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, CUT_RECORD_NAME, type EdgeRecordingItem } from "@downlink/protocol";
 import { withTransaction } from "../../db/transaction.ts";
-import { endCutsOf } from "../../fleet/agents/cuts.ts";
+import { askForCutsAgain, endCutsOf } from "../../fleet/agents/cuts.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { deliver, recordingItem, sayHello, startAgent, type TestAgent } from "../../testing/test-agent.ts";
@@ -133,6 +133,41 @@ test("what the agent cannot cut has failed with its reason, and can be asked for
   await agent.report([], { removals: [item.versionId] });
   const gone = await cloud.deps.db.prisma.cut.findUniqueOrThrow({ where: { id: again.id } });
   assert.deepEqual([gone.state, gone.reasonCode], ["failed", "FileGone"]);
+  const events = await cloud.deps.db.prisma.outboxEvent.findMany({ where: { type: "recording.importFailed" } });
+  assert.ok(events.some(({ payload }) => (payload as { requestId: string }).requestId === again.id));
+});
+
+test("a part for which the disk had no room is asked for again each hour, for a week; its failure is published once", async () => {
+  const { agent, item, keyOrId } = await reportWhole("full");
+  const { cuts } = await admin.call(api.recordings.requestImport, { keyOrId, topics: ["/imu"] });
+  const { id } = cuts![0]!;
+  const failing = { requestId: id, versionId: item.versionId, text: "the disk is full" };
+  const fail = (code: "CutNoSpace" | "FileUnreadable") => agent.call(api.edge.failCut, { ...failing, code });
+  const wantedAfter = async (hours: bigint) => {
+    const aheadNs = hours * 3600n * SECOND_NS;
+    await askForCutsAgain({ ...cloud.deps, clock: { nowNs: () => cloud.deps.clock.nowNs() + aheadNs } });
+    return (await cutsOf(agent)).map(({ requestId }) => requestId);
+  };
+  const published = async () =>
+    (await cloud.deps.db.prisma.outboxEvent.findMany({ where: { type: "recording.importFailed" } }))
+      .map(({ payload }) => payload as { recording: { id: string }; requestId: string; code: string })
+      .filter(({ requestId }) => requestId === id)
+      .map(({ recording, code }) => [recording.id, code]);
+  await fail("CutNoSpace");
+  assert.deepEqual(await wantedAfter(0n), []);
+  assert.deepEqual(await wantedAfter(24n * 7n + 1n), []);
+  assert.deepEqual(await wantedAfter(2n), [id]);
+  const [again] = (await admin.call(api.recordings.get, { keyOrId })).cuts!;
+  assert.deepEqual(
+    [again!.importStatus, again!.failure, again!.waitsFor],
+    ["pending", undefined, "The device is asked again: the disk is full."],
+  );
+  await fail("CutNoSpace");
+  assert.deepEqual(await published(), [[keyOrId, "CutNoSpace"]]);
+  assert.deepEqual(await wantedAfter(2n), [id]);
+  await fail("FileUnreadable");
+  assert.equal((await published()).length, 2);
+  assert.deepEqual(await wantedAfter(4n), [], "another failure stays");
 });
 
 test("a part that is cancelled is not wanted any more; another agent cannot end it", async () => {
