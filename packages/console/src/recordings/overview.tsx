@@ -1,4 +1,4 @@
-import { type Recording, type RecordingTopic, recordings } from "@downlink/protocol";
+import { CUT_RECORD_NAME, type Recording, type RecordingTopic, recordings } from "@downlink/protocol";
 import { useQuery } from "../api/use-query.ts";
 import { PartList } from "../cuts/part-list.tsx";
 import { formatCount } from "../parts/bytes.ts";
@@ -129,13 +129,14 @@ function Activity({ bins }: { bins: string }) {
   );
 }
 
-function Metadata({ recording: { metadata, sessionKey, sessionId, key } }: { recording: Recording }) {
+function Metadata({ recording: { metadata, sessionKey, sessionId, key, cutOf } }: { recording: Recording }) {
   const session = sessionKey ?? sessionId;
   const known = [...(key ? [["Key", key] as const] : []), ...(session ? [["Session", session] as const] : [])];
+  const shown = metadata.filter(({ name }) => !(cutOf && name === CUT_RECORD_NAME)); // the page says of what it is a part
   return (
     <div class="stack">
       {known.length > 0 && <Facts facts={known} />}
-      {metadata.map(({ name, metadata: entries }, index) => (
+      {shown.map(({ name, metadata: entries }, index) => (
         <section key={`${name} ${index}`} class="card" aria-label={`Metadata ${showHidden(name)}`}>
           <h2>
             <ForeignText text={name || "Metadata"} />

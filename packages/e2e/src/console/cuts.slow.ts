@@ -71,6 +71,9 @@ async function goThere(page: Page): Promise<void> {
   await parts.getByRole("link", { name: /^Open the part/ }).click();
   await page.getByText(/^A part of run-1\.mcap: 2 topics, 10 s$/).waitFor();
   await page.getByText(/^Its data is here/).waitFor();
+  await page.getByRole("link", { name: "Overview", exact: true }).click();
+  await page.getByRole("row").filter({ hasText: "/imu" }).waitFor();
+  assert.equal(await page.getByText("downlink.cut").count(), 0, "the page says in words what the record says");
   await page.getByRole("link", { name: "run-1.mcap", exact: true }).click();
   await parts.waitFor();
   assert.equal(page.url(), whole);
