@@ -29,20 +29,22 @@ export async function askForPart(
     const answer = await session.call(api.edge.requestImports, { versionIds: [], part: asked }, { signal });
     return describeAnswer(answer);
   } catch (failure) {
-    if (signal.aborted) return refused("the control plane cannot be reached, and requests for parts are not kept");
+    if (signal.aborted) return refused(NOT_ANSWERED);
     if (!isCloudFailure(failure)) throw failure;
     return refused(describeRefusal(failure));
   }
 }
+
+const NOT_ANSWERED = "the control plane does not answer; a request for a part is not kept, so ask again once it does";
 
 function refused(text: string): PartAnswer {
   return { result: "refused", text };
 }
 
 function describeRefusal(failure: Error): string {
-  if (!(failure instanceof ApiCallError)) return `${failure.message}; requests for parts are not kept`;
+  if (!(failure instanceof ApiCallError)) return NOT_ANSWERED;
   if (failure.code === "NotFound")
-    return "the control plane does not know it, or it is being deleted; ask again in a minute";
+    return "the control plane does not know it yet, or is deleting it, or is too old for requests from the device; ask again in a minute";
   return [failure.message, ...failure.details.map(({ path, message }) => `${path} ${message}`)].join("; ");
 }
 

@@ -157,6 +157,8 @@ function testImportLater(): void {
     await withAgent(["a.mcap"], async ({ cloud, agent, start, command }) => {
       await cloud.goAway();
       await agent.until("it is offline", ({ connection }) => connection.state === "offline");
+      const part = await command("import", "a.mcap", "--topic", "/imu");
+      assert.deepEqual([part.code, /a request for a part is not kept/.test(part.stdout)], [1, true], part.stdout);
       const asked = await command("import", "a.mcap");
       assert.equal(asked.code, 0);
       assert.match(

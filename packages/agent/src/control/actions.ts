@@ -164,7 +164,8 @@ const needsNoCard: ReadonlySet<FileState> = new Set(["stored", "imported", "dupl
 async function askForParts(ctx: ActionContext, paths: readonly string[], part: PartAsked): Promise<FileAnswer[]> {
   const find = finder(ctx.inventory, paths);
   const answers: FileAnswer[] = [];
-  const signal = AbortSignal.timeout(LONGEST_ANSWER_MS);
+  const isConnected = ctx.session.connection().state === "connected";
+  const signal = AbortSignal.timeout(isConnected ? LONGEST_ANSWER_MS : ANSWER_WITHIN_MS);
   for (const path of paths) {
     const file = find(path);
     const isRequested = file !== undefined && lifeOf(file) === "requested"; // a part of it may come before all of it
