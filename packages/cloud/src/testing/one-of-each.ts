@@ -83,7 +83,13 @@ export async function storeTrainingSet({ deps }: TestCloud, { id: datasetId, nam
   const of = { orgId, datasetId, createdAtNs: 1n };
   const mapping = { id: newId("map"), ...of, name: `${name}-mapping`, revision: 1, text, sha256: "" };
   await prisma.datasetMapping.create({ data: mapping });
-  const made = { versionNumber: 1, mappingId: mapping.id, format: "lerobot-v3", identity: name, leavesOut: false };
+  const made = {
+    versionNumber: 1,
+    mappingId: mapping.id,
+    format: "lerobot-v3",
+    identity: name,
+    leavesOut: false,
+  } as const;
   const set = { id: newId("ts"), ...of, projectId, ...made, episodeCount: 1, expiresAtNs: 2n ** 62n };
   const file = { path: "meta/info.json", sizeBytes: 1n, sha256: "", blobKey: `${orgId}/${newId("tf")}` };
   await prisma.trainingSet.create({ data: { ...set, state: "ready", files: { create: file } } });

@@ -133,6 +133,54 @@ export const datasetMappings = {
   }),
 };
 
+/** The messages that one part of a feature has in an episode. */
+const PartReport = z.object({
+  feature: z.string(),
+  topic: z.string(),
+  encoding: z.string().optional().meta({ description: "Absent where there is no message" }),
+  schemaName: z.string().optional(),
+  messageCount: z.int().min(0).meta({ description: "Those with a value" }),
+  withoutValue: z.int().min(0),
+  reason: z.string().optional().meta({ description: "Why the first of those without a value has none" }),
+  medianRateHz: z.number().optional(),
+  greatestGapMs: z.number().optional(),
+  shape: z.array(z.int()).meta({ description: "The count of values; of a picture its height, width and channels" }),
+});
+
+const Gap = z.object({
+  feature: z.string(),
+  topic: z.string(),
+  start: Timestamp.meta({ description: "The time of its first row" }),
+  rowCount: z.int().min(1),
+});
+
+const TriedEpisode = EpisodeRows.extend({
+  problem: z.string().optional().meta({ description: "Why no set can be built with this episode and the mapping" }),
+  gaps: z.array(Gap).meta({ description: "Rows inside the episode that have no value, the first hundred" }),
+  parts: z.array(PartReport),
+});
+
+const TriedPicture = z.object({
+  mediaType: z.string(),
+  width: z.int(),
+  height: z.int(),
+  bytes: ByteCount,
+  data: z.string().optional().meta({ description: "The picture in base 64, unless it is large" }),
+});
+
+const TriedValue = z
+  .union([z.number(), z.string(), z.boolean(), z.null(), z.array(z.number().nullable()), TriedPicture])
+  .meta({ description: "A single whole number is a text, and null stands for what is no finite number" });
+
+const FeatureShape = z.object({
+  dtype: z.string(),
+  shape: z.array(z.int()),
+  names: z.array(z.string()).nullable(),
+});
+
+/** The most episodes that are tried at once. */
+const MAX_TRIED = 20;
+
 const TrainingFile = z.object({
   path: z.string().meta({ description: "In the set, such as `meta/info.json`" }),
   size: ByteCount,
@@ -162,6 +210,53 @@ export const trainingSets = {
       keepDays: z.int().min(1).max(365).default(30),
     }),
     response: TrainingSet,
+  }),
+  draft: operation({
+    method: "post",
+    path: "/v1/datasets/{id}/versions/{versionNumber}/mapping-draft",
+    unaudited: "Nothing changes",
+    makes: "nothing",
+    access: apiKey("data.stream", "projects"),
+    isExpensive: true,
+    summary: "Guess a mapping from the topics that all episodes of a version have",
+    description: "Nothing is stored. It reads the first message of each topic of one episode.",
+    params: z.object({ id: Id, versionNumber: VersionNumber }),
+    response: z.object({
+      mapping: TrainingMapping.optional().meta({ description: "Absent where no topic can be guessed" }),
+      notes: z.array(z.string()).meta({ description: "Topics that are not in it, and what else has to be chosen" }),
+    }),
+  }),
+  tryOut: operation({
+    method: "post",
+    path: "/v1/datasets/{id}/versions/{versionNumber}/training-sets/try",
+    unaudited: "Nothing changes",
+    makes: "nothing",
+    access: apiKey("data.stream", "projects"),
+    isExpensive: true,
+    summary: "Try a mapping with some episodes of a version, and see their first rows",
+    description: "Nothing is stored. It takes a minute at most.",
+    params: z.object({ id: Id, versionNumber: VersionNumber }),
+    body: z
+      .object({
+        mapping: TrainingMapping.optional(),
+        mappingId: Id.optional().meta({ description: "One that is kept; it is tried where there is no `mapping`" }),
+        episodeIds: z.array(Id).min(1).max(MAX_TRIED).optional().meta({
+          description: "Absent: five of the version, at equal distances",
+        }),
+      })
+      .refine(
+        ({ mapping, mappingId }) => mapping !== undefined || mappingId !== undefined,
+        "must have a mapping, or the mappingId of one that is kept",
+      ),
+    response: z.object({
+      episodes: z.array(TriedEpisode),
+      truncated: z.boolean().meta({ description: "Time was up before all episodes were tried" }),
+      features: z.record(z.string(), FeatureShape).meta({ description: "As the first episode with rows has them" }),
+      task: z.string().optional(),
+      rows: z.array(z.record(z.string(), TriedValue)).meta({
+        description: "The first five rows of that episode, by the names of the features",
+      }),
+    }),
   }),
   list: operation({
     method: "get",

@@ -33,6 +33,7 @@ export async function* readPictures(plan: Plan, aligned: AlignedEpisode): AsyncG
       yield needs.map((need) => use(need, need.ordinalOf(rows[next]!)));
       next += 1;
     }
+    if (next === rows.length) return;
     const waiting = needs.reduce((sum, { bytes }) => sum + bytes, 0);
     if (waiting > MAX_WAITING_BYTES)
       throw new TrainingError(`the clocks of the pictures of ${episode.id} differ too much from each other`);

@@ -148,6 +148,46 @@ test("a committed version becomes files that say what they are; a repeat is answ
   );
 });
 
+test("a draft has what all episodes have, and trying it shows what a set would have", async () => {
+  const { mapping: drafted, notes } = await admin.call(api.trainingSets.draft, { id, versionNumber: 1 });
+  assert.deepEqual(notes, []);
+  assert.deepEqual(drafted, {
+    fps: 10,
+    maxGapMs: 150,
+    features: {
+      "observation.state": { dtype: "float32", parts: [{ topic: "/joints", field: "position" }] },
+      "observation.images.camera": { dtype: "image", parts: [{ topic: "/camera", align: "nearest" }] },
+    },
+  });
+  const tried = await admin.call(api.trainingSets.tryOut, { id, versionNumber: 1, mapping: drafted! });
+  assert.deepEqual([tried.truncated, tried.task, tried.episodes.length], [false, "pick", 2]);
+  const [episode] = tried.episodes;
+  assert.deepEqual([episode!.rowCount, episode!.gaps, episode!.problem], [31, [], undefined]);
+  assert.deepEqual(
+    episode!.parts.map(({ topic, medianRateHz, shape }) => [topic, Math.round(medianRateHz!), shape]),
+    [
+      ["/joints", 100, [2]],
+      ["/camera", 10, [1, 1, 3]],
+    ],
+  );
+  assert.deepEqual(
+    tried.rows.map((row) => row["observation.state"]),
+    [0, 10, 20, 30, 40].map((value) => [value, 0 - value]),
+  );
+  const picture = tried.rows[0]!["observation.images.camera"] as { data: string; width: number };
+  assert.deepEqual([picture.data, picture.width], [PNG, 1]);
+});
+
+test("trying says by episode why a set cannot be built", async () => {
+  const features = { state: { dtype: "float32" as const, parts: [{ topic: "/joints", field: "other" }] } };
+  const tried = await admin.call(api.trainingSets.tryOut, { id, versionNumber: 1, mapping: { ...mapping, features } });
+  const [episode] = tried.episodes;
+  assert.match(episode!.leftOut!, /no message of \/joints has a value for state: the first has no field other/);
+  assert.deepEqual(tried.rows, []);
+  const unknown = { id, versionNumber: 1, mapping, episodeIds: ["ep_none"] };
+  await assert.rejects(admin.call(api.trainingSets.tryOut, unknown), refusedWith("NotFound", /ep_none/));
+});
+
 test("a deleted set is gone with its objects, and a new one has the same files", async () => {
   const former = await built((await build()).id);
   const keys = await prisma.trainingFile.findMany({ where: { setId: former.id }, select: { blobKey: true } });

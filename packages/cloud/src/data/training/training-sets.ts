@@ -16,6 +16,7 @@ import { ABOUT_PATH } from "./build-set.ts";
 import { Identity } from "./identity.ts";
 import { findMapping } from "./mappings.ts";
 import { toTrainingSet, withCount } from "./training-rows.ts";
+import { draft, tryOut } from "./trials.ts";
 import { readVersionEpisodes } from "./version-episodes.ts";
 
 type Contract = typeof api.trainingSets;
@@ -29,6 +30,8 @@ export const trainingSets: Handlers<Contract> = {
   create: createSet,
   list: listSets,
   get: async (ctx, { id }) => toTrainingSet(await findSet(ctx, id), ctx.clock.nowNs(), { withEpisodes: true }),
+  draft,
+  tryOut,
   listFiles,
   delete: deleteSet,
 };

@@ -90,6 +90,8 @@ test("an object that no row can hold any more is removed and reported with its r
   const unknown = await leave(undefined);
   const viewed = `${orgId}/${newId("view")}`;
   await deps.blobs.put(viewed, inPieces(Buffer.from("bytes")));
+  const built = `${orgId}/${newId("tf")}`;
+  await deps.blobs.put(built, inPieces(Buffer.from("bytes")));
 
   const findings = await sweepAll({ isDryRun: true });
   const reasons = Object.fromEntries(findings.map(({ key, outcome, reason }) => [key, `${outcome}: ${reason}`]));
@@ -99,10 +101,11 @@ test("an object that no row can hold any more is removed and reported with its r
     [abandoned]: "removed: its upload was given up",
     [removed]: "removed: its upload was given up",
     [viewed]: "removed: it is the file of a view link that has ended",
+    [built]: "removed: it is a file of a training set that is gone",
     [broken]: "removed: its write broke off",
     [unknown]: "kept: no row ever named it; was the database restored from a backup?",
   });
-  assert.equal((await keysOf("")).length, 12, "a dry run removes nothing");
+  assert.equal((await keysOf("")).length, 13, "a dry run removes nothing");
 
   assert.deepEqual(await sweepAll(), findings);
   const held = [imported, itsIndex, quarantined, underWay, resumable];
@@ -202,7 +205,7 @@ test("the sweep asks every table that names objects", async () => {
     WHERE column_name = 'blobKey' AND table_name <> 'MissingObject' ORDER BY 1`;
   assert.deepEqual(
     tables.map(({ table_name }) => table_name),
-    ["ExtensionVersion", "ImportRequest", "Recording", "Upload", "ViewLink"],
+    ["ExtensionVersion", "ImportRequest", "Recording", "TrainingFile", "Upload", "ViewLink"],
   );
 });
 
