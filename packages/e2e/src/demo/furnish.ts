@@ -23,7 +23,8 @@ export interface Furnishing {
 
 /**
  * Gives the console something to show beside the robot: three robots whose recordings were uploaded over a year, four that only reported
- * theirs, imports that failed, marked events, and a dataset with two versions.
+ * theirs, imports that failed, marked events, a dataset with two versions, and one
+ * to train with.
  */
 export async function furnish(cloud: ControlPlane, { projectId, topics, endNs }: Furnishing): Promise<void> {
   const client = cloud.admin;
@@ -104,4 +105,24 @@ async function curate(client: Client, recordings: readonly Recording[]): Promise
   const { id } = await client.call(api.datasets.create, { projectId, name: "stops", episodeIds });
   await client.call(api.datasetVersions.commit, { id });
   await client.call(api.datasets.changeEpisodes, { id, remove: episodeIds.slice(0, 1) });
+  await collectLaps(client, recordings);
+}
+
+const LAPS = 20;
+const LAP_NS = 4n * SECOND_NS;
+
+/** A dataset that a training set can be built of: episodes with a camera, of four seconds each, two of a recording. */
+async function collectLaps(client: Client, recordings: readonly Recording[]): Promise<void> {
+  const drives = recordings.filter(({ device, path }) => FLEET.includes(device?.name ?? "") && path.endsWith(".mcap"));
+  const asked = drives.slice(0, LAPS / 2).flatMap(({ id, start }) =>
+    [start + SECOND_NS, start + SECOND_NS + LAP_NS].map((startTime) => {
+      const times = { startTime, endTime: startTime + LAP_NS };
+      return { recordings: [id], ...times, metadata: { task: "drive through the yard" } };
+    }),
+  );
+  const { projectId } = drives[0]!;
+  const { episodes } = await client.call(api.episodes.getOrCreate, { projectId, episodes: asked });
+  const episodeIds = episodes.map(({ id }) => id);
+  const { id } = await client.call(api.datasets.create, { projectId, name: "laps", episodeIds });
+  await client.call(api.datasetVersions.commit, { id, message: "for the first policy" });
 }
