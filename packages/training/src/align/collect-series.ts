@@ -5,8 +5,9 @@ import type { Channel, Message } from "@downlink/messages/read-mcap";
 import { DecodeError, type Value } from "@downlink/messages/value";
 import { type Episode, TrainingError } from "../episodes/episode.ts";
 import { decodeTopics } from "./decode-topics.ts";
+import { NoValueError } from "./no-value-error.ts";
 import { type Plan, type PlannedPart, topicsOf } from "./plan.ts";
-import { type Cell, NoValueError, readPart, readPicture, valueAt } from "./read-part.ts";
+import { type Cell, findPicture, readPart, valueAt } from "./read-part.ts";
 import { readStamp } from "./read-stamp.ts";
 import { checkCells } from "./to-cells.ts";
 
@@ -115,9 +116,9 @@ function take(into: Collecting, { part, message, value, ordinal, startNs }: Take
 /** Checks that the message has a value like those before it. Returns the bytes of a picture. */
 function judge(into: Collecting, { part, dtype, feature }: PlannedPart, value: Value): number {
   if (dtype === "image") {
-    const { width, height, bytes } = readPicture(part, value);
+    const { width, height, sizeBytes } = findPicture(part, value);
     requireShape(into, [height, width, 3], feature);
-    return bytes.byteLength;
+    return sizeBytes;
   }
   const { cells, names } = readPart(part, value);
   checkCells(cells as Cell[], dtype);

@@ -1,6 +1,8 @@
 import { findImage } from "@downlink/messages/image-bytes";
 import { isNumberArray, isStruct, partOf, type Value } from "@downlink/messages/value";
 import type { FeaturePart } from "@downlink/protocol";
+import { NoValueError } from "./no-value-error.ts";
+import { readRawPicture } from "./raw-picture.ts";
 
 /** One value of a row. */
 export type Cell = number | bigint | boolean | string;
@@ -9,11 +11,6 @@ export type Cell = number | bigint | boolean | string;
 export interface PartValues {
   readonly cells: readonly Cell[];
   readonly names: readonly string[];
-}
-
-/** Says in a few words why a message has no value for a part. */
-export class NoValueError extends Error {
-  override readonly name = "NoValueError";
 }
 
 /** Returns the value at the end of the path, with points between its names; undefined: the message has no such field. */
@@ -66,17 +63,29 @@ function placesOf(message: Value, { names: path, select }: NonNullable<FeaturePa
   });
 }
 
-/** A picture in the bytes that the recording has. */
-export interface Picture {
-  readonly bytes: Uint8Array;
+/** A picture of a message, whose bytes may have to be made first. */
+export interface FoundPicture {
   readonly width: number;
   readonly height: number;
   readonly mediaType: "image/jpeg" | "image/png";
+  /** About how many bytes it has. */
+  readonly sizeBytes: number;
+  /** Returns bytes of their own: those of the recording, or a PNG of its pixels. */
+  read(): Uint8Array;
 }
 
-/** Reads a compressed picture. Throws {@link NoValueError} or a DecodeError. */
-export function readPicture(part: FeaturePart, message: Value): Picture {
+/** Finds the picture of a message. Throws {@link NoValueError} or a DecodeError. */
+export function findPicture(part: FeaturePart, message: Value): FoundPicture {
   const value = valueAt(message, part.field);
   if (value === undefined) throw new NoValueError(`has no field ${part.field}`);
-  return findImage(value);
+  const raw = readRawPicture(value);
+  if (raw) {
+    const { width, height } = raw;
+    return { width, height, mediaType: "image/png", sizeBytes: width * height * RAW_SHARE, read: () => raw.toPng() };
+  }
+  const { bytes, ...facts } = findImage(value);
+  return { ...facts, sizeBytes: bytes.byteLength, read: () => bytes.slice() };
 }
+
+/** Bytes of a PNG for each pixel, as cameras see the world. */
+const RAW_SHARE = 2;

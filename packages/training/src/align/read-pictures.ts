@@ -5,7 +5,12 @@ import { TrainingError } from "../episodes/episode.ts";
 import type { AlignedEpisode, Piece } from "./align-episode.ts";
 import { decodeTopics } from "./decode-topics.ts";
 import { type Plan, type PlannedFeature, topicsOf } from "./plan.ts";
-import { type Picture, readPicture } from "./read-part.ts";
+import { type FoundPicture, findPicture } from "./read-part.ts";
+
+/** A picture with its bytes. */
+export interface Picture extends Pick<FoundPicture, "width" | "height" | "mediaType"> {
+  readonly bytes: Uint8Array;
+}
 
 /** The most bytes of pictures that wait for others of their rows. */
 const MAX_WAITING_BYTES = 192 * 1024 * 1024;
@@ -27,7 +32,7 @@ export async function* readPictures(plan: Plan, aligned: AlignedEpisode): AsyncG
     counts.set(topic, ordinal + 1);
     const value = decode(message);
     const taking = byTopic.get(topic)!.filter(({ uses }) => uses.has(ordinal));
-    for (const need of taking) keep(need, ordinal, copyOf(readPicture(need.part, value())));
+    for (const need of taking) keep(need, ordinal, readBytes(findPicture(need.part, value())));
     if (taking.length === 0) continue;
     while (next < rows.length && needs.every((need) => need.held.has(need.ordinalOf(rows[next]!)))) {
       yield needs.map((need) => use(need, need.ordinalOf(rows[next]!)));
@@ -66,8 +71,8 @@ function countUses(uses: Map<number, number>, { firstRow, rowCount }: Piece, ord
     uses.set(ordinalOf(row), (uses.get(ordinalOf(row)) ?? 0) + 1);
 }
 
-function copyOf(picture: Picture): Picture {
-  return { ...picture, bytes: picture.bytes.slice() };
+function readBytes({ width, height, mediaType, read }: FoundPicture): Picture {
+  return { width, height, mediaType, bytes: read() };
 }
 
 function keep(need: Need, ordinal: number, picture: Picture): void {

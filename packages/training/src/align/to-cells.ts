@@ -1,5 +1,6 @@
 import type { Feature } from "@downlink/protocol";
-import { type Cell, NoValueError } from "./read-part.ts";
+import { NoValueError } from "./no-value-error.ts";
+import type { Cell } from "./read-part.ts";
 
 type Dtype = Feature["dtype"];
 

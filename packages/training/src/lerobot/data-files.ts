@@ -1,4 +1,4 @@
-import type { Picture } from "../align/read-part.ts";
+import type { Picture } from "../align/read-pictures.ts";
 import { TrainingError } from "../episodes/episode.ts";
 import { type Column, type FileSink, ParquetFile, schemaOf } from "../parquet/parquet-file.ts";
 import { columnOf, type FeatureInfo } from "./features.ts";

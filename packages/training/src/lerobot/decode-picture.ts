@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import decodeJpeg, { init } from "@jsquash/jpeg/decode.js";
 import { decode as decodePng } from "fast-png";
-import type { Picture } from "../align/read-part.ts";
+import type { Picture } from "../align/read-pictures.ts";
 import { TrainingError } from "../episodes/episode.ts";
 
 let ready: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-import type { Picture } from "../align/read-part.ts";
+import type { Picture } from "../align/read-pictures.ts";
 import { decodePicture } from "./decode-picture.ts";
 import { type FeatureStats, PictureTally } from "./stats.ts";
 

@@ -3,8 +3,7 @@
 import type { TrainingMapping } from "@downlink/protocol";
 import { type AlignedEpisode, alignEpisode, type Piece } from "../align/align-episode.ts";
 import { type Plan, planMapping } from "../align/plan.ts";
-import type { Picture } from "../align/read-part.ts";
-import { readPictures } from "../align/read-pictures.ts";
+import { type Picture, readPictures } from "../align/read-pictures.ts";
 import { type Column, readValues } from "../align/read-values.ts";
 import { type Episode, TrainingError } from "../episodes/episode.ts";
 import type { FileSink } from "../parquet/parquet-file.ts";

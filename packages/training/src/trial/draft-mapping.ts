@@ -2,7 +2,8 @@ import type { Message } from "@downlink/messages/read-mcap";
 import { DecodeError, isNumberArray, isStruct, partOf, type Value } from "@downlink/messages/value";
 import type { Feature, FeaturePart, TrainingMapping } from "@downlink/protocol";
 import { decodeTopics } from "../align/decode-topics.ts";
-import { NoValueError, readPicture } from "../align/read-part.ts";
+import { NoValueError } from "../align/no-value-error.ts";
+import { findPicture } from "../align/read-part.ts";
 import { type Episode, TrainingError } from "../episodes/episode.ts";
 
 /** A topic that all episodes have. */
@@ -92,6 +93,7 @@ function guessTopic({ channel: { topic } }: Message, read: () => Value): Guessed
   try {
     const value = read();
     if (isPicture(value)) return { isPicture: true, parts: [{ topic, align: "nearest" }] };
+    if (isLog(value)) return "has a text with each of its numbers";
     const joints = guessJoints(topic, value);
     if (joints) return { isPicture: false, parts: [joints] };
     const fields = findNumbers(value, "");
@@ -107,12 +109,17 @@ function guessTopic({ channel: { topic } }: Message, read: () => Value): Guessed
 
 function isPicture(value: Value): boolean {
   try {
-    readPicture({ topic: "" }, value);
+    findPicture({ topic: "" }, value);
     return true;
   } catch (error) {
     if (error instanceof DecodeError || error instanceof NoValueError) return false;
     throw error;
   }
+}
+
+/** Lines of a log have a level. */
+function isLog(value: Value): boolean {
+  return ["message", "msg"].some((name) => typeof partOf(value, name) === "string");
 }
 
 /** Joints are taken by their names, because their order may change. */

@@ -1,8 +1,7 @@
 import type { TrainingMapping } from "@downlink/protocol";
 import { type AlignedEpisode, alignEpisode } from "../align/align-episode.ts";
 import { type Plan, planMapping } from "../align/plan.ts";
-import type { Picture } from "../align/read-part.ts";
-import { readPictures } from "../align/read-pictures.ts";
+import { type Picture, readPictures } from "../align/read-pictures.ts";
 import { readValues } from "../align/read-values.ts";
 import type { Episode } from "../episodes/episode.ts";
 import { describeFeatures } from "../lerobot/features.ts";
