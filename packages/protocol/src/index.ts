@@ -9,7 +9,6 @@ export {
 } from "./edge/edge-items.ts";
 export { edgeLimits, INCARNATION_HEADER, LEASE_HEADER } from "./edge/edge-limits.ts";
 export { PermitAnswer, PermitRefusal } from "./edge/edge-permits.ts";
-export type { Piece } from "./edge/edge-pieces.ts";
 export {
   CUT_RECORD_NAME,
   type CutFailure,
@@ -231,6 +230,7 @@ export { Email } from "./shapes/email.ts";
 export { explainIssue } from "./shapes/explain-issue.ts";
 export { MAX_COUNTED, MAX_LIMIT, ORDERED_CHARACTERS, type SortOrder, TOTAL_HEADER } from "./shapes/list.ts";
 export { withoutNulls } from "./shapes/nulls.ts";
+export type { Piece } from "./shapes/pieces.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 export { foldAliases } from "./shapes/query.ts";
 export { queryLimits } from "./shapes/query-text.ts";

@@ -1,13 +1,12 @@
-import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
 import { ApiCallError } from "@downlink/client";
-import { putStream } from "@downlink/client/node";
 import { api, type CallInput, type PartUpload } from "@downlink/protocol";
 import { RefusedError } from "../failures/failures.ts";
-import { waitOut } from "../files/wait-out.ts";
 import type { Service } from "../login/open-service.ts";
 import type { KeptUploads } from "./kept-uploads.ts";
+import { hashRange, type Range } from "./read-range.ts";
+import { insist, sendPart } from "./send-part.ts";
 
 const { partUploads } = api;
 
@@ -26,11 +25,10 @@ export interface Uploading {
 export type Uploaded = { readonly requestId: string } | { readonly existingRecordingId: string };
 
 const PARTS_AT_ONCE = 3;
-const READ_BYTES = 256 * 1024;
 
 /**
- * Sends a file in parts, of which none is sent again once it is stored, also by a later call. Throws {@link RefusedError} for a file that is
- * empty or is changed meanwhile, and what the service and the disk refuse.
+ * Sends a file in parts, of which none is sent again once it is stored, also by a later call, and of a part that broke off only what did
+ * not arrive. Throws {@link RefusedError} for a file that is empty or is changed meanwhile, and what the service and the disk refuse.
  */
 export async function uploadFile(service: Service, path: string, uploading: Uploading): Promise<Uploaded> {
   await using file = await open(path, "r");
@@ -85,6 +83,7 @@ async function sendParts(service: Service, file: FileHandle, { upload, onSent }:
   const signal = AbortSignal.any([service.signal, stopping.signal]);
   const numbers = Array.from({ length: Math.ceil(upload.size / upload.partSize) }, (_, at) => at + 1).values();
   const held = new Map(upload.parts.map(({ number, ...digests }) => [number, digests]));
+  const link = { losesParts: false };
   const work = async () => {
     for (const number of numbers) {
       const range = rangeOf(upload, number);
@@ -94,7 +93,7 @@ async function sendParts(service: Service, file: FileHandle, { upload, onSent }:
         throw new RefusedError(
           "the file was changed since a part of it was sent; give it another name, or upload it from the start",
         );
-      if (known === undefined) await sendPart({ ...service, signal }, file, { upload, number, range, digest });
+      if (known === undefined) await sendPart({ ...service, signal }, file, { upload, number, range, digest, link });
       onSent(range.length);
     }
   };
@@ -103,68 +102,7 @@ async function sendParts(service: Service, file: FileHandle, { upload, onSent }:
   signal.throwIfAborted();
 }
 
-interface Range {
-  readonly start: number;
-  readonly length: number;
-}
-
 function rangeOf({ size, partSize }: PartUpload, number: number): Range {
   const start = (number - 1) * partSize;
   return { start, length: Math.min(partSize, size - start) };
-}
-
-interface Part {
-  readonly upload: PartUpload;
-  readonly number: number;
-  readonly range: Range;
-  readonly digest: string;
-}
-
-/** Sends a part to a target of its own. */
-async function sendPart({ client, dispatcher, signal }: Service, file: FileHandle, part: Part): Promise<void> {
-  const { upload, number, range, digest } = part;
-  const { requestId } = upload;
-  const announced = { number, length: range.length, [upload.digest]: digest };
-  await insist(signal, async () => {
-    const { grants } = await client.call(partUploads.grantParts, { requestId, parts: [announced] }, { signal });
-    const { url, headers } = grants[0]!;
-    await putStream(url, { body: readRange(file, range), length: range.length, headers, signal, dispatcher });
-  });
-}
-
-/** Does again after each break what does no harm when it is done twice. */
-async function insist(signal: AbortSignal, act: () => Promise<unknown>): Promise<void> {
-  for (let failures = 1; ; failures++) {
-    try {
-      await act();
-      return;
-    } catch (error) {
-      await waitOut(error, failures, signal);
-    }
-  }
-}
-
-interface Hashing {
-  readonly algorithm: "md5" | "sha256";
-  readonly encoding: "hex" | "base64";
-  readonly signal: AbortSignal;
-}
-
-async function hashRange(file: FileHandle, range: Range, { algorithm, encoding, signal }: Hashing): Promise<string> {
-  const hash = createHash(algorithm);
-  for await (const bytes of readRange(file, range)) {
-    signal.throwIfAborted();
-    hash.update(bytes);
-  }
-  return hash.digest(encoding);
-}
-
-async function* readRange(file: FileHandle, { start, length }: Range): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < length; ) {
-    const wanted = Math.min(READ_BYTES, length - at);
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, start + at);
-    if (bytesRead === 0) throw new RefusedError("the file became shorter while it was sent");
-    yield buffer.subarray(0, bytesRead);
-    at += bytesRead;
-  }
 }

@@ -1,4 +1,4 @@
-import { pieceLimits } from "./edge-pieces.ts";
+import { pieceLimits } from "../shapes/pieces.ts";
 
 /**
  * An agent and the cloud exchange desired state, not messages: the agent says what it has, the cloud says the full set of what it wants,

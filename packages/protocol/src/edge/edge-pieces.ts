@@ -1,55 +1,23 @@
 import { z } from "zod";
 import { agentToken, operation } from "../operations/operation.ts";
-import { Credential } from "../shapes/credentials.ts";
-import { partNumber, withDigest } from "../shapes/digests.ts";
-import { ByteCount } from "../shapes/summaries.ts";
+import { composingPart, grantingPieces } from "../shapes/pieces.ts";
 import { Id } from "../shapes/text.ts";
 
-export const pieceLimits = {
-  /** The least bytes of a piece. The last piece of a part may have fewer. */
-  minPieceBytes: 64 * 1024,
-  piecesPerGrant: 16,
-} as const;
-
 export const uploadParams = z.object({ requestId: Id, uploadId: Id });
-
-/** A range of one part. */
-const pieceFields = { offset: ByteCount, length: z.int().min(1) };
-const Piece = withDigest(pieceFields);
-export type Piece = z.infer<typeof Piece>;
-
-export const HeldPieces = z.object({
-  minBytes: z.int().min(1).meta({ description: "The least that a piece holds, but for the last one of its part" }),
-  held: z
-    .array(withDigest({ ...pieceFields, number: partNumber }))
-    .meta({ description: "Durable pieces of parts that are not, each part's from its beginning on" }),
-});
 
 /** A part may be sent in pieces, so that on a slow link also what was sent of a part counts. */
 export const edgePieces = {
   grantPieces: operation({
-    method: "post",
+    ...grantingPieces,
     path: "/v1/edge/imports/{requestId}/upload/{uploadId}/pieces",
     access: agentToken(),
-    summary: "Ask for a signed target for each of the next pieces of a part",
-    description:
-      "For links on which a part takes long or never arrives. Pieces are contiguous from the part's beginning on, and each is durable once its target answers. Nothing is granted where the first one does not begin at the end of what is held: `held` says where to go on, and with which bytes.",
     params: uploadParams,
-    body: z.object({ number: partNumber, pieces: z.array(Piece).min(1).max(pieceLimits.piecesPerGrant) }),
-    response: z.object({
-      held: z.array(Piece).meta({ description: "The pieces of this part that are held, from its beginning on" }),
-      grants: z.array(z.object({ offset: ByteCount, url: Credential, headers: z.record(z.string(), z.string()) })),
-    }),
   }),
   composePart: operation({
-    method: "post",
+    ...composingPart,
     path: "/v1/edge/imports/{requestId}/upload/{uploadId}/compose",
     access: agentToken(),
-    summary: "Make a part of its pieces; repeatable",
-    description:
-      "`PartsMissing` where they are not all of it. `DigestMismatch` where together they have another digest: then they are forgotten.",
     params: uploadParams,
-    body: withDigest({ number: partNumber, length: z.int().min(1) }),
     response: z.object({ etag: z.string().optional() }),
   }),
 };

@@ -2,12 +2,13 @@ import { z } from "zod";
 import { agentToken, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { DigestAlgorithm, partNumber, Sha256Hex, withDigest } from "../shapes/digests.ts";
+import { HeldPieces } from "../shapes/pieces.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { Id, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 import { VersionId } from "./edge-items.ts";
 import { edgeLimits } from "./edge-limits.ts";
-import { edgePieces, HeldPieces, uploadParams } from "./edge-pieces.ts";
+import { edgePieces, uploadParams } from "./edge-pieces.ts";
 import { UploadSite } from "./upload-site.ts";
 
 /** How the file of a request comes from its device: opened, sent in parts that are durable one by one, and ended. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { DigestAlgorithm, partNumber, Sha256Hex, withDigest } from "../shapes/digests.ts";
+import { composingPart, grantingPieces, HeldPieces } from "../shapes/pieces.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { Id } from "../shapes/text.ts";
 import { namesRobot, ROBOT_REQUIRED, uploadFields } from "./uploads.ts";
@@ -24,6 +25,7 @@ export const PartUpload = z
     parts: z.array(withDigest({ number: partNumber, length: ByteCount })).meta({
       description: "The parts that are stored durably; compare their digests with the file before you go on",
     }),
+    pieces: HeldPieces,
   })
   .meta({ id: "PartUpload" });
 export type PartUpload = z.infer<typeof PartUpload>;
@@ -83,6 +85,25 @@ export const partUploads = {
     response: z.object({
       grants: z.array(z.object({ number: partNumber, url: Credential, headers: z.record(z.string(), z.string()) })),
     }),
+  }),
+  grantPieces: operation({
+    ...grantingPieces,
+    path: "/v1/data/uploads/{requestId}/pieces",
+    unaudited: "The import request is listed with what became of it",
+    makes: "nothing",
+    access: apiKey("data.upload", "projects"),
+    description:
+      "For a part whose sending broke off: `held` says how much of it is here, and the rest goes in pieces. Pieces are contiguous from the part's beginning on, and each is durable once its target answers; of one that breaks off the beginning is kept, like that of a part, if it has the least bytes of a piece and did not go straight to a bucket. Nothing is granted where the first piece does not begin at the end of what is held. At most 8 parts may be in pieces at once.",
+    ...ofRequest,
+  }),
+  composePart: operation({
+    ...composingPart,
+    path: "/v1/data/uploads/{requestId}/compose",
+    unaudited: "The import request is listed with what became of it",
+    makes: "nothing",
+    access: apiKey("data.upload", "projects"),
+    ...ofRequest,
+    response: z.object({ number: partNumber }),
   }),
   complete: operation({
     method: "post",

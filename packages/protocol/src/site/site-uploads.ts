@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { edgePieces, HeldPieces } from "../edge/edge-pieces.ts";
+import { edgePieces } from "../edge/edge-pieces.ts";
 import { operation, uploadCapability } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { DigestAlgorithm, partNumber, Sha256Hex, withDigest } from "../shapes/digests.ts";
+import { HeldPieces } from "../shapes/pieces.ts";
 import { ByteCount } from "../shapes/summaries.ts";
 import { StorableText } from "../shapes/text.ts";
 

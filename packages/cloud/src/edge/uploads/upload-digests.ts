@@ -2,20 +2,9 @@
 // takes more than twice the CPU time on either side. One upload has one kind of digest: an agent compares the stored parts before it goes
 // on, so an agent that cannot compare them starts over. A bucket to which parts are sent by presigned links compares only MD5.
 
-import {
-  algorithmOf,
-  type api,
-  type DigestAlgorithm,
-  type DigestFields,
-  type Input,
-  type Output,
-  toDigestFields,
-} from "@downlink/protocol";
-import type { Complete } from "../../core/complete.ts";
-import type { PiecePlan } from "../../store/blobs/blob-store.ts";
+import { algorithmOf, type api, type DigestAlgorithm, type Input } from "@downlink/protocol";
 
-type Edge = typeof api.edge;
-type OpenInput = Input<Edge["openUpload"]>;
+type OpenInput = Input<typeof api.edge.openUpload>;
 
 /**
  * The stored parts decide, because the agent must compare them. Returns undefined, and the upload starts over, if it cannot: an older agent
@@ -30,16 +19,4 @@ export function digestFor(
   if (known === undefined && preferred !== undefined && digests.includes(preferred)) return preferred;
   if (known === undefined) return digests.includes("sha256") ? "sha256" : "md5";
   return digests.includes(known) && others.length === 0 ? known : undefined;
-}
-
-/** Returns the piece as the contract has it. */
-export function toPiece({ offset, lengthBytes, digest }: PiecePlan): Complete<HeldPiece> {
-  return { offset, length: lengthBytes, ...digestFields(digest) };
-}
-
-type HeldPiece = Output<Edge["grantPieces"]>["held"][number];
-
-/** Returns the two fields of the contract for a digest. */
-export function digestFields(digest: string): Complete<DigestFields> {
-  return { md5: undefined, sha256: undefined, ...toDigestFields(digest) };
 }

@@ -11,6 +11,7 @@ import { withLease } from "../../fleet/agents/lease.ts";
 import { failDelivery, storeDelivery } from "../../import-life/delivery.ts";
 import { statesBefore, workingStates } from "../../import-life/import-request-state.ts";
 import { lockRecording } from "../../import-life/lock-recording.ts";
+import { digestFields, toPiece } from "../../import-life/part-pieces.ts";
 import { partSizeFor, planOf, requirePartLength } from "../../import-life/part-plans.ts";
 import { findOriginal, mayHaveOriginal } from "../../imports/ingest/find-original.ts";
 import { writeBegun } from "../../keeping/manifests/write-manifests.ts";
@@ -18,7 +19,7 @@ import { BlobExistsError, PartConflictError } from "../../store/blobs/blob-error
 import { minPieceBytes } from "../../store/blobs/piece-plan.ts";
 import { PERMIT_NS } from "../deleting/permits.ts";
 import { goesToSite, openSiteUpload } from "./site-uploads.ts";
-import { digestFields, digestFor, toPiece } from "./upload-digests.ts";
+import { digestFor } from "./upload-digests.ts";
 
 type Edge = typeof api.edge;
 type OpenInput = Input<Edge["openUpload"]>;

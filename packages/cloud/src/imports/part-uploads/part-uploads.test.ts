@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { connect } from "node:net";
 import { after, test } from "node:test";
 import { ApiCallError } from "@downlink/client";
 import { api, PART_UPLOAD_DAYS, type PartUpload } from "@downlink/protocol";
@@ -85,6 +86,60 @@ test("a file comes in parts in any order, goes on after a break, and is imported
   assert.equal((await admin.call(api.partUploads.get, { requestId })).isStored, true);
 });
 
+const digestOf = (bytes: Uint8Array) => ({ sha256: createHash("sha256").update(bytes).digest("base64") });
+
+/** Sends the beginning of the first part, and is gone. Returns what is held of it then. */
+async function breakOff(bytes: Buffer, { requestId, partSize }: PartUpload, count: number): Promise<number> {
+  const part = bytes.subarray(0, partSize);
+  const parts = [{ number: 1, length: part.length, ...digestOf(part) }];
+  const { grants } = await admin.call(api.partUploads.grantParts, { requestId, parts });
+  const { hostname, port, pathname, search } = new URL(grants[0]!.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nContent-Length: ${part.length}\r\n\r\n`);
+  socket.end(part.subarray(0, count));
+  const { pieces } = await eventually(
+    () => admin.call(api.partUploads.get, { requestId }),
+    (upload) => upload.pieces.held.length > 0,
+  );
+  socket.destroy();
+  return pieces.held[0]!.length;
+}
+
+test("a part that breaks off is gone on with in pieces, also where what is held turns out to be damaged", async () => {
+  const begun = await begin(large);
+  const { requestId, partSize, pieces } = begun;
+  assert.deepEqual(pieces, { minBytes: 65_536, held: [] });
+  const first = large.subarray(0, partSize);
+  const part = { requestId, number: 1, length: partSize, ...digestOf(first) };
+  const grant = (offset: number, end = partSize) =>
+    admin.call(api.partUploads.grantPieces, {
+      requestId,
+      number: 1,
+      pieces: [{ offset, length: end - offset, ...digestOf(first.subarray(offset, end)) }],
+    });
+  const sendRest = async (offset: number) => {
+    const [target] = (await grant(offset)).grants;
+    const body = new Uint8Array(first.subarray(offset));
+    assert.equal((await fetch(target!.url, { method: "PUT", body })).status, 200);
+  };
+  const damaged = Buffer.from(large);
+  damaged[99]! ^= 1;
+  for (const came of [damaged, large]) {
+    const heldBytes = await breakOff(came, begun, 1_000_000);
+    await assert.rejects(admin.call(api.partUploads.composePart, part), refusedWith("PartsMissing"));
+    const asked = await grant(0);
+    assert.deepEqual([asked.held.map(({ length }) => length), asked.grants], [[heldBytes], []]);
+    await sendRest(heldBytes);
+    const composed = admin.call(api.partUploads.composePart, part);
+    if (came === damaged) await assert.rejects(composed, refusedWith("DigestMismatch"));
+    else assert.deepEqual(await composed, { number: 1 });
+  }
+  assert.deepEqual(await admin.call(api.partUploads.composePart, part), { number: 1 });
+  const { parts, pieces: after } = await admin.call(api.partUploads.get, { requestId });
+  assert.deepEqual([parts.map(({ number }) => number), after.held], [[1], []]);
+  await assert.rejects(grant(partSize, partSize + 65_536), refusedWith(400));
+});
+
 test("content that is here is named before a byte is sent, unless the file is for a session", async () => {
   const bytes = await newBytes();
   const first = await begin(bytes);
@@ -131,7 +186,8 @@ test("a file that is here cannot be given up any more, also if both happen at th
 
 test("an upload that is given up, or not gone on with, ends, and its bytes go", async () => {
   const [given, silent, kept] = [await begin(large), await begin(large), await begin(large)];
-  for (const one of [given, silent, kept]) await sendParts(large, one, [1]);
+  for (const one of [silent, kept]) await sendParts(large, one, [1]);
+  await breakOff(large, given, 1_000_000);
   await admin.call(api.partUploads.delete, { requestId: given.requestId });
   await assert.rejects(admin.call(api.partUploads.get, { requestId: given.requestId }), refusedWith("NotFound"));
   await assert.rejects(sendParts(large, given, [2]), refusedWith("UploadClosed"));
@@ -153,6 +209,7 @@ test("an upload that is given up, or not gone on with, ends, and its bytes go", 
 test("an upload is seen by keys of its project with data.upload, and by nobody else", async () => {
   const { requestId } = await begin(large);
   const { id: elsewhere } = await admin.call(api.projects.create, { name: "elsewhere" });
+  const piece = { offset: 0, length: 65_536, ...digestOf(large.subarray(0, 65_536)) };
   const keyOf = async (...key: Parameters<typeof cloud.addKey>) => cloud.withToken(await cloud.addKey(...key));
   await assert.rejects(
     (await keyOf(["recordings.list"])).call(api.partUploads.get, { requestId }),
@@ -162,6 +219,8 @@ test("an upload is seen by keys of its project with data.upload, and by nobody e
     for (const call of [
       () => client.call(api.partUploads.get, { requestId }),
       () => client.call(api.partUploads.delete, { requestId }),
+      () => client.call(api.partUploads.grantPieces, { requestId, number: 1, pieces: [piece] }),
+      () => client.call(api.partUploads.composePart, { requestId, number: 1, ...piece }),
       () => client.call(api.partUploads.complete, { requestId, sha256: sha256(large) }),
     ])
       await assert.rejects(call(), refusedWith("NotFound"));

@@ -1,15 +1,7 @@
 // A person's file comes as an agent's does: in parts, each durable by itself, that become one object. The request says whose it is, and the
 // row of the upload is there before the first byte, so that each byte has an owner; an upload that is not gone on with ends by itself.
 
-import {
-  type api,
-  digestOf,
-  edgeLimits,
-  type Input,
-  type Output,
-  type PartUpload,
-  toDigestFields,
-} from "@downlink/protocol";
+import { type api, digestOf, edgeLimits, type Input, type Output, type PartUpload } from "@downlink/protocol";
 import { contextOf } from "../../background/jobs/transaction-context.ts";
 import type { Ctx } from "../../calls/context/context.ts";
 import { requireRoom } from "../../calls/quotas/require-room.ts";
@@ -21,10 +13,12 @@ import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { changeRequest } from "../../import-life/change-request.ts";
 import { storeDelivery } from "../../import-life/delivery.ts";
+import { digestFields, grantNextPieces, toPiece } from "../../import-life/part-pieces.ts";
 import { partSizeFor, planOf, requirePartLength } from "../../import-life/part-plans.ts";
 import { writeBegun } from "../../keeping/manifests/write-manifests.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
 import { BlobExistsError } from "../../store/blobs/blob-errors.ts";
+import { minPieceBytes } from "../../store/blobs/piece-plan.ts";
 import { findUploadTarget, requestUpload } from "../ingest/uploads.ts";
 
 type Contract = typeof api.partUploads;
@@ -37,6 +31,8 @@ export const partUploads: Handlers<Contract> = {
   create: createUpload,
   get: getUpload,
   grantParts,
+  grantPieces,
+  composePart,
   complete: completeUpload,
   delete: deleteUpload,
 };
@@ -117,13 +113,17 @@ async function showUpload(ctx: Ctx, upload: UploadModel): Promise<Complete<PartU
     partSize: plan.partSizeBytes,
     digest: ctx.blobs.directDigest ?? "sha256",
   } as const;
-  if (state === "stored" || (await isWhole(ctx, upload))) return { ...shown, isStored: true, parts: [] };
+  const minBytes = minPieceBytes(plan);
+  if (state === "stored" || (await isWhole(ctx, upload)))
+    return { ...shown, isStored: true, parts: [], pieces: { minBytes, held: [] } };
   const parts = await ctx.blobs.listParts(blobKey);
-  return { ...shown, isStored: false, parts: parts.map(toPart) };
-}
-
-function toPart({ number, lengthBytes, digest }: { number: number; lengthBytes: number; digest: string }) {
-  return { number, length: lengthBytes, md5: undefined, sha256: undefined, ...toDigestFields(digest) };
+  const pieces = await ctx.blobs.listPieces(blobKey);
+  return {
+    ...shown,
+    isStored: false,
+    parts: parts.map((part) => ({ number: part.number, length: part.lengthBytes, ...digestFields(part.digest) })),
+    pieces: { minBytes, held: pieces.map((piece) => ({ number: piece.partNumber, ...toPiece(piece) })) },
+  };
 }
 
 /**
@@ -145,13 +145,41 @@ async function grantParts(
   ctx: Ctx,
   input: Input<Contract["grantParts"]>,
 ): Promise<Complete<Output<Contract["grantParts"]>>> {
-  const upload = await findUpload(ctx, input);
-  requireOpen(upload);
+  const upload = await findOpen(ctx, input);
   for (const part of input.parts) requirePartLength(upload, part);
+  const parts = input.parts.map((part) => {
+    return { number: part.number, digest: digestOf(part), lengthBytes: part.length, keepsBeginning: true };
+  });
+  return { grants: await ctx.blobs.grantParts(upload.blobKey, parts) };
+}
+
+/** Finds an upload to which bytes may be sent, and notes that it is gone on with. */
+async function findOpen(ctx: Ctx, ofRequest: OfRequest): Promise<UploadModel> {
+  const upload = await findUpload(ctx, ofRequest);
+  requireOpen(upload);
   const data = { updatedAtNs: ctx.clock.nowNs() };
   await ctx.db.prisma.upload.updateMany({ where: { id: upload.id, state: "open" }, data });
-  const parts = input.parts.map((part) => ({ number: part.number, digest: digestOf(part), lengthBytes: part.length }));
-  return { grants: await ctx.blobs.grantParts(upload.blobKey, parts) };
+  return upload;
+}
+
+async function grantPieces(
+  ctx: Ctx,
+  input: Input<Contract["grantPieces"]>,
+): Promise<Complete<Output<Contract["grantPieces"]>>> {
+  const { blobKey } = await findOpen(ctx, input);
+  return grantNextPieces(ctx.blobs, blobKey, { ...input, keepsBeginning: true });
+}
+
+/** The call may be repeated, because its answer may be lost. */
+async function composePart(
+  ctx: Ctx,
+  input: Input<Contract["composePart"]>,
+): Promise<Complete<Output<Contract["composePart"]>>> {
+  const { number, length } = input;
+  const upload = await findOpen(ctx, input);
+  requirePartLength(upload, { number, length });
+  await ctx.blobs.composePart(upload.blobKey, { number, digest: digestOf(input), lengthBytes: length });
+  return { number };
 }
 
 /** The object is whole and durable before its row says so; after a crash in between the reconciler repairs it. */

@@ -5,8 +5,8 @@
 import { digestOf, type Input, type Output, type siteUploads } from "@downlink/protocol";
 import type { Complete } from "../../core/complete.ts";
 import { refuse } from "../../core/errors.ts";
-import { goesOn, listHeld, toPiecePlan } from "../../edge/uploads/pieces.ts";
-import { digestFields, digestFor, toPiece } from "../../edge/uploads/upload-digests.ts";
+import { digestFor } from "../../edge/uploads/upload-digests.ts";
+import { digestFields, grantNextPieces, toPiece } from "../../import-life/part-pieces.ts";
 import { planOf, requirePartLength } from "../../import-life/part-plans.ts";
 import { BlobExistsError, PartConflictError } from "../../store/blobs/blob-errors.ts";
 import type { BlobStore } from "../../store/blobs/blob-store.ts";
@@ -77,10 +77,7 @@ export async function grantPieces(
   { blobs, upload }: UploadAtSite,
   input: Input<Uploads["grantPieces"]>,
 ): Promise<Complete<Output<Uploads["grantPieces"]>>> {
-  const pieces = input.pieces.map((piece) => toPiecePlan(input.number, piece));
-  const held = await listHeld(blobs, upload.key, input.number);
-  const grants = goesOn(held, pieces) ? await blobs.grantPieces(upload.key, pieces) : [];
-  return { held: held.map(toPiece), grants };
+  return grantNextPieces(blobs, upload.key, input);
 }
 
 export async function composePart(

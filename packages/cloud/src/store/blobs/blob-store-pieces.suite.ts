@@ -11,7 +11,16 @@ import {
 } from "./blob-errors.ts";
 import type { BlobStore, PiecePlan } from "./blob-store.ts";
 import { sendPart } from "./blob-store-uploads.suite.ts";
-import { type CutPiece, cutPart, cutPiece, cutPieces, newKey, pieceBytes, readBlob } from "./testing/pieces.ts";
+import {
+  type CutPiece,
+  cutPart,
+  cutPiece,
+  cutPieces,
+  inPieces,
+  newKey,
+  pieceBytes,
+  readBlob,
+} from "./testing/pieces.ts";
 import type { Promises, StoreUnderTest } from "./testing/store-under-test.ts";
 
 /** Sends a piece to the target that was granted for it, as every sender does. */
@@ -64,6 +73,35 @@ const progress: Promises = {
     assert.deepEqual(await store.listPieces(key), [first.plan]);
   },
 
+  "what came of a part or piece before its sender broke off is held where its grant says so, if it is a piece's length":
+    async (tested) => {
+      const { store, key, bytes, part, pieces, last } = await openUpload(tested);
+      const keeping = { ...part.plan, keepsBeginning: true };
+      await assert.rejects(store.receivePart!(key, part.plan, breakOff(part.bytes, pieceBytes + 5)), /broke off/);
+      await assert.rejects(store.receivePart!(key, keeping, breakOff(part.bytes, pieceBytes - 1)), /broke off/);
+      assert.deepEqual(await store.listPieces(key), []);
+      await assert.rejects(store.receivePart!(key, keeping, breakOff(part.bytes, pieceBytes + 5)), /broke off/);
+      const first = cutPiece(1, 0, part.bytes.subarray(0, pieceBytes + 5));
+      assert.deepEqual(await store.listPieces(key), [first.plan]);
+      const rest = cutPiece(1, pieceBytes + 5, part.bytes.subarray(pieceBytes + 5));
+      const keepingRest = { ...rest.plan, keepsBeginning: true };
+      await assert.rejects(store.receivePiece!(key, keepingRest, breakOff(rest.bytes, pieceBytes)), /broke off/);
+      const second = cutPiece(1, pieceBytes + 5, rest.bytes.subarray(0, pieceBytes));
+      assert.deepEqual(await store.listPieces(key), [first.plan, second.plan]);
+      await assert.rejects(
+        store.receivePart!(key, keeping, breakOff(randomBytes(pieceBytes), pieceBytes)),
+        /broke off/,
+      );
+      assert.equal((await store.listPieces(key)).length, 2, "what is held stays");
+      const end = 2 * pieceBytes + 5;
+      assert.equal((await sendPiece(store, key, cutPiece(1, end, part.bytes.subarray(end)))).status, 200);
+      await store.composePart(key, part.plan);
+      assert.deepEqual([await store.listPieces(key), pieces.length], [[], 4]);
+      await sendPart(store, key, last);
+      await store.completeUpload(key, await store.listParts(key));
+      assert(bytes.equals(await readBlob(await store.open(key))));
+    },
+
   "of two that send different bytes for one place at the same time, one is acknowledged and stays": async (tested) => {
     for (let round = 0; round < propertyRuns(10); round++) {
       const open = await openUpload(tested);
@@ -76,6 +114,12 @@ const progress: Promises = {
     }
   },
 };
+
+/** Yields the first bytes, and then fails as the body of a request whose sender is gone. */
+async function* breakOff(bytes: Uint8Array, count: number): AsyncGenerator<Uint8Array> {
+  yield* inPieces(bytes.subarray(0, count));
+  throw new Error("the sender broke off");
+}
 
 const composition: Promises = {
   "a part is made of all its pieces only, repeatably, also at the same time": async (tested) => {

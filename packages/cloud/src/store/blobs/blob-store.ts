@@ -138,12 +138,21 @@ export interface UploadPlan {
   readonly partSizeBytes: number;
 }
 
-export interface PartPlan {
-  /** The part's number; numbers begin with 1. */
-  readonly number: number;
+/** The bytes of a part or piece, as a sender announces them. */
+export interface SentBytes {
   /** An MD5 or SHA-256 (`makeDigest` of the protocol); all digests of one upload are of one kind. */
   readonly digest: string;
   readonly lengthBytes: number;
+  /**
+   * If the sender breaks off, the bytes that came through this process are held as a piece, of which nothing was verified. Only for senders
+   * that send the part again where `composePart` finds another digest.
+   */
+  readonly keepsBeginning?: boolean | undefined;
+}
+
+export interface PartPlan extends SentBytes {
+  /** The part's number; numbers begin with 1. */
+  readonly number: number;
 }
 
 export interface PartReceipt extends PartPlan {
@@ -158,13 +167,10 @@ export interface PartGrant {
 }
 
 /** A range of bytes of one part. */
-export interface PiecePlan {
+export interface PiecePlan extends SentBytes {
   readonly partNumber: number;
   /** The offset within the part. */
   readonly offset: number;
-  readonly lengthBytes: number;
-  /** An MD5 or SHA-256 (`makeDigest` of the protocol); all digests of one upload are of one kind. */
-  readonly digest: string;
 }
 
 export interface PieceGrant {

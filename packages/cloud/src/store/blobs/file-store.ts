@@ -11,6 +11,7 @@ import { getNote, listNotes, putNote, removeNote } from "./file-notes.ts";
 import { putFile } from "./file-put.ts";
 import { openFileReader } from "./file-reader.ts";
 import { abortUpload, checkGrantable, completeUpload, createUpload, listParts } from "./file-upload.ts";
+import type { KeepBeginning } from "./fill-verified.ts";
 import { findObject, removeUnfinished } from "./key-files.ts";
 import { etagOf } from "./object-key.ts";
 import { grantPart, grantPiece } from "./part-link.ts";
@@ -77,7 +78,10 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     getNote: (key) => getNote(root, key),
     listNotes: (prefix) => listNotes(root, prefix),
     removeNote: (key) => removeNote(root, key),
-    receivePart: (key, part, body) => mapStorageFull(receivePart({ root, memory }, key, { part, body })),
+    receivePart(key, part, body) {
+      const keep: KeepBeginning = (piece, came) => receivePiece({ root, memory }, key, { piece, body: came });
+      return mapStorageFull(receivePart({ root, memory }, key, { part, body, keep }));
+    },
   };
 }
 

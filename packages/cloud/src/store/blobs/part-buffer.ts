@@ -10,6 +10,8 @@ const COPY_BYTES = 1024 * 1024;
 /** The bytes of a part wait in this buffer until they are verified. */
 export interface PartBuffer extends AsyncDisposable {
   add(piece: Uint8Array, offset: number): Promise<void>;
+  /** Yields the first bytes; each block is valid until the next one is requested. */
+  read(lengthBytes: number): AsyncIterable<Uint8Array>;
   writeTo(file: FileHandle, position: number): Promise<void>;
 }
 
@@ -20,10 +22,13 @@ export async function openPartBuffer(files: KeyFiles, lengthBytes: number, memor
 }
 
 /** The memory is one buffer, so that a body in tiny pieces costs no more. */
-function bufferInMemory(lent: LentBytes): PartBuffer {
+export function bufferInMemory(lent: LentBytes): PartBuffer {
   const { bytes } = lent;
   return {
     add: async (piece, offset) => bytes.set(piece, offset),
+    async *read(lengthBytes) {
+      yield bytes.subarray(0, lengthBytes);
+    },
     writeTo: (file, position) => writeFully(file, bytes, position),
     [Symbol.asyncDispose]: async () => lent[Symbol.dispose](),
   };
@@ -31,15 +36,23 @@ function bufferInMemory(lent: LentBytes): PartBuffer {
 
 async function bufferInFile(path: string, lengthBytes: number): Promise<PartBuffer> {
   const spool = await open(path, "wx+", 0o600);
+  async function* read(wantedBytes: number) {
+    const block = Buffer.allocUnsafeSlow(Math.min(COPY_BYTES, wantedBytes));
+    for (let at = 0; at < wantedBytes; ) {
+      const { bytesRead } = await spool.read(block, 0, Math.min(block.byteLength, wantedBytes - at), at);
+      if (bytesRead === 0) throw new Error(`${path} ends at ${at} of ${wantedBytes} bytes`);
+      yield block.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+  }
   return {
     add: (piece, offset) => writeFully(spool, piece, offset),
+    read,
     async writeTo(file, position) {
-      const block = Buffer.allocUnsafeSlow(Math.min(COPY_BYTES, lengthBytes));
-      for (let copied = 0; copied < lengthBytes; ) {
-        const { bytesRead } = await spool.read(block, 0, block.byteLength, copied);
-        if (bytesRead === 0) throw new Error(`${path} ends at ${copied} of ${lengthBytes} bytes`);
-        await writeFully(file, block.subarray(0, bytesRead), position + copied);
-        copied += bytesRead;
+      let at = position;
+      for await (const block of read(lengthBytes)) {
+        await writeFully(file, block, at);
+        at += block.byteLength;
       }
     },
     async [Symbol.asyncDispose]() {

@@ -1,7 +1,7 @@
 import { algorithmOf, base64Of, digestOf } from "@downlink/protocol";
 import { ApiError } from "../../core/errors.ts";
 import { type LinkRequest, type LinkSigner, signLink, verifyLink } from "../../core/signed-link.ts";
-import type { PartGrant, PartPlan, PieceGrant, PiecePlan } from "./blob-store.ts";
+import type { PartGrant, PartPlan, PieceGrant, PiecePlan, SentBytes } from "./blob-store.ts";
 
 /** The parts of a file store are sent to paths below this one: `<prefix><key>/<part number>`. */
 export const PART_PATH_PREFIX = "/data-plane/parts/";
@@ -31,12 +31,9 @@ export function grantPiece(links: PartLinks, key: string, piece: PiecePlan): Pie
   return { offset, url, headers: {} };
 }
 
-function signPut(
-  links: PartLinks,
-  path: string,
-  bytes: { readonly digest: string; readonly lengthBytes: number },
-): string {
-  const claims = { [algorithmOf(bytes.digest)]: base64Of(bytes.digest), length: String(bytes.lengthBytes) };
+function signPut(links: PartLinks, path: string, { digest, lengthBytes, keepsBeginning }: SentBytes): string {
+  const keeps: Record<string, string> = keepsBeginning ? { keeps: "beginning" } : {};
+  const claims = { [algorithmOf(digest)]: base64Of(digest), length: String(lengthBytes), ...keeps };
   const query = signLink(links.signer, { method: "PUT", path, claims, expiresAtMs: links.expiresAtMs });
   return `${links.publicUrl}${path}?${query}`;
 }
@@ -59,6 +56,7 @@ export function readPieceLink(signer: LinkSigner, request: LinkRequest): { key: 
   };
 }
 
-function bytesOf({ md5, sha256, length }: Readonly<Record<string, string>>): { digest: string; lengthBytes: number } {
-  return { digest: digestOf({ md5, sha256 }), lengthBytes: Number(length) };
+function bytesOf({ md5, sha256, length, keeps }: Readonly<Record<string, string>>): SentBytes {
+  const keepsBeginning = keeps === "beginning" ? { keepsBeginning: true } : {};
+  return { digest: digestOf({ md5, sha256 }), lengthBytes: Number(length), ...keepsBeginning };
 }

@@ -2,11 +2,10 @@
 // length → `take` in the journal → write at its offset → fdatasync → `kept` in the journal → fdatasync. A crash at
 // any step loses only what was not acknowledged.
 
-import { createHash } from "node:crypto";
-import { algorithmOf, base64Of } from "@downlink/protocol";
-import { DigestMismatchError, PartConflictError } from "./blob-errors.ts";
+import { PartConflictError } from "./blob-errors.ts";
 import type { PartPlan } from "./blob-store.ts";
 import { filesOf, type KeyFiles } from "./file-layout.ts";
+import { fillVerified, type KeepBeginning } from "./fill-verified.ts";
 import { openPartial } from "./key-files.ts";
 import { openPartBuffer, type PartBuffer } from "./part-buffer.ts";
 import { openJournal, type PartJournal } from "./part-journal.ts";
@@ -17,16 +16,16 @@ import { checkPart } from "./part-plan.ts";
 export async function receivePart(
   store: { root: string; memory: PartMemory },
   key: string,
-  sent: { part: PartPlan; body: AsyncIterable<Uint8Array> },
+  sent: { part: PartPlan; body: AsyncIterable<Uint8Array>; keep: KeepBeginning },
 ): Promise<void> {
-  const { part, body } = sent;
+  const { part, body, keep } = sent;
   const files = filesOf(store.root, key);
   await using journal = await openJournal(key, files);
   const { plan, taken } = await journal.read(part.number);
   checkPart(plan, part);
   refuseOther(part, taken.get(part.number));
   await using buffer = await openPartBuffer(files, part.lengthBytes, store.memory);
-  await fillVerified(buffer, { ...part, name: `part ${part.number}` }, body);
+  await fillVerified(buffer, { ...part, partNumber: part.number, name: `part ${part.number}`, keep }, body);
   await keepPart({ key, files, journal }, part, buffer);
 }
 
@@ -51,27 +50,6 @@ export async function keepPart(
   await bytes.writeTo(partial, (part.number - 1) * plan.partSizeBytes);
   await partial.datasync();
   await journal.recordKept(part.number);
-}
-
-/** Takes exactly the announced bytes, or throws {@link DigestMismatchError}, whose message names the part. */
-export async function fillVerified(
-  buffer: Pick<PartBuffer, "add">,
-  part: Pick<PartPlan, "digest" | "lengthBytes"> & { readonly name: string },
-  body: AsyncIterable<Uint8Array>,
-): Promise<void> {
-  const hash = createHash(algorithmOf(part.digest));
-  let lengthBytes = 0;
-  for await (const piece of body) {
-    if (lengthBytes + piece.byteLength > part.lengthBytes)
-      throw new DigestMismatchError(`${part.name} is longer than the ${part.lengthBytes} bytes announced`);
-    hash.update(piece);
-    await buffer.add(piece, lengthBytes);
-    lengthBytes += piece.byteLength;
-  }
-  if (lengthBytes < part.lengthBytes)
-    throw new DigestMismatchError(`${part.name} ended after ${lengthBytes} of ${part.lengthBytes} bytes`);
-  if (hash.digest("base64") !== base64Of(part.digest))
-    throw new DigestMismatchError(`the bytes of ${part.name} do not have the digest announced`);
 }
 
 /** Only one content is ever taken under a number. */

@@ -8,13 +8,13 @@ import { PieceConflictError, PieceRefusedError, UploadClosedError } from "./blob
 import type { PiecePlan } from "./blob-store.ts";
 import { syncDirectory } from "./durable-file.ts";
 import { filesOf, type KeyFiles, newPieceName, partOfPieceJournal } from "./file-layout.ts";
+import { fillVerified, type KeepBeginning } from "./fill-verified.ts";
 import { findFile, listNames } from "./key-files.ts";
 import { openPartBuffer, type PartBuffer } from "./part-buffer.ts";
 import { type JournalState, openJournal } from "./part-journal.ts";
 import type { PartMemory } from "./part-memory.ts";
 import { findPieceJournal, makePieceJournal, type PieceJournal } from "./piece-journal.ts";
 import { checkPiece, MOST_PARTS_IN_PIECES, placePiece } from "./piece-plan.ts";
-import { fillVerified } from "./receive-part.ts";
 
 /**
  * Implements BlobStore.receivePiece. The bytes become durable in a file of their own that no other call writes, and count as soon as their
@@ -32,7 +32,8 @@ export async function receivePiece(
   await checkTakeable(files, known, piece);
   if (await isHeld(files, piece)) return;
   await using buffer = await openPartBuffer(files, piece.lengthBytes, store.memory);
-  await fillVerified(buffer, { ...piece, name: nameOf(piece) }, body);
+  const keep: KeepBeginning = (beginning, came) => receivePiece(store, key, { piece: beginning, body: came });
+  await fillVerified(buffer, { ...piece, name: nameOf(piece), keep }, body);
   await readParts(key, files); // nothing is begun for an upload that ended meanwhile
   await using journal = await makePieceJournal(files, piece.partNumber);
   if (placePiece(await journal.readDurable(), piece) === "held") return;

@@ -19,7 +19,7 @@ export const refusals: Readonly<Record<string, string>> = {
   "webhooks.retryDelivery": "NotFound",
   "site.selection": "LinkExpired",
   "partUploads.create": "InvalidRequest",
-  ...refused("partUploads", "UploadClosed", ["grantParts", "complete"]),
+  ...refused("partUploads", "UploadClosed", ["grantParts", "grantPieces", "composePart", "complete"]),
   ...refused("edge", "UploadClosed", ["grantPieces", "composePart"]),
   "edge.requestImports": "NotFound",
   "edge.failImport": "VersionSuperseded",

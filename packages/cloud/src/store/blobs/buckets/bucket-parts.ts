@@ -2,9 +2,11 @@ import { algorithmOf, base64Of } from "@downlink/protocol";
 import { ApiError } from "../../../core/errors.ts";
 import { UploadClosedError } from "../blob-errors.ts";
 import type { PartPlan } from "../blob-store.ts";
+import { fillVerified, type KeepBeginning } from "../fill-verified.ts";
+import { bufferInMemory } from "../part-buffer.ts";
 import type { LentBytes, PartMemory } from "../part-memory.ts";
 import { checkPart } from "../part-plan.ts";
-import { fillVerified, refuseOther } from "../receive-part.ts";
+import { refuseOther } from "../receive-part.ts";
 import { type BucketUploads, requireUpload } from "./bucket-uploads.ts";
 import type { OpenUpload } from "./upload-records.ts";
 
@@ -19,15 +21,15 @@ export interface ReceivingUploads extends BucketUploads {
 export async function receivePart(
   uploads: ReceivingUploads,
   key: string,
-  { part, body }: { part: PartPlan; body: AsyncIterable<Uint8Array> },
+  { part, body, keep }: { part: PartPlan; body: AsyncIterable<Uint8Array>; keep: KeepBeginning },
 ): Promise<void> {
   const { records, memory } = uploads;
   const upload = await requireUpload(records, key);
   checkPart(upload.plan, part);
   refuseOther(part, await records.findTaken(upload, part.number));
   using lent = takeMemory(memory, part.lengthBytes);
-  const buffer = { add: async (piece: Uint8Array, offset: number) => lent.bytes.set(piece, offset) };
-  await fillVerified(buffer, { ...part, name: `part ${part.number}` }, body);
+  const announced = { ...part, partNumber: part.number, name: `part ${part.number}`, keep };
+  await fillVerified(bufferInMemory(lent), announced, body);
   await storePart(uploads, { upload, part, bytes: lent.bytes });
 }
 

@@ -5,9 +5,11 @@ import { createHash } from "node:crypto";
 import { algorithmOf, makeDigest } from "@downlink/protocol";
 import { DigestMismatchError, PartsMissingError, PieceConflictError } from "../blob-errors.ts";
 import type { PartPlan, PartReceipt, PiecePlan } from "../blob-store.ts";
+import { fillVerified, type KeepBeginning } from "../fill-verified.ts";
+import { bufferInMemory } from "../part-buffer.ts";
 import { checkPart } from "../part-plan.ts";
 import { checkPiece, endOfPieces } from "../piece-plan.ts";
-import { fillVerified, refuseOther } from "../receive-part.ts";
+import { refuseOther } from "../receive-part.ts";
 import { type ReceivingUploads, storePart, takeMemory } from "./bucket-parts.ts";
 import { type BucketUploads, durableParts, requireUpload } from "./bucket-uploads.ts";
 import { comesNext } from "./next-piece.ts";
@@ -48,10 +50,11 @@ export async function receivePiece(
   const isNext = (held: readonly StoredPiece[]) => comesNext(held, piece);
   if (!isNext(await records.listPieces(upload))) return;
   using lent = takeMemory(memory, piece.lengthBytes);
-  const buffer = { add: async (bytes: Uint8Array, offset: number) => lent.bytes.set(bytes, offset) };
   const name = `the piece at byte ${piece.offset} of part ${piece.partNumber}`;
-  await fillVerified(buffer, { ...piece, name }, body);
-  const stored = { ...piece, name: newPieceName(piece.partNumber) };
+  const keep: KeepBeginning = (beginning, came) => receivePiece(uploads, key, { piece: beginning, body: came });
+  await fillVerified(bufferInMemory(lent), { ...piece, name, keep }, body);
+  const { keepsBeginning: _, ...plan } = piece;
+  const stored = { ...plan, name: newPieceName(piece.partNumber) };
   await bucket.objects.put(pieceObject(key, stored.name), lent.bytes);
   let isHeld = false;
   try {

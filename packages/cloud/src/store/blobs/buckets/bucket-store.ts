@@ -1,5 +1,6 @@
 import type { LinkSigner } from "../../../core/signed-link.ts";
 import type { BlobStore, PartGrant, PartPlan, PieceGrant, PiecePlan, StoredObject } from "../blob-store.ts";
+import type { KeepBeginning } from "../fill-verified.ts";
 import { checkKey, etagOf } from "../object-key.ts";
 import { grantPart, grantPiece, type PartLinks } from "../part-link.ts";
 import { createPartMemory } from "../part-memory.ts";
@@ -71,7 +72,10 @@ export function openBucketStore({ bucket, direct, ...own }: Opening, options: Bu
     },
     completeUpload: (key, parts) => completeUpload(uploads, requireKey(key), parts),
     abortUpload: (key) => abortUpload(uploads, requireKey(key)),
-    receivePart: (key, part, body) => receivePart(uploads, key, { part, body }),
+    receivePart(key, part, body) {
+      const keep: KeepBeginning = (piece, came) => receivePiece(uploads, key, { piece, body: came });
+      return receivePart(uploads, key, { part, body, keep });
+    },
     listPieces: (key, partNumber) => listPieces(uploads, key, partNumber),
     async grantPieces(key, pieces) {
       await checkPiecesGrantable(records, key, pieces);
