@@ -3,5 +3,5 @@ export { type CallOptions, type Client, type ClientOptions, createClient } from 
 export { ApiCallError, NetworkError } from "./errors.ts";
 export { fetchTransport } from "./fetch-transport.ts";
 export { parseFailure, parseJson } from "./parse-failure.ts";
-export { type PartInPieces, type PieceRange, sendInPieces } from "./send-in-pieces.ts";
+export { type PartInPieces, type PieceRange, sendInPieces, type UploadWay } from "./send-in-pieces.ts";
 export type { Transport, TransportRequest, TransportResponse } from "./transport.ts";

@@ -6,12 +6,21 @@ export type PieceRange = Pick<Piece, "offset" | "length">;
 type Granted = Output<typeof partUploads.grantPieces>;
 type Target = Granted["grants"][number];
 
+/** The parts of an upload share what its breaks have shown of the way to the service. */
+export interface UploadWay {
+  /** A part that breaks off is lost as a whole: a proxy holds it back until it is whole, or it goes straight to a bucket. */
+  losesParts: boolean;
+}
+
 /** A part of an upload, and the ways in which its bytes are read and sent. */
 export interface PartInPieces {
   readonly length: number;
   readonly digest: DigestFields;
   /** The least bytes of a piece, as the upload says it. */
   readonly minBytes: number;
+  /** So many bytes of the part were passed to the network when it was sent whole. */
+  readonly sentWholeBytes: number;
+  readonly way: UploadWay;
   readonly hash: (range: PieceRange) => Promise<DigestFields>;
   readonly grant: (pieces: Piece[]) => Promise<Granted>;
   readonly put: (target: Target, range: PieceRange) => Promise<unknown>;
@@ -23,21 +32,29 @@ export interface PartInPieces {
 /** At most so many bytes are sent again after a break where the service could not keep what came of a piece. */
 const PIECE_BYTES = 256 * 1024;
 const PIECES_AHEAD = 16;
-/** By these answers the service holds something else than it said: the sender asks once more. */
+/** A way has lost a part if nothing of so many bytes arrived. Fewer may have been on their way. */
+const LOST_BYTES = 1024 * 1024;
+/** By these answers the service holds something else than it said: the sender asks again, as long as more is held than at the last time. */
 const changedMeanwhile = ["Conflict", "DigestMismatch", "PartsMissing"];
 
 /**
  * Sends what the service does not hold of a part in pieces, each of which is durable by itself, and lets it make the part of them. Held
  * pieces are compared with nothing before: where they are not the part's, all of it is sent once more. Throws what the given calls throw.
  */
-export async function sendInPieces(part: PartInPieces, mayRepeat = true): Promise<void> {
-  try {
-    await sendMissing(part);
-    await part.compose();
-  } catch (error) {
-    const isChanged = error instanceof ApiCallError && changedMeanwhile.includes(error.code ?? "");
-    if (!mayRepeat || !isChanged) throw error;
-    await sendInPieces(part, false);
+export async function sendInPieces(part: PartInPieces): Promise<void> {
+  for (let heldBefore = -1, heldBytes = 0; ; heldBefore = heldBytes) {
+    const onHeld = (bytes: number) => {
+      heldBytes = bytes;
+      part.onHeld(bytes);
+    };
+    try {
+      await sendMissing({ ...part, onHeld });
+      await part.compose();
+      return;
+    } catch (error) {
+      const isChanged = error instanceof ApiCallError && changedMeanwhile.includes(error.code ?? "");
+      if (!isChanged || heldBytes <= heldBefore) throw error;
+    }
   }
 }
 
@@ -47,6 +64,7 @@ async function sendMissing(part: PartInPieces): Promise<void> {
   for (let isPlanned = false; ; isPlanned = true) {
     const { held, grants } = await part.grant(pieces);
     let heldBytes = endOf(held);
+    if (heldBytes === 0 && part.sentWholeBytes >= LOST_BYTES) part.way.losesParts = true;
     part.onHeld(heldBytes);
     if (isPlanned && heldBytes === pieces[0]!.offset)
       for (const [index, piece] of pieces.entries()) {

@@ -1,22 +1,19 @@
 import type { FileHandle } from "node:fs/promises";
-import { type PieceRange, sendInPieces } from "@downlink/client";
-import { putStream } from "@downlink/client/node";
+import { type PieceRange, sendInPieces, type UploadWay } from "@downlink/client";
+import { type PutOptions, putStream } from "@downlink/client/node";
 import { api, type PartUpload, type Piece } from "@downlink/protocol";
 import { waitOut } from "../files/wait-out.ts";
 import type { Service } from "../login/open-service.ts";
 import { hashRange, type Range, readRange } from "./read-range.ts";
 
 const { partUploads } = api;
-/** A link of which so much is sent, and nothing arrives, has a proxy or bucket at its end that drops a part that breaks off. */
-const LOST_BYTES = 1024 * 1024;
 
 interface Part {
   readonly upload: PartUpload;
   readonly number: number;
   readonly range: Range;
   readonly digest: string;
-  /** The parts of an upload share what its breaks have shown. */
-  readonly link: { losesParts: boolean };
+  readonly way: UploadWay;
 }
 
 interface Target {
@@ -29,49 +26,50 @@ interface Target {
  * others go in pieces.
  */
 export async function sendPart(service: Service, file: FileHandle, part: Part): Promise<void> {
-  const { client, dispatcher, signal } = service;
-  const { upload, number, range, digest, link } = part;
+  const { client, signal } = service;
+  const { upload, number, range, digest, way } = part;
   const { requestId } = upload;
   const announced = { number, length: range.length, [upload.digest]: digest };
-  const put = (target: Target, of: Range, onProgress?: (bytes: number) => void) =>
-    putStream(target.url, {
-      ...{ body: readRange(file, of), length: of.length, headers: target.headers, signal, dispatcher },
-      ...(onProgress && { onProgress }),
-    });
   const progress = { isMade: false };
   let isBroken = upload.pieces.held.some((piece) => piece.number === number);
-  let [sentBytes, heldBytes] = [0, 0];
+  let [sentWholeBytes, heldBytes] = [0, 0];
+  const onHeld = (bytes: number) => {
+    progress.isMade ||= bytes > heldBytes;
+    heldBytes = bytes;
+  };
   const act = async () => {
-    if (isBroken || link.losesParts)
-      return await sendInPieces({
-        ...piecesOf(service, file, part),
-        put: (target, piece) => put(target, within(range, piece)),
-        onHeld: (bytes) => {
-          progress.isMade ||= bytes > heldBytes;
-          heldBytes = bytes;
-          if (bytes === 0 && sentBytes >= LOST_BYTES) link.losesParts = true;
-        },
-      });
+    if (isBroken || way.losesParts)
+      return await sendInPieces({ ...piecesOf(service, file, part), sentWholeBytes, onHeld });
     const { grants } = await client.call(partUploads.grantParts, { requestId, parts: [announced] }, { signal });
     isBroken = true;
-    await put(grants[0]!, range, (bytes) => {
-      sentBytes += bytes;
+    await put(service, grants[0]!, {
+      ...{ body: readRange(file, range), length: range.length },
+      onProgress: (bytes) => {
+        sentWholeBytes += bytes;
+      },
     });
   };
   await insist(signal, act, progress);
 }
 
-function piecesOf({ client, signal }: Service, file: FileHandle, { upload, number, range, digest }: Part) {
+type Sent = Pick<PutOptions, "body" | "length" | "onProgress">;
+
+async function put({ dispatcher, signal }: Service, { url, headers }: Target, sent: Sent): Promise<void> {
+  await putStream(url, { ...sent, headers, signal, dispatcher });
+}
+
+function piecesOf(service: Service, file: FileHandle, { upload, number, range, digest, way }: Part) {
+  const { client, signal } = service;
   const { requestId, digest: algorithm, pieces } = upload;
   const { length } = range;
   return {
-    length,
-    digest: { [algorithm]: digest },
-    minBytes: pieces.minBytes,
+    ...{ length, way, minBytes: pieces.minBytes, digest: { [algorithm]: digest } },
     hash: async (piece: PieceRange) => ({
       [algorithm]: await hashRange(file, within(range, piece), { algorithm, encoding: "base64", signal }),
     }),
     grant: (wanted: Piece[]) => client.call(partUploads.grantPieces, { requestId, number, pieces: wanted }, { signal }),
+    put: (target: Target, piece: PieceRange) =>
+      put(service, target, { body: readRange(file, within(range, piece)), length: piece.length }),
     compose: () => client.call(partUploads.composePart, { requestId, number, length, [algorithm]: digest }, { signal }),
   };
 }

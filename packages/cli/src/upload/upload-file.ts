@@ -83,7 +83,7 @@ async function sendParts(service: Service, file: FileHandle, { upload, onSent }:
   const signal = AbortSignal.any([service.signal, stopping.signal]);
   const numbers = Array.from({ length: Math.ceil(upload.size / upload.partSize) }, (_, at) => at + 1).values();
   const held = new Map(upload.parts.map(({ number, ...digests }) => [number, digests]));
-  const link = { losesParts: false };
+  const way = { losesParts: false };
   const work = async () => {
     for (const number of numbers) {
       const range = rangeOf(upload, number);
@@ -93,7 +93,7 @@ async function sendParts(service: Service, file: FileHandle, { upload, onSent }:
         throw new RefusedError(
           "the file was changed since a part of it was sent; give it another name, or upload it from the start",
         );
-      if (known === undefined) await sendPart({ ...service, signal }, file, { upload, number, range, digest, link });
+      if (known === undefined) await sendPart({ ...service, signal }, file, { upload, number, range, digest, way });
       onSent(range.length);
     }
   };

@@ -1,5 +1,7 @@
 import { NetworkError, parseFailure } from "@downlink/client";
 
+export { type PieceRange, sendInPieces, type UploadWay } from "@downlink/client";
+
 /** A transfer is given up after this time without any progress. */
 const STALL_MS = 90_000;
 const TOO_LARGE = 413;

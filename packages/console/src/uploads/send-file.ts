@@ -1,9 +1,9 @@
 import { type CallInput, IDEMPOTENCY_HEADER, type PartUpload, partUploads } from "@downlink/protocol";
 import { client } from "../api/client.ts";
 import { explainFailure } from "../api/failure.ts";
-import { putBlob } from "../api/put-blob.ts";
 import { insist } from "./insist.ts";
 import { type Hasher, openHasher } from "./open-hasher.ts";
+import { createPartSender } from "./send-part.ts";
 import type { UploadEvent } from "./upload-state.ts";
 
 const PARTS_AT_ONCE = 3;
@@ -24,7 +24,10 @@ export interface Sending {
   readonly onBegun: (requestId: string) => Promise<void>;
 }
 
-/** Sends a file in parts, of which none is sent again once it is stored, also by a later call. Returns undefined where its content was here. */
+/**
+ * Sends a file in parts, of which none is sent again once it is stored, also by a later call, and of a part that broke off only what did not
+ * arrive. Returns undefined where its content was here.
+ */
 export async function sendFile(wanted: Wanted, sending: Sending): Promise<{ requestId: string } | undefined> {
   const { signal, report } = sending;
   using hasher = openHasher(signal);
@@ -107,14 +110,22 @@ async function sendParts(
     .filter(({ number }) => !sentBytes.has(number))
     .values();
   if (upload.parts.length > 0) onSent(upload.parts[0]!.number, upload.parts[0]!.length);
+  // A browser sends a request again, from the start and unseen, that broke off on a connection which it had used before.
+  const way = { losesParts: false };
+  const onBreak = (isSignedOut: boolean) => {
+    way.losesParts ||= !isSignedOut;
+    sending.onBreak(isSignedOut);
+  };
   const work = async () => {
     for (const { number, start, length } of missing) {
       const blob = file.slice(start, start + length);
+      const part = { number, blob, way };
+      const send = createPartSender(upload, part, { hasher, signal: either, onSent: (bytes) => onSent(number, bytes) });
       const act = () => {
         count(number, 0);
-        return sendPart(upload, { number, blob }, { hasher, signal: either, onSent: (bytes) => onSent(number, bytes) });
+        return send();
       };
-      await insist(act, { signal: either, onBreak: sending.onBreak });
+      await insist(act, { signal: either, onBreak });
       onSent(number, length);
     }
   };
@@ -128,39 +139,4 @@ function partsOf({ size, partSize }: PartUpload) {
   return Array.from({ length: Math.ceil(size / partSize) }, (_, at) => {
     return { number: at + 1, start: at * partSize, length: Math.min(partSize, size - at * partSize) };
   });
-}
-
-interface Part {
-  readonly number: number;
-  readonly blob: Blob;
-}
-
-interface SendingPart {
-  readonly hasher: Hasher;
-  readonly signal: AbortSignal;
-  readonly onSent: (bytes: number) => void;
-}
-
-/** The digest is made at each try, because a file that cannot be read looks like a broken link while it is sent. */
-async function sendPart({ requestId }: PartUpload, { number, blob }: Part, { hasher, signal, onSent }: SendingPart) {
-  const digest = await hasher.hash(blob);
-  const part = { number, length: blob.size, sha256: btoa(String.fromCharCode(...digest)) };
-  const send = async () => {
-    const { grants } = await client.call(partUploads.grantParts, { requestId, parts: [part] }, { signal });
-    const { url, headers } = grants[0]!;
-    return () => putBlob(ownTarget(url), blob, { headers, signal, onSent });
-  };
-  const put = await send();
-  try {
-    await put();
-  } catch (error) {
-    if (explainFailure(error).kind !== "forbidden") throw error;
-    await (await send())(); // the target ended with the session, or with its time
-  }
-}
-
-/** A part that is announced by its SHA-256 goes to the service itself, which may have another name for programs than for this page. */
-function ownTarget(url: string): string {
-  const { pathname, search } = new URL(url);
-  return location.origin + pathname + search;
 }
