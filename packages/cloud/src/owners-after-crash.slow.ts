@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, test } from "node:test";
-import { api, PART_UPLOAD_DAYS } from "@downlink/protocol";
+import { api, PART_UPLOAD_DAYS, TrainingMapping } from "@downlink/protocol";
 import { makeMcap, readMessages } from "@downlink/recordings/testing";
 import type { JobName } from "./background/jobs/queue.ts";
 import { queueOf } from "./background/jobs/queue-names.ts";
 import type { Ctx } from "./calls/context/context.ts";
+import { buildTrainingSet } from "./data/training/build-set.ts";
+import { trainingSets } from "./data/training/training-sets.ts";
 import { prepareView } from "./data/view-links/prepare-view.ts";
 import { viewLinks } from "./data/view-links/view-links.ts";
 import { ingest } from "./imports/ingest/pipeline.ts";
@@ -35,6 +37,7 @@ const { signal } = new AbortController();
 
 const work = {
   "prepare-view": ({ viewId }) => prepareView(deps, viewId!, signal),
+  "build-training-set": ({ setId }) => buildTrainingSet(deps, setId!, signal),
   "remove-object": ({ blobKey }) => removeOrPutOff(deps, blobKey!),
   ingest: ({ requestId }) => ingest(deps, requestId!, signal),
 } satisfies Partial<Record<JobName, (data: Record<string, string>) => Promise<void>>>;
@@ -176,6 +179,39 @@ test("a file that takes longer than its link lasts is removed", async () => {
   await prepareView({ ...deps, blobs: { ...deps.blobs, put } }, id, signal);
   await doJobs();
   assert.deepEqual(await keysOf("view"), []);
+});
+
+test("a process that dies anywhere while it builds or deletes a training set leaves no object, and the set is built again with the same files", async () => {
+  const recordingId = await uploadWhole(await newBytes());
+  const { projectId } = await admin.call(api.recordings.get, { keyOrId: recordingId });
+  const item = { recordings: [recordingId], metadata: { task: "pick" } };
+  const { episodes } = await admin.call(api.episodes.getOrCreate, { projectId, episodes: [item] });
+  const dataset = { projectId, name: "picks", episodeIds: episodes.map(({ id }) => id) };
+  const { id: datasetId } = await admin.call(api.datasets.create, dataset);
+  await admin.call(api.datasetVersions.commit, { id: datasetId });
+  const parts = [{ topic: "/imu", field: "angular_velocity" }];
+  const mapping = TrainingMapping.parse({ fps: 10, minFrames: 1, features: { state: { dtype: "float32", parts } } });
+  const { id: mappingId } = await admin.call(api.datasetMappings.create, { id: datasetId, name: "imu", mapping });
+  const manifests = new Set<string | null>();
+  const died = await dieEverywhere(async (dying) => {
+    const { id } = await admin.call(api.trainingSets.create, { id: datasetId, versionNumber: 1, mappingId });
+    await dying.run(async () => {
+      await buildTrainingSet(dying.parts, id, signal);
+      await trainingSets.delete(dying.parts, { id });
+    });
+    await doJobs();
+    const set = await prisma.trainingSet.findUnique({ where: { id } });
+    if (set) {
+      assert.equal(set.state, "ready", `${set.failureText}; the process died before ${dying.diedBefore()}`);
+      manifests.add(set.manifestSha256);
+      await admin.call(api.trainingSets.delete, { id });
+    }
+    await letTimePass(8 * DAY_MINUTES);
+    assert.deepEqual(await keysOf("tf"), [], `the process died before ${dying.diedBefore()}`);
+  });
+  assert.equal(manifests.size, 1);
+  for (const call of ["the store's put", "the rest of the store's put", "trainingFile.createMany", "COMMIT"])
+    assert.ok(died.includes(call), `${call} is not among ${died.join(", ")}`);
 });
 
 test("an upload in parts can be gone on with wherever the process died, and what is not gone on with ends without a trace", async () => {

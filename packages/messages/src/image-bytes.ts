@@ -37,7 +37,10 @@ export function bytesOf(data: Value | undefined): Uint8Array {
 
 function readBase64(text: string): Uint8Array {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const binary = atob(text);
+    const bytes = new Uint8Array(binary.length);
+    for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+    return bytes;
   } catch (cause) {
     throw new DecodeError("The picture is not in base 64.", { cause });
   }
