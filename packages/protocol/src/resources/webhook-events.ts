@@ -3,6 +3,7 @@ import { DeletionReason } from "../shapes/deletion-reason.ts";
 import { DeviceSummary, EdgeSiteSummary, SiteSummary, StoredDamage } from "../shapes/summaries.ts";
 import { Timestamp } from "../shapes/time.ts";
 import { ImportStatus } from "./import-status.ts";
+import { TrainingFormat } from "./training-sets.ts";
 import type { WebhookEventType } from "./webhooks.ts";
 
 interface WebhookEvent {
@@ -51,6 +52,13 @@ const version = z.object({
   episodeCount: z.int().min(0),
   addedEpisodeCount: z.int().min(0),
   removedEpisodeCount: z.int().min(0),
+});
+const trainingSet = z.object({
+  id: idWith("ts"),
+  datasetId: idWith("ds"),
+  versionNumber: z.int().min(1),
+  format: TrainingFormat,
+  manifestSha256: z.string().optional().meta({ description: "Only where it is ready" }),
 });
 const failedImport = {
   recording: recording.optional().meta({ description: "Absent: the file that failed made no recording" }),
@@ -108,6 +116,18 @@ export const webhookEvents: Readonly<Record<WebhookEventType | "ping", WebhookEv
   "dataset.committed": {
     summary: "A version of a dataset was committed",
     body: bodyOf("dataset.committed", { ...ofProject, dataset, version }),
+  },
+  "trainingSet.ready": {
+    summary: "The files of a training set can be fetched",
+    body: bodyOf("trainingSet.ready", { ...ofProject, trainingSet }),
+  },
+  "trainingSet.failed": {
+    summary: "A training set cannot be built",
+    body: bodyOf("trainingSet.failed", {
+      ...ofProject,
+      trainingSet,
+      error: z.string().meta({ description: "A sentence, for people" }),
+    }),
   },
   "webhook.disabled": {
     summary: "The service disabled another webhook",

@@ -19,6 +19,8 @@ export const webhookEventTypes = [
   "event.created",
   "event.updated",
   "dataset.committed",
+  "trainingSet.ready",
+  "trainingSet.failed",
   "webhook.disabled",
 ] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];

@@ -3,10 +3,11 @@
 
 import { createHash } from "node:crypto";
 import { type EpisodeReport, TrainingError, writeLeRobotSet } from "@downlink/training";
+import { type OutboxEvent, writeEvent } from "../../background/outbox/outbox.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { DatasetMappingModel, TrainingSetModel } from "../../db/generated/models.ts";
-import { withTransaction } from "../../db/transaction.ts";
+import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import type { ExportDeps } from "../exports/stream-selection.ts";
 import { readMapping } from "./mapping-rows.ts";
 import { type StoredFile, StoredFiles } from "./stored-files.ts";
@@ -36,7 +37,7 @@ export async function buildTrainingSet(deps: BuildDeps, setId: string, signal: A
     signal.throwIfAborted();
     if (gone.signal.aborted) return;
     if (!isExpected(error)) deps.log.error({ err: error, setId }, "a training set was not built");
-    await deps.db.prisma.trainingSet.updateMany({ where, data: { state: "failed", failureText: describe(error) } });
+    await fail(deps, set, describe(error));
   }
 }
 
@@ -85,20 +86,44 @@ async function write(deps: BuildDeps, { set, files, gone, signal }: Writing): Pr
   }
 }
 
+async function fail({ db, clock }: BuildDeps, set: SetRow, failureText: string): Promise<void> {
+  await withTransaction(db, async (tx) => {
+    const where = { id: set.id, state: "building" } as const;
+    const { count } = await tx.trainingSet.updateMany({ where, data: { state: "failed", failureText } });
+    const payload = { trainingSet: shown(set), error: failureText };
+    if (count > 0) await publish(tx, set, { type: "trainingSet.failed", occurredAtNs: clock.nowNs(), payload });
+  });
+}
+
+function shown({ id, datasetId, versionNumber, format }: SetRow) {
+  return { id, datasetId, versionNumber, format };
+}
+
+type Published = Pick<OutboxEvent, "type" | "occurredAtNs" | "payload">;
+
+async function publish(tx: Transaction, { orgId, projectId }: SetRow, event: Published): Promise<void> {
+  await writeEvent(tx, { ...event, orgId, projectId });
+}
+
 interface Built {
   readonly files: readonly StoredFile[];
   readonly reports: readonly EpisodeReport[];
 }
 
 /** Writes down that the set is ready. Returns false if it was deleted. */
-async function keep({ db }: BuildDeps, { id }: SetRow, { files, reports }: Built): Promise<boolean> {
+async function keep({ db, clock }: BuildDeps, set: SetRow, { files, reports }: Built): Promise<boolean> {
   const report = reports.slice(0, MAX_REPORTED).map(({ parts: _, gaps: _gaps, kept: _kept, ...rows }) => rows);
   const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  const data = { state: "ready", manifestSha256: manifestOf(files), sizeBytes, report } as const;
+  const { id } = set;
+  const manifestSha256 = manifestOf(files);
+  const data = { state: "ready", manifestSha256, sizeBytes, report } as const;
   return withTransaction(db, async (tx) => {
     const { count } = await tx.trainingSet.updateMany({ where: { id, state: "building" }, data });
-    if (count > 0) await tx.trainingFile.createMany({ data: files.map((file) => ({ setId: id, ...file })) });
-    return count > 0;
+    if (count === 0) return false;
+    await tx.trainingFile.createMany({ data: files.map((file) => ({ setId: id, ...file })) });
+    const payload = { trainingSet: { ...shown(set), manifestSha256 } };
+    await publish(tx, set, { type: "trainingSet.ready", occurredAtNs: clock.nowNs(), payload });
+    return true;
   });
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, test } from "node:test";
-import { api, webhookEvents, webhookEventTypes } from "@downlink/protocol";
+import { api, TrainingMapping, webhookEvents, webhookEventTypes } from "@downlink/protocol";
 import { eventually, makeMcap } from "@downlink/recordings/testing";
 import { Webhook } from "standardwebhooks";
 import { z } from "zod";
@@ -112,6 +112,26 @@ test("dataset.committed", async () => {
   });
   const event = await eventOf("dataset.committed", () => admin.call(api.datasetVersions.commit, { id }));
   assert.partialDeepStrictEqual(event, { projectId, dataset: { id } });
+});
+
+test("trainingSet.ready and trainingSet.failed", async () => {
+  const file = { deviceId, filename: "train.mcap" };
+  const { recordingId } = await uploadFile(cloud, await makeMcap({ durationSeconds: 1, seed: 7 }), file);
+  const item = { recordings: [recordingId!], metadata: { task: "pick" } };
+  const { episodes } = await admin.call(api.episodes.getOrCreate, { projectId, episodes: [item] });
+  const dataset = { projectId, name: "train", episodeIds: episodes.map((episode) => episode.id) };
+  const { id } = await admin.call(api.datasets.create, dataset);
+  await admin.call(api.datasetVersions.commit, { id });
+  const build = async (name: string, topic: string) => {
+    const features = { x: { dtype: "float32", parts: [{ topic, field: "angular_velocity" }] } };
+    const mapping = TrainingMapping.parse({ fps: 10, minFrames: 1, features });
+    const { id: mappingId } = await admin.call(api.datasetMappings.create, { id, name, mapping });
+    return admin.call(api.trainingSets.create, { id, versionNumber: 1, mappingId });
+  };
+  const ready = await eventOf("trainingSet.ready", () => build("imu", "/imu"));
+  assert.partialDeepStrictEqual(ready, { projectId, trainingSet: { datasetId: id, versionNumber: 1 } });
+  const failed = await eventOf("trainingSet.failed", () => build("none", "/none"));
+  assert.match(String(failed.error), /no message of \/none/);
 });
 
 test("device.offline", async () => {
