@@ -56,7 +56,7 @@ const TAKEN: readonly string[] = ["timestamp", "frame_index", "episode_index", "
 
 const FeatureName = StorableText.min(1)
   .max(200)
-  .regex(/^[\w.-]+$/, "must be letters, digits, points, hyphens and underscores")
+  .regex(/^[a-zA-Z][\w.-]*$/, "must be a letter, and then letters, digits, points, hyphens and underscores")
   .refine((name) => !TAKEN.includes(name), `must be none of ${TAKEN.join(", ")}, which the format takes for itself`);
 
 /** A row has one value of these. */

@@ -11,8 +11,8 @@ export interface Rows {
 }
 
 const SECOND_NS = 1_000_000_000;
-/** The most rows of one episode: a day of 100 a second. */
-const MAX_ROWS = 8_640_000;
+/** The most rows of one episode times the parts of all features: 320 MB. */
+const MAX_MATCHES = 20_000_000;
 
 /** Lays the rows where every part has begun and none has ended. Throws {@link TrainingError} for a clock of another rate. */
 export function chooseRows(plan: Plan, { series }: Collected, durationNs: number): Rows {
@@ -26,7 +26,7 @@ export function chooseRows(plan: Plan, { series }: Collected, durationNs: number
     );
   }
   if (plan.clock) return followClock(plan, series.get(plan.clock)!.atNs, { first, last });
-  return layGrid(plan.mapping.fps, { first, last });
+  return layGrid(plan, { first, last });
 }
 
 interface Span {
@@ -35,9 +35,12 @@ interface Span {
 }
 
 /** Each row is computed for itself, so that no error adds up. */
-function layGrid(fps: number, { first, last }: Span): Rows {
+function layGrid({ mapping: { fps }, parts }: Plan, { first, last }: Span): Rows {
   const count = last < first ? 0 : Math.floor(((last - first) / SECOND_NS) * fps) + 2;
-  if (count > MAX_ROWS) throw new TrainingError(`an episode would have more than ${MAX_ROWS} rows`);
+  if (count * parts.length > MAX_MATCHES)
+    throw new TrainingError(
+      `an episode would have ${count} rows of ${parts.length} parts, and ${MAX_MATCHES} values are read`,
+    );
   const all = Float64Array.from({ length: count }, (_, k) => first + stepNs(k, fps));
   const atNs = all.filter((at) => at <= last);
   return { atNs, breaks: new Uint8Array(atNs.length) };

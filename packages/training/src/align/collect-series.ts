@@ -38,6 +38,9 @@ export interface Collected {
   readonly task: string | undefined;
 }
 
+/** Times that are kept of one episode, of all parts together: 400 MB. */
+const MAX_KEPT = 20_000_000;
+
 /** Reads all messages of a plan once. Throws {@link TrainingError} for messages without the time that the mapping asks for. */
 export async function collectSeries(plan: Plan, episode: Episode): Promise<Collected> {
   const { task } = plan.mapping;
@@ -48,11 +51,15 @@ export async function collectSeries(plan: Plan, episode: Episode): Promise<Colle
   const topics = [...topicsOf(plan.parts), ...("topic" in task ? [task.topic] : [])];
   const window = { startNs: episode.startNs - plan.marginNs, endNs: episode.endNs + plan.marginNs };
   let found: string | undefined;
+  let kept = 0;
   for await (const message of episode.read([...new Set(topics)], window)) {
     const { topic } = message.channel;
     const value = decode(message);
     const ordinal = counts.get(topic) ?? 0;
     counts.set(topic, ordinal + 1);
+    kept += byTopic.get(topic)?.length ?? 0;
+    if (kept > MAX_KEPT)
+      throw new TrainingError(`the episode ${episode.id} has more than ${MAX_KEPT} messages for its features`);
     for (const part of byTopic.get(topic) ?? [])
       take(collecting.get(part)!, { part, message, value, ordinal, startNs: episode.startNs });
     if ("topic" in task && task.topic === topic) found ??= readTask(task.field, value, isInside(episode, message));

@@ -1,5 +1,5 @@
 import type { Picture } from "../align/read-pictures.ts";
-import { decodePicture } from "./decode-picture.ts";
+import { countLevels } from "../pictures/count-levels.ts";
 import { type FeatureStats, PictureTally } from "./stats.ts";
 
 /** Pictures of each camera and episode that statistics are made of. */
@@ -21,7 +21,7 @@ export class PictureSampler {
     if (!this.#rows.has(row)) return;
     for (const [camera, picture] of pictures.entries()) {
       this.#tallies[camera] ??= new PictureTally();
-      this.#tallies[camera].add(await decodePicture(picture));
+      this.#tallies[camera].add(await countLevels(picture));
     }
   }
 

@@ -77,11 +77,11 @@ export class PictureTally {
   readonly #counts = Array.from({ length: 3 }, () => new Float64Array(LEVELS));
   #pictures = 0;
 
-  /** Adds a picture of four bytes a pixel: red, green, blue, and one that does not count. */
-  add(rgba: Uint8Array | Uint8ClampedArray): void {
+  /** Adds the counts of a picture: 256 of red, of green and of blue. */
+  add(levels: Float64Array): void {
     this.#pictures += 1;
     for (const [channel, counts] of this.#counts.entries())
-      for (let at = channel; at < rgba.length; at += 4) counts[rgba[at]!]! += 1;
+      for (const level of counts.keys()) counts[level]! += levels[channel * LEVELS + level]!;
   }
 
   stats(): FeatureStats {

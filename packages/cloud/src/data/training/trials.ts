@@ -16,6 +16,8 @@ type Tried = Complete<Output<Contract["tryOut"]>>;
 const TRIED = 5;
 const SHOWN_ROWS = 5;
 const LONGEST_MS = 60_000;
+/** Read of one episode. */
+const MAX_EPISODE_BYTES = 256_000_000;
 /** Larger pictures are shown by their sizes alone. */
 const MAX_SHOWN_BYTES = 300_000;
 
@@ -106,7 +108,8 @@ interface Trying {
 async function tryOne(ctx: Ctx, { mapping, episode, signal }: Trying): Promise<Trial | TrainingError> {
   const [missing] = episode.missingIds;
   if (missing !== undefined) return new TrainingError(`the recording ${missing} is not here`);
-  const opened = openEpisode(ctx, episode, { orgId: ctx.caller.orgId, token: newId("ts"), signal });
+  const reader = { orgId: ctx.caller.orgId, token: newId("ts"), signal, maxBytes: MAX_EPISODE_BYTES };
+  const opened = openEpisode(ctx, episode, reader);
   try {
     return await tryEpisode(mapping, opened, SHOWN_ROWS);
   } catch (error) {

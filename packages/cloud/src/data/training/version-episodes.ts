@@ -1,5 +1,5 @@
 import { type Message, readMcap } from "@downlink/messages/read-mcap";
-import type { Episode, Window } from "@downlink/training";
+import { type Episode, TrainingError, type Window } from "@downlink/training";
 import type { Deps } from "../../calls/context/context.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { membersOf } from "../datasets/membership-sql.ts";
@@ -28,6 +28,7 @@ interface Version {
 type Row = Pick<VersionEpisode, "id" | "startNs" | "endNs" | "metadata"> & { readonly recordingIds: string[] };
 
 const EPISODES_A_STATEMENT = 200;
+const MB = 1_000_000;
 
 /** Yields the episodes of a version by their start, and those of one start by their ids. */
 export async function* readVersionEpisodes(deps: Pick<Deps, "db">, version: Version): AsyncGenerator<VersionEpisode> {
@@ -67,6 +68,8 @@ function compareContents(a: StoredSource, b: StoredSource): number {
 }
 
 interface Reader {
+  /** The most bytes that are read of it, all readings together; absent: any number. */
+  readonly maxBytes?: number;
   readonly orgId: string;
   /** Names the work among others of the organization. */
   readonly token: string;
@@ -77,11 +80,20 @@ interface Reader {
 export function openEpisode(deps: ExportDeps, episode: VersionEpisode, reader: Reader): Episode {
   const { id, startNs, endNs, metadata, sources } = episode;
   const recordings = sources.map(({ recordingId, sha256 = "" }) => ({ id: recordingId, sha256 }));
+  let leftBytes = reader.maxBytes ?? Number.POSITIVE_INFINITY;
   return { id, startNs, endNs, metadata, recordings, read };
 
   function read(topics: readonly string[], window: Window): AsyncIterable<Message> {
     const reached = sources.filter((source) => reaches(source, window));
-    return reached.length === 0 ? none() : readMcap(exportWindow(topics, { reached, window }));
+    return reached.length === 0 ? none() : readMcap(limit(exportWindow(topics, { reached, window })));
+  }
+
+  async function* limit(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      leftBytes -= piece.byteLength;
+      if (leftBytes < 0) throw new TrainingError(`more than ${reader.maxBytes! / MB} MB would be read of the episode`);
+      yield piece;
+    }
   }
 
   function exportWindow(topics: readonly string[], { reached, window }: { reached: StoredSource[]; window: Window }) {
