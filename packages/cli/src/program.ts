@@ -7,6 +7,7 @@ import { addCoverageCommand } from "./commands/coverage-command.ts";
 import { addExportCommands } from "./commands/export-commands.ts";
 import { addListCommands } from "./commands/list-commands.ts";
 import { addLoginCommands } from "./commands/login-commands.ts";
+import { addTrainingCommands } from "./commands/training-commands.ts";
 import { addUploadCommand } from "./commands/upload-command.ts";
 import { addWatchCommand } from "./commands/watch-command.ts";
 
@@ -26,6 +27,7 @@ export const program = new Command("dl")
 
 addLoginCommands(program);
 addListCommands(program);
+addTrainingCommands(program);
 addExportCommands(program);
 addUploadCommand(program);
 addCatCommand(program);

@@ -181,10 +181,12 @@ export { type Feature, type FeaturePart, TrainingMapping } from "./resources/tra
 export {
   DatasetMapping,
   datasetMappings,
+  MAX_MAPPING_CHARACTERS,
   MAX_MAPPINGS,
   MAX_TRAINING_EPISODES,
   type TrainingFormat,
   TrainingSet,
+  type TrainingState,
   trainingSets,
 } from "./resources/training-sets.ts";
 export { uploads } from "./resources/uploads.ts";

@@ -134,7 +134,7 @@ function addPull(datasets: Command): void {
 }
 
 /** Adds the flags that each list has. */
-function inList(command: Command): Command {
+export function inList(command: Command): Command {
   return command
     .option("--limit <count>", "at most this many", "50")
     .addOption(
@@ -144,7 +144,7 @@ function inList(command: Command): Command {
     );
 }
 
-async function print<Row>(list: List<Row>, flags: Flags, command: Command): Promise<void> {
+export async function print<Row>(list: List<Row>, flags: Flags, command: Command): Promise<void> {
   const { printList } = await import("../lists/write-list.ts");
   await withService(command, (service) => printList(service, list, flags));
 }

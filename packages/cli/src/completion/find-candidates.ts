@@ -101,6 +101,6 @@ function flagsOf(command: Command): Candidate[] {
 
 function valuesOf({ long, argChoices }: Option): Pick<Found, "candidates" | "asked"> {
   if (argChoices) return { candidates: argChoices.map((value) => ({ value })) };
-  const asked = long === "--output" || long === "--folder" ? "files" : askedFor[long ?? ""];
+  const asked = /^--(output|folder|mapping)$/.test(long ?? "") ? "files" : askedFor[long ?? ""];
   return { candidates: [], ...(asked ? { asked } : {}) };
 }

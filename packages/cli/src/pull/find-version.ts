@@ -24,13 +24,19 @@ export interface WantedVersion {
 }
 
 /** Throws {@link UsageError}, and {@link RefusedError} where there is no such dataset, or the version is not committed. */
-export async function findVersion(service: Service, { dataset: text, version: given, project }: Named) {
-  const dataset = await findDataset(service, text, project);
-  const version = await chooseVersion(service, dataset, given);
-  return { dataset, version, episodes: await readEpisodes(service, dataset, version) } satisfies WantedVersion;
+export async function findVersion(service: Service, named: Named): Promise<WantedVersion> {
+  const { dataset, version } = await findCommitted(service, named);
+  return { dataset, version, episodes: await readEpisodes(service, dataset, version) };
 }
 
-async function findDataset({ client }: Service, text: string, project: string | undefined): Promise<Dataset> {
+/** Does the same without the episodes. */
+export async function findCommitted(service: Service, { dataset: text, version: given, project }: Named) {
+  const dataset = await findDataset(service, text, project);
+  return { dataset, version: await chooseVersion(service, dataset, given) };
+}
+
+/** Finds a dataset by its id or its whole name. Throws {@link UsageError}, and {@link RefusedError} where there is none. */
+export async function findDataset({ client }: Service, text: string, project: string | undefined): Promise<Dataset> {
   const id = readArgument(datasets.get, "id", { name: "DATASET", text });
   const inProject = readFilters(datasets.list, { project }, { project: "projectId" });
   const byId = await client.call(datasets.get, { id }).catch((error: unknown) => {
@@ -56,7 +62,7 @@ async function chooseVersion({ client }: Service, { id }: Dataset, given: string
     const versionNumber = readWhole("VERSION", given, { least: 1, most: MOST_VERSION });
     const version = await client.call(datasetVersions.get, { id, versionNumber });
     if (version.committedAt !== undefined) return version;
-    throw new RefusedError(`version ${versionNumber} is editable: only a committed version can be fetched`);
+    throw new RefusedError(`version ${versionNumber} is editable: only a committed version never changes`);
   }
   const { versions } = await client.call(datasetVersions.list, { id, sortOrder: "desc", limit: 2 });
   const newest = versions.find(({ committedAt }) => committedAt !== undefined);

@@ -1,0 +1,111 @@
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { api, type Output, type TrainingSet } from "@downlink/protocol";
+import { countOf, formatBytes } from "@downlink/terminal/amounts";
+import { printable } from "@downlink/terminal/printable";
+import { RefusedError } from "../failures/failures.ts";
+import { fetchFile } from "../files/fetch-file.ts";
+import { showProgress } from "../files/progress.ts";
+import { safeName } from "../files/safe-name.ts";
+import { readArgument } from "../flags/read-filters.ts";
+import { readByCursor } from "../lists/read-pages.ts";
+import type { Service } from "../login/open-service.ts";
+import { inParallel } from "../pull/in-parallel.ts";
+import { measureFile } from "../pull/measure-file.ts";
+import { waitForSet } from "./wait-for-set.ts";
+
+/** The argument and flags of `dl training-set pull`. */
+export interface PullSetFlags extends Pulling {
+  readonly set: string;
+}
+
+interface Pulling {
+  readonly folder?: string;
+  readonly notes: NodeJS.WriteStream;
+}
+
+type SetFile = Output<typeof api.trainingSets.listFiles>["files"][number];
+
+const AT_ONCE = 4;
+const MOST_NAMED = 20;
+
+/** Fetches the files of a set that a folder does not have yet, once the set is built. Throws {@link UsageError} and {@link RefusedError}. */
+export async function pullSet(service: Service, { set: text, ...pulling }: PullSetFlags): Promise<void> {
+  const id = readArgument(api.trainingSets.get, "id", { name: "SET", text });
+  const set = await service.client.call(api.trainingSets.get, { id });
+  await pullReady(service, await waitForSet(service, set, pulling.notes), pulling);
+}
+
+/** Does the same with a set that is ready. */
+export async function pullReady(service: Service, { id }: TrainingSet, { folder = id, notes }: Pulling): Promise<void> {
+  const list = () => listFiles(service, id);
+  const files = await list();
+  const refresh = shareCalls(list);
+  using progress = showProgress(notes);
+  let [bytes, here] = [0, 0];
+  await inParallel(files, AT_ONCE, async (file) => {
+    const path = join(folder, file.path);
+    bytes += file.size;
+    const before = await measureFile(path, service.signal);
+    if (before?.sha256 === file.sha256) {
+      here += 1;
+      return;
+    }
+    await mkdir(dirname(path), { recursive: true });
+    const link = keepLink(file, refresh);
+    const wanted = { sizeBytes: file.size, sha256: file.sha256, link };
+    await fetchFile(service, wanted, { path, force: true, onBytes: progress.add });
+  });
+  progress.end();
+  await noteBeside(folder, new Set(files.map(({ path }) => path)), notes);
+  const before = here > 0 ? `; ${here} were here already` : "";
+  notes.write(`${printable(folder)}: ${countOf(files.length, "file")}, ${formatBytes(bytes)}${before}\n`);
+}
+
+async function listFiles({ client }: Service, id: string): Promise<readonly SetFile[]> {
+  const { rows } = await readByCursor(Number.MAX_SAFE_INTEGER, async (part) => {
+    const { output, headers } = await client.callWithHeaders(api.trainingSets.listFiles, { id, ...part });
+    return { rows: output.files, headers };
+  });
+  for (const { path } of rows)
+    if (!path.split("/").every((name) => safeName(name) === name))
+      throw new RefusedError(`the service names a file ${path}, which dl writes nowhere`);
+  return rows;
+}
+
+/** Calls that come while one is under way get its answer. */
+function shareCalls<T>(call: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= call().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+/** Returns the link of the list at first, and then, because that has expired, one of another list. */
+function keepLink({ path, link }: SetFile, refresh: () => Promise<readonly SetFile[]>): () => Promise<string> {
+  let first: string | undefined = link;
+  return async () => {
+    const next = first ?? (await refresh()).find((file) => file.path === path)?.link;
+    first = undefined;
+    if (next === undefined) throw new RefusedError(`the set has no file ${path} any more`);
+    return next;
+  };
+}
+
+/** Removes the parts that calls left which were killed, and names what else is in the folder and not of the set. */
+async function noteBeside(folder: string, paths: ReadonlySet<string>, notes: NodeJS.WriteStream): Promise<void> {
+  const beside: string[] = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    const path = relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/");
+    const [, partOf] = /^(.*)\.[0-9a-f]{8,}\.part$/.exec(path) ?? [];
+    if (partOf !== undefined && paths.has(partOf)) await rm(join(folder, path), { force: true });
+    else if (!paths.has(path)) beside.push(path);
+  }
+  for (const path of beside.sort().slice(0, MOST_NAMED)) notes.write(`dl: ${printable(path)} is not of the set\n`);
+  if (beside.length > MOST_NAMED)
+    notes.write(`dl: ${beside.length - MOST_NAMED} more files in ${printable(folder)} are not of the set\n`);
+}
