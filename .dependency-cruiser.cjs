@@ -31,7 +31,10 @@ module.exports = {
     ...between("training", { allowed: ["protocol", "messages"] }),
     ...between("tracing", {}),
     ...between("client", { allowed: ["protocol"] }),
-    ...between("cli", { allowed: ["protocol", "client", "messages", "terminal"] }),
+    ...between("cli", {
+      allowed: ["protocol", "client", "messages", "terminal"],
+      forTests: ["protocol", "client", "messages", "terminal", "training"],
+    }),
     ...between("agent", { allowed: ["protocol", "client", "recordings", "terminal", "tracing"] }),
     ...between("cloud", {
       allowed: ["protocol", "recordings", "messages", "training", "tracing"],

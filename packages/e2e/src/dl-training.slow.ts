@@ -48,6 +48,8 @@ test("dl makes a training set and fetches it; called again it fetches nothing, a
   assert.deepEqual([listed.trainingSets.length, listed.trainingSets[0].id], [1, id]);
   assert.match((await dl("training-set ls")).out, new RegExp(`^ID .*\\n${id} .* ready +3/3 `));
 
+  const { err } = await dl("training-set check set");
+  assert.match(err, /^set: 3 episodes, 123 rows, no error\n$/);
   const data = join(folder, "set/data/chunk-000/file-000.parquet");
   const whole = await readFile(data);
   const { ino } = await stat(data);
@@ -55,6 +57,8 @@ test("dl makes a training set and fetches it; called again it fetches nothing, a
   assert.equal((await stat(data)).ino, ino);
   await writeFile(data, whole.with(100, whole[100]! ^ 1));
   await rm(join(folder, "set/meta/info.json"));
+  const broken = await dl("training-set check set --output json");
+  assert.deepEqual([broken.code, JSON.parse(broken.out)[0].text], [1, "meta/info.json is missing"]);
   await writeFile(join(folder, "set/notes.txt"), "");
   await writeFile(`${data}.0123456789abcdef.part`, "of a call that was killed");
   const mended = await dl(`training-set pull ${id} -o set`);

@@ -23,6 +23,7 @@ export function addTrainingCommands(program: Command): void {
       const { pullSet } = await import("../training/pull-set.ts");
       await withService(command, (service) => pullSet(service, { ...flags, set, ...ends }));
     });
+  addCheck(sets);
   inList(sets.command("ls"))
     .description("List training sets, the latest first")
     .option("--project <id>", "only those of a project")
@@ -31,6 +32,21 @@ export function addTrainingCommands(program: Command): void {
     .action(async (flags: Flags, command: Command) => {
       const { listSets } = await import("../training/list-sets.ts");
       await print(listSets, flags, command);
+    });
+}
+
+function addCheck(sets: Command): void {
+  sets
+    .command("check <folder>")
+    .description("Compare a folder with what a LeRobot reader expects, without the service; exit code 1 with any error")
+    .addOption(
+      new Option("--output <format>", "how the findings are printed")
+        .choices(["table", "json", "csv"])
+        .default("table"),
+    )
+    .action(async (folder: string, { output: format }: { output: string }) => {
+      const { checkSet } = await import("../check/check-set.ts");
+      await checkSet({ folder, format, ...ends });
     });
 }
 

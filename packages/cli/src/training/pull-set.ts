@@ -40,7 +40,7 @@ export async function pullSet(service: Service, { set: text, ...pulling }: PullS
 export async function pullReady(service: Service, { id }: TrainingSet, { folder = id, notes }: Pulling): Promise<void> {
   const list = () => listFiles(service, id);
   const files = await list();
-  const refresh = shareCalls(list);
+  const linkOf = keepLinks(files, list);
   using progress = showProgress(notes);
   let [bytes, here] = [0, 0];
   await inParallel(files, AT_ONCE, async (file) => {
@@ -52,8 +52,7 @@ export async function pullReady(service: Service, { id }: TrainingSet, { folder 
       return;
     }
     await mkdir(dirname(path), { recursive: true });
-    const link = keepLink(file, refresh);
-    const wanted = { sizeBytes: file.size, sha256: file.sha256, link };
+    const wanted = { sizeBytes: file.size, sha256: file.sha256, link: () => linkOf(file.path) };
     await fetchFile(service, wanted, { path, force: true, onBytes: progress.add });
   });
   progress.end();
@@ -73,25 +72,25 @@ async function listFiles({ client }: Service, id: string): Promise<readonly SetF
   return rows;
 }
 
-/** Calls that come while one is under way get its answer. */
-function shareCalls<T>(call: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () => {
-    running ??= call().finally(() => {
-      running = undefined;
-    });
-    return running;
+/** Returns the links of a list by their paths. One that is asked for again has expired, and all come of another list then. */
+function keepLinks(first: readonly SetFile[], list: () => Promise<readonly SetFile[]>) {
+  const given = new Set<string>();
+  let files = new Map(first.map((file) => [file.path, file]));
+  let refreshing: Promise<void> | undefined;
+  const refresh = async () => {
+    files = new Map((await list()).map((file) => [file.path, file]));
+    given.clear();
+    refreshing = undefined;
   };
-}
-
-/** Returns the link of the list at first, and then, because that has expired, one of another list. */
-function keepLink({ path, link }: SetFile, refresh: () => Promise<readonly SetFile[]>): () => Promise<string> {
-  let first: string | undefined = link;
-  return async () => {
-    const next = first ?? (await refresh()).find((file) => file.path === path)?.link;
-    first = undefined;
-    if (next === undefined) throw new RefusedError(`the set has no file ${path} any more`);
-    return next;
+  return async (path: string): Promise<string> => {
+    if (given.has(path)) {
+      refreshing ??= refresh();
+      await refreshing;
+    }
+    const file = files.get(path);
+    if (!file) throw new RefusedError(`the set has no file ${path} any more`);
+    given.add(path);
+    return file.link;
   };
 }
 

@@ -53,7 +53,7 @@ function toValue(document: Document, file: string): unknown {
 
 /** Returns where in the text a field begins, or else the nearest one around it that is there. */
 function findOffset({ contents }: Document, path: readonly PropertyKey[]): number {
-  let [node, offset]: [unknown, number] = [contents, 0];
+  let [node, offset]: [unknown, number] = [contents, contents?.range?.[0] ?? 0];
   for (const step of path) {
     const pair = isMap(node) && node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
     const place = pair ? pair.key : isSeq(node) && node.items[Number(step)];
