@@ -26,7 +26,7 @@ const feature = fc.record({
 const mapping = fc.record({
   fps: fc.constantFrom(1, 7, 30, 100),
   task: fc.constant({ text: "" }),
-  maxGapMs: fc.constantFrom(0, 20, 60, 60, 400),
+  maxGapMs: fc.constantFrom(0, 20, 33, 60, 400),
   onGap: fc.constantFrom("fail", "dropEpisode", "splitEpisode"),
   minFrames: fc.constantFrom(1, 3),
   features: fc.record({ state: feature, action: feature }),

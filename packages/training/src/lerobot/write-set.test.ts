@@ -119,6 +119,15 @@ test("the bytes of pictures are those of the recording", async () => {
   }
 });
 
+test("pictures are shifted like numbers", async () => {
+  const camera = { ...base.features["observation.images.front"], shiftRows: 1 };
+  const files = await write({ fps: 10, minFrames: 1, features: { camera } }, [robotEpisode("epi_1", START_NS)]);
+  for (const [row, { camera: shown }] of (await readRows(files)).entries()) {
+    const frame = Math.floor(((row + 1) * 100) / 33);
+    assert.ok(pictures[frame % pictures.length]!.equals((shown as { bytes: Uint8Array }).bytes), `row ${row}`);
+  }
+});
+
 test("statistics are those of the values; of pictures they are from 0 to 1, by channel", async () => {
   const files = await write({ ...base, features: { ...base.features, one: base.features.action } }, two());
   const stats = JSON.parse(files.read("meta/stats.json").toString());
@@ -159,20 +168,23 @@ test("times of headers, whole numbers, truths, texts and tasks of a topic are re
 });
 
 test("a rotation is interpolated on the shorter arc", async () => {
-  const turns = [
-    [0, 0, 0, 1],
-    [0, 0, -1, 0],
-  ];
+  const angle = Math.PI / 2;
+  const end = [0, 0, -Math.sin(angle / 2), Math.cos(angle / 2)];
+  for (const sign of [1, -1]) await checkTurn([[0, 0, 0, 1], end.map((value) => sign * value)], angle);
+});
+
+/** The quaternion with the other sign is the same rotation. */
+async function checkTurn(turns: readonly number[][], angle: number): Promise<void> {
   const messages = turns.map((value, index) => ({ topic: "/turn", atNs: START_NS + BigInt(index) * 90n * MS, value }));
   const parts = [{ topic: "/turn", align: "interpolate", quaternion: "xyzw" }];
   const mapping = { fps: 100, minFrames: 1, features: { turn: { dtype: "float64", parts } } };
   const rows = await readRows(await write(mapping, [makeEpisode({ messages })]));
   for (const [row, { turn }] of rows.entries()) {
-    const half = (-Math.PI / 2) * (row / 9);
-    for (const [place, value] of [0, 0, Math.sin(half), Math.cos(half)].entries())
-      assert.ok(Math.abs((turn as number[])[place]! - value) < 1e-9, `row ${row}`);
+    const half = (-angle / 2) * (row / 9);
+    const [, , z, w] = turn as number[];
+    assert.ok(Math.abs(Math.abs(z! * Math.sin(half) + w! * Math.cos(half)) - 1) < 1e-9, `row ${row}`);
   }
-});
+}
 
 const refusals: [string, object, RegExp][] = [
   ["a task that is not there", { ...base, task: { metadata: "other" } }, /has no text other in its metadata/],

@@ -8,6 +8,7 @@ import { sendRequest } from "../../testing/send-request.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
+import { readVersionEpisodes } from "./version-episodes.ts";
 
 const START = 1_760_000_000_000_000_000n;
 const SECOND = 1_000_000_000n;
@@ -229,6 +230,22 @@ test("a version that is not committed is refused, and one that misses data unles
   const set = await built((await build({ missing: "leaveOut" })).id);
   assert.deepEqual([set.state, set.episodes!.length], ["ready", 1]);
   await prisma.recording.update({ where: { id: recordingIds[1]! }, data: { importStatus: "complete" } });
+});
+
+test("the episodes of a version are read in pages, each once and by their start", async () => {
+  const times = Array.from({ length: 401 }, (_, index) => START + BigInt(index % 200) * 1_000_000n);
+  const many = times.map((startTime, index) => ({
+    startTime,
+    endTime: startTime + BigInt(1 + index),
+    recordings: [recordingIds[0]!],
+  }));
+  const { episodes: made } = await admin.call(api.episodes.getOrCreate, { projectId, episodes: many });
+  const dataset = { projectId, name: "many", episodeIds: made.map((one) => one.id) };
+  const { id: datasetId } = await admin.call(api.datasets.create, dataset);
+  const { orgId } = await prisma.dataset.findUniqueOrThrow({ where: { id: datasetId } });
+  const read = await Array.fromAsync(readVersionEpisodes(deps, { orgId, datasetId, versionNumber: 1 }));
+  assert.deepEqual(read.map((one) => one.id).sort(), made.map((one) => one.id).sort());
+  for (const [at, { startNs }] of read.entries()) assert.ok(at === 0 || startNs >= read[at - 1]!.startNs);
 });
 
 test("a set expires: it has no files any more, and is built again when it is asked for", async () => {
