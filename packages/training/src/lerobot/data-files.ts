@@ -10,7 +10,7 @@ export const CHUNK_FILES = 1000;
 const MIB = 1024 * 1024;
 export const DATA_FILE_MIB = 100;
 /** Pictures that are in memory before they are written. */
-const GROUP_BYTES = 32 * MIB;
+const GROUP_BYTES = 8 * MIB;
 
 /** A file of data, by the numbers in its path. */
 export interface FilePlace {
