@@ -6,7 +6,7 @@ const FOR_TESTS = String.raw`\.(slow|suite|test)\.ts$|/testing(/|\.ts$)`;
 const CLOUD = "^packages/cloud/src/";
 
 const CONSOLE = "^packages/console/src/";
-const PAGES = "coverage|recordings|sessions|imports|devices|events|datasets|episodes|sites|settings|sign-in";
+const PAGES = "coverage|recordings|sessions|imports|devices|events|datasets|training|episodes|sites|settings|sign-in";
 
 /** A package may import itself and the named ones. */
 function between(name, { allowed = [], forTests = allowed }) {

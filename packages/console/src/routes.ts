@@ -71,6 +71,9 @@ export const otherPages: readonly Page[] = [
   page(inProject("datasets/:id"), "Dataset", () =>
     import("./datasets/dataset-page.tsx").then((part) => part.DatasetPage),
   ),
+  page(inProject("datasets/:id/training"), "Training data", () =>
+    import("./training/training-page.tsx").then((part) => part.TrainingPage),
+  ),
   page(inProject("episodes"), "Episodes", () =>
     import("./episodes/episodes-page.tsx").then((part) => part.EpisodesPage),
   ),

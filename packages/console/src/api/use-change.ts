@@ -14,14 +14,14 @@ interface Attempts {
 
 export interface Change<O extends Operation> extends Attempts {
   /** Returns undefined if it failed; `failure` then says why. */
-  run(input: CallInput<O>): Promise<Output<O> | undefined>;
+  run(input: CallInput<O>, options?: { readonly timeoutMs: number }): Promise<Output<O> | undefined>;
 }
 
 /** Calls an operation that changes something; the answers of the `stale` operations are then asked for again. */
 export function useChange<O extends Operation>(operation: O, ...stale: readonly Operation[]): Change<O> {
   const { attempt, ...attempts } = useAttempts(explainFailure);
-  const run = async (input: CallInput<O>) => {
-    const output = await attempt(() => noteOutcome(client.call(operation, input)));
+  const run: Change<O>["run"] = async (input, options) => {
+    const output = await attempt(() => noteOutcome(client.call(operation, input, options)));
     invalidate(...stale);
     return output;
   };

@@ -6,6 +6,7 @@ import { formatMany } from "../parts/bytes.ts";
 import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Time, ZoneName } from "../parts/time.tsx";
+import { pagePath, useProjectId } from "../url/project.ts";
 import { editableOf, hasStagedChanges, nameCompared, nameVersion } from "./versions.ts";
 
 interface BarProps {
@@ -17,9 +18,10 @@ interface BarProps {
   readonly set: (changed: { version?: number; compare?: number }) => void;
 }
 
-/** Shows which version is shown and with which it is compared, and restores an older one. */
+/** Shows which version is shown and with which it is compared, leads to its training data, and restores an older one. */
 export function VersionBar({ id, versions, shown, compare, set }: BarProps) {
   const { data: me } = useMe();
+  const projectId = useProjectId()!;
   const canRestore = may(me, "datasets.update") && shown.committedAt !== undefined && versions.length > 1;
   return (
     <div class="row">
@@ -54,6 +56,14 @@ export function VersionBar({ id, versions, shown, compare, set }: BarProps) {
       </label>
       <About version={shown} />
       <span class="grow" />
+      {shown.committedAt !== undefined && (
+        <a
+          class="button small"
+          href={`${pagePath(projectId, "datasets", id, "training")}?version=${shown.versionNumber}`}
+        >
+          Training data
+        </a>
+      )}
       {canRestore && <Restore {...{ id, version: shown, editable: editableOf(versions), set }} />}
     </div>
   );

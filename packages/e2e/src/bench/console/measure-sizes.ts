@@ -89,6 +89,7 @@ async function lazyPages({ projectId, cloud }: ConsoleUnderTest): Promise<(reado
     recording: `recordings/${recordingId(1)}?tab=overview`,
     event: `events/${eventId(1)}`,
     dataset: `datasets/${dataset.id}`,
+    training: `datasets/${dataset.id}/training`,
     episode: `episodes/${idOf("ep", 1)}`,
   };
   const others = {

@@ -1,0 +1,111 @@
+import type { TrainingMapping } from "@downlink/protocol";
+import { Badge } from "../parts/badge.tsx";
+import { formatCount, formatMany } from "../parts/bytes.ts";
+import { Empty } from "../parts/empty.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { showHidden } from "../parts/show-hidden.ts";
+import { ZonedTime } from "../parts/time.tsx";
+import { pagePath } from "../url/project.ts";
+import { FeatureTable } from "./feature-table.tsx";
+import type { Trial, TriedEpisode } from "./sum-up-parts.ts";
+import { outcomeOf, trimmedText } from "./training-texts.ts";
+import { TriedRows } from "./tried-rows.tsx";
+import { WideTable } from "./wide-table.tsx";
+
+interface ReportProps {
+  readonly trial: Trial;
+  /** The mapping that was tried. */
+  readonly mapping: TrainingMapping;
+  readonly projectId: string;
+  /** The text was edited since. */
+  readonly isOld: boolean;
+}
+
+/** Shows what a mapping makes of some episodes. */
+export function TrialReport({ trial, mapping, projectId, isOld }: ReportProps) {
+  const { episodes, task, truncated } = trial;
+  if (episodes.length === 0 && !truncated) return <Empty title="No episode of the version has its data here." />;
+  const rowCount = episodes.reduce((sum, one) => sum + one.rowCount, 0);
+  return (
+    <div class="stack report">
+      <p role="status">
+        {formatMany(episodes.length, "episode")} tried: {formatMany(rowCount, "row")}
+        {task !== undefined && (
+          <>
+            , task “<ForeignText text={task} />”
+          </>
+        )}
+        .
+      </p>
+      {truncated && <p class="banner">Time was up before all of them were tried.</p>}
+      {isOld && <p class="banner">The mapping was changed since: try it again.</p>}
+      <FeatureTable {...{ trial, mapping }} />
+      <Episodes {...{ episodes, projectId }} />
+      <TriedRows {...{ trial, fps: mapping.fps }} />
+    </div>
+  );
+}
+
+function Episodes({ episodes, projectId }: { episodes: readonly TriedEpisode[]; projectId: string }) {
+  return (
+    <WideTable title="Episodes">
+      <thead>
+        <tr>
+          <th>Episode</th>
+          <th>Outcome</th>
+          <th class="number">Rows</th>
+          <th>Trimmed rows</th>
+        </tr>
+      </thead>
+      <tbody>
+        {episodes.map((episode) => (
+          <EpisodeRow key={episode.episodeId} {...{ episode, projectId }} />
+        ))}
+      </tbody>
+    </WideTable>
+  );
+}
+
+function EpisodeRow({ episode, projectId }: { episode: TriedEpisode; projectId: string }) {
+  const { episodeId, rowCount, gaps } = episode;
+  const { reason, ...badge } = outcomeOf(episode);
+  return (
+    <tr>
+      <td>
+        <a href={pagePath(projectId, "episodes", episodeId)}>
+          <code>{episodeId}</code>
+        </a>
+      </td>
+      <td>
+        <Badge {...badge} />
+        {reason !== undefined && <> {showHidden(reason)}</>}
+        {gaps.length > 0 && <Gaps gaps={gaps} />}
+      </td>
+      <td class="number">{formatCount(rowCount)}</td>
+      <td>{trimmedText(episode)}</td>
+    </tr>
+  );
+}
+
+const FEW = 3;
+
+/** Shows the first gaps, and the others on demand. */
+function Gaps({ gaps }: Pick<TriedEpisode, "gaps">) {
+  const line = ({ feature, topic, start, rowCount }: TriedEpisode["gaps"][number]) => (
+    <li key={`${feature} ${topic} ${start}`}>
+      {formatMany(rowCount, "row")} without <ForeignText text={feature} /> (<ForeignText text={topic} />) from{" "}
+      <ZonedTime timeNs={start} />
+    </li>
+  );
+  return (
+    <>
+      <ul class="muted">{gaps.slice(0, FEW).map(line)}</ul>
+      {gaps.length > FEW && (
+        <details>
+          <summary>{formatMany(gaps.length - FEW, "more gap")}</summary>
+          <ul class="muted">{gaps.slice(FEW).map(line)}</ul>
+        </details>
+      )}
+    </>
+  );
+}
