@@ -20,6 +20,7 @@ interface EditorProps {
 export function MappingEditor({ mapping, isTrying, failure, onTry }: EditorProps) {
   const { data: me } = useMe();
   const { text, faults, notes, kept, draft, isChanged } = mapping;
+  const mayWork = may(me, "data.stream") || may(me, "datasets.update");
   const isEmpty = text === "" && (kept.isNew || draft.isRunning);
   return (
     <section class="card stack" aria-labelledby="mapping-title">
@@ -48,7 +49,7 @@ export function MappingEditor({ mapping, isTrying, failure, onTry }: EditorProps
           autoComplete="off"
           autoCapitalize="off"
           value={text}
-          readOnly={isEmpty || draft.isRunning}
+          readOnly={isEmpty || draft.isRunning || !mayWork}
           placeholder={isEmpty ? "Looking at the topics of the episodes …" : ""}
           onInput={({ currentTarget }) => mapping.type(currentTarget.value)}
         />

@@ -10,7 +10,7 @@ const mapping = TrainingMapping.parse({
     "observation.state": {
       dtype: "float32",
       parts: [
-        { topic: "/imu", field: "angular_velocity", select: [0, 2] },
+        { topic: "/imu", field: "rate", select: [0, 2] },
         { topic: "/imu", field: "linear_acceleration" },
       ],
     },
@@ -29,7 +29,7 @@ test("a mapping is written with what is short in one line, and is read as it was
     "observation.state": {
       "dtype": "float32",
       "parts": [
-        { "topic": "/imu", "field": "angular_velocity", "select": [0, 2] },
+        { "topic": "/imu", "field": "rate", "select": [0, 2] },
         { "topic": "/imu", "field": "linear_acceleration" }
       ]
     },
@@ -59,6 +59,13 @@ test("the faults of a mapping are named by their paths in the words of the servi
       },
     ],
   });
+  const task = { text: "x".repeat(1000) };
+  const many = Object.fromEntries(
+    Array.from({ length: 70 }, (_, place) => [`f${place}`, { dtype: "bool", parts: [{ topic: "/a".repeat(499) }] }]),
+  );
+  assert.deepEqual(readMapping(JSON.stringify({ fps: 1, task, features: many })).faults, [
+    { path: "mapping", message: "must have at most 65536 characters as JSON" },
+  ]);
   assert.deepEqual(readMapping("7").faults, [{ path: "mapping", message: "must be an object" }]);
 });
 

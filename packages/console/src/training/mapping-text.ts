@@ -1,7 +1,7 @@
-import { explainIssue, TrainingMapping } from "@downlink/protocol";
+import { datasetMappings, explainIssue, type TrainingMapping } from "@downlink/protocol";
 
 /** Texts that are longer are broken into lines. */
-const LONGEST = 76;
+const LONGEST = 68;
 
 /** Writes a mapping as JSON to be edited: what is short stands in one line. */
 export function formatMapping(mapping: TrainingMapping): string {
@@ -53,7 +53,7 @@ export function readMapping(text: string): ReadMapping {
     const message = text.trim() === "" ? "There is no mapping yet." : `This is no JSON: ${(error as Error).message}.`;
     return { mapping: undefined, faults: [{ path: "", message }] };
   }
-  const { data, error } = TrainingMapping.safeParse(json, { error: explainIssue });
+  const { data, error } = datasetMappings.create.body.shape.mapping.safeParse(json, { error: explainIssue });
   const faults = (error?.issues ?? []).map((issue) => ({
     path: ["mapping", ...issue.path].join("."),
     message: issue.message,

@@ -17,6 +17,7 @@ import { useParams } from "../url/use-params.ts";
 import "../parts/plain-table.css";
 import { BuildForm } from "./build-form.tsx";
 import { MappingEditor } from "./mapping-editor.tsx";
+import { formatMapping } from "./mapping-text.ts";
 import { SetList } from "./set-list.tsx";
 import type { Trial } from "./sum-up-parts.ts";
 import "./training.css";
@@ -84,7 +85,6 @@ interface WorkProps {
 interface Tried {
   readonly trial: Trial;
   readonly mapping: TrainingMapping;
-  readonly text: string;
   readonly versionNumber: number;
 }
 
@@ -95,21 +95,21 @@ function Workplace({ dataset, projectId, versionNumber }: WorkProps) {
   const question = useLeaveGuard(edited.isChanged);
   const [tried, setTried] = useState<Tried | undefined>();
   const { run, isRunning, failure } = useChange(trainingSets.tryOut);
-  const { mapping, text } = edited;
+  const { mapping } = edited;
   const onTry = async () => {
     if (!mapping) return;
     const trial = await run({ id, versionNumber, mapping }, { timeoutMs: TRY_TIMEOUT_MS });
-    if (trial) setTried({ trial, mapping, text, versionNumber });
+    if (trial) setTried({ trial, mapping, versionNumber });
   };
   const keptName = edited.kept.rows.find((one) => one.id === edited.chosenId)?.name;
   return (
     <>
       <MappingEditor {...{ mapping: edited, isTrying: isRunning, failure, onTry: () => void onTry() }} />
       <TrialCard
-        {...{ tried: tried?.versionNumber === versionNumber ? tried : undefined, isRunning, projectId, text }}
+        {...{ tried: tried?.versionNumber === versionNumber ? tried : undefined, isRunning, projectId, mapping }}
       />
       {may(me, "datasets.update") && (
-        <BuildForm {...{ dataset, versionNumber, keptName, mapping, onKept: edited.choose }} />
+        <BuildForm {...{ dataset, versionNumber, keptName, mapping, onKept: edited.take }} />
       )}
       <SetList {...{ dataset, mappings: edited.kept.rows }} />
       {question}
@@ -121,11 +121,13 @@ interface CardProps {
   readonly tried: Tried | undefined;
   readonly isRunning: boolean;
   readonly projectId: string;
-  readonly text: string;
+  /** The mapping as it is now; undefined where it has faults. */
+  readonly mapping: TrainingMapping | undefined;
 }
 
-function TrialCard({ tried, isRunning, projectId, text }: CardProps) {
+function TrialCard({ tried, isRunning, projectId, mapping }: CardProps) {
   if (!tried && !isRunning) return null;
+  const isOld = tried && !isRunning && (!mapping || formatMapping(mapping) !== formatMapping(tried.mapping));
   return (
     <section class="card stack" aria-labelledby="trial-title" aria-busy={isRunning}>
       <h2 id="trial-title">What it gives</h2>
@@ -135,7 +137,7 @@ function TrialCard({ tried, isRunning, projectId, text }: CardProps) {
           at most.
         </p>
       )}
-      {tried && <TrialReport {...tried} projectId={projectId} isOld={!isRunning && tried.text !== text} />}
+      {tried && <TrialReport {...tried} {...{ projectId, isOld: isOld === true }} />}
     </section>
   );
 }

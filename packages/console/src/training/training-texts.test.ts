@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { TrainingMapping } from "@downlink/protocol";
 import type { TriedEpisode } from "./sum-up-parts.ts";
 import { formatRange, formatShape, formatValue, outcomeOf, pullCommand, trimmedText } from "./training-texts.ts";
 
@@ -21,15 +22,19 @@ test("a range is one number where its ends look the same", () => {
 });
 
 test("the outcome of an episode names the worst first", () => {
-  const textsOf = (more: Partial<TriedEpisode>) => {
-    const { text, reason } = outcomeOf({ ...episode, ...more });
+  const textsOf = (more: Partial<TriedEpisode>, onGap?: TrainingMapping["onGap"]) => {
+    const { text, reason } = outcomeOf({ ...episode, ...more }, onGap === undefined ? {} : { onGap });
     return [text, reason];
   };
   assert.deepEqual(textsOf({}), ["complete", undefined]);
   assert.deepEqual(textsOf({ pieceCount: 3 }), ["split into 3", undefined]);
-  assert.deepEqual(textsOf({ pieceCount: 2, leftOut: "short" }), ["split into 2, some left out", "short"]);
-  assert.deepEqual(textsOf({ pieceCount: 0, leftOut: "short" }), ["left out", "short"]);
-  assert.deepEqual(textsOf({ pieceCount: 0, problem: "no topic" }), ["problem", "no topic"]);
+  assert.deepEqual(textsOf({ pieceCount: 2, leftOut: "short" }), ["split into 2, some left out:", "short"]);
+  assert.deepEqual(textsOf({ pieceCount: 0, leftOut: "short" }), ["left out:", "short"]);
+  assert.deepEqual(textsOf({ pieceCount: 0, problem: "no topic" }), ["no set can be built:", "no topic"]);
+  const gaps = [{ feature: "state", topic: "/imu", start: 0n, rowCount: 1 }];
+  assert.deepEqual(textsOf({ pieceCount: 0, leftOut: "a gap", gaps }), ["no set can be built:", "a gap"]);
+  assert.deepEqual(textsOf({ pieceCount: 0, leftOut: "a gap", gaps }, "dropEpisode"), ["left out:", "a gap"]);
+  assert.deepEqual(textsOf({ pieceCount: 2, gaps }, "splitEpisode"), ["split into 2", undefined]);
   assert.equal(trimmedText({ ...episode, trimmedStart: 3, trimmedEnd: 1 }), "3 at the start, 1 at the end");
   assert.equal(trimmedText(episode), "—");
 });

@@ -1,3 +1,4 @@
+import type { TrainingMapping } from "@downlink/protocol";
 import type { Range, TriedEpisode } from "./sum-up-parts.ts";
 
 /** Formats a number in three digits, and a whole one as it is. */
@@ -29,6 +30,8 @@ export function formatValue(value: unknown): string {
   return value.length > SHOWN ? `${shown}, … ${value.length - SHOWN} more` : shown;
 }
 
+type GapRule = Pick<TrainingMapping, "onGap">;
+
 /** The outcome of a tried episode. */
 export interface Outcome {
   readonly text: string;
@@ -37,12 +40,13 @@ export interface Outcome {
   readonly reason: string | undefined;
 }
 
-/** Says what became of a tried episode, the worst first. */
-export function outcomeOf({ problem, leftOut, pieceCount }: TriedEpisode): Outcome {
-  if (problem !== undefined) return { text: "problem", sign: "▲", tone: "failed", reason: problem };
-  if (pieceCount === 0) return { text: "left out", sign: "▲", tone: "warn", reason: leftOut };
+/** Says what became of a tried episode, the worst first. A gap inside it is one where the mapping says nothing else. */
+export function outcomeOf({ problem, leftOut, pieceCount, gaps }: TriedEpisode, { onGap = "fail" }: GapRule): Outcome {
+  const stops = problem ?? (onGap === "fail" && gaps.length > 0 ? leftOut : undefined);
+  if (stops !== undefined) return { text: "no set can be built:", sign: "▲", tone: "failed", reason: stops };
+  if (pieceCount === 0) return { text: "left out:", sign: "▲", tone: "warn", reason: leftOut };
   const text = pieceCount > 1 ? `split into ${pieceCount}` : "complete";
-  if (leftOut !== undefined) return { text: `${text}, some left out`, sign: "▲", tone: "warn", reason: leftOut };
+  if (leftOut !== undefined) return { text: `${text}, some left out:`, sign: "▲", tone: "warn", reason: leftOut };
   return { text, sign: "■", tone: "good", reason: undefined };
 }
 

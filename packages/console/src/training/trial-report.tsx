@@ -4,7 +4,7 @@ import { formatCount, formatMany } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { showHidden } from "../parts/show-hidden.ts";
-import { ZonedTime } from "../parts/time.tsx";
+import { formatExact } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
 import { FeatureTable } from "./feature-table.tsx";
 import type { Trial, TriedEpisode } from "./sum-up-parts.ts";
@@ -17,7 +17,7 @@ interface ReportProps {
   /** The mapping that was tried. */
   readonly mapping: TrainingMapping;
   readonly projectId: string;
-  /** The text was edited since. */
+  /** The mapping was changed since. */
   readonly isOld: boolean;
 }
 
@@ -40,13 +40,17 @@ export function TrialReport({ trial, mapping, projectId, isOld }: ReportProps) {
       {truncated && <p class="banner">Time was up before all of them were tried.</p>}
       {isOld && <p class="banner">The mapping was changed since: try it again.</p>}
       <FeatureTable {...{ trial, mapping }} />
-      <Episodes {...{ episodes, projectId }} />
+      <Episodes {...{ episodes, mapping, projectId }} />
       <TriedRows {...{ trial, fps: mapping.fps }} />
     </div>
   );
 }
 
-function Episodes({ episodes, projectId }: { episodes: readonly TriedEpisode[]; projectId: string }) {
+interface EpisodesProps extends Pick<ReportProps, "mapping" | "projectId"> {
+  readonly episodes: readonly TriedEpisode[];
+}
+
+function Episodes({ episodes, ...same }: EpisodesProps) {
   return (
     <WideTable title="Episodes">
       <thead>
@@ -59,16 +63,20 @@ function Episodes({ episodes, projectId }: { episodes: readonly TriedEpisode[]; 
       </thead>
       <tbody>
         {episodes.map((episode) => (
-          <EpisodeRow key={episode.episodeId} {...{ episode, projectId }} />
+          <EpisodeRow key={episode.episodeId} {...same} episode={episode} />
         ))}
       </tbody>
     </WideTable>
   );
 }
 
-function EpisodeRow({ episode, projectId }: { episode: TriedEpisode; projectId: string }) {
+interface EpisodeProps extends Omit<EpisodesProps, "episodes"> {
+  readonly episode: TriedEpisode;
+}
+
+function EpisodeRow({ episode, mapping, projectId }: EpisodeProps) {
   const { episodeId, rowCount, gaps } = episode;
-  const { reason, ...badge } = outcomeOf(episode);
+  const { reason, ...badge } = outcomeOf(episode, mapping);
   return (
     <tr>
       <td>
@@ -87,14 +95,14 @@ function EpisodeRow({ episode, projectId }: { episode: TriedEpisode; projectId: 
   );
 }
 
-const FEW = 3;
+const FEW = 1;
 
-/** Shows the first gaps, and the others on demand. */
+/** Shows the first gap, and the others on demand. Several may begin in one second. */
 function Gaps({ gaps }: Pick<TriedEpisode, "gaps">) {
   const line = ({ feature, topic, start, rowCount }: TriedEpisode["gaps"][number]) => (
     <li key={`${feature} ${topic} ${start}`}>
       {formatMany(rowCount, "row")} without <ForeignText text={feature} /> (<ForeignText text={topic} />) from{" "}
-      <ZonedTime timeNs={start} />
+      {formatExact(start)}
     </li>
   );
   return (

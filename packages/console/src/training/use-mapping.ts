@@ -27,6 +27,8 @@ export interface EditedMapping extends ReadMapping {
   type(text: string): void;
   /** Shows another one. A text that was typed comes back when its mapping is chosen again. */
   choose(id: string): void;
+  /** Shows the mapping as which the text was kept. */
+  take(keptId: string): void;
 }
 
 /** Holds the mapping that is edited: the latest kept one, or a draft where there is none, and what was typed into each. */
@@ -38,11 +40,12 @@ export function useMapping(id: string, versionNumber: number): EditedMapping {
   const [drafted, setDrafted] = useState<{ readonly text: string; readonly notes: readonly string[] } | undefined>();
   const [chosen, setChosen] = useState<string | undefined>();
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const forget = (one: string) => setTyped(({ [one]: _, ...others }) => others);
   const askDraft = async () => {
     const answer = await run({ id, versionNumber });
     if (!answer) return;
     setDrafted({ text: answer.mapping ? formatMapping(answer.mapping) : "", notes: answer.notes });
-    setTyped(({ [DRAFT]: _, ...others }) => others);
+    forget(DRAFT);
     setChosen(DRAFT);
   };
   const isWanted = !kept.isNew && kept.rows.length === 0 && may(me, "data.stream");
@@ -59,5 +62,9 @@ export function useMapping(id: string, versionNumber: number): EditedMapping {
     notes: base ? [] : (drafted?.notes ?? []),
     draft: { isRunning, failure, run: () => void askDraft() },
     type: (one) => setTyped({ ...typed, [chosenId]: one }),
+    take: (keptId) => {
+      forget(chosenId);
+      setChosen(keptId);
+    },
   };
 }
