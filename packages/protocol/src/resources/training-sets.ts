@@ -169,7 +169,8 @@ const TriedPicture = z.object({
 });
 
 const TriedValue = z
-  .union([z.number(), z.string(), z.boolean(), z.null(), z.array(z.number().nullable()), TriedPicture])
+  .union([z.number(), z.string(), z.boolean(), z.array(z.number().nullable()), TriedPicture])
+  .nullable()
   .meta({ description: "A single whole number is a text, and null stands for what is no finite number" });
 
 const FeatureShape = z.object({
