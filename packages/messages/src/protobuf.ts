@@ -16,7 +16,7 @@ export function decodeProtobuf(schema: Uint8Array, typeName: string, limits: Lim
 }
 
 /** Reads descriptors with the reader of messages itself, and resolves the type of this name. source: google/protobuf/descriptor.proto */
-function findType(schema: Uint8Array, typeName: string): ProtobufType {
+export function findType(schema: Uint8Array, typeName: string): ProtobufType {
   const types = new Map<string, ProtobufType>();
   for (const file of listOf(readSet(schema), "file")) {
     const within = textOf(file, "package");

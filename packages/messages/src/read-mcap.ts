@@ -12,6 +12,8 @@ export interface Message {
   readonly channel: Channel;
   readonly logTimeNs: bigint;
   readonly publishTimeNs: bigint;
+  /** As its publisher counts, from 0 to 2³² − 1; 0 where it does not. */
+  readonly sequence: number;
   /** Valid until the next message is asked for. */
   readonly data: Uint8Array;
 }
@@ -60,6 +62,7 @@ function collectChannels() {
     if (record.type !== "Message") return undefined;
     const channel = channels.get(record.channelId);
     if (!channel) throw new DecodeError(`The data that came has no channel ${record.channelId}.`);
-    return { channel, logTimeNs: record.logTime, publishTimeNs: record.publishTime, data: record.data };
+    const { logTime: logTimeNs, publishTime: publishTimeNs, sequence, data } = record;
+    return { channel, logTimeNs, publishTimeNs, sequence, data };
   };
 }

@@ -26,7 +26,7 @@ export function makeEpisode({ messages, ...rest }: Made): Episode {
     };
     const channel = channels.get(topic) ?? made;
     channels.set(topic, channel);
-    return { channel, logTimeNs: atNs, publishTimeNs: atNs, data: Buffer.from(JSON.stringify(value)) };
+    return { channel, logTimeNs: atNs, publishTimeNs: atNs, sequence: 0, data: Buffer.from(JSON.stringify(value)) };
   };
   const [first, last] = [sorted[0]?.atNs ?? 0n, sorted.at(-1)?.atNs ?? 0n];
   return {
