@@ -177,7 +177,7 @@ export {
 } from "./resources/sign-in.ts";
 export { InboxToken, inboxTokens, Site, SiteToken, SiteType, sites, siteTokens } from "./resources/sites.ts";
 export { Topic, topics } from "./resources/topics.ts";
-export { type Feature, type FeaturePart, TrainingMapping } from "./resources/training-mapping.ts";
+export { type Feature, type FeaturePart, MAX_MAPPING_TOPICS, TrainingMapping } from "./resources/training-mapping.ts";
 export {
   DatasetMapping,
   datasetMappings,

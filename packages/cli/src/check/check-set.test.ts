@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { TrainingMapping } from "@downlink/protocol";
-import { writeLeRobotSet } from "@downlink/training";
+import { setWriters } from "@downlink/training";
 import { makeEpisode } from "@downlink/training/testing";
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { parquetWriteBuffer } from "hyparquet-writer";
@@ -43,7 +43,7 @@ async function makeSet(): Promise<string> {
       },
     };
   };
-  await writeLeRobotSet({ mapping, episodes, about: {}, open });
+  await setWriters["lerobot-v3"].write({ mapping, episodes, about: {}, open });
   return folder;
 }
 
@@ -91,6 +91,13 @@ test("a finding has its check, its severity, its episode and a sentence, and an 
   assert.deepEqual(JSON.parse(printed), [{ check: "tasks", severity: "error", text, episode: 1 }]);
   assert.match(String(failure), /^RefusedError: .* is not a whole set: 1 error$/);
   assert.match((await check(folder, "table")).printed, /^SEVERITY .*\nerror +tasks +1 +its row 3 has the task 7/);
+});
+
+test("a set of another format is not checked", async () => {
+  const folder = await makeSet();
+  changeJson(join(folder, "downlink.json"), (is) => ({ ...is, format: "parquet" }));
+  const { failure } = await check(folder);
+  assert.match(String(failure), /is a set of the format parquet, and check knows sets of lerobot-v3 only$/);
 });
 
 const info = "meta/info.json";

@@ -1,13 +1,14 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { TrainingFormat } from "@downlink/protocol";
 import { countOf } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
-import { RefusedError } from "../failures/failures.ts";
+import { RefusedError, UsageError } from "../failures/failures.ts";
 import type { Form } from "../lists/list.ts";
 import { writeList } from "../lists/write-list.ts";
 import { checkRows } from "./check-rows.ts";
 import type { Finding, Say } from "./finding.ts";
-import { readInfo } from "./read-info.ts";
+import { readInfo, readJson } from "./read-info.ts";
 import { checkStatistics, listTables, readEpisodes, readTasks, type SetEpisode } from "./read-meta.ts";
 
 interface Checking {
@@ -26,8 +27,12 @@ const form: Form<Finding> = {
   encode: (rows) => rows,
 };
 
-/** Compares a folder with what a LeRobot reader expects, and prints each finding. Throws {@link RefusedError} where one is an error. */
+/**
+ * Compares a folder with what a LeRobot reader expects, and prints each finding. Throws {@link RefusedError} where one is an error, and
+ * {@link UsageError} for a set of another format.
+ */
 export async function checkSet({ folder, format, output, notes }: Checking): Promise<void> {
+  await requireLeRobot(folder);
   const findings: Finding[] = [];
   const found = await findAll(folder, (check, text, more) =>
     findings.push({ check, severity: "error", text, ...more }),
@@ -39,6 +44,16 @@ export async function checkSet({ folder, format, output, notes }: Checking): Pro
   const { episodes = 0, rows = 0 } = found ?? {};
   notes.write(`${printable(folder)}: ${countOf(episodes, "episode")}, ${countOf(rows, "row")}, no error\n`);
 }
+
+/** Sets of other formats are known by their `downlink.json`; folders without one may come from anywhere. */
+async function requireLeRobot(folder: string): Promise<void> {
+  const about = await readJson(folder, "downlink.json", () => undefined);
+  const format = about?.format;
+  if (typeof format === "string" && format !== LEROBOT)
+    throw new UsageError(`${folder} is a set of the format ${format}, and check knows sets of ${LEROBOT} only`);
+}
+
+const LEROBOT: TrainingFormat = "lerobot-v3";
 
 async function findAll(folder: string, say: Say): Promise<{ episodes: number; rows: number } | undefined> {
   const info = await readInfo(folder, say);

@@ -6,7 +6,7 @@ import type { PullSetFlags } from "../training/pull-set.ts";
 import { inList, print } from "./list-commands.ts";
 import { withService } from "./run.ts";
 
-const formats = { "lerobot-v3": true } satisfies Record<TrainingFormat, true>;
+const formats = { "lerobot-v3": true, parquet: true } satisfies Record<TrainingFormat, true>;
 const states = { building: true, ready: true, failed: true, expired: true } satisfies Record<TrainingState, true>;
 const ends = { output: process.stdout, notes: process.stderr };
 
@@ -38,7 +38,9 @@ export function addTrainingCommands(program: Command): void {
 function addCheck(sets: Command): void {
   sets
     .command("check <folder>")
-    .description("Compare a folder with what a LeRobot reader expects, without the service; exit code 1 with any error")
+    .description(
+      "Compare a set of the format lerobot-v3 with what a LeRobot reader expects, without the service; exit code 1 with any error",
+    )
     .addOption(
       new Option("--output <format>", "how the findings are printed")
         .choices(["table", "json", "csv"])
@@ -54,7 +56,7 @@ function addCreate(sets: Command): void {
   sets
     .command("create <dataset> [version]")
     .description("Build a training set of a version, of the newest committed one if none is given, and wait for it")
-    .requiredOption("--mapping <file>", "the file that says how topics become rows, in YAML or JSON")
+    .requiredOption("--mapping <file>", "the file that says which topics or rows are wanted, in YAML or JSON")
     .option("--name <name>", "the name of the mapping; default: that of its file without the ending")
     .addOption(new Option("--format <format>", "format of the set").choices(Object.keys(formats)).default("lerobot-v3"))
     .addOption(

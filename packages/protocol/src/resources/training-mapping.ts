@@ -3,6 +3,8 @@ import { StorableText } from "../shapes/text.ts";
 
 /** The most features of a mapping. */
 const MAX_FEATURES = 200;
+/** The most topics of a mapping. */
+export const MAX_MAPPING_TOPICS = 200;
 /** The most parts of a feature. */
 const MAX_PARTS = 64;
 /** The most values that one part selects. */
@@ -98,7 +100,14 @@ export type Feature = z.infer<typeof Feature>;
 /** How the topics of a dataset's episodes become the rows of a training set. */
 export const TrainingMapping = z
   .strictObject({
-    fps: z.int().min(1).max(1000).meta({ description: "Rows a second" }),
+    topics: z
+      .array(StorableText.min(1).max(1000))
+      .min(1)
+      .max(MAX_MAPPING_TOPICS)
+      .refine((topics) => new Set(topics).size === topics.length, "must be names that differ")
+      .optional()
+      .meta({ description: "Their messages are in a set of the format `parquet`" }),
+    fps: z.int().min(1).max(1000).optional().meta({ description: "Rows a second; required with `features`" }),
     clock: z
       .union([z.strictObject({ grid: z.literal(true) }), z.strictObject({ topic: StorableText.min(1).max(1000) })])
       .optional()
@@ -138,7 +147,15 @@ export const TrainingMapping = z
     features: z
       .record(FeatureName, Feature)
       .refine((features) => Object.keys(features).length > 0, "must name at least one feature")
-      .refine((features) => Object.keys(features).length <= MAX_FEATURES, `must name at most ${MAX_FEATURES} features`),
+      .refine((features) => Object.keys(features).length <= MAX_FEATURES, `must name at most ${MAX_FEATURES} features`)
+      .optional()
+      .meta({ description: "They are the columns of a set of the format `lerobot-v3`" }),
+  })
+  .superRefine(({ topics, fps, features }, refusal) => {
+    if (features && fps === undefined)
+      refusal.addIssue({ code: "custom", path: ["fps"], message: "must be there where features are" });
+    if (!features && !topics)
+      refusal.addIssue({ code: "custom", path: ["features"], message: "must be there where topics are not" });
   })
   .meta({
     id: "TrainingMapping",

@@ -31,9 +31,10 @@ export const DatasetMapping = z
   .meta({ id: "DatasetMapping" });
 export type DatasetMapping = z.infer<typeof DatasetMapping>;
 
-const trainingFormats = ["lerobot-v3"] as const;
+const trainingFormats = ["lerobot-v3", "parquet"] as const;
 export const TrainingFormat = z.enum(trainingFormats).meta({
-  description: "`lerobot-v3`: a LeRobot dataset, version 3.0, with rows at one rate",
+  description:
+    "`lerobot-v3`: a LeRobot dataset, version 3.0, with rows at one rate, made of the mapping's `features` · `parquet`: every message of its `topics`, unaligned, as tables",
 });
 export type TrainingFormat = z.infer<typeof TrainingFormat>;
 
@@ -46,7 +47,7 @@ export type TrainingState = z.infer<typeof TrainingState>;
 
 const EpisodeRows = z.object({
   episodeId: z.string(),
-  rowCount: z.int().min(0),
+  rowCount: z.int().min(0).meta({ description: "With the format `parquet`: its messages" }),
   pieceCount: z
     .int()
     .min(0)
@@ -200,7 +201,7 @@ export const trainingSets = {
     isExpensive: true,
     summary:
       "Build a training set of a committed version; the one that is there is answered where it has the same identity",
-    description: `409 for a version that is not committed, and \`Incomplete\` where data of its recordings is not here and \`missing\` is \`fail\`. A set has ${MAX_TRAINING_EPISODES} episodes at most.`,
+    description: `400 for a mapping without what the format is made of, 409 for a version that is not committed, and \`Incomplete\` where data of its recordings is not here and \`missing\` is \`fail\`. A set has ${MAX_TRAINING_EPISODES} episodes at most.`,
     params: z.object({ id: Id, versionNumber: VersionNumber }),
     body: z.object({
       mappingId: Id,

@@ -28,10 +28,13 @@ function makeFor(channel: Channel): Decode {
   try {
     return makeDecode(channel, { maxValues: MAX_VALUES });
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    const { topic, messageEncoding, schemaName } = channel;
-    throw new TrainingError(
-      `the topic ${topic} (${messageEncoding || "no encoding"}, ${schemaName || "no schema"}) cannot be read: ${error.message}`,
-    );
+    throw explainUnreadable(channel, error);
   }
+}
+
+/** Makes the error for a topic out of one of its schema, and returns others as they are. */
+export function explainUnreadable({ topic, messageEncoding, schemaName }: Channel, error: unknown): unknown {
+  if (!(error instanceof DecodeError)) return error;
+  const schema = `${messageEncoding || "no encoding"}, ${schemaName || "no schema"}`;
+  return new TrainingError(`the topic ${topic} (${schema}) cannot be read: ${error.message}`);
 }

@@ -1,4 +1,5 @@
 import type { Feature, FeaturePart, TrainingMapping } from "@downlink/protocol";
+import { TrainingError } from "../episodes/episode.ts";
 
 /** A part with all that the mapping leaves out. */
 export type WholePart = FeaturePart & Required<Pick<FeaturePart, "align" | "offsetMs">>;
@@ -23,7 +24,7 @@ export interface PlannedFeature {
 
 /** A mapping with all that it leaves out. */
 export type WholeMapping = TrainingMapping &
-  Required<Pick<TrainingMapping, "task" | "maxGapMs" | "onGap" | "minFrames" | "stamp">>;
+  Required<Pick<TrainingMapping, "fps" | "features" | "task" | "maxGapMs" | "onGap" | "minFrames" | "stamp">>;
 
 /** The mapping, laid out for reading. */
 export interface Plan {
@@ -44,10 +45,13 @@ const defaults = { task: { metadata: "task" }, maxGapMs: 100, onGap: "fail", min
 /** Times that are not those of the log may be so much older or younger than that. */
 const LATE_NS = 2_000_000_000n;
 
+/** Throws {@link TrainingError} for a mapping without features, of which there are no rows. */
 export function planMapping(given: TrainingMapping): Plan {
-  const mapping: WholeMapping = { ...defaults, ...given };
+  const { features: wanted, fps } = given;
+  if (!wanted || fps === undefined) throw new TrainingError("the mapping has no features, of which rows would be made");
+  const mapping: WholeMapping = { ...defaults, ...given, features: wanted, fps };
   const { stamp, clock: by } = mapping;
-  const features = Object.entries(mapping.features).map(([name, feature]) => planFeature(name, feature, stamp));
+  const features = Object.entries(wanted).map(([name, feature]) => planFeature(name, feature, stamp));
   const clock = by && "topic" in by ? planClock(by.topic, stamp) : undefined;
   const parts = [...features.flatMap((feature) => feature.parts), ...(clock ? [clock] : [])];
   const maxGapNs = Math.round(mapping.maxGapMs * 1e6);

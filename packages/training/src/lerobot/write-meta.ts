@@ -1,6 +1,7 @@
-import type { TrainingMapping } from "@downlink/protocol";
 import type { SchemaElement } from "hyparquet";
+import type { WholeMapping } from "../align/plan.ts";
 import { type Column, type FileSink, listOf, ParquetFile, scalarOf, schemaOf } from "../parquet/parquet-file.ts";
+import { writeJson } from "../report/set-options.ts";
 import { CHUNK_FILES, DATA_FILE_MIB, type FilePlace } from "./data-files.ts";
 import type { FeatureInfo } from "./features.ts";
 import { type FeatureStats, joinStats, type QuantileName, quantiles } from "./stats.ts";
@@ -16,7 +17,7 @@ export interface WrittenEpisode {
 }
 
 interface Meta {
-  readonly mapping: TrainingMapping;
+  readonly mapping: WholeMapping;
   readonly features: Readonly<Record<string, FeatureInfo>>;
   readonly episodes: readonly WrittenEpisode[];
   /** By their numbers. */
@@ -33,12 +34,6 @@ export async function writeMeta(open: Open, meta: Meta): Promise<void> {
   await writeJson(open, "meta/info.json", infoOf(meta));
   await writeJson(open, "meta/stats.json", statsOf(meta));
   await writeJson(open, "downlink.json", meta.about);
-}
-
-async function writeJson(open: Open, path: string, value: unknown): Promise<void> {
-  const sink = open(path);
-  await sink.write(Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`));
-  await sink.close();
 }
 
 const VIDEO_FILE_MIB = 200;

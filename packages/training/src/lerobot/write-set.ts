@@ -1,13 +1,12 @@
 // The layout of LeRobot's datasets, version 3.0. source: lerobot 0.6.1, src/lerobot/datasets
 
-import type { TrainingMapping } from "@downlink/protocol";
 import { type AlignedEpisode, alignEpisode, type Piece } from "../align/align-episode.ts";
 import { type Plan, planMapping } from "../align/plan.ts";
 import { type Picture, readPictures } from "../align/read-pictures.ts";
 import { type Column, readValues } from "../align/read-values.ts";
-import { type Episode, TrainingError } from "../episodes/episode.ts";
-import type { FileSink } from "../parquet/parquet-file.ts";
+import { TrainingError } from "../episodes/episode.ts";
 import { describeEpisode, type EpisodeReport } from "../report/describe-episode.ts";
+import type { SetOptions } from "../report/set-options.ts";
 import { DataFiles } from "./data-files.ts";
 import { describeFeatures, type FeatureInfo, ownFeatures, requireSame } from "./features.ts";
 import { PictureSampler } from "./sample-pictures.ts";
@@ -16,18 +15,6 @@ import { type WrittenEpisode, writeMeta } from "./write-meta.ts";
 
 /** It is raised by hand whenever the same input gives other bytes. */
 export const LEROBOT_WRITER_VERSION = 1;
-
-export interface SetOptions {
-  readonly mapping: TrainingMapping;
-  /** By their start, and those with the same start by their ids. */
-  readonly episodes: AsyncIterable<Episode> | Iterable<Episode>;
-  /** Kept in `downlink.json`. */
-  readonly about: Readonly<Record<string, unknown>>;
-  /** Opens a file by its path in the set, such as `meta/info.json`. */
-  readonly open: (path: string) => FileSink;
-  /** Is called after each episode. */
-  readonly onEpisode?: (report: EpisodeReport) => Promise<void> | void;
-}
 
 /** Writes a training set. Throws {@link TrainingError} for episodes of which none can be made with the mapping. */
 export async function writeLeRobotSet({
@@ -46,7 +33,7 @@ export async function writeLeRobotSet({
     requireWhole(plan, aligned);
     if (aligned.pieces.length > 0) await set.add(aligned);
     reports.push(report);
-    await onEpisode?.(report);
+    await onEpisode?.(reports.length);
   }
   await set.finish(about, reports);
   return reports;

@@ -20,13 +20,15 @@ export class ParquetFile {
   readonly #sink: FileSink;
   readonly #bytes = new ByteWriter();
   readonly #writer: ParquetWriter;
+  readonly #schema: SchemaElement[];
 
   constructor(sink: FileSink, { schema, metadata = [] }: Options) {
     this.#sink = sink;
     const { length } = schema.filter(({ name }) => name !== "root");
     if (length === 0) throw new Error("a Parquet file needs a column");
+    this.#schema = [...schema];
     this.#writer = new ParquetWriter({
-      ...{ writer: this.#bytes, schema: [...schema], createdBy: "downlink" },
+      ...{ writer: this.#bytes, schema: this.#schema, createdBy: "downlink" },
       kvMetadata: [...metadata],
     });
   }
@@ -44,9 +46,16 @@ export class ParquetFile {
   }
 
   async close(): Promise<void> {
+    this.#markJson();
     await this.#writer.finish();
     await this.#flush();
     await this.#sink.close();
+  }
+
+  /** DuckDB knows JSON by this type alone. It comes last, because with it the writer would take a text of JSON for a value to be written as JSON. */
+  #markJson(): void {
+    for (const [place, element] of this.#schema.entries())
+      if (element.logical_type?.type === "JSON") this.#schema[place] = { ...element, converted_type: "JSON" };
   }
 
   /** The writer counts on in `offset`, and begins again at the front of its buffer. */

@@ -1,6 +1,5 @@
-import type { Message } from "@downlink/messages/read-mcap";
 import { DecodeError, isNumberArray, isStruct, partOf, type Value } from "@downlink/messages/value";
-import type { Feature, FeaturePart, TrainingMapping } from "@downlink/protocol";
+import { type Feature, type FeaturePart, MAX_MAPPING_TOPICS, type TrainingMapping } from "@downlink/protocol";
 import { decodeTopics } from "../align/decode-topics.ts";
 import { NoValueError } from "../align/no-value-error.ts";
 import { findPicture } from "../align/read-part.ts";
@@ -33,7 +32,7 @@ const USUAL_FPS = 30;
 /** The most bytes that are read to find a message of each topic. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Guesses a mapping from the first message of each topic. */
+/** Guesses a mapping from the first message of each topic. Those that can be read are its topics, and some become features. */
 export async function draftMapping({ episode, topics, task }: Drafting): Promise<Draft> {
   const notes: string[] = [];
   const fast = topics.filter(({ topic, rateHz }) => {
@@ -41,21 +40,28 @@ export async function draftMapping({ episode, topics, task }: Drafting): Promise
     notes.push(`${topic} has too few messages for rows: fewer than ${LEAST_HZ} a second.`);
     return false;
   });
-  const guesses = await guessAll(episode, fast, notes);
-  if (guesses.length === 0) return { mapping: undefined, notes };
+  const rates = new Map(fast.map(({ topic, rateHz }) => [topic, rateHz!]));
+  const { guesses, readable } = await guessAll(episode, { topics: topics.map(({ topic }) => topic), rates }, notes);
+  if (readable.length === 0) return { mapping: undefined, notes };
+  if (readable.length > MAX_MAPPING_TOPICS)
+    notes.push(`A mapping has ${MAX_MAPPING_TOPICS} topics at most, and ${readable.length} can be read.`);
+  const mapping = { topics: readable.slice(0, MAX_MAPPING_TOPICS) };
+  if (guesses.length === 0) return { mapping, notes };
+  const isNamed = typeof episode.metadata.task === "string";
+  if (!isNamed) notes.push("The episodes have no field task in their metadata: all have one task.");
+  return { mapping: { ...mapping, ...draftRows(guesses), ...(!isNamed && { task: { text: task } }) }, notes };
+}
+
+function draftRows(guesses: readonly Guess[]) {
   const slowest = Math.min(...guesses.map(({ rateHz }) => rateHz));
   const cameras = guesses.filter(({ isPicture }) => isPicture).map(({ rateHz }) => rateHz);
   const fps =
     cameras.length > 0 ? Math.min(...cameras) : Math.min(USUAL_FPS, Math.max(...guesses.map((one) => one.rateHz)));
-  const isNamed = typeof episode.metadata.task === "string";
-  if (!isNamed) notes.push("The episodes have no field task in their metadata: all have one task.");
-  const mapping = {
+  return {
     fps: Math.min(1000, Math.max(1, Math.round(fps))),
-    ...(!isNamed && { task: { text: task } }),
     maxGapMs: Math.max(100, Math.ceil(1500 / slowest)),
     features: Object.fromEntries(nameFeatures(guesses)),
   };
-  return { mapping, notes };
 }
 
 interface Guess {
@@ -65,46 +71,70 @@ interface Guess {
   readonly parts: readonly FeaturePart[];
 }
 
-async function guessAll(episode: Episode, topics: readonly DraftTopic[], notes: string[]): Promise<Guess[]> {
-  const rates = new Map(topics.map(({ topic, rateHz }) => [topic, rateHz!]));
+interface Looking {
+  readonly topics: readonly string[];
+  /** Rates of the topics that may become features. */
+  readonly rates: ReadonlyMap<string, number>;
+}
+
+interface Looked {
+  readonly guesses: Guess[];
+  /** The topics whose messages can be read. */
+  readonly readable: string[];
+}
+
+async function guessAll(episode: Episode, { topics, rates }: Looking, notes: string[]): Promise<Looked> {
+  const left = new Set(topics);
   const decode = decodeTopics();
-  const guesses: Guess[] = [];
+  const looked: Looked = { guesses: [], readable: [] };
   let bytes = 0;
-  for await (const message of episode.read([...rates.keys()], episode)) {
+  for await (const message of episode.read(topics, episode)) {
     bytes += message.data.byteLength;
     const { topic } = message.channel;
-    const rateHz = rates.get(topic);
-    if (rateHz !== undefined) {
-      rates.delete(topic);
-      const guess = guessTopic(message, decode(message));
-      if (typeof guess === "string") notes.push(`${topic} ${guess}.`);
-      else guesses.push({ topic, rateHz, ...guess });
-    }
-    if (rates.size === 0 || bytes > MAX_BYTES) break;
+    const note = left.delete(topic) && addTopic(looked, { topic, rateHz: rates.get(topic) }, decode(message));
+    if (note) notes.push(`${topic} ${note}.`);
+    if (left.size === 0 || bytes > MAX_BYTES) break;
   }
-  for (const topic of rates.keys()) notes.push(`${topic} has no message near the beginning of the first episode.`);
-  return guesses.sort((a, b) => (a.topic < b.topic ? -1 : 1));
+  for (const topic of left) notes.push(`${topic} has no message near the beginning of the first episode.`);
+  looked.guesses.sort((a, b) => (a.topic < b.topic ? -1 : 1));
+  looked.readable.sort();
+  return looked;
+}
+
+/** Returns why a topic is not in the mapping, or not in its features, as the end of a sentence. */
+function addTopic({ guesses, readable }: Looked, { topic, rateHz }: DraftTopic, read: () => Value): string | undefined {
+  const value = tryDecode(read);
+  if (value instanceof Error) return `cannot be read: ${value.message}`;
+  readable.push(topic);
+  if (rateHz === undefined) return undefined;
+  const guess = guessTopic(topic, value);
+  if (typeof guess === "string") return guess;
+  guesses.push({ topic, rateHz, ...guess });
+  return undefined;
+}
+
+function tryDecode(read: () => Value): Value | Error {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof TrainingError) return error;
+    throw error;
+  }
 }
 
 type Guessed = Pick<Guess, "isPicture" | "parts">;
 
 /** Returns the parts of a topic, or why there are none, as the end of a sentence. */
-function guessTopic({ channel: { topic } }: Message, read: () => Value): Guessed | string {
-  try {
-    const value = read();
-    if (isPicture(value)) return { isPicture: true, parts: [{ topic, align: "nearest" }] };
-    if (isLog(value)) return "has a text with each of its numbers";
-    const joints = guessJoints(topic, value);
-    if (joints) return { isPicture: false, parts: [joints] };
-    const fields = findNumbers(value, "");
-    const count = fields.reduce((sum, field) => sum + field.count, 0);
-    if (count === 0) return "has no numbers and no picture in JPEG or PNG";
-    if (count > MAX_NUMBERS) return `has ${count} numbers in a message, so its fields have to be chosen by hand`;
-    return { isPicture: false, parts: fields.map(({ path }) => (path === "" ? { topic } : { topic, field: path })) };
-  } catch (error) {
-    if (error instanceof DecodeError || error instanceof TrainingError) return `cannot be read: ${error.message}`;
-    throw error;
-  }
+function guessTopic(topic: string, value: Value): Guessed | string {
+  if (isPicture(value)) return { isPicture: true, parts: [{ topic, align: "nearest" }] };
+  if (isLog(value)) return "has a text with each of its numbers";
+  const joints = guessJoints(topic, value);
+  if (joints) return { isPicture: false, parts: [joints] };
+  const fields = findNumbers(value, "");
+  const count = fields.reduce((sum, field) => sum + field.count, 0);
+  if (count === 0) return "has no numbers and no picture in JPEG or PNG";
+  if (count > MAX_NUMBERS) return `has ${count} numbers in a message, so its fields have to be chosen by hand`;
+  return { isPicture: false, parts: fields.map(({ path }) => (path === "" ? { topic } : { topic, field: path })) };
 }
 
 function isPicture(value: Value): boolean {

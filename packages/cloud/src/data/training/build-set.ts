@@ -2,7 +2,7 @@
 // is removed by the sweep, and the job begins again.
 
 import { createHash } from "node:crypto";
-import { type EpisodeReport, TrainingError, writeLeRobotSet } from "@downlink/training";
+import { type EpisodeReport, setWriters, TrainingError } from "@downlink/training";
 import { type OutboxEvent, writeEvent } from "../../background/outbox/outbox.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -59,14 +59,12 @@ interface Writing {
 
 async function write(deps: BuildDeps, { set, files, gone, signal }: Writing): Promise<EpisodeReport[]> {
   const { id, orgId, identity, datasetId, versionNumber, format } = set;
-  let episodesDone = 0;
-  return writeLeRobotSet({
+  return setWriters[format].write({
     mapping: readMapping(set.mapping),
-    episodes: episodes(),
+    episodes: { [Symbol.asyncIterator]: episodes },
     about: { format, identity, datasetId, versionNumber, mappingId: set.mappingId },
     open: files.open,
-    onEpisode: async () => {
-      episodesDone += 1;
+    onEpisode: async (episodesDone) => {
       const data = { episodesDone, sizeBytes: files.bytes };
       const { count } = await deps.db.prisma.trainingSet.updateMany({ where: { id, state: "building" }, data });
       if (count === 0) gone.abort(new Error("the training set was deleted"));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { TrainingFormat } from "@downlink/protocol";
-import { LEROBOT_WRITER_VERSION } from "@downlink/training";
+import { setWriters } from "@downlink/training";
 import type { VersionEpisode } from "./version-episodes.ts";
 
 interface Made {
@@ -16,7 +16,7 @@ export class Identity {
   readonly #hash = createHash("sha256");
 
   constructor({ format, datasetId, versionNumber, mapping }: Made) {
-    this.#add({ format, writerVersion: LEROBOT_WRITER_VERSION, datasetId, versionNumber, mapping });
+    this.#add({ format, writerVersion: setWriters[format].version, datasetId, versionNumber, mapping });
   }
 
   add({ id, startNs, endNs, metadata, sources }: VersionEpisode): void {

@@ -95,7 +95,7 @@ test("the same mapping under a name is the one that is there, and another text i
   assert.deepEqual(await admin.call(api.datasetMappings.get, { id, mappingId: first.id }), first);
   const { mappings } = await admin.call(api.datasetMappings.list, { id });
   assert.deepEqual(mappings, [second, first]);
-  assert.deepEqual(Object.keys(first.mapping.features), Object.keys(mapping.features));
+  assert.deepEqual(Object.keys(first.mapping.features!), Object.keys(mapping.features!));
 });
 
 test("a wrong field of a mapping is refused by its path", async () => {
@@ -149,10 +149,47 @@ test("a committed version becomes files that say what they are; a repeat is answ
   );
 });
 
+test("a mapping with topics becomes tables of all their messages, which say how many there are", async () => {
+  const { id: mappingId } = await keep(TrainingMapping.parse({ topics: ["/joints", "/camera"] }), "tables");
+  const set = await built((await build({ mappingId, format: "parquet" })).id);
+  assert.deepEqual([set.state, set.format, set.progress.episodesDone, set.failure], ["ready", "parquet", 2, undefined]);
+  assert.deepEqual(
+    set.episodes!.map(({ rowCount, leftOut }) => [rowCount, leftOut]),
+    [
+      [332, undefined],
+      [332, undefined],
+    ],
+  );
+  const files = await fetchFiles(set.id);
+  const paths = [...files.keys()];
+  assert.match(
+    paths.join(" "),
+    /^downlink\.json topics\/camera-\w{8}\/0-000\.parquet topics\/joints-\w{8}\/0-000\.parquet$/,
+  );
+  const { episodes: kept } = JSON.parse(files.get("downlink.json")!.toString());
+  assert.deepEqual(kept[0].messages, { "/joints": 301, "/camera": 31 });
+  assert.equal((await build({ mappingId, format: "parquet" })).id, set.id);
+});
+
+test("a format is refused for a mapping without what it is made of", async () => {
+  const { id: tables } = await keep(TrainingMapping.parse({ topics: ["/joints"] }), "tables");
+  await assert.rejects(
+    build({ mappingId: tables }),
+    refusedWith("InvalidRequest", /mappingId must be a mapping with features/),
+  );
+  await assert.rejects(
+    build({ format: "parquet" }),
+    refusedWith("InvalidRequest", /mappingId must be a mapping with topics/),
+  );
+  const tried = await admin.call(api.trainingSets.tryOut, { id, versionNumber: 1, mappingId: tables });
+  assert.match(tried.episodes[0]!.problem!, /the mapping has no features/);
+});
+
 test("a draft has what all episodes have, and trying it shows what a set would have", async () => {
   const { mapping: drafted, notes } = await admin.call(api.trainingSets.draft, { id, versionNumber: 1 });
   assert.deepEqual(notes, []);
   assert.deepEqual(drafted, {
+    topics: ["/camera", "/joints"],
     fps: 10,
     maxGapMs: 150,
     features: {

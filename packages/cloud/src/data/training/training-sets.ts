@@ -1,10 +1,11 @@
 import { type Answer, type api, type Input, MAX_TRAINING_EPISODES, type TrainingSet } from "@downlink/protocol";
+import { setWriters } from "@downlink/training";
 import type { Ctx } from "../../calls/context/context.ts";
 import { linkStoredFile } from "../../calls/data-plane/stored-file.ts";
 import { closePage, openPage, pageOrder, selectBeyondCursor } from "../../calls/search/cursor-page.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { ApiError, refuse, throwNotFound } from "../../core/errors.ts";
+import { ApiError, invalid, refuse, throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { TrainingFileModel, TrainingSetModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
@@ -14,6 +15,7 @@ import { findDataset, findVersion, lockDataset } from "../datasets/find-dataset.
 import { findMissing } from "../exports/find-missing.ts";
 import { ABOUT_PATH } from "./build-set.ts";
 import { Identity } from "./identity.ts";
+import { readMapping } from "./mapping-rows.ts";
 import { findMapping } from "./mappings.ts";
 import { toTrainingSet, withCount } from "./training-rows.ts";
 import { draft, tryOut } from "./trials.ts";
@@ -46,6 +48,8 @@ async function createSet(ctx: Ctx, input: Input<Contract["create"]>): Promise<Co
       `version ${versionNumber} is not committed; POST /v1/datasets/${datasetId}/commit commits it`,
     );
   const mapping = await findMapping(ctx, { datasetId, mappingId });
+  const { needs } = setWriters[format];
+  if (!readMapping(mapping)[needs]) invalid("mappingId", `must be a mapping with ${needs}, of which ${format} is made`);
   const made = { format, datasetId, versionNumber, mapping: mapping.text };
   const { identity, episodeCount } = await identify(ctx, { made, leavesOut: missing === "leaveOut" });
   const row = await withTransaction(ctx.db, async (tx) => {
