@@ -1,4 +1,10 @@
-import { type Dataset, datasetMappings, type TrainingMapping, trainingSets } from "@downlink/protocol";
+import {
+  type Dataset,
+  datasetMappings,
+  type TrainingFormat,
+  type TrainingMapping,
+  trainingSets,
+} from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../api/use-change.ts";
 import { SelectField } from "../parts/select.tsx";
@@ -7,6 +13,11 @@ import { TextField } from "../parts/text-field.tsx";
 import { toast } from "../parts/toast.tsx";
 
 type Missing = "fail" | "leaveOut";
+
+const FORMATS: readonly (readonly [TrainingFormat, string])[] = [
+  ["lerobot-v3", "LeRobot dataset, of the features"],
+  ["parquet", "Parquet tables, of the topics"],
+];
 
 const MISSING: readonly (readonly [Missing, string])[] = [
   ["fail", "build no set"],
@@ -27,16 +38,18 @@ interface BuildProps {
 export function BuildForm({ dataset, versionNumber, keptName, mapping, onKept }: BuildProps) {
   const [typedName, setName] = useState<string | undefined>();
   const [missing, setMissing] = useState<Missing>("fail");
+  const [wanted, setWanted] = useState<TrainingFormat | undefined>();
   const [days, setDays] = useState("30");
   const keep = useChange(datasetMappings.create, datasetMappings.list);
   const create = useChange(trainingSets.create, trainingSets.list);
   const name = typedName ?? keptName ?? dataset.name;
+  const format = wanted ?? (mapping && !mapping.features ? "parquet" : "lerobot-v3");
   const build = async () => {
     create.clear();
     const kept = mapping && (await keep.run({ id: dataset.id, name, mapping }));
     if (!kept) return;
     onKept(kept.id);
-    const answer = { id: dataset.id, versionNumber, mappingId: kept.id, missing, keepDays: Number(days) };
+    const answer = { id: dataset.id, versionNumber, mappingId: kept.id, format, missing, keepDays: Number(days) };
     const set = await create.run(answer);
     if (set)
       toast(set.state === "ready" ? "This set is there already." : `A set of version ${versionNumber} is being built.`);
@@ -55,6 +68,7 @@ export function BuildForm({ dataset, versionNumber, keptName, mapping, onKept }:
             hint="Another text under the same name is its next revision."
             {...{ value: name, onChange: setName, maxLength: 100, required: true }}
           />
+          <SelectField label="Format" value={format} choices={FORMATS} onChange={setWanted} />
           <SelectField label="If data of episodes is missing" value={missing} choices={MISSING} onChange={setMissing} />
           <TextField
             label="Days for which it is kept"

@@ -25,7 +25,7 @@ export interface SummedPart {
 export function sumUpParts(episodes: readonly TriedEpisode[], mapping: TrainingMapping): SummedPart[] {
   const longest = episodes.reduce((most, { parts }) => Math.max(most, parts.length), 0);
   const fields = new Map<string, (string | undefined)[]>(
-    Object.entries(mapping.features).map(([name, { parts }]) => [name, parts.map(({ field }) => field)]),
+    Object.entries(mapping.features ?? {}).map(([name, { parts }]) => [name, parts.map(({ field }) => field)]),
   );
   return Array.from({ length: longest }, (_, place) => {
     const same = episodes.flatMap(({ parts }) => parts[place] ?? []);

@@ -41,7 +41,7 @@ export function TrialReport({ trial, mapping, projectId, isOld }: ReportProps) {
       {isOld && <p class="banner">The mapping was changed since: try it again.</p>}
       <FeatureTable {...{ trial, mapping }} />
       <Episodes {...{ episodes, mapping, projectId }} />
-      <TriedRows {...{ trial, fps: mapping.fps }} />
+      {mapping.fps !== undefined && <TriedRows {...{ trial, fps: mapping.fps }} />}
     </div>
   );
 }
