@@ -221,10 +221,11 @@ export const trainingSets = {
     access: apiKey("data.stream", "projects"),
     isExpensive: true,
     summary: "Guess a mapping from the topics that all episodes of a version have",
-    description: "Nothing is stored. It reads the first message of each topic of one episode.",
+    description:
+      "Nothing is stored. It reads the first message of each topic of one episode. Those that can be read are the mapping's `topics`, and some become `features`.",
     params: z.object({ id: Id, versionNumber: VersionNumber }),
     response: z.object({
-      mapping: TrainingMapping.optional().meta({ description: "Absent where no topic can be guessed" }),
+      mapping: TrainingMapping.optional().meta({ description: "Absent where no topic can be read" }),
       notes: z.array(z.string()).meta({ description: "Topics that are not in it, and what else has to be chosen" }),
     }),
   }),

@@ -25,17 +25,16 @@ export class TopicTables {
     this.#limits = limits;
   }
 
-  /** Adds a message. Returns why it cannot be read, if it cannot. Throws TrainingError for a schema that cannot. */
+  /** Adds a message. Returns why it cannot be read, if it cannot, as the end of a sentence. Throws TrainingError for a schema that cannot. */
   async add(message: Message, episodeId: string): Promise<string | undefined> {
     const { channel } = message;
     const { value, reason } = this.#read(message);
     const table = this.#byChannel.get(channel) ?? this.#find(channel);
     this.#byChannel.set(channel, table);
-    this.#busy.delete(table);
+    if (!this.#busy.delete(table) && this.#busy.size === MOST_OPEN) await this.#endFirst();
     this.#busy.add(table);
     await table.add(message, value, episodeId);
     await this.#bound();
-    if (this.#busy.size > MOST_OPEN) await this.#endFirst();
     return reason;
   }
 
@@ -59,7 +58,7 @@ export class TopicTables {
     try {
       return { value: this.#decode(message)() };
     } catch (error) {
-      if (error instanceof DecodeError) return { reason: error.message };
+      if (error instanceof DecodeError) return { reason: error.message.replace(/\.$/, "") };
       throw error;
     }
   }

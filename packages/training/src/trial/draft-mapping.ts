@@ -104,7 +104,7 @@ async function guessAll(episode: Episode, { topics, rates }: Looking, notes: str
 /** Returns why a topic is not in the mapping, or not in its features, as the end of a sentence. */
 function addTopic({ guesses, readable }: Looked, { topic, rateHz }: DraftTopic, read: () => Value): string | undefined {
   const value = tryDecode(read);
-  if (value instanceof Error) return `cannot be read: ${value.message}`;
+  if (value instanceof Error) return `cannot be read: ${value.message.replace(/\.$/, "")}`;
   readable.push(topic);
   if (rateHz === undefined) return undefined;
   const guess = guessTopic(topic, value);
