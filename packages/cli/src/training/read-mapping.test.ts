@@ -36,7 +36,7 @@ test("what is wrong is said with its line, and a field with its path", async () 
   for (const [text, sentence] of [
     [yaml.replace("30", "0"), "arm.yaml:2: fps must be at least 1"],
     [yaml.replace("30", "thirty"), "arm.yaml:2: fps must be a whole number from 1 to 1000"],
-    [yaml.replace("fps: 30\n", ""), "arm.yaml:2: fps is required"],
+    [yaml.replace("fps: 30\n", ""), "arm.yaml:2: fps must be there where features are"],
     [
       yaml.replace("topic", "topik"),
       `arm.yaml:7: ${state}.parts.0.topic is required; arm.yaml:7: ${state}.parts.0 must not have "topik"`,
