@@ -27,6 +27,8 @@ export interface AlignedEpisode {
   /** Empty: it becomes no episode of the set. */
   readonly pieces: readonly Piece[];
   readonly gaps: readonly Gap[];
+  /** How often its rows break off inside: where they have no value, or the clock jumps. */
+  readonly breakCount: number;
   /** Rows at its edges that are left out. */
   readonly trimmedStart: number;
   readonly trimmedEnd: number;
@@ -47,12 +49,12 @@ export async function alignEpisode(plan: Plan, episode: Episode): Promise<Aligne
   return { episode, collected, rows, matches, ...cutPieces(plan, { collected, rows, matches }) };
 }
 
-type Cut = Pick<AlignedEpisode, "pieces" | "gaps" | "trimmedStart" | "trimmedEnd" | "leftOut">;
+type Cut = Pick<AlignedEpisode, "pieces" | "gaps" | "breakCount" | "trimmedStart" | "trimmedEnd" | "leftOut">;
 type Found = Pick<AlignedEpisode, "collected" | "rows" | "matches">;
 
 function cutPieces(plan: Plan, { collected, rows, matches }: Found): Cut {
   const count = rows.atNs.length;
-  const none = { pieces: [], gaps: [], trimmedStart: 0, trimmedEnd: 0 };
+  const none = { pieces: [], gaps: [], breakCount: 0, trimmedStart: 0, trimmedEnd: 0 };
   const silent = plan.parts.find((part) => collected.series.get(part)!.atNs.length === 0);
   if (silent) return { ...none, leftOut: explainSilence(silent, collected.series.get(silent)!) };
   const isFull = (row: number) => plan.parts.every((part) => matches.get(part)!.from[row]! >= 0);
@@ -61,18 +63,19 @@ function cutPieces(plan: Plan, { collected, rows, matches }: Found): Cut {
   if (!first || !last) return { ...none, leftOut: "no row has a value of every feature" };
   const trimmed = { trimmedStart: first.firstRow, trimmedEnd: count - last.firstRow - last.rowCount };
   const gaps = runs.length === 1 ? [] : findGaps(plan, matches, { from: first.firstRow, to: last.firstRow });
+  const breakCount = runs.length - 1;
   const { onGap, minFrames } = plan.mapping;
-  if (runs.length > 1 && onGap !== "splitEpisode")
-    return { ...none, ...trimmed, gaps, leftOut: `it has ${runs.length - 1} gaps inside` };
+  if (breakCount > 0 && onGap !== "splitEpisode")
+    return { ...none, ...trimmed, gaps, breakCount, leftOut: `it has ${breakCount} gaps inside` };
   const shifted = runs.map((run) => ({ ...run, rowCount: run.rowCount - plan.maxShift }));
   const pieces = shifted.filter(({ rowCount }) => rowCount >= minFrames);
   const short = shifted.length - pieces.length;
   const leftOut = short === 0 ? undefined : `${short} of its ${shifted.length} parts have fewer than ${minFrames} rows`;
-  return { pieces, gaps, ...trimmed, leftOut };
+  return { pieces, gaps, breakCount, ...trimmed, leftOut };
 }
 
-function explainSilence({ part, feature }: PlannedPart, { facts }: Series): string {
-  const of = feature === "clock" ? "the clock" : feature;
+function explainSilence({ part, feature, isClock }: PlannedPart, { facts }: Series): string {
+  const of = isClock ? "the clock" : feature;
   if (facts.unusable === 0) return `it has no message of ${part.topic} for ${of}`;
   return `no message of ${part.topic} has a value for ${of}: the first ${facts.reason}`;
 }

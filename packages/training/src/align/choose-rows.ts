@@ -25,8 +25,16 @@ export function chooseRows(plan: Plan, { series }: Collected, durationNs: number
       (atNs.at(-1) ?? Number.NEGATIVE_INFINITY) + (planned.part.align === "hold" ? plan.maxGapNs : 0),
     );
   }
-  if (plan.clock) return followClock(plan, series.get(plan.clock)!.atNs, { first, last });
-  return layGrid(plan, { first, last });
+  if (!plan.clock) return layGrid(plan, { first, last });
+  const clockNs = series.get(plan.clock)!.atNs;
+  requireFew(plan, clockNs.length);
+  return followClock(plan, clockNs, { first, last });
+}
+
+function requireFew({ parts }: Plan, count: number): void {
+  if (count * parts.length <= MAX_MATCHES) return;
+  const rows = `an episode would have ${count} rows of ${parts.length} parts`;
+  throw new TrainingError(`${rows}, and ${MAX_MATCHES} values are read`);
 }
 
 interface Span {
@@ -35,12 +43,10 @@ interface Span {
 }
 
 /** Each row is computed for itself, so that no error adds up. */
-function layGrid({ mapping: { fps }, parts }: Plan, { first, last }: Span): Rows {
+function layGrid(plan: Plan, { first, last }: Span): Rows {
+  const { fps } = plan.mapping;
   const count = last < first ? 0 : Math.floor(((last - first) / SECOND_NS) * fps) + 2;
-  if (count * parts.length > MAX_MATCHES)
-    throw new TrainingError(
-      `an episode would have ${count} rows of ${parts.length} parts, and ${MAX_MATCHES} values are read`,
-    );
+  requireFew(plan, count);
   const all = Float64Array.from({ length: count }, (_, k) => first + stepNs(k, fps));
   const atNs = all.filter((at) => at <= last);
   return { atNs, breaks: new Uint8Array(atNs.length) };

@@ -4,9 +4,9 @@
 import type { Channel, Message } from "@downlink/messages/read-mcap";
 import { DecodeError, type Value } from "@downlink/messages/value";
 import { type Episode, TrainingError } from "../episodes/episode.ts";
-import { decodeTopics } from "./decode-topics.ts";
 import { NoValueError } from "./no-value-error.ts";
-import { type Plan, type PlannedPart, topicsOf } from "./plan.ts";
+import type { Plan, PlannedPart } from "./plan.ts";
+import { readNumbered } from "./read-numbered.ts";
 import { type Cell, findPicture, readPart, valueAt } from "./read-part.ts";
 import { readStamp } from "./read-stamp.ts";
 import { checkCells } from "./to-cells.ts";
@@ -46,17 +46,11 @@ export async function collectSeries(plan: Plan, episode: Episode): Promise<Colle
   const { task } = plan.mapping;
   const collecting = new Map(plan.parts.map((part) => [part, newCollecting()]));
   const byTopic = Map.groupBy(plan.parts, ({ part }) => part.topic);
-  const decode = decodeTopics();
-  const counts = new Map<string, number>();
-  const topics = [...topicsOf(plan.parts), ...("topic" in task ? [task.topic] : [])];
-  const window = { startNs: episode.startNs - plan.marginNs, endNs: episode.endNs + plan.marginNs };
+  const others = "topic" in task ? [task.topic] : [];
   let found: string | undefined;
   let kept = 0;
-  for await (const message of episode.read([...new Set(topics)], window)) {
+  for await (const { message, ordinal, value } of readNumbered(plan, episode, { parts: plan.parts, others })) {
     const { topic } = message.channel;
-    const value = decode(message);
-    const ordinal = counts.get(topic) ?? 0;
-    counts.set(topic, ordinal + 1);
     kept += byTopic.get(topic)?.length ?? 0;
     if (kept > MAX_KEPT)
       throw new TrainingError(`the episode ${episode.id} has more than ${MAX_KEPT} messages for its features`);
@@ -108,8 +102,8 @@ function take(into: Collecting, { part, message, value, ordinal, startNs }: Take
   into.channel ??= message.channel;
   try {
     const atNs = Number(readStamp(part, message, value) - startNs);
-    const bytes = part.feature === "clock" ? 0 : judge(into, part, value());
-    if (Math.abs(atNs) > FAR_NS) return;
+    if (Math.abs(atNs) > FAR_NS) throw new NoValueError("has a time that is years from its episode");
+    const bytes = part.isClock ? 0 : judge(into, part, value());
     into.atNs.push(atNs);
     into.ordinals.push(ordinal);
     into.pictureBytes.push(bytes);
@@ -127,10 +121,10 @@ function judge(into: Collecting, { part, dtype, feature }: PlannedPart, value: V
     requireShape(into, [height, width, 3], feature);
     return sizeBytes;
   }
-  const { cells, names } = readPart(part, value);
+  const { cells, names = into.names } = readPart(part, value, { isNamed: into.names.length === 0 });
   checkCells(cells as Cell[], dtype);
   requireShape(into, [cells.length], feature);
-  if (into.names.length === 0) into.names = names;
+  into.names = names;
   return 0;
 }
 

@@ -10,6 +10,8 @@ export interface PlannedPart {
   readonly dtype: Feature["dtype"];
   readonly part: WholePart;
   readonly stamp: Stamp;
+  /** Its messages are the clock of the rows, and need no values. */
+  readonly isClock?: true;
 }
 
 export type Stamp = NonNullable<TrainingMapping["stamp"]>;
@@ -75,9 +77,8 @@ function planFeature(
   return { name, dtype, shiftRows, allowsNaN: allowNaN, parts: planned };
 }
 
-/** The messages of a clock need no values. */
 function planClock(topic: string, stamp: Stamp): PlannedPart {
-  return { feature: "clock", dtype: "bool", part: { topic, align: "nearest", offsetMs: 0 }, stamp };
+  return { feature: "clock", dtype: "bool", part: { topic, align: "nearest", offsetMs: 0 }, stamp, isClock: true };
 }
 
 /** Returns the topics of some parts, each once, by name. */

@@ -1,5 +1,5 @@
 import { findImage } from "@downlink/messages/image-bytes";
-import { isNumberArray, isStruct, partOf, type Value } from "@downlink/messages/value";
+import { isNumberArray, isStruct, MAX_DEPTH, partOf, type Value } from "@downlink/messages/value";
 import type { FeaturePart } from "@downlink/protocol";
 import { NoValueError } from "./no-value-error.ts";
 import { readRawPicture } from "./raw-picture.ts";
@@ -7,10 +7,11 @@ import { readRawPicture } from "./raw-picture.ts";
 /** One value of a row. */
 export type Cell = number | bigint | boolean | string;
 
-/** The values of one message for a part of a feature, with a name for each. */
+/** The values of one message for a part of a feature. */
 export interface PartValues {
   readonly cells: readonly Cell[];
-  readonly names: readonly string[];
+  /** A name for each value, where names are wanted. */
+  readonly names: readonly string[] | undefined;
 }
 
 /** Returns the value at the end of the path, with points between its names; undefined: the message has no such field. */
@@ -19,12 +20,12 @@ export function valueAt(message: Value, path: string | undefined): Value | undef
   return path.split(".").reduce<Value | undefined>((value, name) => partOf(value, name), message);
 }
 
-/** Reads the numbers, texts or truths of a part, in the order of its selection. Throws {@link NoValueError}. */
-export function readPart(part: FeaturePart, message: Value): PartValues {
+/** Reads the numbers, texts or truths of a part, in the order of its selection; their names only if they are wanted. Throws {@link NoValueError}. */
+export function readPart(part: FeaturePart, message: Value, { isNamed = false } = {}): PartValues {
   const value = valueAt(message, part.field);
   if (value === undefined) throw new NoValueError(`has no field ${part.field}`);
-  const all = { cells: [] as Cell[], names: [] as string[] };
-  collect(value, part.field ?? "", all);
+  const all = { cells: [] as Cell[], names: isNamed ? ([] as string[]) : undefined };
+  collect(value, { name: part.field ?? "", depth: 0 }, all);
   if (part.byName) return pick(all, placesOf(message, part.byName), part.byName.select);
   if (part.select) return pick(all, part.select);
   if (all.cells.length === 0) throw new NoValueError(`has no value in ${part.field ?? "it"}`);
@@ -34,33 +35,53 @@ export function readPart(part: FeaturePart, message: Value): PartValues {
 /** The most values that one message gives a part. */
 const MAX_CELLS = 65_536;
 
-function collect(value: Value, name: string, all: { cells: Cell[]; names: string[] }): void {
+interface Place {
+  readonly name: string;
+  readonly depth: number;
+}
+
+interface Collecting {
+  readonly cells: Cell[];
+  readonly names: string[] | undefined;
+}
+
+function collect(value: Value, { name, depth }: Place, all: Collecting): void {
+  if (depth > MAX_DEPTH) throw new NoValueError(`has parts more than ${MAX_DEPTH} deep in each other in ${name}`);
   if (all.cells.length >= MAX_CELLS) throw new NoValueError(`has more than ${MAX_CELLS} values in ${name}`);
   if (value === null) throw new NoValueError(`has no value in ${name}`);
+  // Names are made of the first message alone: they are the same in all others.
+  const below = (key: string | number): Place => {
+    const prefix = name === "" ? "" : `${name}.`;
+    return { name: all.names ? `${prefix}${key}` : name, depth: depth + 1 };
+  };
   if (isStruct(value)) {
-    for (const [key, inner] of Object.entries(value)) collect(inner, name === "" ? key : `${name}.${key}`, all);
+    for (const [key, inner] of Object.entries(value)) collect(inner, below(key), all);
   } else if (Array.isArray(value) || isNumberArray(value)) {
-    for (const [place, inner] of (value as Value[]).entries()) collect(inner, `${name}.${place}`, all);
+    for (const [place, inner] of (value as Value[]).entries()) collect(inner, below(place), all);
   } else {
     all.cells.push(value as Cell);
-    all.names.push(name);
+    all.names?.push(name);
   }
 }
 
 function pick(all: PartValues, places: readonly number[], names?: readonly string[]): PartValues {
   const beyond = places.find((place) => place >= all.cells.length);
   if (beyond !== undefined) throw new NoValueError(`has ${all.cells.length} values and none at place ${beyond}`);
-  return { cells: places.map((place) => all.cells[place]!), names: names ?? places.map((place) => all.names[place]!) };
+  return {
+    cells: places.map((place) => all.cells[place]!),
+    names: names ?? (all.names && places.map((place) => all.names![place]!)),
+  };
 }
 
 function placesOf(message: Value, { names: path, select }: NonNullable<FeaturePart["byName"]>): number[] {
   const names = valueAt(message, path);
   if (!Array.isArray(names)) throw new NoValueError(`has no list of names in ${path}`);
-  return select.map((name) => {
-    const place = names.indexOf(name);
-    if (place < 0) throw new NoValueError(`has no ${name} in ${path}`);
-    return place;
-  });
+  const places = new Map(names.map((name, place) => [name, place]));
+  return select.map((name) => places.get(name) ?? throwUnnamed(name, path));
+}
+
+function throwUnnamed(name: string, path: string): never {
+  throw new NoValueError(`has no ${name} in ${path}`);
 }
 
 /** A picture of a message, whose bytes may have to be made first. */

@@ -3,8 +3,8 @@
 
 import { TrainingError } from "../episodes/episode.ts";
 import type { AlignedEpisode, Piece } from "./align-episode.ts";
-import { decodeTopics } from "./decode-topics.ts";
-import { type Plan, type PlannedFeature, topicsOf } from "./plan.ts";
+import type { Plan, PlannedFeature } from "./plan.ts";
+import { readNumbered } from "./read-numbered.ts";
 import { type FoundPicture, findPicture } from "./read-part.ts";
 
 /** A picture with its bytes. */
@@ -22,16 +22,10 @@ export async function* readPictures(plan: Plan, aligned: AlignedEpisode): AsyncG
   const { episode, pieces } = aligned;
   const rows = pieces.flatMap(({ firstRow, rowCount }) => Array.from({ length: rowCount }, (_, k) => firstRow + k));
   const byTopic = Map.groupBy(needs, ({ topic }) => topic);
-  const decode = decodeTopics();
-  const counts = new Map<string, number>();
-  const window = { startNs: episode.startNs - plan.marginNs, endNs: episode.endNs + plan.marginNs };
+  const parts = features.flatMap((feature) => feature.parts);
   let next = 0;
-  for await (const message of episode.read(topicsOf(features.flatMap(({ parts }) => parts)), window)) {
-    const { topic } = message.channel;
-    const ordinal = counts.get(topic) ?? 0;
-    counts.set(topic, ordinal + 1);
-    const value = decode(message);
-    const taking = byTopic.get(topic)!.filter(({ uses }) => uses.has(ordinal));
+  for await (const { message, ordinal, value } of readNumbered(plan, episode, { parts })) {
+    const taking = byTopic.get(message.channel.topic)!.filter(({ uses }) => uses.has(ordinal));
     for (const need of taking) keep(need, ordinal, readBytes(findPicture(need.part, value())));
     if (taking.length === 0) continue;
     while (next < rows.length && needs.every((need) => need.held.has(need.ordinalOf(rows[next]!)))) {

@@ -2,10 +2,10 @@
 
 import { TrainingError } from "../episodes/episode.ts";
 import type { AlignedEpisode } from "./align-episode.ts";
-import { decodeTopics } from "./decode-topics.ts";
 import { interpolate } from "./interpolate.ts";
 import type { Match } from "./match-rows.ts";
-import { type Plan, type PlannedFeature, type PlannedPart, topicsOf } from "./plan.ts";
+import type { Plan, PlannedFeature, PlannedPart } from "./plan.ts";
+import { readNumbered } from "./read-numbered.ts";
 import { readPart } from "./read-part.ts";
 import { type Cells, newCells, setCells } from "./to-cells.ts";
 
@@ -81,15 +81,8 @@ async function takeMessages(
     }),
   );
   const byTopic = Map.groupBy(parts, ({ part }) => part.topic);
-  const decode = decodeTopics();
-  const counts = new Map<string, number>();
-  const window = { startNs: episode.startNs - plan.marginNs, endNs: episode.endNs + plan.marginNs };
-  for await (const message of episode.read(topicsOf(parts), window)) {
-    const { topic } = message.channel;
-    const ordinal = counts.get(topic) ?? 0;
-    counts.set(topic, ordinal + 1);
-    const value = decode(message);
-    for (const part of byTopic.get(topic) ?? []) {
+  for await (const { message, ordinal, value } of readNumbered(plan, episode, { parts })) {
+    for (const part of byTopic.get(message.channel.topic) ?? []) {
       const slot = wanted.get(part)!.slotOf.get(ordinal);
       if (slot === undefined) continue;
       const { cells } = readPart(part.part, value());

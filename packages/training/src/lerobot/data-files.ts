@@ -81,7 +81,7 @@ export class DataFiles {
     const numbers = new Map(columns.map((column) => [column.name, column]));
     const all = Object.keys(this.#features).map((name): Column => {
       const column = numbers.get(name);
-      if (column) return { name, data: toRows(column, from, to) };
+      if (column) return { name, data: toRows(column, from, to), ...(isFloat(column) && { encoding: "PLAIN" }) };
       const camera = cameras.indexOf(name);
       const data = held.map((row) => ({ bytes: row[camera]!.bytes, path: null }));
       return { name, data, codec: "UNCOMPRESSED", encoding: "PLAIN", statistics: false };
@@ -92,6 +92,11 @@ export class DataFiles {
   async close(): Promise<void> {
     await this.#file?.close();
   }
+}
+
+/** The dictionary of the writer takes −0 for 0. */
+function isFloat({ dtype }: SetColumn): boolean {
+  return dtype === "float32" || dtype === "float64";
 }
 
 function pathOf({ chunk, file }: FilePlace): string {

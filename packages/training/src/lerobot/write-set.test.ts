@@ -167,6 +167,46 @@ test("times of headers, whole numbers, truths, texts and tasks of a topic are re
   assert.deepEqual(task, { task_index: 0n, task: "lift the cup" });
 });
 
+test("where the clock jumps an episode is refused, left out or split, as the mapping says", async () => {
+  const at = [0, 100, 200, 900, 1000, 1100].map((ms) => START_NS + BigInt(ms) * MS);
+  const messages = at.flatMap((atNs, index) => [
+    { topic: "/tick", atNs, value: {} },
+    { topic: "/slow", atNs, value: [index] },
+  ]);
+  const parts = [{ topic: "/slow", align: "nearest" }];
+  const features = { clock: { dtype: "float64", parts } };
+  const mapping = { fps: 10, minFrames: 1, maxGapMs: 10_000, clock: { topic: "/tick" }, features };
+  const episode = makeEpisode({ messages, endNs: at[5]! });
+  await assert.rejects(write(mapping, [episode]), /it has 1 gaps inside, where the clock jumps/);
+  await assert.rejects(write({ ...mapping, onGap: "dropEpisode" }, [episode]), /no episode has rows/);
+  const rows = await readRows(await write({ ...mapping, onGap: "splitEpisode" }, [episode]));
+  assert.deepEqual(
+    rows.map(({ episode_index, clock }) => [episode_index, clock]),
+    [0, 1, 2, 3, 4, 5].map((index) => [BigInt(Math.floor(index / 3)), index]),
+  );
+});
+
+test("a number keeps its sign, also where it is 0", async () => {
+  const messages = [0, 1, 2, 3].map((index) => ({
+    topic: "/n",
+    atNs: START_NS + BigInt(index) * 10n * MS,
+    value: [0],
+  }));
+  const made = makeEpisode({ messages });
+  let count = 0;
+  const episode: Episode = {
+    ...made,
+    async *read(...window) {
+      for await (const message of made.read(...window))
+        yield { ...message, data: Buffer.from(count++ % 2 === 0 ? "[0]" : "[-0]") };
+    },
+  };
+  const rows = await readRows(
+    await write({ fps: 100, minFrames: 1, features: { n: { dtype: "float64", parts: [{ topic: "/n" }] } } }, [episode]),
+  );
+  for (const [row, { n }] of rows.entries()) assert.ok(Object.is(n, row % 2 === 0 ? 0 : -0), `row ${row}`);
+});
+
 test("a rotation is interpolated on the shorter arc", async () => {
   const angle = Math.PI / 2;
   const end = [0, 0, -Math.sin(angle / 2), Math.cos(angle / 2)];

@@ -14,7 +14,7 @@ import { cutColumn, estimateBytes, ownColumns, statColumns, taskOf } from "./set
 import { type WrittenEpisode, writeMeta } from "./write-meta.ts";
 
 /** It is raised by hand whenever the same input gives other bytes. */
-export const LEROBOT_WRITER_VERSION = 1;
+export const LEROBOT_WRITER_VERSION = 2;
 
 /** Writes a training set. Throws {@link TrainingError} for episodes of which none can be made with the mapping. */
 export async function writeLeRobotSet({
@@ -39,11 +39,12 @@ export async function writeLeRobotSet({
   return reports;
 }
 
-function requireWhole({ mapping }: Plan, { gaps, leftOut, episode }: AlignedEpisode): void {
-  if (mapping.onGap !== "fail" || gaps.length === 0) return;
-  const [{ feature, topic }] = gaps as [AlignedEpisode["gaps"][number]];
+function requireWhole({ mapping }: Plan, { gaps, breakCount, leftOut, episode }: AlignedEpisode): void {
+  if (mapping.onGap !== "fail" || breakCount === 0) return;
+  const [gap] = gaps;
+  const where = gap ? `the first in ${gap.feature} (${gap.topic})` : "where the clock jumps";
   throw new TrainingError(
-    `in the episode ${episode.id} ${leftOut}, the first in ${feature} (${topic}); onGap says what may be done about it`,
+    `the episode ${episode.id} cannot be used, because ${leftOut}, ${where}; onGap says what may be done about it`,
   );
 }
 
