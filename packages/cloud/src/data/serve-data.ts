@@ -19,7 +19,7 @@ import { importRequests } from "./recordings/import-requests.ts";
 import { recordingCuts, recordings } from "./recordings/recordings.ts";
 import { topics } from "./topics/topics.ts";
 import { datasetMappings } from "./training/mappings.ts";
-import { trainingSets } from "./training/training-sets.ts";
+import { trainingSetChecks, trainingSets } from "./training/training-sets.ts";
 import { viewLinks, viewLinksAgain } from "./view-links/view-links.ts";
 import { viewRoute } from "./view-links/view-route.ts";
 
@@ -46,5 +46,5 @@ export function serveData(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.datasets, handlers: datasets });
   serve(app, deps, { contract: api.datasetVersions, handlers: datasetVersions });
   serve(app, deps, { contract: api.datasetMappings, handlers: datasetMappings });
-  serve(app, deps, { contract: api.trainingSets, handlers: trainingSets });
+  serve(app, deps, { contract: api.trainingSets, handlers: trainingSets, checks: trainingSetChecks });
 }

@@ -91,7 +91,7 @@ export async function storeTrainingSet({ deps }: TestCloud, { id: datasetId, nam
     leavesOut: false,
   } as const;
   const set = { id: newId("ts"), ...of, projectId, ...made, episodeCount: 1, expiresAtNs: 2n ** 62n };
-  const file = { path: "meta/info.json", sizeBytes: 1n, sha256: "", blobKey: `${orgId}/${newId("tf")}` };
+  const file = { path: "downlink.json", sizeBytes: 1n, sha256: "", blobKey: `${orgId}/${newId("tf")}` };
   await prisma.trainingSet.create({ data: { ...set, state: "ready", files: { create: file } } });
   return { mappings: mapping.id, "training-sets": set.id };
 }

@@ -168,6 +168,11 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     await this.#boss.insert(queue, jobs, { db });
   };
 
+  enqueueRemovals: JobQueue["enqueueRemovals"] = async (tx, blobKeys) => {
+    const jobs = blobKeys.map((blobKey) => ({ data: this.#withTrace({ blobKey }) }));
+    await this.#boss.insert(queueOf("remove-object"), jobs, { db: fromPrisma(tx) });
+  };
+
   enqueueIndexing: JobQueue["enqueueIndexing"] = (tx, orgId, recordingIds) =>
     this.#enqueueOnce(tx, { name: "index-recording", orgId, singletonSeconds: INDEX_AGAIN_SECONDS }, recordingIds);
 

@@ -50,6 +50,8 @@ export interface JobQueue {
   enqueue<N extends JobName>(tx: Transaction, job: NewJob<N>): Promise<void>;
   /** Queues jobs of one kind, all of one organization, with one statement. */
   enqueueAll<N extends OwnedJobName>(tx: Transaction, name: N, data: readonly JobData[N][]): Promise<void>;
+  /** Queues the removal of objects, now, with one statement. */
+  enqueueRemovals(tx: Transaction, blobKeys: readonly string[]): Promise<void>;
   /** Queues the indexing of an organization's recordings without an index; those that were queued within the last hour are left out. */
   enqueueIndexing(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;
   /** Queues the reading of an organization's recordings; those that were queued within the last ten minutes are left out. */

@@ -9,6 +9,7 @@ import { ApiError } from "../../core/errors.ts";
 import type { DatasetMappingModel, TrainingSetModel } from "../../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import type { ExportDeps } from "../exports/stream-selection.ts";
+import { Identity } from "./identity.ts";
 import { readMapping } from "./mapping-rows.ts";
 import { type StoredFile, StoredFiles } from "./stored-files.ts";
 import { openEpisode, readVersionEpisodes } from "./version-episodes.ts";
@@ -72,15 +73,23 @@ async function write(deps: BuildDeps, { set, files, gone, signal }: Writing): Pr
     },
   });
 
+  /** A version may have lost or found data since the set was asked for, which then is not built. */
   async function* episodes() {
+    const found = new Identity({ format, datasetId, versionNumber, mapping: set.mapping.text });
     for await (const episode of readVersionEpisodes(deps, { orgId, datasetId, versionNumber })) {
       const isWhole = episode.missingIds.length === 0;
       if (!isWhole && !set.leavesOut)
         throw new TrainingError(
           `the recording ${episode.missingIds[0]} of the episode ${episode.id} is not here any more`,
         );
-      if (isWhole) yield openEpisode(deps, episode, { orgId, token: id, signal });
+      if (!isWhole) continue;
+      found.add(episode);
+      yield openEpisode(deps, episode, { orgId, token: id, signal });
     }
+    if (found.digest() !== identity)
+      throw new TrainingError(
+        "the data of the version, or the program, changed since the set was asked for; ask for it again",
+      );
   }
 }
 

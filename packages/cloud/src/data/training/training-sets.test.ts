@@ -8,6 +8,7 @@ import { sendRequest } from "../../testing/send-request.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
+import { buildTrainingSet } from "./build-set.ts";
 import { readVersionEpisodes } from "./version-episodes.ts";
 
 const START = 1_760_000_000_000_000_000n;
@@ -267,6 +268,37 @@ test("a version that is not committed is refused, and one that misses data unles
   const set = await built((await build({ missing: "leaveOut" })).id);
   assert.deepEqual([set.state, set.episodes!.length], ["ready", 1]);
   await prisma.recording.update({ where: { id: recordingIds[1]! }, data: { importStatus: "complete" } });
+});
+
+test("a set whose data changed since it was asked for is not built as if it were the same", async () => {
+  const { id: mappingId } = await keep({ ...mapping, fps: 5 }, "5hz");
+  const { id: setId } = await built((await build({ mappingId, missing: "leaveOut" })).id);
+  await prisma.trainingSet.update({ where: { id: setId }, data: { state: "building", files: { deleteMany: {} } } });
+  await prisma.recording.update({ where: { id: recordingIds[1]! }, data: { importStatus: "failed" } });
+  await buildTrainingSet(deps, setId, new AbortController().signal);
+  await prisma.recording.update({ where: { id: recordingIds[1]! }, data: { importStatus: "complete" } });
+  const { state, failure } = await admin.call(api.trainingSets.get, { id: setId });
+  assert.equal(state, "failed");
+  assert.match(failure!, /changed since the set was asked for/);
+});
+
+test("of a version with more episodes than a set has none is drafted, tried or built, and a trial takes five at equal distances", async () => {
+  const times = Array.from({ length: 23 }, (_, index) => START + BigInt(index) * 100_000_000n);
+  const items = times.map((startTime) => ({ startTime, endTime: startTime + SECOND, recordings: [recordingIds[0]!] }));
+  const { episodes: made } = await admin.call(api.episodes.getOrCreate, { projectId, episodes: items });
+  const dataset = { projectId, name: "spread", episodeIds: made.map((one) => one.id) };
+  const of = { id: (await admin.call(api.datasets.create, dataset)).id, versionNumber: 1 };
+  const { episodes: tried } = await admin.call(api.trainingSets.tryOut, { ...of, mapping });
+  const at = [0, 5, 10, 14, 19];
+  assert.deepEqual(
+    tried.map(({ episodeId }) => episodeId),
+    at.map((place) => made[place]!.id),
+  );
+  await prisma.datasetVersion.updateMany({ where: { datasetId: of.id }, data: { episodeCount: 10_001 } });
+  const refused = refusedWith("InvalidRequest", /has 10001 episodes, and a training set has 10000 at most/);
+  await assert.rejects(admin.call(api.trainingSets.draft, of), refused);
+  await assert.rejects(admin.call(api.trainingSets.tryOut, { ...of, mapping }), refused);
+  await assert.rejects(admin.call(api.trainingSets.create, { ...of, mappingId: "map_1" }), refused);
 });
 
 test("the episodes of a version are read in pages, each once and by their start", async () => {

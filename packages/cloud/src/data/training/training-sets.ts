@@ -3,17 +3,19 @@ import { setWriters } from "@downlink/training";
 import type { Ctx } from "../../calls/context/context.ts";
 import { linkStoredFile } from "../../calls/data-plane/stored-file.ts";
 import { closePage, openPage, pageOrder, selectBeyondCursor } from "../../calls/search/cursor-page.ts";
+import type { Checks } from "../../calls/serve/again.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
-import { ApiError, invalid, refuse, throwNotFound } from "../../core/errors.ts";
+import { ApiError, invalid, throwNotFound } from "../../core/errors.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { TrainingFileModel, TrainingSetModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { type Transaction, withTransaction } from "../../db/transaction.ts";
 import { visibleProjectIds, visibleTo } from "../../organization/projects/find-project.ts";
-import { findDataset, findVersion, lockDataset } from "../datasets/find-dataset.ts";
+import { lockDataset } from "../datasets/find-dataset.ts";
 import { findMissing } from "../exports/find-missing.ts";
 import { ABOUT_PATH } from "./build-set.ts";
+import { findTrainable } from "./find-trainable.ts";
 import { Identity } from "./identity.ts";
 import { readMapping } from "./mapping-rows.ts";
 import { findMapping } from "./mappings.ts";
@@ -40,8 +42,7 @@ export const trainingSets: Handlers<Contract> = {
 
 async function createSet(ctx: Ctx, input: Input<Contract["create"]>): Promise<Complete<TrainingSet>> {
   const { id: datasetId, versionNumber, mappingId, format, missing, keepDays } = input;
-  const dataset = await findDataset(ctx, datasetId);
-  const version = await findVersion(ctx.db.prisma, dataset, versionNumber);
+  const { version } = await findTrainable(ctx, { id: datasetId, versionNumber });
   if (version.committedAtNs === null)
     throw new ApiError(
       "Conflict",
@@ -85,14 +86,11 @@ async function identify(
   const missingIds: string[] = [];
   let [whole, incomplete] = [0, 0];
   for await (const episode of readVersionEpisodes(ctx, { orgId, ...made })) {
-    if (whole + incomplete === MAX_TRAINING_EPISODES)
-      refuse(
-        "InvalidRequest",
-        `the version has more than ${MAX_TRAINING_EPISODES} episodes, and a training set has no more`,
-      );
-    if (episode.missingIds.length === 0) identity.add(episode);
-    if (episode.missingIds.length === 0) whole += 1;
-    else incomplete += 1;
+    if (episode.missingIds.length > 0) incomplete += 1;
+    else {
+      identity.add(episode);
+      whole += 1;
+    }
     missingIds.push(...episode.missingIds);
   }
   if (incomplete > 0 && !leavesOut) await throwIncomplete(ctx, { incomplete, missingIds });
@@ -107,21 +105,28 @@ async function throwIncomplete(ctx: Ctx, { incomplete, missingIds }: { incomplet
   throw new ApiError("Incomplete", sentence, { ...(missing && { missing }) });
 }
 
-/** Finds a set with the same files. After a restore of the database its files may be gone; it then counts as expired. */
-async function findSame(tx: Transaction, ctx: Ctx, { datasetId, identity }: { datasetId: string; identity: string }) {
-  const same = await tx.trainingSet.findFirst({
+function findSame(tx: Transaction, ctx: Ctx, { datasetId, identity }: { datasetId: string; identity: string }) {
+  return tx.trainingSet.findFirst({
     where: { datasetId, identity, state: { in: ["building", "ready"] }, expiresAtNs: { gt: ctx.clock.nowNs() } },
     orderBy: [{ createdAtNs: "desc" }, { id: "desc" }],
-    include: { ...withCount, files: { where: { path: ABOUT_PATH } } },
+    include: withCount,
   });
-  if (!same || same.state === "building" || (await isStored(ctx, same.files))) return same;
-  await tx.trainingSet.update({ where: { id: same.id }, data: { state: "expired", files: { deleteMany: {} } } });
-  return null;
 }
 
-async function isStored({ blobs }: Ctx, [file]: readonly TrainingFileModel[]): Promise<boolean> {
-  return file !== undefined && (await blobs.stat(file.blobKey)) !== undefined;
-}
+/** Sets whose objects are gone, as after a restore of the database, have expired. The store is asked while no transaction waits for it. */
+export const trainingSetChecks: Checks<Contract> = {
+  async create(ctx, { id, versionNumber, mappingId }) {
+    const where = { ...visibleTo(ctx), datasetId: id, versionNumber, mappingId, state: "ready" } as const;
+    const about = { where: { path: ABOUT_PATH } };
+    for (const { id: setId, files } of await ctx.db.prisma.trainingSet.findMany({ where, include: { files: about } })) {
+      if (files[0] && (await ctx.blobs.stat(files[0].blobKey))) continue;
+      await ctx.db.prisma.trainingSet.update({
+        where: { id: setId },
+        data: { state: "expired", files: { deleteMany: {} } },
+      });
+    }
+  },
+};
 
 async function requireFewBuilding(tx: Transaction, orgId: string): Promise<void> {
   if ((await tx.trainingSet.count({ where: { orgId, state: "building" } })) >= MAX_BUILDING)
@@ -189,12 +194,16 @@ async function toFile(ctx: Ctx, { setId, path, sizeBytes, sha256, blobKey }: Tra
 
 async function deleteSet(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   await withTransaction(ctx.db, async (tx) => {
+    // Its job, which may be keeping the files at this moment, comes before or finds no set.
+    await tx.$queryRaw`SELECT id FROM "TrainingSet" WHERE id = ${id} AND "orgId" = ${ctx.caller.orgId} FOR UPDATE`;
     const where = { AND: [{ id }, visibleTo(ctx)] };
     const row = await tx.trainingSet.findFirst({ where, include: { files: { select: { blobKey: true } } } });
-    const { count } = await tx.trainingSet.deleteMany({ where });
-    if (!row || count === 0) throwNotFound(`training set ${id}`);
-    for (const { blobKey } of row.files)
-      await ctx.jobs.enqueue(tx, { name: "remove-object", data: { blobKey }, delaySeconds: 0 });
+    if (!row) throwNotFound(`training set ${id}`);
+    await tx.trainingSet.delete({ where: { id } });
+    await ctx.jobs.enqueueRemovals(
+      tx,
+      row.files.map(({ blobKey }) => blobKey),
+    );
   });
   return { id };
 }

@@ -4,8 +4,8 @@ import type { Ctx } from "../../calls/context/context.ts";
 import { type Complete, toComplete } from "../../core/complete.ts";
 import { ApiError, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
-import { findDataset, findVersion } from "../datasets/find-dataset.ts";
 import { membersOf } from "../datasets/membership-sql.ts";
+import { findTrainable } from "./find-trainable.ts";
 import { readMapping } from "./mapping-rows.ts";
 import { findMapping } from "./mappings.ts";
 import { openEpisode, readVersionEpisodes, type VersionEpisode } from "./version-episodes.ts";
@@ -26,9 +26,9 @@ export async function draft(
   ctx: Ctx,
   { id, versionNumber }: Input<Contract["draft"]>,
 ): Promise<Complete<Output<Contract["draft"]>>> {
-  const dataset = await findDataset(ctx, id);
-  await findVersion(ctx.db.prisma, dataset, versionNumber);
-  const [first] = await chooseEpisodes(ctx, { id, versionNumber });
+  const { dataset } = await findTrainable(ctx, { id, versionNumber });
+  const sample = await chooseEpisodes(ctx, { id, versionNumber });
+  const first = sample.find(({ missingIds }) => missingIds.length === 0);
   if (!first) throw new ApiError("Conflict", "the version has no episode whose data is here");
   const topics = await findCommonTopics(ctx, { id, versionNumber });
   if (topics.length === 0) return { mapping: undefined, notes: ["The episodes have no topic in common."] };
@@ -57,9 +57,7 @@ async function findCommonTopics({ db }: Ctx, { id, versionNumber }: Version) {
 
 /** Aligns some episodes, and shows the first rows of the first one that has some. */
 export async function tryOut(ctx: Ctx, input: Input<Contract["tryOut"]>): Promise<Tried> {
-  const { id, versionNumber } = input;
-  const dataset = await findDataset(ctx, id);
-  await findVersion(ctx.db.prisma, dataset, versionNumber);
+  await findTrainable(ctx, input);
   const mapping = await chooseMapping(ctx, input);
   const chosen = await chooseEpisodes(ctx, input);
   const late = AbortSignal.timeout(LONGEST_MS);
@@ -86,17 +84,25 @@ async function chooseMapping(
 
 type Choice = Version & { readonly episodeIds?: readonly string[] | undefined };
 
-/** Returns the episodes that are asked for, or some at equal distances among those whose data is here. */
+/** Returns the episodes that are asked for, or some at equal distances among those whose data some site of the service has. */
 async function chooseEpisodes(ctx: Ctx, { id, versionNumber, episodeIds }: Choice): Promise<VersionEpisode[]> {
-  const version = { orgId: ctx.caller.orgId, datasetId: id, versionNumber };
-  const all = await Array.fromAsync(readVersionEpisodes(ctx, version));
-  if (episodeIds)
-    return episodeIds.map(
-      (wanted) => all.find((one) => one.id === wanted) ?? throwNotFound(`episode ${wanted} of the version`),
-    );
-  const here = all.filter(({ missingIds }) => missingIds.length === 0);
-  const step = Math.max(1, here.length / TRIED);
-  return Array.from({ length: Math.min(TRIED, here.length) }, (_, place) => here[Math.floor(place * step)]!);
+  const wanted = episodeIds ?? (await selectSample(ctx, { id, versionNumber }));
+  const version = { orgId: ctx.caller.orgId, datasetId: id, versionNumber, episodeIds: wanted };
+  const found = new Map<string, VersionEpisode>();
+  for await (const episode of readVersionEpisodes(ctx, version)) found.set(episode.id, episode);
+  const unknown = wanted.find((one) => !found.has(one));
+  return unknown === undefined ? [...found.values()] : throwNotFound(`episode ${unknown} of the version`);
+}
+
+async function selectSample({ db }: Ctx, { id, versionNumber }: Version): Promise<string[]> {
+  const rows = await db.prisma.$queryRaw<{ id: string }[]>`
+    SELECT id FROM (
+      SELECT m."episodeId" AS id, count(*) OVER () AS "count",
+        row_number() OVER (ORDER BY m."startNs", m."episodeId") - 1 AS place
+      FROM "DatasetMember" m JOIN "EpisodeAvailability" a ON a."episodeId" = m."episodeId" AND NOT a."hasMissing"
+      WHERE ${membersOf(id, versionNumber)}) AS placed
+    WHERE place = 0 OR place * ${TRIED} / "count" > (place - 1) * ${TRIED} / "count" ORDER BY place`;
+  return rows.map((row) => row.id);
 }
 
 interface Trying {

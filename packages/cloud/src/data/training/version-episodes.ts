@@ -23,6 +23,8 @@ interface Version {
   readonly orgId: string;
   readonly datasetId: string;
   readonly versionNumber: number;
+  /** Some of its episodes; absent: all. */
+  readonly episodeIds?: readonly string[] | undefined;
 }
 
 type Row = Pick<VersionEpisode, "id" | "startNs" | "endNs" | "metadata"> & { readonly recordingIds: string[] };
@@ -44,13 +46,14 @@ export async function* readVersionEpisodes(deps: Pick<Deps, "db">, version: Vers
 }
 
 function selectEpisodes({ db }: Pick<Deps, "db">, version: Version, last: Row | undefined): Promise<Row[]> {
-  const { datasetId, versionNumber } = version;
+  const { datasetId, versionNumber, episodeIds } = version;
+  const wanted = episodeIds ? Prisma.sql`AND m."episodeId" = ANY(${[...episodeIds]})` : Prisma.empty;
   const beyond = last ? Prisma.sql`AND (m."startNs", m."episodeId") > (${last.startNs}, ${last.id})` : Prisma.empty;
   return db.prisma.$queryRaw<Row[]>`
     SELECT e.id, e."startNs", e."endNs", e.metadata,
       ARRAY(SELECT r."recordingId" FROM "EpisodeRecording" r WHERE r."episodeId" = e.id) AS "recordingIds"
     FROM "DatasetMember" m JOIN "Episode" e ON e.id = m."episodeId"
-    WHERE ${membersOf(datasetId, versionNumber)} ${beyond}
+    WHERE ${membersOf(datasetId, versionNumber)} ${wanted} ${beyond}
     ORDER BY m."startNs", m."episodeId" LIMIT ${EPISODES_A_STATEMENT}`;
 }
 

@@ -74,12 +74,11 @@ const ASK_AGAIN_FOR = 10;
  */
 export async function askForCutsAgain({ db, clock }: Pick<Deps, "db" | "clock">): Promise<void> {
   const nowNs = clock.nowNs();
-  const code: CutFailure = "CutNoSpace";
   await db.prisma.$executeRaw`
     UPDATE "Cut" SET state = 'requested', "updatedAtNs" = ${nowNs} WHERE state = 'failed' AND id IN (
       SELECT id FROM (
         SELECT c.id, row_number() OVER (PARTITION BY c."agentId" ORDER BY c."createdAtNs", c.id) AS place FROM "Cut" c
-        WHERE c.state = 'failed' AND c."reasonCode" = ${code} AND c."agentId" IS NOT NULL
+        WHERE c.state = 'failed' AND c."reasonCode" = 'CutNoSpace' AND c."agentId" IS NOT NULL
           AND c."updatedAtNs" <= ${nowNs - HOUR_NS} AND c."createdAtNs" > ${nowNs - ASK_AGAIN_NS}
           AND NOT EXISTS (SELECT FROM "Cut" o WHERE o."agentId" = c."agentId" AND o.state = 'requested')
           AND NOT EXISTS (SELECT FROM "Recording" r WHERE r.id = c."wholeId" AND r."importStatus" = 'complete')

@@ -38,6 +38,7 @@ test(`a check of ${OBJECTS} objects, of which every hundredth is missing, takes 
     enqueueAll: async () => {},
     enqueueIndexing: async () => {},
     enqueueReading: async () => {},
+    enqueueRemovals: async () => {},
   };
   const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
   const options = { readPercent: 0, isRepairing: false, nowMs: Date.now() };

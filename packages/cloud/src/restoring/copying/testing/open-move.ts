@@ -34,6 +34,7 @@ const noJobs: JobQueue = {
   enqueueAll: async () => {},
   enqueueIndexing: async () => {},
   enqueueReading: async () => {},
+  enqueueRemovals: async () => {},
 };
 
 export async function openMove(t: TestContext, { source, newTarget }: Places) {
