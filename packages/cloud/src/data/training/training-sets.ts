@@ -120,9 +120,10 @@ export const trainingSetChecks: Checks<Contract> = {
     const about = { where: { path: ABOUT_PATH } };
     for (const { id: setId, files } of await ctx.db.prisma.trainingSet.findMany({ where, include: { files: about } })) {
       if (files[0] && (await ctx.blobs.stat(files[0].blobKey))) continue;
-      await ctx.db.prisma.trainingSet.update({
-        where: { id: setId },
-        data: { state: "expired", files: { deleteMany: {} } },
+      // The set may be deleted meanwhile, so that neither statement requires its row.
+      await withTransaction(ctx.db, async (tx) => {
+        await tx.trainingFile.deleteMany({ where: { setId } });
+        await tx.trainingSet.updateMany({ where: { id: setId }, data: { state: "expired" } });
       });
     }
   },
