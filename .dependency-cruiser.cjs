@@ -37,8 +37,8 @@ module.exports = {
     }),
     ...between("agent", { allowed: ["protocol", "client", "recordings", "terminal", "tracing"] }),
     ...between("cloud", {
-      allowed: ["protocol", "recordings", "messages", "training", "tracing"],
-      forTests: ["protocol", "recordings", "messages", "training", "tracing", "client"],
+      allowed: ["protocol", "recordings", "training", "tracing"],
+      forTests: ["protocol", "recordings", "training", "tracing", "client"],
     }),
     ...between("console", {
       allowed: ["protocol", "client", "messages"],

@@ -1,7 +1,7 @@
 import type { Message } from "@downlink/messages/read-mcap";
 
 /** An episode of a dataset, as far as a training set is made of it. */
-export interface Episode {
+export interface EpisodeFacts {
   readonly id: string;
   readonly startNs: bigint;
   /** Inclusive. */
@@ -9,8 +9,18 @@ export interface Episode {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Its recordings, by their ids, with the SHA-256 of their bytes. */
   readonly recordings: readonly { readonly id: string; readonly sha256: string }[];
+}
+
+/** An episode whose messages can be read any number of times. */
+export interface Episode extends EpisodeFacts {
   /** Yields the messages of some topics whose log times are in the window, both ends included, by log time; each time the same. */
   read(topics: readonly string[], window: Window): AsyncIterable<Message>;
+}
+
+/** An episode as it is stored. */
+export interface StoredEpisode extends EpisodeFacts {
+  /** Yields what {@link Episode.read} does as an MCAP file, or no bytes where there is no message. */
+  readMcap(topics: readonly string[], window: Window): AsyncIterable<Uint8Array>;
 }
 
 export interface Window {

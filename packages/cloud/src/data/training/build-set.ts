@@ -2,7 +2,7 @@
 // is removed by the sweep, and the job begins again.
 
 import { createHash } from "node:crypto";
-import { type EpisodeReport, setWriters, TrainingError } from "@downlink/training";
+import { type EpisodeReport, TrainingError, writeSet } from "@downlink/training";
 import { type OutboxEvent, writeEvent } from "../../background/outbox/outbox.ts";
 import type { Deps } from "../../calls/context/context.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -58,9 +58,10 @@ interface Writing {
   readonly signal: AbortSignal;
 }
 
-async function write(deps: BuildDeps, { set, files, gone, signal }: Writing): Promise<EpisodeReport[]> {
+async function write(deps: BuildDeps, { set, files, gone, signal }: Writing): Promise<readonly EpisodeReport[]> {
   const { id, orgId, identity, datasetId, versionNumber, format } = set;
-  return setWriters[format].write({
+  return writeSet({
+    ...{ format, signal },
     mapping: readMapping(set.mapping),
     episodes: { [Symbol.asyncIterator]: episodes },
     about: { format, identity, datasetId, versionNumber, mappingId: set.mappingId },

@@ -32,8 +32,9 @@ export async function draft(
   if (!first) throw new ApiError("Conflict", "the version has no episode whose data is here");
   const topics = await findCommonTopics(ctx, { id, versionNumber });
   if (topics.length === 0) return { mapping: undefined, notes: ["The episodes have no topic in common."] };
-  const episode = openEpisode(ctx, first, { orgId: ctx.caller.orgId, token: newId("ts"), signal: ctx.goneSignal() });
-  const { mapping, notes } = await draftMapping({ episode, topics, task: dataset.name });
+  const signal = ctx.goneSignal();
+  const episode = openEpisode(ctx, first, { orgId: ctx.caller.orgId, token: newId("ts"), signal });
+  const { mapping, notes } = await draftMapping({ episode, topics, task: dataset.name, signal });
   return { mapping: mapping && toComplete(mapping), notes: [...notes] };
 }
 
@@ -117,7 +118,7 @@ async function tryOne(ctx: Ctx, { mapping, episode, signal }: Trying): Promise<T
   const reader = { orgId: ctx.caller.orgId, token: newId("ts"), signal, maxBytes: MAX_EPISODE_BYTES };
   const opened = openEpisode(ctx, episode, reader);
   try {
-    return await tryEpisode(mapping, opened, SHOWN_ROWS);
+    return await tryEpisode({ mapping, episode: opened, rowCount: SHOWN_ROWS, signal });
   } catch (error) {
     if (error instanceof TrainingError) return error;
     if (error instanceof ApiError) return new TrainingError(error.message, { cause: error });

@@ -1,5 +1,4 @@
-import { type Message, readMcap } from "@downlink/messages/read-mcap";
-import { type Episode, TrainingError, type Window } from "@downlink/training";
+import { type StoredEpisode, TrainingError, type Window } from "@downlink/training";
 import type { Deps } from "../../calls/context/context.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import { membersOf } from "../datasets/membership-sql.ts";
@@ -80,15 +79,15 @@ interface Reader {
 }
 
 /** Opens an episode for a training set: its messages are those of its export. */
-export function openEpisode(deps: ExportDeps, episode: VersionEpisode, reader: Reader): Episode {
+export function openEpisode(deps: ExportDeps, episode: VersionEpisode, reader: Reader): StoredEpisode {
   const { id, startNs, endNs, metadata, sources } = episode;
   const recordings = sources.map(({ recordingId, sha256 = "" }) => ({ id: recordingId, sha256 }));
   let leftBytes = reader.maxBytes ?? Number.POSITIVE_INFINITY;
-  return { id, startNs, endNs, metadata, recordings, read };
+  return { id, startNs, endNs, metadata, recordings, readMcap };
 
-  function read(topics: readonly string[], window: Window): AsyncIterable<Message> {
+  function readMcap(topics: readonly string[], window: Window): AsyncIterable<Uint8Array> {
     const reached = sources.filter((source) => reaches(source, window));
-    return reached.length === 0 ? none() : readMcap(limit(exportWindow(topics, { reached, window })));
+    return reached.length === 0 ? none() : limit(exportWindow(topics, { reached, window }));
   }
 
   async function* limit(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -114,4 +113,4 @@ function reaches(source: StoredSource, { startNs, endNs }: Window): boolean {
   return BigInt(source.startNs) <= endNs && BigInt(source.endNs) >= startNs;
 }
 
-async function* none(): AsyncGenerator<Message> {}
+async function* none(): AsyncGenerator<Uint8Array> {}

@@ -1,8 +1,8 @@
 import type { TrainingFormat, TrainingMapping } from "@downlink/protocol";
-import { LEROBOT_WRITER_VERSION, writeLeRobotSet } from "./lerobot/write-set.ts";
-import type { EpisodeReport } from "./report/describe-episode.ts";
-import type { SetOptions } from "./report/set-options.ts";
-import { PARQUET_WRITER_VERSION, writeTopicTables } from "./tables/write-tables.ts";
+import { LEROBOT_WRITER_VERSION, writeLeRobotSet } from "../lerobot/write-set.ts";
+import type { EpisodeReport } from "../report/describe-episode.ts";
+import type { SetOptions } from "../report/set-options.ts";
+import { PARQUET_WRITER_VERSION, writeTopicTables } from "../tables/write-tables.ts";
 
 interface SetWriter {
   /** Another version gives other bytes for the same input. */
