@@ -1,5 +1,6 @@
 export { type StoredEpisode, TrainingError, type Window } from "./episodes/episode.ts";
 export { setWriters } from "./formats/writers.ts";
+export { requireSame } from "./lerobot/features.ts";
 export type { FileSink } from "./parquet/parquet-file.ts";
 export type { EpisodeReport, PartReport } from "./report/describe-episode.ts";
 export { draftMapping, tryEpisode, writeSet } from "./thread/run-in-thread.ts";

@@ -44,6 +44,7 @@ export async function createSet(service: Service, flags: CreateFlags): Promise<v
   notes.write(`dl: ${id} is version ${versionNumber} of ${printable(`${name} by the mapping ${how}`)}\n`);
   const set = await waitForSet(service, made, notes);
   noteLeftOut(set, notes);
+  noteWarnings(set, notes);
   const { fileCount = 0, totalBytes = 0, expiresAt } = set;
   const size = `${countOf(fileCount, "file")}, ${formatBytes(totalBytes)}`;
   output.write(`${id}  ready  ${size}, kept until ${timeText(expiresAt)}\n`);
@@ -56,4 +57,11 @@ function noteLeftOut({ episodes = [] }: TrainingSet, notes: NodeJS.WriteStream):
     notes.write(`dl: ${printable(`${episodeId} is not in the set, or not all of it: ${leftOut}`)}\n`);
   if (left.length > MOST_SAID)
     notes.write(`dl: the same holds for ${countOf(left.length - MOST_SAID, "more episode")}\n`);
+}
+
+/** Says what is odd in the rows, and may be right. */
+function noteWarnings({ episodes = [] }: TrainingSet, notes: NodeJS.WriteStream): void {
+  const all = episodes.flatMap(({ episodeId, warnings = [] }) => warnings.map(({ text }) => `${episodeId}: ${text}`));
+  for (const text of all.slice(0, MOST_SAID)) notes.write(`dl: ${printable(text)}\n`);
+  if (all.length > MOST_SAID) notes.write(`dl: there are ${countOf(all.length - MOST_SAID, "more warning")}\n`);
 }

@@ -1,4 +1,5 @@
 import type { TrainingMapping } from "@downlink/protocol";
+import type { JSX } from "preact";
 import { Badge } from "../parts/badge.tsx";
 import { formatCount, formatMany } from "../parts/bytes.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -75,7 +76,7 @@ interface EpisodeProps extends Omit<EpisodesProps, "episodes"> {
 }
 
 function EpisodeRow({ episode, mapping, projectId }: EpisodeProps) {
-  const { episodeId, rowCount, gaps } = episode;
+  const { episodeId, rowCount, gaps, warnings = [] } = episode;
   const { reason, ...badge } = outcomeOf(episode, mapping);
   return (
     <tr>
@@ -88,6 +89,7 @@ function EpisodeRow({ episode, mapping, projectId }: EpisodeProps) {
         <Badge {...badge} />
         {reason !== undefined && <> {showHidden(reason)}</>}
         {gaps.length > 0 && <Gaps gaps={gaps} />}
+        {warnings.length > 0 && <Warnings warnings={warnings} />}
       </td>
       <td class="number">{formatCount(rowCount)}</td>
       <td>{trimmedText(episode)}</td>
@@ -95,23 +97,37 @@ function EpisodeRow({ episode, mapping, projectId }: EpisodeProps) {
   );
 }
 
-const FEW = 1;
-
-/** Shows the first gap, and the others on demand. Several may begin in one second. */
+/** Several may begin in one second. */
 function Gaps({ gaps }: Pick<TriedEpisode, "gaps">) {
-  const line = ({ feature, topic, start, rowCount }: TriedEpisode["gaps"][number]) => (
+  const lines = gaps.map(({ feature, topic, start, rowCount }) => (
     <li key={`${feature} ${topic} ${start}`}>
       {formatMany(rowCount, "row")} without <ForeignText text={feature} /> (<ForeignText text={topic} />) from{" "}
       {formatExact(start)}
     </li>
-  );
+  ));
+  return <FewLines lines={lines} thing="more gap" />;
+}
+
+function Warnings({ warnings }: Required<Pick<TriedEpisode, "warnings">>) {
+  const lines = warnings.map(({ check, feature, text }) => (
+    <li key={`${check} ${feature} ${text}`}>
+      <Badge sign="▲" tone="warn" text="odd:" /> {showHidden(text)}
+    </li>
+  ));
+  return <FewLines lines={lines} thing="more warning" />;
+}
+
+const FEW = 1;
+
+/** Shows the first line, and the others on demand. */
+function FewLines({ lines, thing }: { lines: readonly JSX.Element[]; thing: string }) {
   return (
     <>
-      <ul class="muted">{gaps.slice(0, FEW).map(line)}</ul>
-      {gaps.length > FEW && (
+      <ul class="muted">{lines.slice(0, FEW)}</ul>
+      {lines.length > FEW && (
         <details>
-          <summary>{formatMany(gaps.length - FEW, "more gap")}</summary>
-          <ul class="muted">{gaps.slice(FEW).map(line)}</ul>
+          <summary>{formatMany(lines.length - FEW, thing)}</summary>
+          <ul class="muted">{lines.slice(FEW)}</ul>
         </details>
       )}
     </>

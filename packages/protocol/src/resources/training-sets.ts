@@ -45,6 +45,16 @@ export const TrainingState = z.enum(trainingStates).meta({
 });
 export type TrainingState = z.infer<typeof TrainingState>;
 
+const warnings = ["frozen", "clipped", "jump"] as const;
+const TrainingWarning = z.object({
+  check: z.enum(warnings).meta({
+    description:
+      "`frozen`: a feature has the same values in all rows · `clipped`: a fifth of the rows or more have the least or greatest value, in three runs or more · `jump`: from one row to the next a value changes by more than five standard deviations",
+  }),
+  feature: z.string(),
+  text: z.string(),
+});
+
 const EpisodeRows = z.object({
   episodeId: z.string(),
   rowCount: z.int().min(0).meta({ description: "With the format `parquet`: its messages" }),
@@ -55,6 +65,9 @@ const EpisodeRows = z.object({
   trimmedStart: z.int().min(0).meta({ description: "Rows at its beginning that have no value of some feature" }),
   trimmedEnd: z.int().min(0),
   leftOut: z.string().optional().meta({ description: "Why it is not in the set, or not all of it" }),
+  warnings: z.array(TrainingWarning).optional().meta({
+    description: "With the format `lerobot-v3`: what is odd in its rows, and may be right; the first ten",
+  }),
 });
 
 /** Files of a version's episodes that a trainer opens as they are. The same version, mapping and format give the same bytes. */

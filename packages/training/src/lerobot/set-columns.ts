@@ -10,18 +10,27 @@ export interface SetColumn {
   readonly name: string;
   readonly dtype: string;
   readonly width: number;
+  /** The names of the values of a row, where they have some. */
+  readonly names: readonly string[];
   readonly cells: Float32Array | Cells;
 }
 
-/** Takes the rows of a piece out of a column of its episode. */
+/** Takes the rows of a piece out of a column of its episode. Throws {@link TrainingError} for values that its feature does not allow. */
 export function cutColumn(
-  { feature: { name, dtype, allowsNaN }, width, cells }: Column,
+  { feature: { name, dtype, allowsNaN }, width, names, cells }: Column,
   { firstRow, rowCount }: Piece,
 ): SetColumn {
   const cut = cells.slice(firstRow * width, (firstRow + rowCount) * width);
-  if (!allowsNaN && cut instanceof Float64Array && cut.some((value) => !Number.isFinite(value)))
-    throw new TrainingError(`the feature ${name} has a value that is no finite number; allowNaN lets it in`);
-  return { name, dtype, width, cells: dtype === "float32" ? Float32Array.from(cut as Float64Array) : cut };
+  if (!allowsNaN && cut instanceof Float64Array) requireFinite(name, width, cut);
+  return { name, dtype, width, names, cells: dtype === "float32" ? Float32Array.from(cut as Float64Array) : cut };
+}
+
+function requireFinite(name: string, width: number, cells: Float64Array): void {
+  const first = cells.findIndex((value) => !Number.isFinite(value));
+  if (first < 0) return;
+  const count = cells.reduce((sum, value) => sum + Number(!Number.isFinite(value)), 0);
+  const values = `${count} values that are no finite numbers, the first in row ${Math.floor(first / width)}`;
+  throw new TrainingError(`the feature ${name} has ${values}; allowNaN lets them in`);
 }
 
 interface Place {
@@ -36,11 +45,11 @@ interface Place {
 export function ownColumns(fps: number, { rowCount, taskIndex, index, episodeIndex }: Place): SetColumn[] {
   const whole = (name: string, read: (row: number) => number): SetColumn => {
     const cells = BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(read(row)));
-    return { name, dtype: "int64", width: 1, cells };
+    return { name, dtype: "int64", width: 1, names: [], cells };
   };
   const timestamps = Float32Array.from({ length: rowCount }, (_, row) => row / fps);
   return [
-    { name: "timestamp", dtype: "float32", width: 1, cells: timestamps },
+    { name: "timestamp", dtype: "float32", width: 1, names: [], cells: timestamps },
     whole("frame_index", (row) => row),
     whole("episode_index", () => episodeIndex),
     whole("index", (row) => index + row),

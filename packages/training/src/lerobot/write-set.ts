@@ -3,14 +3,15 @@
 import { type AlignedEpisode, alignEpisode, type Piece } from "../align/align-episode.ts";
 import { type Plan, planMapping } from "../align/plan.ts";
 import { type Picture, readPictures } from "../align/read-pictures.ts";
-import { type Column, readValues } from "../align/read-values.ts";
+import { readValues } from "../align/read-values.ts";
 import { TrainingError } from "../episodes/episode.ts";
 import { describeEpisode, type EpisodeReport } from "../report/describe-episode.ts";
 import type { SetOptions } from "../report/set-options.ts";
 import { DataFiles } from "./data-files.ts";
 import { describeFeatures, type FeatureInfo, ownFeatures, requireSame } from "./features.ts";
+import { findWarnings } from "./find-warnings.ts";
 import { PictureSampler } from "./sample-pictures.ts";
-import { cutColumn, estimateBytes, ownColumns, statColumns, taskOf } from "./set-columns.ts";
+import { cutColumn, estimateBytes, ownColumns, type SetColumn, statColumns, taskOf } from "./set-columns.ts";
 import { type WrittenEpisode, writeMeta } from "./write-meta.ts";
 
 /** It is raised by hand whenever the same input gives other bytes. */
@@ -29,10 +30,9 @@ export async function writeLeRobotSet({
   const reports: EpisodeReport[] = [];
   for await (const episode of episodes) {
     const aligned = await alignEpisode(plan, episode);
-    const report = describeEpisode(plan, aligned);
     requireWhole(plan, aligned);
-    if (aligned.pieces.length > 0) await set.add(aligned);
-    reports.push(report);
+    const columns = aligned.pieces.length > 0 ? await set.add(aligned) : [];
+    reports.push(describeEpisode(plan, aligned, findWarnings(columns)));
     await onEpisode?.(reports.length);
   }
   await set.finish(about, reports);
@@ -61,7 +61,8 @@ class SetWriter {
     this.#open = open;
   }
 
-  async add(aligned: AlignedEpisode): Promise<void> {
+  /** Writes an episode. Returns the columns of its features, of one piece after the other. */
+  async add(aligned: AlignedEpisode): Promise<SetColumn[]> {
     const described = describeFeatures(this.#plan, aligned);
     this.#features ??= described;
     requireSame(this.#features, described, aligned.episode.id);
@@ -69,14 +70,15 @@ class SetWriter {
     const columns = await readValues(this.#plan, aligned);
     const pictures = readPictures(this.#plan, aligned);
     const task = taskOf(this.#plan, aligned);
-    for (const piece of aligned.pieces) await this.#addPiece({ aligned, piece, columns, pictures, task });
+    const cut = aligned.pieces.map((piece) => ({ piece, numbers: columns.map((column) => cutColumn(column, piece)) }));
+    for (const each of cut) await this.#addPiece({ aligned, ...each, pictures, task });
+    return cut.flatMap(({ numbers }) => numbers);
   }
 
-  async #addPiece({ aligned, piece, columns, pictures, task }: Adding): Promise<void> {
+  async #addPiece({ aligned, piece, numbers, pictures, task }: Adding): Promise<void> {
     const taskIndex = this.#tasks.get(task) ?? this.#tasks.size;
     this.#tasks.set(task, taskIndex);
     const sampler = new PictureSampler(piece.rowCount);
-    const numbers = columns.map((column) => cutColumn(column, piece));
     const index = this.#written.at(-1)?.toIndex ?? 0;
     const place = { rowCount: piece.rowCount, taskIndex, index, episodeIndex: this.#written.length };
     const own = ownColumns(this.#plan.mapping.fps, place);
@@ -106,7 +108,7 @@ class SetWriter {
 interface Adding {
   readonly aligned: AlignedEpisode;
   readonly piece: Piece;
-  readonly columns: readonly Column[];
+  readonly numbers: readonly SetColumn[];
   readonly pictures: AsyncIterator<readonly Picture[]>;
   readonly task: string;
 }

@@ -18,6 +18,14 @@ export interface PartReport {
   readonly shape: readonly number[];
 }
 
+/** Something in the rows of an episode that is odd, and may be right. */
+export interface Warning {
+  readonly check: "frozen" | "clipped" | "jump";
+  readonly feature: string;
+  /** A sentence without its end. */
+  readonly text: string;
+}
+
 export interface EpisodeReport {
   readonly episodeId: string;
   /** The rows of all its pieces together. */
@@ -28,11 +36,12 @@ export interface EpisodeReport {
   readonly gaps: readonly (Omit<Gap, "firstRow"> & { readonly startNs: bigint })[];
   readonly leftOut: string | undefined;
   readonly parts: readonly PartReport[];
+  readonly warnings: readonly Warning[];
   /** The facts that `downlink.json` keeps. */
   readonly kept: Readonly<Record<string, unknown>>;
 }
 
-export function describeEpisode(plan: Plan, aligned: AlignedEpisode): EpisodeReport {
+export function describeEpisode(plan: Plan, aligned: AlignedEpisode, warnings: readonly Warning[]): EpisodeReport {
   const { episode, pieces, gaps, trimmedStart, trimmedEnd, leftOut, rows } = aligned;
   const startNs = (row: number) => episode.startNs + BigInt(rows.atNs[row]!);
   const toKept = ({ firstRow, rowCount }: Piece) => ({ t0: String(startNs(firstRow)), rows: rowCount });
@@ -43,6 +52,7 @@ export function describeEpisode(plan: Plan, aligned: AlignedEpisode): EpisodeRep
     ...{ trimmedStart, trimmedEnd, leftOut },
     gaps: gaps.map(({ firstRow, ...gap }) => ({ ...gap, startNs: startNs(firstRow) })),
     parts: plan.parts.map((part) => describePart(part, aligned)),
+    warnings,
     kept: {
       episodeId: episode.id,
       recordings: episode.recordings,

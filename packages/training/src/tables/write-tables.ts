@@ -81,6 +81,6 @@ function describe(topics: readonly string[], { episode, byTopic }: Counted): Epi
   const messages = Object.fromEntries(counts.map((count) => [count.topic, count.messages]));
   return {
     ...{ episodeId, rowCount, pieceCount: rowCount > 0 ? 1 : 0, trimmedStart: 0, trimmedEnd: 0 },
-    ...{ gaps: [], leftOut, parts: [], kept: { episodeId, recordings, messages, leftOut } },
+    ...{ gaps: [], leftOut, parts: [], warnings: [], kept: { episodeId, recordings, messages, leftOut } },
   };
 }

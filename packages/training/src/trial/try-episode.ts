@@ -3,9 +3,10 @@ import { type AlignedEpisode, alignEpisode } from "../align/align-episode.ts";
 import { type Plan, planMapping } from "../align/plan.ts";
 import { type Picture, readPictures } from "../align/read-pictures.ts";
 import { readValues } from "../align/read-values.ts";
-import type { Episode } from "../episodes/episode.ts";
+import { type Episode, TrainingError } from "../episodes/episode.ts";
 import { describeFeatures } from "../lerobot/features.ts";
-import { cutColumn, taskOf, toRows } from "../lerobot/set-columns.ts";
+import { findWarnings } from "../lerobot/find-warnings.ts";
+import { cutColumn, type SetColumn, taskOf, toRows } from "../lerobot/set-columns.ts";
 import { describeEpisode, type EpisodeReport } from "../report/describe-episode.ts";
 
 /** The values of a row by the names of their features. */
@@ -13,31 +14,49 @@ export type TrialRow = Readonly<Record<string, unknown>>;
 
 export interface Trial {
   readonly report: EpisodeReport;
+  /** Why no set can be built with the episode. */
+  readonly problem: string | undefined;
   readonly task: string | undefined;
   readonly features: ReturnType<typeof describeFeatures>;
   readonly rows: readonly TrialRow[];
 }
 
-/** Aligns one episode, and reads its first rows; an episode that is left out has none. Throws {@link TrainingError}. */
+/**
+ * Aligns one episode, and reads its values and the pictures of its first rows; an episode that is left out has none. Throws
+ * {@link TrainingError} where that cannot be done.
+ */
 export async function tryEpisode(mapping: TrainingMapping, episode: Episode, rowCount: number): Promise<Trial> {
   const plan = planMapping(mapping);
   const aligned = await alignEpisode(plan, episode);
-  const report = describeEpisode(plan, aligned);
-  const [piece] = aligned.pieces;
-  if (!piece) return { report, task: undefined, features: {}, rows: [] };
-  const first = { firstRow: piece.firstRow, rowCount: Math.min(rowCount, piece.rowCount) };
-  const rows = await readRows(plan, { ...aligned, pieces: [first] });
-  return { report, task: taskOf(plan, aligned), features: describeFeatures(plan, aligned), rows };
+  const none = { problem: undefined, task: undefined, features: {}, rows: [] };
+  if (aligned.pieces.length === 0) return { ...none, report: describeEpisode(plan, aligned, []) };
+  try {
+    const values = await readValues(plan, aligned);
+    const columns = aligned.pieces.map((piece) => values.map((column) => cutColumn(column, piece)));
+    const report = describeEpisode(plan, aligned, findWarnings(columns.flat()));
+    const rows = await readRows(plan, aligned, { columns: columns[0]!, rowCount });
+    return { ...none, report, task: taskOf(plan, aligned), features: describeFeatures(plan, aligned), rows };
+  } catch (error) {
+    if (!(error instanceof TrainingError)) throw error;
+    return { ...none, problem: error.message, report: describeEpisode(plan, aligned, []) };
+  }
 }
 
-async function readRows(plan: Plan, aligned: AlignedEpisode): Promise<TrialRow[]> {
+interface FirstRows {
+  /** Those of the first piece. */
+  readonly columns: readonly SetColumn[];
+  readonly rowCount: number;
+}
+
+async function readRows(plan: Plan, aligned: AlignedEpisode, first: FirstRows): Promise<TrialRow[]> {
   const [piece] = aligned.pieces;
-  const numbers = (await readValues(plan, aligned)).map((column) => cutColumn(column, piece!));
-  const values = new Map(numbers.map((column) => [column.name, toRows(column, 0, piece!.rowCount)]));
+  const rowCount = Math.min(first.rowCount, piece!.rowCount);
+  const values = new Map(first.columns.map((column) => [column.name, toRows(column, 0, rowCount)]));
   const cameras = plan.features.filter(({ dtype }) => dtype === "image").map(({ name }) => name);
   const pictures: Picture[][] = [];
-  if (cameras.length > 0) for await (const row of readPictures(plan, aligned)) pictures.push(row);
-  return Array.from({ length: piece!.rowCount }, (_, row) => {
+  const shown = { ...aligned, pieces: [{ ...piece!, rowCount }] };
+  if (cameras.length > 0) for await (const row of readPictures(plan, shown)) pictures.push(row);
+  return Array.from({ length: rowCount }, (_, row) => {
     const entries = plan.features.map(({ name }) => {
       const camera = cameras.indexOf(name);
       return [name, camera >= 0 ? pictures[row]![camera] : values.get(name)![row]];

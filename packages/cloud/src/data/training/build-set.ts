@@ -120,7 +120,9 @@ interface Built {
 
 /** Writes down that the set is ready. Returns false if it was deleted. */
 async function keep({ db, clock }: BuildDeps, set: SetRow, { files, reports }: Built): Promise<boolean> {
-  const report = reports.slice(0, MAX_REPORTED).map(({ parts: _, gaps: _gaps, kept: _kept, ...rows }) => rows);
+  const report = reports.slice(0, MAX_REPORTED).map(({ parts: _, gaps: _gaps, kept: _kept, warnings, ...rows }) => {
+    return { ...rows, warnings: warnings.map((warning) => ({ ...warning })) };
+  });
   const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   const { id } = set;
   const manifestSha256 = manifestOf(files);

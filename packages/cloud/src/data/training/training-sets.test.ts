@@ -223,8 +223,33 @@ test("trying says by episode why a set cannot be built", async () => {
   const [episode] = tried.episodes;
   assert.match(episode!.leftOut!, /no message of \/joints has a value for state: the first has no field other/);
   assert.deepEqual(tried.rows, []);
+  assert.deepEqual(episode!.warnings, []);
   const unknown = { id, versionNumber: 1, mapping, episodeIds: ["ep_none"] };
   await assert.rejects(admin.call(api.trainingSets.tryOut, unknown), refusedWith("NotFound", /ep_none/));
+});
+
+test("trying tells by episode of values that never change, and of shapes that are not those of the first episode", async () => {
+  const turned: TopicSpec = { ...joints, messageAt: () => ({ position: [1, 2, 3] }) };
+  const bytes = await makeMcap({ startNs: START + 500n * SECOND, durationSeconds: 4, topics: [turned] });
+  const upload = await uploadFile(cloud, Buffer.from(bytes), { filename: "turned.mcap", deviceName: "arm" });
+  const of = { recordings: [upload.recordingId!], metadata: { task: "pick" } };
+  const times = { startTime: START + 500n * SECOND, endTime: START + 503n * SECOND };
+  const made = await admin.call(api.episodes.getOrCreate, { projectId, episodes: [{ ...of, ...times }] });
+  const episodeIds = [episodes[0]!.id, made.episodes[0]!.id];
+  const { id: mixedId } = await admin.call(api.datasets.create, { projectId, name: "mixed", episodeIds });
+  const state = { state: mapping.features!.state! };
+  const asked = { id: mixedId, versionNumber: 1, mapping: { ...mapping, features: state } };
+  const tried = await admin.call(api.trainingSets.tryOut, asked);
+  assert.deepEqual(
+    tried.episodes.map(({ problem, warnings }) => [problem, warnings]),
+    [
+      [undefined, []],
+      [
+        `the feature state has 3 values in the episode ${episodeIds[1]}, and 2 in those before it`,
+        [{ check: "frozen", feature: "state", text: "state has the same values in all 61 rows" }],
+      ],
+    ],
+  );
 });
 
 test("a deleted set is gone with its objects, and a new one has the same files", async () => {

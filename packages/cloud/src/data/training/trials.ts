@@ -1,5 +1,12 @@
 import type { api, Input, Output, TrainingMapping } from "@downlink/protocol";
-import { draftMapping, type EpisodeReport, TrainingError, type Trial, tryEpisode } from "@downlink/training";
+import {
+  draftMapping,
+  type EpisodeReport,
+  requireSame,
+  TrainingError,
+  type Trial,
+  tryEpisode,
+} from "@downlink/training";
 import type { Ctx } from "../../calls/context/context.ts";
 import { type Complete, toComplete } from "../../core/complete.ts";
 import { ApiError, throwNotFound } from "../../core/errors.ts";
@@ -69,7 +76,7 @@ export async function tryOut(ctx: Ctx, input: Input<Contract["tryOut"]>): Promis
     if (late.aborted) break;
     const trial = await tryOne(ctx, { mapping, episode, signal });
     if (late.aborted) break;
-    episodes.push(toTried(episode, trial));
+    episodes.push(toTried(episode, trial, shown));
     if (!(trial instanceof TrainingError) && trial.rows.length > 0) shown ??= trial;
   }
   const truncated = episodes.length < chosen.length;
@@ -127,15 +134,32 @@ async function tryOne(ctx: Ctx, { mapping, episode, signal }: Trying): Promise<T
   }
 }
 
-function toTried({ id }: VersionEpisode, trial: Trial | TrainingError): Tried["episodes"][number] {
-  if (!(trial instanceof TrainingError)) return { ...toEpisode(trial.report), problem: undefined };
-  const none = { rowCount: 0, pieceCount: 0, trimmedStart: 0, trimmedEnd: 0, leftOut: undefined };
+function toTried(
+  { id }: VersionEpisode,
+  trial: Trial | TrainingError,
+  first: Trial | undefined,
+): Tried["episodes"][number] {
+  if (!(trial instanceof TrainingError))
+    return { ...toEpisode(trial.report), problem: trial.problem ?? compareFeatures(trial, first) };
+  const none = { rowCount: 0, pieceCount: 0, trimmedStart: 0, trimmedEnd: 0, leftOut: undefined, warnings: [] };
   return { episodeId: id, ...none, problem: trial.message, gaps: [], parts: [] };
 }
 
-function toEpisode({ kept: _, gaps, parts, ...rows }: EpisodeReport) {
+/** All episodes of a set have features of the same shapes. */
+function compareFeatures({ features, report }: Trial, first: Trial | undefined): string | undefined {
+  if (!first || report.pieceCount === 0) return undefined;
+  try {
+    requireSame(first.features, features, report.episodeId);
+  } catch (error) {
+    if (error instanceof TrainingError) return error.message;
+    throw error;
+  }
+}
+
+function toEpisode({ kept: _, gaps, parts, warnings, ...rows }: EpisodeReport) {
   const shown = gaps.map(({ startNs: start, ...gap }) => ({ ...gap, start }));
-  return { ...rows, gaps: shown, parts: parts.map((part) => ({ ...part, shape: [...part.shape] })) };
+  const shaped = parts.map((part) => ({ ...part, shape: [...part.shape] }));
+  return { ...rows, gaps: shown, parts: shaped, warnings: [...warnings] };
 }
 
 function toFeatures(trial: Trial | undefined): Tried["features"] {
