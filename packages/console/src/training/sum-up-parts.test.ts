@@ -30,11 +30,12 @@ test("parts are summed up over the episodes, each with the field that the mappin
     part("state", "/imu", { medianRateHz: 100, greatestGapMs: 10 }),
     part("front", "/camera", { schemaName: "Image" }),
   );
-  const none = { schemaName: undefined, rateHz: undefined, gapMs: undefined, reason: undefined, withoutValue: 0 };
+  const unknown = { schemaName: undefined, rateHz: undefined, gapMs: undefined, reason: undefined };
+  const none = { ...unknown, withoutValue: 0, columns: [] };
   assert.deepEqual(sumUpParts([episode(), first, second], mapping), [
     {
       ...{ feature: "state", topic: "/imu", field: "a", schemaName: undefined, messageCount: 20 },
-      ...{ rateHz: [98, 100], gapMs: [10, 700], withoutValue: 2, reason: "it is a text" },
+      ...{ rateHz: [98, 100], gapMs: [10, 700], withoutValue: 2, reason: "it is a text", columns: [] },
     },
     {
       ...none,

@@ -7,8 +7,9 @@ type PartReport = TriedEpisode["parts"][number];
 /** The least and the greatest of some numbers. */
 export type Range = readonly [least: number, most: number];
 
-/** A part of a feature, in all episodes that were tried. */
+/** A part of a feature, or a topic that becomes a table, in all episodes that were tried. */
 export interface SummedPart {
+  /** Empty for a table. */
   readonly feature: string;
   readonly topic: string;
   /** The way to its values in a message; undefined for the message itself. */
@@ -19,6 +20,8 @@ export interface SummedPart {
   readonly messageCount: number;
   readonly withoutValue: number;
   readonly reason: string | undefined;
+  /** Those of a table, as the first episode with messages has them. */
+  readonly columns: NonNullable<PartReport["columns"]>;
 }
 
 /** Sums up each part of the features over the episodes, which have the same parts in the same order. */
@@ -29,13 +32,13 @@ export function sumUpParts(episodes: readonly TriedEpisode[], mapping: TrainingM
   );
   return Array.from({ length: longest }, (_, place) => {
     const same = episodes.flatMap(({ parts }) => parts[place] ?? []);
-    return { ...sumUp(same), field: fields.get(same[0]!.feature)?.shift() };
+    return { ...sumUp(same), field: fields.get(same[0]!.feature ?? "")?.shift() };
   });
 }
 
 function sumUp(same: readonly PartReport[]): Omit<SummedPart, "field"> {
   const total = (count: (part: PartReport) => number) => same.reduce((sum, part) => sum + count(part), 0);
-  const { feature, topic } = same[0]!;
+  const { feature = "", topic } = same[0]!;
   return {
     feature,
     topic,
@@ -45,6 +48,7 @@ function sumUp(same: readonly PartReport[]): Omit<SummedPart, "field"> {
     messageCount: total(({ messageCount }) => messageCount),
     withoutValue: total(({ withoutValue }) => withoutValue),
     reason: same.find(({ reason }) => reason !== undefined)?.reason,
+    columns: same.find(({ columns = [] }) => columns.length > 0)?.columns ?? [],
   };
 }
 

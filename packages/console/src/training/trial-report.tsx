@@ -9,6 +9,7 @@ import { formatExact } from "../time/format-time.ts";
 import { pagePath } from "../url/project.ts";
 import { FeatureTable } from "./feature-table.tsx";
 import type { Trial, TriedEpisode } from "./sum-up-parts.ts";
+import { TopicTable } from "./topic-table.tsx";
 import { outcomeOf, trimmedText } from "./training-texts.ts";
 import { TriedRows } from "./tried-rows.tsx";
 import { WideTable } from "./wide-table.tsx";
@@ -30,7 +31,7 @@ export function TrialReport({ trial, mapping, projectId, isOld }: ReportProps) {
   return (
     <div class="stack report">
       <p role="status">
-        {formatMany(episodes.length, "episode")} tried: {formatMany(rowCount, "row")}
+        {formatMany(episodes.length, "episode")} tried: {formatMany(rowCount, mapping.features ? "row" : "message")}
         {task !== undefined && (
           <>
             , task “<ForeignText text={task} />”
@@ -40,7 +41,7 @@ export function TrialReport({ trial, mapping, projectId, isOld }: ReportProps) {
       </p>
       {truncated && <p class="banner">Time was up before all of them were tried.</p>}
       {isOld && <p class="banner">The mapping was changed since: try it again.</p>}
-      <FeatureTable {...{ trial, mapping }} />
+      {mapping.features ? <FeatureTable {...{ trial, mapping }} /> : <TopicTable {...{ trial, mapping }} />}
       <Episodes {...{ episodes, mapping, projectId }} />
       {mapping.fps !== undefined && <TriedRows {...{ trial, fps: mapping.fps }} />}
     </div>
@@ -58,8 +59,8 @@ function Episodes({ episodes, ...same }: EpisodesProps) {
         <tr>
           <th>Episode</th>
           <th>Outcome</th>
-          <th class="number">Rows</th>
-          <th>Trimmed rows</th>
+          <th class="number">{same.mapping.features ? "Rows" : "Messages"}</th>
+          {same.mapping.features && <th>Trimmed rows</th>}
         </tr>
       </thead>
       <tbody>
@@ -92,7 +93,7 @@ function EpisodeRow({ episode, mapping, projectId }: EpisodeProps) {
         {warnings.length > 0 && <Warnings warnings={warnings} />}
       </td>
       <td class="number">{formatCount(rowCount)}</td>
-      <td>{trimmedText(episode)}</td>
+      {mapping.features && <td>{trimmedText(episode)}</td>}
     </tr>
   );
 }

@@ -58,6 +58,7 @@ test("a mapping is drafted, tried, kept and built, its files are fetched, and th
   await page.getByText("/json/fix has too few messages for rows").waitFor();
 
   await refuseWrong(page);
+  await tryTopics(page);
   await tryMapping(page);
   await build(page);
   const [set = assert.fail()] = (await scenario.cloud().admin.call(api.trainingSets.list, { datasetId: id }))
@@ -87,6 +88,17 @@ async function refuseWrong(page: Page): Promise<void> {
   await page.getByText("This is no JSON:").waitFor();
   await page.getByRole("button", { name: "Draft again" }).click();
   await page.getByText("About the draft").waitFor();
+}
+
+/** A mapping of topics alone is tried as the tables that it becomes. */
+async function tryTopics(page: Page): Promise<void> {
+  await textOf(page).fill(JSON.stringify({ topics: ["/ros2/motion", "/json/fix"] }));
+  await page.getByRole("button", { name: "Try" }).click();
+  await page.getByText(/^2 episodes tried: \d+ messages\.$/).waitFor();
+  const motion = page.getByRole("row", { name: "/ros2/motion a/msg/Motion" });
+  await motion.getByText("2 columns", { exact: true }).click();
+  await motion.getByText("y float64", { exact: true }).waitFor();
+  assert.deepEqual(await findBarriers(page), []);
 }
 
 async function tryMapping(page: Page): Promise<void> {

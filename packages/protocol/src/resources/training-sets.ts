@@ -147,9 +147,9 @@ export const datasetMappings = {
   }),
 };
 
-/** The messages that one part of a feature has in an episode. */
+/** The messages that one part of a feature, or a topic that becomes a table, has in an episode. */
 const PartReport = z.object({
-  feature: z.string(),
+  feature: z.string().optional().meta({ description: "Absent with the format `parquet`" }),
   topic: z.string(),
   encoding: z.string().optional().meta({ description: "Absent where there is no message" }),
   schemaName: z.string().optional(),
@@ -159,6 +159,13 @@ const PartReport = z.object({
   medianRateHz: z.number().optional(),
   greatestGapMs: z.number().optional(),
   shape: z.array(z.int()).meta({ description: "The count of values; of a picture its height, width and channels" }),
+  columns: z
+    .array(z.object({ name: z.string(), type: z.string() }))
+    .optional()
+    .meta({
+      description:
+        "With the format `parquet`: the fields of its messages, those within others by their ways, such as `header.stamp.sec` and `points[].x`; the first 200",
+    }),
 });
 
 const Gap = z.object({
@@ -256,6 +263,9 @@ export const trainingSets = {
       .object({
         mapping: TrainingMapping.optional(),
         mappingId: Id.optional().meta({ description: "One that is kept; it is tried where there is no `mapping`" }),
+        format: TrainingFormat.optional().meta({
+          description: "Absent: `lerobot-v3`, or `parquet` for a mapping without `features`",
+        }),
         episodeIds: z.array(Id).min(1).max(MAX_TRIED).optional().meta({
           description: "Absent: five of the version, at equal distances",
         }),
@@ -267,10 +277,13 @@ export const trainingSets = {
     response: z.object({
       episodes: z.array(TriedEpisode),
       truncated: z.boolean().meta({ description: "Time was up before all episodes were tried" }),
-      features: z.record(z.string(), FeatureShape).meta({ description: "As the first episode with rows has them" }),
+      features: z
+        .record(z.string(), FeatureShape)
+        .meta({ description: "As the first episode with rows has them; none with the format `parquet`" }),
       task: z.string().optional(),
       rows: z.array(z.record(z.string(), TriedValue)).meta({
-        description: "The first five rows of that episode, by the names of the features",
+        description:
+          "The first five rows of that episode, by the names of the features; none with the format `parquet`",
       }),
     }),
   }),

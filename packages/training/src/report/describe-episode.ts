@@ -1,9 +1,10 @@
 import type { AlignedEpisode, Gap, Piece } from "../align/align-episode.ts";
 import type { Plan, PlannedPart } from "../align/plan.ts";
 
-/** The messages that one part of a feature has in an episode. */
+/** The messages that one part of a feature, or a topic that becomes a table, has in an episode. */
 export interface PartReport {
-  readonly feature: string;
+  /** Undefined for a table. */
+  readonly feature: string | undefined;
   readonly topic: string;
   readonly encoding: string | undefined;
   readonly schemaName: string | undefined;
@@ -16,6 +17,13 @@ export interface PartReport {
   readonly medianRateHz: number | undefined;
   readonly greatestGapMs: number | undefined;
   readonly shape: readonly number[];
+  /** The columns of a table; those within others are named by their ways, such as `header.stamp.sec` and `points[].x`. */
+  readonly columns?: readonly TableColumn[];
+}
+
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
 }
 
 /** Something in the rows of an episode that is odd, and may be right. */

@@ -68,6 +68,11 @@ export class Table {
     return this.#bytes;
   }
 
+  /** Its columns but our own, once the fields of JSON are known. */
+  get fields(): StructType {
+    return this.#type ?? { fields: new Map() };
+  }
+
   /** Adds a row. The value is undefined where the message cannot be read: then its fields are null. */
   async add({ logTimeNs, publishTimeNs, sequence, data }: Message, value: Value | undefined, episodeId: string) {
     const text = this.#isJson && value !== undefined ? new TextDecoder().decode(data) : null;

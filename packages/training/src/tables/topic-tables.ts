@@ -77,6 +77,12 @@ export class TopicTables {
     return table;
   }
 
+  /** Describes the first table of a topic, after the end. Undefined: the topic has no message. */
+  describe(topic: string): { readonly channel: Channel; readonly fields: StructType } | undefined {
+    const [first] = this.#byChannel.entries().filter(([channel]) => channel.topic === topic);
+    return first && { channel: first[0], fields: first[1].fields };
+  }
+
   async close(): Promise<void> {
     for (const tables of this.#topics.values()) for (const table of tables.values()) await table.close();
   }

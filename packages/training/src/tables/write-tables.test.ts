@@ -12,6 +12,7 @@ import fc from "fast-check";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import type { Episode } from "../episodes/episode.ts";
 import { MemoryFiles } from "../testing/memory-files.ts";
+import { tryTables } from "../trial/try-episode.ts";
 import { type TableLimits, tableLimits } from "./table.ts";
 import { folderOf } from "./topic-tables.ts";
 import { writeTopicTables } from "./write-tables.ts";
@@ -52,9 +53,13 @@ function episodeOf(id: string, topics: readonly Encodings[]): Episode {
 
 async function write(episodes: readonly Episode[], topics: readonly string[], limits: Partial<TableLimits> = {}) {
   const files = new MemoryFiles();
-  const options = { mapping: TrainingMapping.parse({ topics }), episodes, about: { version: 1 }, open: files.open };
+  const counts: number[] = [];
+  const options = {
+    ...{ mapping: TrainingMapping.parse({ topics }), episodes, about: { version: 1 }, open: files.open },
+    onEpisode: (count: number) => void counts.push(count),
+  };
   const reports = await writeTopicTables(options, { ...tableLimits, ...limits });
-  return { files, reports, about: JSON.parse(files.read("downlink.json").toString()) };
+  return { files, reports, counts, about: JSON.parse(files.read("downlink.json").toString()) };
 }
 
 type Row = Record<string, unknown>;
@@ -244,6 +249,27 @@ test("a message that cannot be read is a row without values, and the report says
   );
 });
 
+test("a trial says of each topic which columns its table would have", async () => {
+  const mapping = TrainingMapping.parse({ topics: ["/json", "/none", "/protobuf"] });
+  const [, protobuf] = samples;
+  const broken = { ...protobuf!, messages: [Buffer.from([0xff]), protobuf!.messages[0]!] };
+  const { report } = await tryTables(mapping, episodeOf("epi_1", [broken, jsonTopic(['{"a":{"b":[1]},"c":"d"}'])]));
+  assert.deepEqual([report.rowCount, report.pieceCount], [3, 1]);
+  assert.deepEqual(
+    report.parts.map(({ topic, messageCount, withoutValue }) => [topic, messageCount, withoutValue]),
+    [
+      ["/json", 1, 0],
+      ["/none", 0, 0],
+      ["/protobuf", 1, 1],
+    ],
+  );
+  const [json, none, last] = report.parts.map(({ columns }) => columns!.map(({ name, type }) => `${name} ${type}`));
+  assert.deepEqual([json, none], [["a.b[] float64", "c text"], []]);
+  assert.ok(last!.includes("name text"), last!.join());
+  const silent = await tryTables(TrainingMapping.parse({ topics: ["/none"] }), episodeOf("epi_1", [broken]));
+  assert.deepEqual([silent.report.rowCount, silent.report.leftOut], [0, "it has no message of the topics"]);
+});
+
 test("each schema of a topic has files of its own, and a file that is full is followed by the next part", async () => {
   const texts = Array.from({ length: 40 }, (_, n) => `{"text":"${sha256(`${n}`)}"}`);
   const [first, second] = [jsonTopic(texts), { ...jsonTopic(texts), schemaName: "b" }];
@@ -266,7 +292,8 @@ test("many topics, many schemas and little memory give the same rows", async () 
   const topics = names.map((topic) => jsonTopic([`{"topic":"${topic}"}`, "{}", "{}"], topic));
   const schemas = Array.from({ length: 20 }, (_, n) => ({ ...jsonTopic(["1", "2"], "/many"), schemaName: `${n}` }));
   const episode = episodeOf("epi_1", [...topics, ...schemas]);
-  const { files } = await write([episode, episodeOf("epi_2", topics)], [...names, "/many"], { heldBytes: 0 });
+  const episodes = [episode, episodeOf("epi_2", topics)];
+  const { files, counts } = await write(episodes, [...names, "/many"], { heldBytes: 0 });
   for (const topic of names) {
     const rows = await readTopic(files, topic);
     assert.deepEqual(
@@ -277,6 +304,7 @@ test("many topics, many schemas and little memory give the same rows", async () 
   }
   assert.equal((await readTopic(files, "/many")).length, 40);
   assert.equal(files.mostOpen, 16);
+  assert.deepEqual(counts, [0, 0, 1, 1, 1, 2]); // in three readings
 });
 
 test("types are those of the schema: their width, sign and meaning are in the file", async () => {

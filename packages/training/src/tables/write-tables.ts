@@ -1,7 +1,8 @@
 // Every message of some topics, unaligned, as tables.
 
+import type { StructType, ValueType } from "@downlink/messages/describe-type";
 import { type Episode, TrainingError } from "../episodes/episode.ts";
-import type { EpisodeReport } from "../report/describe-episode.ts";
+import type { EpisodeReport, PartReport, TableColumn } from "../report/describe-episode.ts";
 import { type SetOptions, writeJson } from "../report/set-options.ts";
 import { type TableLimits, tableLimits } from "./table.ts";
 import { TopicTables } from "./topic-tables.ts";
@@ -14,15 +15,31 @@ const TOPICS_A_TURN = 8;
 
 /** Writes the tables of a mapping's topics. Throws {@link TrainingError} for schemas that cannot be read, and where there is no message. */
 export async function writeTopicTables(
-  { mapping, episodes, about, open, onEpisode }: SetOptions,
+  options: SetOptions,
+  limits: TableLimits = tableLimits,
+): Promise<EpisodeReport[]> {
+  const { mapping, about, open } = options;
+  const reports = await writeTables(options, limits);
+  if (reports.every(({ rowCount }) => rowCount === 0))
+    throw new TrainingError("no episode has a message of the topics");
+  await writeJson(open, "downlink.json", { ...about, mapping, episodes: reports.map(({ kept }) => kept) });
+  return reports;
+}
+
+type Writing = Omit<SetOptions, "about">;
+
+/** Writes the tables alone. Throws {@link TrainingError} for schemas that cannot be read. */
+export async function writeTables(
+  { mapping, episodes, open, onEpisode }: Writing,
   limits: TableLimits = tableLimits,
 ): Promise<EpisodeReport[]> {
   const topics = mapping.topics ?? [];
   if (topics.length === 0) throw new TrainingError("the mapping has no topics, whose messages would be written");
   const counted = new Map<string, Counted>();
-  for (let from = 0; from < topics.length; from += TOPICS_A_TURN) {
-    const turn = topics.slice(from, from + TOPICS_A_TURN);
-    const isLast = from + turn.length === topics.length;
+  const found: Found = new Map();
+  const turns = Math.ceil(topics.length / TOPICS_A_TURN);
+  for (let at = 0; at < turns; at += 1) {
+    const turn = topics.slice(at * TOPICS_A_TURN, (at + 1) * TOPICS_A_TURN);
     const tables = new TopicTables(open, limits);
     let done = 0;
     for await (const episode of episodes) {
@@ -30,15 +47,12 @@ export async function writeTopicTables(
       counted.set(episode.id, counts);
       await addEpisode(tables, turn, counts);
       done += 1;
-      await onEpisode?.(isLast ? done : 0);
+      await onEpisode?.(Math.floor((at * counted.size + done) / turns));
     }
     await tables.close();
+    for (const topic of turn) found.set(topic, tables.describe(topic));
   }
-  const reports = [...counted.values()].map((counts) => describe(topics, counts));
-  if (reports.every(({ rowCount }) => rowCount === 0))
-    throw new TrainingError("no episode has a message of the topics");
-  await writeJson(open, "downlink.json", { ...about, mapping, episodes: reports.map(({ kept }) => kept) });
-  return reports;
+  return [...counted.values()].map((counts) => describe(found, counts));
 }
 
 interface Counted {
@@ -69,9 +83,12 @@ async function addEpisode(
   }
 }
 
-function describe(topics: readonly string[], { episode, byTopic }: Counted): EpisodeReport {
+/** By topic: the first table. */
+type Found = Map<string, ReturnType<TopicTables["describe"]>>;
+
+function describe(found: Found, { episode, byTopic }: Counted): EpisodeReport {
   const { id: episodeId, recordings } = episode;
-  const counts = topics.map((topic) => ({ topic, ...byTopic.get(topic)! }));
+  const counts = Array.from(found.keys(), (topic) => ({ topic, ...byTopic.get(topic)! }));
   const rowCount = counts.reduce((sum, { messages }) => sum + messages, 0);
   const bad = counts.filter(({ unreadable }) => unreadable > 0);
   const unread = bad.map(
@@ -81,6 +98,35 @@ function describe(topics: readonly string[], { episode, byTopic }: Counted): Epi
   const messages = Object.fromEntries(counts.map((count) => [count.topic, count.messages]));
   return {
     ...{ episodeId, rowCount, pieceCount: rowCount > 0 ? 1 : 0, trimmedStart: 0, trimmedEnd: 0 },
-    ...{ gaps: [], leftOut, parts: [], warnings: [], kept: { episodeId, recordings, messages, leftOut } },
+    ...{
+      gaps: [],
+      leftOut,
+      parts: counts.map((count) => describeTopic(count, found.get(count.topic))),
+      warnings: [],
+      kept: { episodeId, recordings, messages, leftOut },
+    },
   };
+}
+
+function describeTopic(
+  { topic, messages, unreadable, reason }: TopicCount & { readonly topic: string },
+  table: ReturnType<TopicTables["describe"]>,
+): PartReport {
+  const { messageEncoding: encoding, schemaName } = table?.channel ?? {};
+  const counts = { messageCount: messages - unreadable, withoutValue: unreadable, reason };
+  const unknown = { feature: undefined, medianRateHz: undefined, greatestGapMs: undefined, shape: [] };
+  return { ...unknown, topic, encoding, schemaName, ...counts, columns: table ? listColumns(table.fields) : [] };
+}
+
+/** Columns beyond these are not named. */
+const MOST_NAMED = 200;
+
+function listColumns(fields: StructType): TableColumn[] {
+  return [...leavesOf("", fields).take(MOST_NAMED)];
+}
+
+function* leavesOf(name: string, type: ValueType): Generator<TableColumn> {
+  if (typeof type === "string") yield { name, type };
+  else if ("list" in type) yield* leavesOf(`${name}[]`, type.list);
+  else for (const [field, inner] of type.fields) yield* leavesOf(name === "" ? field : `${name}.${field}`, inner);
 }

@@ -14,6 +14,7 @@ const mapping = TrainingMapping.parse({
   topics: ["/joints"],
   features: { state: { dtype: "float32", parts: [{ topic: "/joints", field: "position" }] } },
 });
+const trial = { format: "lerobot-v3", mapping, rowCount: 1 } as const;
 const { signal: never } = new AbortController();
 
 const picks = ["epi_1", "epi_2"].map((id, place) =>
@@ -80,9 +81,9 @@ test("an error of what serves the thread is thrown as it is, and a refusal with 
   await assert.rejects(writeSet({ ...asked, episodes: stored(), open }), (error) => error === full);
   const lost = new Error("the recording went");
   const going = { ...store(picks[0]!), readMcap: () => fail(lost) };
-  await assert.rejects(tryEpisode({ mapping, rowCount: 1, episode: going, signal: never }), (error) => error === lost);
+  await assert.rejects(tryEpisode({ ...trial, episode: going, signal: never }), (error) => error === lost);
   const { features: _, ...tables } = mapping;
-  const trying = tryEpisode({ mapping: tables, rowCount: 1, episode: store(picks[0]!), signal: never });
+  const trying = tryEpisode({ ...trial, mapping: tables, episode: store(picks[0]!), signal: never });
   await assert.rejects(trying, { name: "TrainingError", message: /^the mapping has no features/ });
 });
 
@@ -110,9 +111,9 @@ test("a thread that reads without end is ended, with its reading, and the next o
       }
     },
   };
-  const trying = tryEpisode({ mapping, rowCount: 1, episode: endless, signal: ending.signal });
+  const trying = tryEpisode({ ...trial, episode: endless, signal: ending.signal });
   await assert.rejects(trying, /it took too long/);
   await ended.promise;
-  const { rows } = await tryEpisode({ mapping, rowCount: 2, episode: store(picks[0]!), signal: never });
+  const { rows } = await tryEpisode({ ...trial, rowCount: 2, episode: store(picks[0]!), signal: never });
   assert.equal(rows.length, 2);
 });

@@ -33,7 +33,7 @@ export async function writeSet({ format, mapping, about, ...host }: Writing): Pr
 
 type Trying = Omit<Extract<Task, { name: "try" }>, "name"> & Ended & { readonly episode: StoredEpisode };
 
-/** Aligns one episode, and reads its first rows; an episode that is left out has none. Throws {@link TrainingError}. */
+/** Makes what a set of the format would have of one episode, with the first rows of `lerobot-v3`. Throws {@link TrainingError}. */
 export async function tryEpisode({ episode, signal, ...task }: Trying): Promise<Trial> {
   return (await runTask({ name: "try", ...task }, { episodes: [episode], signal })) as Trial;
 }

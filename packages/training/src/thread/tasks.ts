@@ -12,7 +12,12 @@ export type Task =
       readonly mapping: TrainingMapping;
       readonly about: About;
     }
-  | { readonly name: "try"; readonly mapping: TrainingMapping; readonly rowCount: number }
+  | {
+      readonly name: "try";
+      readonly format: TrainingFormat;
+      readonly mapping: TrainingMapping;
+      readonly rowCount: number;
+    }
   | { readonly name: "draft"; readonly topics: readonly DraftTopic[]; readonly task: string };
 
 type About = Readonly<Record<string, unknown>>;

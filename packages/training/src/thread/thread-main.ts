@@ -3,7 +3,7 @@ import { type Remote, releaseProxy, transfer, wrap } from "comlink";
 import { type Episode, type EpisodeFacts, TrainingError, type Window } from "../episodes/episode.ts";
 import { setWriters } from "../formats/writers.ts";
 import { draftMapping } from "../trial/draft-mapping.ts";
-import { tryEpisode } from "../trial/try-episode.ts";
+import { tryEpisode, tryTables } from "../trial/try-episode.ts";
 import type { Host } from "./host.ts";
 import type { Answer, SentTask, Task, TaskResult } from "./tasks.ts";
 
@@ -31,7 +31,8 @@ async function run(task: Task, host: Remote<Host>): Promise<TaskResult> {
   if (task.name === "write") return writeSet(task, host);
   const [episode] = await Array.fromAsync(readEpisodes(host));
   if (task.name === "draft") return draftMapping({ ...task, episode: episode! });
-  return tryEpisode(task.mapping, episode!, task.rowCount);
+  const { mapping, rowCount } = task;
+  return task.format === "parquet" ? tryTables(mapping, episode!) : tryEpisode(mapping, episode!, rowCount);
 }
 
 function writeSet({ format, mapping, about }: Extract<Task, { name: "write" }>, host: Remote<Host>) {

@@ -183,7 +183,17 @@ test("a format is refused for a mapping without what it is made of", async () =>
     refusedWith("InvalidRequest", /mappingId must be a mapping with topics/),
   );
   const tried = await admin.call(api.trainingSets.tryOut, { id, versionNumber: 1, mappingId: tables });
-  assert.match(tried.episodes[0]!.problem!, /the mapping has no features/);
+  const [episode] = tried.episodes;
+  assert.deepEqual([episode!.problem, episode!.rowCount, tried.rows], [undefined, 301, []]);
+  assert.deepEqual(
+    episode!.parts.map(({ topic, messageCount, columns }) => [topic, messageCount, columns]),
+    [["/joints", 301, ["timestamp.sec", "timestamp.nsec", "position[]"].map((name) => ({ name, type: "float64" }))]],
+  );
+  const asRows = { id, versionNumber: 1, mappingId: tables, format: "lerobot-v3" } as const;
+  assert.match(
+    (await admin.call(api.trainingSets.tryOut, asRows)).episodes[0]!.problem!,
+    /the mapping has no features/,
+  );
 });
 
 test("a draft has what all episodes have, and trying it shows what a set would have", async () => {

@@ -1,4 +1,4 @@
-import type { api, Input, Output, TrainingMapping } from "@downlink/protocol";
+import type { api, Input, Output, TrainingFormat, TrainingMapping } from "@downlink/protocol";
 import {
   draftMapping,
   type EpisodeReport,
@@ -67,6 +67,7 @@ async function findCommonTopics({ db }: Ctx, { id, versionNumber }: Version) {
 export async function tryOut(ctx: Ctx, input: Input<Contract["tryOut"]>): Promise<Tried> {
   await findTrainable(ctx, input);
   const mapping = await chooseMapping(ctx, input);
+  const format = input.format ?? (mapping.features ? "lerobot-v3" : "parquet");
   const chosen = await chooseEpisodes(ctx, input);
   const late = AbortSignal.timeout(LONGEST_MS);
   const signal = AbortSignal.any([late, ctx.goneSignal()]);
@@ -74,7 +75,7 @@ export async function tryOut(ctx: Ctx, input: Input<Contract["tryOut"]>): Promis
   let shown: Trial | undefined;
   for (const episode of chosen) {
     if (late.aborted) break;
-    const trial = await tryOne(ctx, { mapping, episode, signal });
+    const trial = await tryOne(ctx, { format, mapping, episode, signal });
     if (late.aborted) break;
     episodes.push(toTried(episode, trial, shown));
     if (!(trial instanceof TrainingError) && trial.rows.length > 0) shown ??= trial;
@@ -114,18 +115,19 @@ async function selectSample({ db }: Ctx, { id, versionNumber }: Version): Promis
 }
 
 interface Trying {
+  readonly format: TrainingFormat;
   readonly mapping: TrainingMapping;
   readonly episode: VersionEpisode;
   readonly signal: AbortSignal;
 }
 
-async function tryOne(ctx: Ctx, { mapping, episode, signal }: Trying): Promise<Trial | TrainingError> {
+async function tryOne(ctx: Ctx, { format, mapping, episode, signal }: Trying): Promise<Trial | TrainingError> {
   const [missing] = episode.missingIds;
   if (missing !== undefined) return new TrainingError(`the recording ${missing} is not here`);
   const reader = { orgId: ctx.caller.orgId, token: newId("ts"), signal, maxBytes: MAX_EPISODE_BYTES };
   const opened = openEpisode(ctx, episode, reader);
   try {
-    return await tryEpisode({ mapping, episode: opened, rowCount: SHOWN_ROWS, signal });
+    return await tryEpisode({ format, mapping, episode: opened, rowCount: SHOWN_ROWS, signal });
   } catch (error) {
     if (error instanceof TrainingError) return error;
     if (error instanceof ApiError) return new TrainingError(error.message, { cause: error });
@@ -158,7 +160,9 @@ function compareFeatures({ features, report }: Trial, first: Trial | undefined):
 
 function toEpisode({ kept: _, gaps, parts, warnings, ...rows }: EpisodeReport) {
   const shown = gaps.map(({ startNs: start, ...gap }) => ({ ...gap, start }));
-  const shaped = parts.map((part) => ({ ...part, shape: [...part.shape] }));
+  const shaped = parts.map(({ columns, shape, ...part }) => {
+    return { ...part, shape: [...shape], columns: columns?.map((column) => ({ ...column })) };
+  });
   return { ...rows, gaps: shown, parts: shaped, warnings: [...warnings] };
 }
 
