@@ -19,6 +19,7 @@ import { importRequests } from "./recordings/import-requests.ts";
 import { recordingCuts, recordings } from "./recordings/recordings.ts";
 import { topics } from "./topics/topics.ts";
 import { datasetMappings } from "./training/mappings.ts";
+import { archiveRoute } from "./training/set-archive.ts";
 import { trainingSetChecks, trainingSets } from "./training/training-sets.ts";
 import { viewLinks, viewLinksAgain } from "./view-links/view-links.ts";
 import { viewRoute } from "./view-links/view-route.ts";
@@ -47,4 +48,5 @@ export function serveData(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.datasetVersions, handlers: datasetVersions });
   serve(app, deps, { contract: api.datasetMappings, handlers: datasetMappings });
   serve(app, deps, { contract: api.trainingSets, handlers: trainingSets, checks: trainingSetChecks });
+  archiveRoute(app, deps);
 }

@@ -138,6 +138,9 @@ async function build(page: Page): Promise<void> {
 async function fetchOne(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Files…" }).click();
   const link = page.getByRole("dialog").getByRole("link", { name: "meta/info.json" });
+  const all = page.getByRole("button", { name: "Download all as one .tar" });
+  const [archive] = await Promise.all([page.waitForEvent("download"), all.click()]);
+  assert.equal(archive.suggestedFilename(), "picks-1.tar");
   const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
   const chunks: Buffer[] = [];
   for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);

@@ -320,6 +320,22 @@ export const trainingSets = {
     response: z.object({ files: z.array(TrainingFile) }),
     responseHeaders: CursorHeaders,
   }),
+  stream: operation({
+    method: "post",
+    path: "/v1/training-sets/{id}/stream",
+    audits: "trainingSet",
+    makes: "nothing",
+    access: apiKey("data.stream", "projects"),
+    summary: "Ask for a link to all files of a training set that is ready, as one tar archive",
+    description:
+      "The link may be opened for an hour, and takes `HEAD`, `Range` and `If-Range`. The same set gives the same bytes. It ends with the API key or session by which it was made.",
+    params: z.object({ id: Id }),
+    response: z.object({
+      link: Credential,
+      linkExpiresAt: Timestamp.meta({ description: "Until then the link may be opened; what has begun goes on" }),
+      size: ByteCount,
+    }),
+  }),
   delete: operation({
     method: "delete",
     path: "/v1/training-sets/{id}",

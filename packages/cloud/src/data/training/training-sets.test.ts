@@ -262,6 +262,58 @@ test("trying tells by episode of values that never change, and of shapes that ar
   );
 });
 
+test("recordings that are imported in another order, into another project, give the same files", async () => {
+  const startNs = START + 900n * SECOND;
+  const other: TopicSpec = { ...joints, messageAt: ({ sequence }) => ({ position: [7, sequence] }) };
+  const makes = [
+    { topics: [joints], seed: 1 },
+    { topics: [camera], seed: 2 },
+    { topics: [other], seed: 3 },
+  ].map((spec) => makeMcap({ startNs, durationSeconds: 4, ...spec }));
+  const recorded = (await Promise.all(makes)).map((bytes) => Buffer.from(bytes));
+  const manifestOf = async (name: string, order: readonly number[]) => {
+    const project = await admin.call(api.projects.create, { name });
+    const of = { filename: "part.mcap", deviceName: name, projectId: project.id };
+    const recordings: string[] = [];
+    for (const place of order) recordings.push((await uploadFile(cloud, recorded[place]!, of)).recordingId!);
+    const times = { startTime: startNs, endTime: startNs + 3n * SECOND };
+    const asked = [{ ...times, metadata: { task: "pick" }, recordings }];
+    const made = await admin.call(api.episodes.getOrCreate, { projectId: project.id, episodes: asked });
+    const given = { projectId: project.id, name, episodeIds: [made.episodes[0]!.id] };
+    const { id: datasetId } = await admin.call(api.datasets.create, given);
+    await admin.call(api.datasetVersions.commit, { id: datasetId });
+    const kept = await admin.call(api.datasetMappings.create, { id: datasetId, name, mapping });
+    const set = { id: datasetId, versionNumber: 1, mappingId: kept.id };
+    const { state, manifestSha256 } = await built((await admin.call(api.trainingSets.create, set)).id);
+    assert.equal(state, "ready");
+    return manifestSha256;
+  };
+  const first = await manifestOf("order-012", [0, 1, 2]);
+  for (const order of [
+    [2, 1, 0],
+    [1, 2, 0],
+  ])
+    assert.equal(await manifestOf(`order-${order.join("")}`, order), first);
+});
+
+test("the files of a set come as one archive, whole or from the middle, until the set is gone", async () => {
+  const { id: setId } = await built((await build()).id);
+  const files = await fetchFiles(setId);
+  const { link, size } = await admin.call(api.trainingSets.stream, { id: setId });
+  assert.match(link, /\/picks-1\.tar\?/);
+  const whole = Buffer.from(await (await fetch(link)).arrayBuffer());
+  assert.equal(whole.length, size);
+  for (const [path, bytes] of files) assert.ok(whole.includes(path) && whole.includes(bytes), path);
+  const part = await fetch(link, { headers: { range: "bytes=700-1999" } });
+  assert.equal(part.status, 206);
+  assert.ok(whole.subarray(700, 2000).equals(Buffer.from(await part.arrayBuffer())));
+  const { status, headers } = await fetch(link, { method: "HEAD" });
+  assert.deepEqual([status, headers.get("content-length"), headers.get("etag")], [200, `${size}`, `"${setId}"`]);
+  await admin.call(api.trainingSets.delete, { id: setId });
+  assert.equal((await fetch(link)).status, 404);
+  await assert.rejects(admin.call(api.trainingSets.stream, { id: setId }), refusedWith("NotFound", /training set/));
+});
+
 test("a deleted set is gone with its objects, and a new one has the same files", async () => {
   const former = await built((await build()).id);
   const keys = await prisma.trainingFile.findMany({ where: { setId: former.id }, select: { blobKey: true } });

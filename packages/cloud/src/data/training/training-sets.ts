@@ -1,4 +1,11 @@
-import { type Answer, type api, type Input, MAX_TRAINING_EPISODES, type TrainingSet } from "@downlink/protocol";
+import {
+  type Answer,
+  type api,
+  type Input,
+  MAX_TRAINING_EPISODES,
+  type Output,
+  type TrainingSet,
+} from "@downlink/protocol";
 import { setWriters } from "@downlink/training";
 import type { Ctx } from "../../calls/context/context.ts";
 import { linkStoredFile } from "../../calls/data-plane/stored-file.ts";
@@ -7,6 +14,7 @@ import type { Checks } from "../../calls/serve/again.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { ApiError, invalid, throwNotFound } from "../../core/errors.ts";
+import { makeLink } from "../../core/signed-link.ts";
 import { Prisma } from "../../db/generated/client.ts";
 import type { TrainingFileModel, TrainingSetModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
@@ -19,6 +27,7 @@ import { findTrainable } from "./find-trainable.ts";
 import { Identity } from "./identity.ts";
 import { readMapping } from "./mapping-rows.ts";
 import { findMapping } from "./mappings.ts";
+import { ARCHIVE_PATH, archiveBytes, findArchived } from "./set-archive.ts";
 import { toTrainingSet, withCount } from "./training-rows.ts";
 import { draft, tryOut } from "./trials.ts";
 import { readVersionEpisodes } from "./version-episodes.ts";
@@ -37,6 +46,7 @@ export const trainingSets: Handlers<Contract> = {
   draft,
   tryOut,
   listFiles,
+  stream: linkArchive,
   delete: deleteSet,
 };
 
@@ -165,7 +175,8 @@ function stateAt(nowNs: bigint): Prisma.Sql {
 
 async function findSet(ctx: Ctx, id: string) {
   const where = { AND: [{ id }, visibleTo(ctx)] };
-  const row = await ctx.db.prisma.trainingSet.findFirst({ where, include: withCount });
+  const dataset = { select: { name: true } } as const;
+  const row = await ctx.db.prisma.trainingSet.findFirst({ where, include: { ...withCount, dataset } });
   return row ?? throwNotFound(`training set ${id}`);
 }
 
@@ -191,6 +202,14 @@ async function listFiles(
 async function toFile(ctx: Ctx, { setId, path, sizeBytes, sha256, blobKey }: TrainingFileModel) {
   const { link } = await linkStoredFile(ctx, { id: setId, path, blobKey, etag: sha256, siteId: undefined }, HOUR_MS);
   return { path, size: Number(sizeBytes), sha256, link };
+}
+
+async function linkArchive(ctx: Ctx, { id }: Input<Contract["stream"]>): Promise<Complete<Output<Contract["stream"]>>> {
+  const { dataset, versionNumber } = await findSet(ctx, id);
+  const size = archiveBytes(await findArchived(ctx, id));
+  const fileName = `${dataset.name}-${versionNumber}.tar`;
+  const path = `${ARCHIVE_PATH}/${id}/${fileName.replace(/[^\w.-]+/g, "_")}`;
+  return { ...makeLink(ctx, { method: "GET", path, claims: { setId: id, fileName }, lifeMs: HOUR_MS }), size };
 }
 
 async function deleteSet(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {

@@ -164,6 +164,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "datasetVersions.discard": { id: ids.datasets },
   "datasetVersions.restore": { id: ids.datasets, versionNumber: 1 },
   "trainingSets.create": training,
+  "trainingSets.stream": { id: ids["training-sets"] },
   "trainingSets.delete": { id: ids["training-sets"] },
   "datasets.delete": { id: ids.datasets },
   "episodes.delete": { id: loose },
@@ -184,7 +185,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /** Their answers show something else than the thing, such as what came of the call. */
 const withOtherAnswer = ["devices.setPastProperty", "layouts.restore", "webhooks.ping", "webhooks.retryFailed"].concat(
   ["webhooks.retryDelivery", "datasetVersions.commit", "datasetVersions.discard", "datasetVersions.restore"],
-  ["ingestPathPolicies.save", "recordingFiles.link", "trainingSets.create"],
+  ["ingestPathPolicies.save", "recordingFiles.link", "trainingSets.create", "trainingSets.stream"],
 );
 
 const audited = Object.entries(api).flatMap(([resource, contract]) =>

@@ -44,6 +44,7 @@ const VERBS: Readonly<Record<string, string>> = {
   put: "changed",
   releaseAgent: "released from being cloned",
   restore: "restored",
+  stream: "handed out by a link",
   update: "changed",
 };
 
