@@ -148,6 +148,13 @@ export const plainRoutes: readonly PlainRoute[] = [
   },
   {
     ...download,
+    path: "/data-plane/training-sets/{id}/{fileName}",
+    called: "dataPlane.trainingSet",
+    summary: "Send all files of a training set as one tar archive; it is 404 once they are gone",
+    answers: fileOf("application/x-tar"),
+  },
+  {
+    ...download,
     path: "/data-plane/files/{id}/{fileName}",
     called: "dataPlane.file",
     summary: "The stored file of a recording, or of an import request",
