@@ -28,7 +28,8 @@ module.exports = {
     ...between("recordings", {}),
     ...between("terminal", {}),
     ...between("messages", { forTests: ["recordings"] }),
-    ...between("training", { allowed: ["protocol", "messages"] }),
+    ...between("pictures", { allowed: ["messages"] }),
+    ...between("training", { allowed: ["protocol", "messages", "pictures"] }),
     ...between("tracing", {}),
     ...between("client", { allowed: ["protocol"] }),
     ...between("cli", {

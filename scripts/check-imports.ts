@@ -37,6 +37,8 @@ const PLANTED: Record<string, Record<string, string>> = {
   "packages-terminal-tests": { "packages/terminal/src/a.test.ts": "packages/protocol/src/a.ts" },
   "packages-messages": { "packages/messages/src/a.ts": "packages/recordings/src/a.ts" },
   "packages-messages-tests": { "packages/messages/src/a.test.ts": "packages/protocol/src/a.ts" },
+  "packages-pictures": { "packages/pictures/src/a.ts": "packages/protocol/src/a.ts" },
+  "packages-pictures-tests": { "packages/pictures/src/a.test.ts": "packages/protocol/src/a.ts" },
   "packages-training": { "packages/training/src/a.ts": "packages/recordings/src/a.ts" },
   "packages-training-tests": { "packages/training/src/a.test.ts": "packages/recordings/src/a.ts" },
   "packages-tracing": { "packages/tracing/src/a.ts": "packages/protocol/src/a.ts" },

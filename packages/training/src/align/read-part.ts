@@ -1,8 +1,8 @@
 import { findImage } from "@downlink/messages/image-bytes";
 import { isNumberArray, isStruct, MAX_DEPTH, partOf, type Value } from "@downlink/messages/value";
+import { readRawPicture } from "@downlink/pictures/raw-picture";
 import type { FeaturePart } from "@downlink/protocol";
 import { NoValueError } from "./no-value-error.ts";
-import { readRawPicture } from "./raw-picture.ts";
 
 /** One value of a row. */
 export type Cell = number | bigint | boolean | string;

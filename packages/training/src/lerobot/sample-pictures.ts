@@ -1,5 +1,7 @@
+import { DecodeError } from "@downlink/messages/value";
+import { countLevels } from "@downlink/pictures/in-thread";
 import type { Picture } from "../align/read-pictures.ts";
-import { countLevels } from "../pictures/count-levels.ts";
+import { TrainingError } from "../episodes/episode.ts";
 import { type FeatureStats, PictureTally } from "./stats.ts";
 
 /** Pictures of each camera and episode that statistics are made of. */
@@ -21,11 +23,15 @@ export class PictureSampler {
     if (!this.#rows.has(row)) return;
     for (const [camera, picture] of pictures.entries()) {
       this.#tallies[camera] ??= new PictureTally();
-      this.#tallies[camera].add(await countLevels(picture));
+      this.#tallies[camera].add(await countLevels(picture).catch(refuse));
     }
   }
 
   stats(cameras: readonly string[]): [string, FeatureStats][] {
     return cameras.map((name, camera) => [name, this.#tallies[camera]!.stats()]);
   }
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof DecodeError ? new TrainingError(error.message, { cause: error }) : error;
 }

@@ -4,7 +4,7 @@ import { crc32, deflateSync } from "node:zlib";
 import { findImage } from "@downlink/messages/image-bytes";
 import { encode } from "fast-png";
 import jpeg from "jpeg-js";
-import { countLevels } from "./count-levels.ts";
+import { countLevels } from "./in-thread.ts";
 
 const rgba = Uint8Array.from({ length: 8 * 4 * 4 }, (_, at) => (at % 4 === 3 ? 255 : (at * 5) % 256));
 const png = encode({ width: 8, height: 4, channels: 4, data: rgba });
@@ -25,9 +25,9 @@ test("bytes that are no picture, and those that would fill the memory, are refus
   const cut = png.slice(0, 60);
   const junk = Uint8Array.from([0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 4, 0, 8, 3, 1, 2, 3, 4, 5, 6]);
   for (const data of [bomb, cut, junk])
-    await assert.rejects(countLevels(findImage({ data })), { name: "TrainingError", message: /cannot be read/ });
+    await assert.rejects(countLevels(findImage({ data })), { name: "DecodeError", message: /cannot be read/ });
   const large = { bytes: png, mediaType: "image/png", width: 5000, height: 5000 } as const;
-  await assert.rejects(countLevels(large), /has 5000 × 5000 pixels, and 16000000 are read/);
+  await assert.rejects(countLevels(large), /A picture has 5000 × 5000 pixels, and 16000000 are read/);
   assert.equal((await countLevels(findImage({ data: png }))).length, 768);
 });
 

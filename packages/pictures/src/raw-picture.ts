@@ -1,7 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 import { bytesOf } from "@downlink/messages/image-bytes";
-import { partOf, type Value } from "@downlink/messages/value";
-import { NoValueError } from "./no-value-error.ts";
+import { DecodeError, partOf, type Value } from "@downlink/messages/value";
 
 /** How a pixel is stored: its bytes, and the places of red, green and blue in it. source: sensor_msgs/image_encodings.hpp */
 const encodings: Readonly<Record<string, readonly [pixelBytes: number, red: number, green: number, blue: number]>> = {
@@ -24,13 +23,15 @@ export interface RawPicture {
   toPng(): Uint8Array;
 }
 
-/** Reads sensor_msgs/Image of ROS 1 and 2, or foxglove.RawImage; undefined: the message is of another kind. Throws {@link NoValueError}. */
+/** Reads sensor_msgs/Image of ROS 1 and 2, or foxglove.RawImage; undefined: the message is of another kind. Throws {@link DecodeError}. */
 export function readRawPicture(message: Value): RawPicture | undefined {
   const name = partOf(message, "encoding");
   if (typeof name !== "string") return undefined;
   const encoding = Object.hasOwn(encodings, name) ? encodings[name] : undefined;
   if (!encoding)
-    throw new NoValueError(`has pixels in ${name || "no encoding"}, and ${Object.keys(encodings).join(", ")} are read`);
+    throw new DecodeError(
+      `The picture has pixels in ${name || "no encoding"}, and ${Object.keys(encodings).join(", ")} are read.`,
+    );
   const [width, height, step] = ["width", "height", "step"].map((field) => sizeOf(partOf(message, field))) as [
     number,
     number,
@@ -39,9 +40,9 @@ export function readRawPicture(message: Value): RawPicture | undefined {
   const bytes = bytesOf(partOf(message, "data"));
   const rowBytes = step || width * encoding[0];
   if (width * height === 0 || width * height > MAX_PIXELS || rowBytes < width * encoding[0])
-    throw new NoValueError(`has a picture of ${width} × ${height} pixels in rows of ${rowBytes} bytes`);
+    throw new DecodeError(`The picture has ${width} × ${height} pixels in rows of ${rowBytes} bytes.`);
   if (bytes.byteLength < rowBytes * (height - 1) + width * encoding[0])
-    throw new NoValueError(`has ${bytes.byteLength} bytes, and its picture needs ${rowBytes * height}`);
+    throw new DecodeError(`The picture has ${bytes.byteLength} bytes, and needs ${rowBytes * height}.`);
   return {
     width,
     height,

@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { inflateSync } from "node:zlib";
 import decodeJpeg, { init } from "@jsquash/jpeg/decode.js";
 import { decode as decodePng } from "fast-png";
+import { compileCodec } from "./compile-codec.ts";
 
 /** A picture in its own format, with the size that its header says. */
 export interface EncodedPicture {
@@ -29,9 +28,7 @@ export async function decodePicture(picture: EncodedPicture): Promise<Uint8Array
 }
 
 async function prepare(): Promise<void> {
-  const path = createRequire(import.meta.url).resolve("@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm");
-  const { WebAssembly } = globalThis as unknown as { WebAssembly: { compile(bytes: Uint8Array): Promise<never> } };
-  await init(await WebAssembly.compile(await readFile(path)));
+  await init(await compileCodec("dec/mozjpeg_dec.wasm"));
 }
 
 /** Each row begins with a byte for its filter; a pixel has eight bytes at most. */

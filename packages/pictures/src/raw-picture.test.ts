@@ -48,5 +48,5 @@ test("a message without an encoding is of another kind, and one that is wrong is
     [{ step: 5 }, /rows of 5 bytes/],
     [{ data: new Uint8Array(11) }, /has 11 bytes/],
   ] as const)
-    assert.throws(() => readRawPicture({ ...whole, ...wrong }), { name: "NoValueError", message: sentence });
+    assert.throws(() => readRawPicture({ ...whole, ...wrong }), { name: "DecodeError", message: sentence });
 });
