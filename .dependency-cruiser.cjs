@@ -38,8 +38,8 @@ module.exports = {
     }),
     ...between("agent", { allowed: ["protocol", "client", "recordings", "terminal", "tracing"] }),
     ...between("cloud", {
-      allowed: ["protocol", "recordings", "training", "tracing"],
-      forTests: ["protocol", "recordings", "training", "tracing", "client"],
+      allowed: ["protocol", "recordings", "messages", "pictures", "training", "tracing"],
+      forTests: ["protocol", "recordings", "messages", "pictures", "training", "tracing", "client"],
     }),
     ...between("console", {
       allowed: ["protocol", "client", "messages"],

@@ -41,6 +41,7 @@ test("an object that is looked at while its site is deleted leaves no import tha
     enqueueAll: async () => {},
     enqueueIndexing: async () => {},
     enqueueReading: async () => {},
+    enqueueThumbnails: async () => {},
     enqueueRemovals: async () => {},
   };
   await site.look("a.mcap", { ...site.deps, jobs });

@@ -2,6 +2,7 @@ import { lookAtNoted } from "./buckets/bucket-objects/look-at-object.ts";
 import { queueVisits, visitBucket } from "./buckets/bucket-objects/visit-bucket.ts";
 import { forgetNotifications } from "./buckets/notifications/forget-notifications.ts";
 import { withSmallHeap } from "./core/heap-growth.ts";
+import { makeThumbnails } from "./data/thumbnails/make-thumbnails.ts";
 import { buildTrainingSet } from "./data/training/build-set.ts";
 import { prepareView } from "./data/view-links/prepare-view.ts";
 import type { OpenDeps } from "./deps.ts";
@@ -42,6 +43,7 @@ export async function startWorker(deps: OpenDeps): Promise<AsyncDisposable> {
       salvage: ({ requestId }, signal) => makeSalvage(deps, requestId, signal),
       "prepare-view": ({ viewId }, signal) => prepareView(deps, viewId, signal),
       "build-training-set": ({ setId }, signal) => buildTrainingSet(deps, setId, signal),
+      "make-thumbnails": ({ recordingId }, signal) => makeThumbnails(deps, recordingId, signal),
       "look-at-object": (noted) => lookAtNoted(deps, noted),
       "list-bucket": ({ siteId }, signal) => visitBucket(deps, siteId, { signal }).then(() => undefined),
       "judge-listed": ({ siteId }, signal) => judgeListed(deps, siteId, signal),

@@ -22,9 +22,14 @@ export async function decodePicture(picture: EncodedPicture): Promise<Uint8Array
   }
   ready ??= prepare();
   await ready;
-  const image = await decodeJpeg(new Uint8Array(bytes).buffer);
+  const image = await decodeJpeg(new Uint8Array(bytes).buffer).catch(refuse);
   if (image.width === width && image.height === height) return image.data;
   throw new Error("its bytes are of another size");
+}
+
+/** The decoder ends with a status and not with an error. */
+function refuse(cause: unknown): never {
+  throw new Error("its bytes are no whole JPEG", { cause });
 }
 
 async function prepare(): Promise<void> {

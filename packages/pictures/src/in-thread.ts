@@ -4,12 +4,11 @@ import { extname } from "node:path";
 import { DecodeError } from "@downlink/messages/value";
 import { Piscina } from "piscina";
 import type { EncodedPicture } from "./decode-picture.ts";
-import type { PictureTasks, SentTask, Stills, StillsInput } from "./picture-thread-main.ts";
+import { requireBounded } from "./make-stills.ts";
+import type { PictureTasks, SentTask, StillsInput, TimedStills } from "./picture-thread-main.ts";
 
-export type { Stills } from "./picture-thread-main.ts";
+export type { TimedStills } from "./picture-thread-main.ts";
 
-/** The most pixels that are unpacked: 64 MB of memory. */
-export const MAX_PIXELS = 16_000_000;
 const LONGEST_MS = 20_000;
 const IDLE_MS = 1000;
 
@@ -20,31 +19,15 @@ let pool: Piscina<SentTask, PictureTasks[keyof PictureTasks]["result"]> | undefi
  * large or takes too long.
  */
 export async function countLevels(picture: EncodedPicture): Promise<Float64Array> {
-  const { width, height } = picture;
-  if (!isBounded(picture))
-    throw new DecodeError(`A picture has ${width} × ${height} pixels, and ${MAX_PIXELS} are read.`);
-  return (await run(
-    { name: "levels", input: copy(picture) },
-    `A picture of ${width} × ${height} pixels`,
-  )) as Float64Array;
+  requireBounded(picture);
+  const { bytes, mediaType, width, height } = picture; // others of its fields do not cross to a thread
+  const input = { bytes, mediaType, width, height };
+  return (await run({ name: "levels", input }, `A picture of ${width} × ${height} pixels`)) as Float64Array;
 }
 
 /** Makes stills of the pictures of a camera. Those that cannot be read are left out. Throws {@link DecodeError} where there is no other. */
-export async function makeStills({ pictures, width }: StillsInput): Promise<Stills> {
-  const places = [...pictures.keys()].filter((place) => isBounded(pictures[place]!));
-  if (places.length === 0) throw new DecodeError(`The pictures have more than ${MAX_PIXELS} pixels.`);
-  const input = { pictures: places.map((place) => copy(pictures[place]!)), width };
-  const stills = (await run({ name: "stills", input }, "The pictures")) as Stills;
-  return { ...stills, places: stills.places.map((place) => places[place]!) };
-}
-
-function isBounded({ width, height }: EncodedPicture): boolean {
-  return width * height <= MAX_PIXELS;
-}
-
-/** A picture may have other fields, which do not cross to a thread. */
-function copy({ bytes, mediaType, width, height }: EncodedPicture): EncodedPicture {
-  return { bytes, mediaType, width, height };
+export async function makeStills(input: StillsInput): Promise<TimedStills> {
+  return (await run({ name: "stills", input }, "The pictures")) as TimedStills;
 }
 
 async function run(task: SentTask, what: string): Promise<PictureTasks[keyof PictureTasks]["result"]> {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { findImage } from "@downlink/messages/image-bytes";
 import { encode } from "fast-png";
 import jpeg from "jpeg-js";
-import { makeStills } from "./in-thread.ts";
+import { makeStills } from "./make-stills.ts";
 import { shrink } from "./shrink.ts";
 
 /** A picture of one grey, with a brighter left half. */
@@ -17,7 +17,10 @@ function pictureOf(grey: number, width = 320, height = 240) {
 
 test("stills lie side by side in their order, and the middle one comes for itself", async () => {
   const greys = [0, 80, 160];
-  const { strip, single, ...facts } = await makeStills({ pictures: greys.map((grey) => pictureOf(grey)), width: 160 });
+  const { strip, single, ...facts } = await makeStills(
+    greys.map((grey) => pictureOf(grey)),
+    160,
+  );
   assert.deepEqual(facts, { width: 160, height: 120, places: [0, 1, 2] });
   const row = jpeg.decode(strip, { useTArray: true });
   assert.deepEqual([row.width, row.height], [480, 120]);
@@ -38,15 +41,14 @@ test("pictures that cannot be read are left out, and small and upright ones keep
   const broken = { bytes: new Uint8Array(90), mediaType: "image/jpeg", width: 9, height: 9 } as const;
   const large = { ...broken, width: 5000, height: 5000 };
   const upright = pictureOf(20, 300, 600);
-  const mixed = await makeStills({ pictures: [broken, large, upright, pictureOf(90)], width: 160 });
+  const mixed = await makeStills([broken, large, upright, pictureOf(90)], 160);
   assert.deepEqual([mixed.places, mixed.width, mixed.height], [[2, 3], 80, 160]);
-  const { width, height } = await makeStills({ pictures: [pictureOf(1, 33, 7)], width: 160 });
+  const { width, height } = await makeStills([pictureOf(1, 33, 7)], 160);
   assert.deepEqual([width, height], [33, 7]);
-  await assert.rejects(makeStills({ pictures: [broken], width: 160 }), {
-    name: "DecodeError",
-    message: /cannot be read/,
-  });
-  await assert.rejects(makeStills({ pictures: [large], width: 160 }), { name: "DecodeError", message: /16000000/ });
+  await assert.rejects(makeStills([broken], 160), /no whole JPEG/);
+  const sound = findImage({ data: jpeg.encode({ width: 16, height: 8, data: Buffer.alloc(512, 90) }, 90).data });
+  assert.deepEqual((await makeStills([broken, sound], 160)).places, [1]);
+  await assert.rejects(makeStills([large], 160), { name: "DecodeError", message: /16000000/ });
 });
 
 test("a pixel of a smaller picture is the mean of those that it covers", () => {

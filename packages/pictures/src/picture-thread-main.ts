@@ -1,29 +1,27 @@
+import { makeDecode } from "@downlink/messages/decode";
+import { findImage } from "@downlink/messages/image-bytes";
+import { type Message, readMcap } from "@downlink/messages/read-mcap";
+import { DecodeError } from "@downlink/messages/value";
 import { decodePicture, type EncodedPicture } from "./decode-picture.ts";
-import { encodeJpeg } from "./encode-jpeg.ts";
-import { shrink } from "./shrink.ts";
+import { makeStills, type Stills } from "./make-stills.ts";
+import { readRawPicture } from "./raw-picture.ts";
 
 /** The tasks of the thread, with their results. */
 export interface PictureTasks {
   readonly levels: { readonly input: EncodedPicture; readonly result: Float64Array };
-  readonly stills: { readonly input: StillsInput; readonly result: Stills };
+  readonly stills: { readonly input: StillsInput; readonly result: TimedStills };
 }
 
 export interface StillsInput {
-  /** All of one camera. */
-  readonly pictures: readonly EncodedPicture[];
-  /** The width of a still in pixels; that of a smaller picture is kept. */
-  readonly width: number;
+  /** MCAP files. The last message of each is a picture; those without a message are passed over. */
+  readonly files: readonly Uint8Array[];
+  /** The most pixels of a still in either direction; a smaller picture keeps its size. */
+  readonly most: number;
 }
 
-/** Stills side by side in one JPEG, and the middle one for itself. */
-export interface Stills {
-  readonly strip: Uint8Array;
-  readonly single: Uint8Array;
-  /** The sizes of a still, in pixels. */
-  readonly width: number;
-  readonly height: number;
-  /** The places of the pictures that could be read, in their order. */
-  readonly places: readonly number[];
+export interface TimedStills extends Omit<Stills, "places"> {
+  /** The log times of the stills. */
+  readonly timesNs: readonly bigint[];
 }
 
 export type SentTask = {
@@ -31,12 +29,12 @@ export type SentTask = {
 }[keyof PictureTasks];
 
 const LEVELS = 256;
-const QUALITY = 70;
+const MAX_VALUES = 100_000;
 
 /** Runs one task in a thread of its own. Throws for a picture that cannot be read, or where none of several can. */
 // biome-ignore lint/style/noDefaultExport: the pool calls the default export of its file.
 export default async function runTask(task: SentTask): Promise<PictureTasks[keyof PictureTasks]["result"]> {
-  return task.name === "levels" ? await countLevels(task.input) : await makeStills(task.input);
+  return task.name === "levels" ? await countLevels(task.input) : await readStills(task.input);
 }
 
 async function countLevels(picture: EncodedPicture): Promise<Float64Array> {
@@ -47,45 +45,36 @@ async function countLevels(picture: EncodedPicture): Promise<Float64Array> {
   return counts;
 }
 
-/** The first picture that can be read gives the sizes of all stills. */
-async function makeStills({ pictures, width: most }: StillsInput): Promise<Stills> {
-  const places: number[] = [];
-  const stills: Uint8ClampedArray[] = [];
-  let size: { width: number; height: number } | undefined;
+async function readStills({ files, most }: StillsInput): Promise<TimedStills> {
+  const found: { readonly picture: EncodedPicture; readonly timeNs: bigint }[] = [];
   let failure: unknown;
-  for (const [place, picture] of pictures.entries()) {
+  for (const file of files) {
     try {
-      const rgba = await decodePicture(picture);
-      size ??= fit(picture, most);
-      stills.push(shrink({ rgba, width: picture.width, height: picture.height }, size));
-      places.push(place);
+      const picture = await readLast(file);
+      if (picture && picture.timeNs !== found.at(-1)?.timeNs) found.push(picture);
     } catch (error) {
       failure ??= error;
     }
   }
-  if (!size) throw failure;
-  const strip = await encodeJpeg(
-    joinRow(stills, size),
-    { width: size.width * stills.length, height: size.height },
-    QUALITY,
-  );
-  const single = await encodeJpeg(stills[stills.length >> 1]!, size, QUALITY);
-  return { strip, single, ...size, places };
+  if (found.length === 0) throw failure ?? new DecodeError("There is no message.");
+  const pictures = found.map(({ picture }) => picture);
+  const { places, ...stills } = await makeStills(pictures, most);
+  return { ...stills, timesNs: places.map((place) => found[place]!.timeNs) };
 }
 
-/** A picture that stands upright is not higher than one that lies is wide. */
-function fit({ width, height }: EncodedPicture, most: number): { width: number; height: number } {
-  const scale = Math.min(1, most / Math.max(width, height));
-  return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
+async function readLast(file: Uint8Array): Promise<{ picture: EncodedPicture; timeNs: bigint } | undefined> {
+  let last: Message | undefined;
+  for await (const message of readMcap(once(file))) last = { ...message, data: message.data.slice() };
+  return last && { picture: readPicture(last), timeNs: last.logTimeNs };
 }
 
-function joinRow(
-  stills: readonly Uint8ClampedArray[],
-  { width, height }: { width: number; height: number },
-): Uint8ClampedArray {
-  const row = new Uint8ClampedArray(width * stills.length * height * 4);
-  for (const [place, still] of stills.entries())
-    for (let y = 0; y < height; y += 1)
-      row.set(still.subarray(y * width * 4, (y + 1) * width * 4), (y * stills.length + place) * width * 4);
-  return row;
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function readPicture({ channel, data }: Message): EncodedPicture {
+  const value = makeDecode(channel, { maxValues: MAX_VALUES })(data);
+  const raw = readRawPicture(value);
+  if (!raw) return findImage(value);
+  return { bytes: raw.toPng(), mediaType: "image/png", width: raw.width, height: raw.height };
 }

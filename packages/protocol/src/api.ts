@@ -33,6 +33,7 @@ import { recordings } from "./resources/recordings.ts";
 import { savedViews } from "./resources/saved-views.ts";
 import { sessions } from "./resources/sessions.ts";
 import { inboxTokens, sites, siteTokens } from "./resources/sites.ts";
+import { thumbnails } from "./resources/thumbnails.ts";
 import { topics } from "./resources/topics.ts";
 import { datasetMappings, trainingSets } from "./resources/training-sets.ts";
 import { uploads } from "./resources/uploads.ts";
@@ -79,6 +80,7 @@ export const api = {
   datasets,
   datasetVersions,
   datasetMappings,
+  thumbnails,
   trainingSets,
   sites,
   siteTokens,

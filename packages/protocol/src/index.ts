@@ -176,6 +176,7 @@ export {
   SignInWays,
 } from "./resources/sign-in.ts";
 export { InboxToken, inboxTokens, Site, SiteToken, SiteType, sites, siteTokens } from "./resources/sites.ts";
+export { MAX_THUMBNAIL_RECORDINGS, thumbnailCounts, thumbnails } from "./resources/thumbnails.ts";
 export { Topic, topics } from "./resources/topics.ts";
 export { type Feature, type FeaturePart, MAX_MAPPING_TOPICS, TrainingMapping } from "./resources/training-mapping.ts";
 export {

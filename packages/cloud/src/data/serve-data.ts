@@ -17,6 +17,7 @@ import { lakeFiles } from "./lake-files/lake-files.ts";
 import { recordingFileRoute, recordingFiles } from "./recording-files/recording-files.ts";
 import { importRequests } from "./recordings/import-requests.ts";
 import { recordingCuts, recordings } from "./recordings/recordings.ts";
+import { thumbnailRoute, thumbnails } from "./thumbnails/thumbnails.ts";
 import { topics } from "./topics/topics.ts";
 import { datasetMappings } from "./training/mappings.ts";
 import { archiveRoute } from "./training/set-archive.ts";
@@ -49,4 +50,6 @@ export function serveData(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.datasetMappings, handlers: datasetMappings });
   serve(app, deps, { contract: api.trainingSets, handlers: trainingSets, checks: trainingSetChecks });
   archiveRoute(app, deps);
+  serve(app, deps, { contract: api.thumbnails, handlers: thumbnails });
+  thumbnailRoute(app, deps);
 }

@@ -43,6 +43,7 @@ export type IdPrefix =
   | "st"
   | "sv"
   | "tf"
+  | "thumb"
   | "ts"
   | "upl"
   | "view"

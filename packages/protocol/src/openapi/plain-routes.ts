@@ -148,6 +148,13 @@ export const plainRoutes: readonly PlainRoute[] = [
   },
   {
     ...download,
+    path: "/data-plane/thumbnails/{id}/{fileName}",
+    called: "dataPlane.thumbnail",
+    summary: "Small pictures of a recording",
+    answers: fileOf("image/jpeg"),
+  },
+  {
+    ...download,
     path: "/data-plane/training-sets/{id}/{fileName}",
     called: "dataPlane.trainingSet",
     summary: "Send all files of a training set as one tar archive; it is 404 once they are gone",

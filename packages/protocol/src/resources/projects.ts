@@ -14,6 +14,7 @@ export const Project = z
     isInviteOnly: z
       .boolean()
       .meta({ description: "Members who are no admins see it only if they are among its members" }),
+    makesThumbnails: z.boolean().meta({ description: "Whether small pictures are made of its recordings" }),
     primarySiteId: z.string().optional().meta({
       description: "The primary site of its uploads; absent: the service-hosted one",
     }),
@@ -50,6 +51,9 @@ export const projects = {
     body: z.object({
       name: ProjectName.optional(),
       isInviteOnly: z.boolean().optional(),
+      makesThumbnails: z.boolean().optional().meta({
+        description: "False: no small pictures are made of its recordings, and those that there are are deleted",
+      }),
       primarySiteId: Id.nullable().optional().meta({
         description: "A service-hosted or self-hosted site; null: the service-hosted one",
       }),

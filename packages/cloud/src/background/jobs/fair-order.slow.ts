@@ -39,6 +39,7 @@ function handlersFor(ingest: JobHandlers["ingest"]): JobHandlers {
     salvage: nothing,
     "prepare-view": nothing,
     "build-training-set": nothing,
+    "make-thumbnails": nothing,
     "look-at-object": nothing,
     "judge-listed": nothing,
     "list-bucket": nothing,

@@ -26,6 +26,7 @@ const RETRY_LIMIT = 1000; // the handler ends a job; this is only for workers th
 const INDEX_AGAIN_SECONDS = 3600;
 /** A robot that asks for a permit asks again each minute. */
 const READ_AGAIN_SECONDS = 600;
+const MADE_AGAIN_SECONDS = 2;
 
 /** These jobs are queued by the clock, for the whole deployment. */
 const schedules = {
@@ -45,6 +46,7 @@ const oneAtOnce: readonly JobName[] = [
   "build-training-set",
   "index-recording",
   "read-stored",
+  "make-thumbnails",
   "judge-listed",
   "list-bucket",
   "back-up",
@@ -80,7 +82,7 @@ interface QueueOptions extends JobLook {
 }
 
 interface Once {
-  readonly name: "index-recording" | "read-stored";
+  readonly name: "index-recording" | "read-stored" | "make-thumbnails";
   readonly orgId: string;
   /** A recording gets one such job in each span of so many seconds. */
   readonly singletonSeconds: number;
@@ -178,6 +180,9 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
 
   enqueueReading: JobQueue["enqueueReading"] = (tx, orgId, recordingIds) =>
     this.#enqueueOnce(tx, { name: "read-stored", orgId, singletonSeconds: READ_AGAIN_SECONDS }, recordingIds);
+
+  enqueueThumbnails: JobQueue["enqueueThumbnails"] = (tx, orgId, recordingIds) =>
+    this.#enqueueOnce(tx, { name: "make-thumbnails", orgId, singletonSeconds: MADE_AGAIN_SECONDS }, recordingIds);
 
   async #enqueueOnce(tx: Transaction, { name, orgId, singletonSeconds }: Once, recordingIds: readonly string[]) {
     const db = fromPrisma(tx);

@@ -12,6 +12,7 @@ const numbers: Readonly<Record<JobName, number>> = {
   salvage: 1,
   "prepare-view": 1,
   "build-training-set": 1,
+  "make-thumbnails": 1,
   "look-at-object": 1,
   "list-bucket": 1,
   "list-buckets": 1,

@@ -16,6 +16,8 @@ export interface JobData {
   readonly "prepare-view": { orgId: string; viewId: string };
   /** Builds a training set. */
   readonly "build-training-set": { orgId: string; setId: string };
+  /** Makes the thumbnails of an imported recording. */
+  readonly "make-thumbnails": { orgId: string; recordingId: string };
   /** Looks at one object of a customer's bucket, and does what follows from what the bucket says now. */
   readonly "look-at-object": { orgId: string; siteId: string; name: string };
   /** Lists a customer's bucket, for what no notification said. */
@@ -54,6 +56,8 @@ export interface JobQueue {
   enqueueRemovals(tx: Transaction, blobKeys: readonly string[]): Promise<void>;
   /** Queues the indexing of an organization's recordings without an index; those that were queued within the last hour are left out. */
   enqueueIndexing(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;
+  /** Queues the making of thumbnails of an organization's recordings; those that were queued within the last two seconds are left out. */
+  enqueueThumbnails(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;
   /** Queues the reading of an organization's recordings; those that were queued within the last ten minutes are left out. */
   enqueueReading(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;
 }

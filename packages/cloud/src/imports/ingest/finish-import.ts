@@ -25,6 +25,7 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
   if (decision.kind === "existing") return endAsExisting(tx, finish, decision.recordingId);
   if (!finish.hasManifest) throw new Error(`the recording that ${request.id} repeated is gone`); // look again
   const recordingId = await fileRecording(tx, finish, await resolveTarget(tx, sourceOf(finish), named));
+  await finish.jobs.enqueueThumbnails(tx, request.orgId, [recordingId]);
   await complete(tx, finish, { recordingId });
 }
 

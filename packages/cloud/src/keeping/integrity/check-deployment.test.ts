@@ -30,6 +30,7 @@ const jobs: JobQueue = {
   enqueueAll: deps.jobs.enqueueAll,
   enqueueIndexing: deps.jobs.enqueueIndexing,
   enqueueReading: async () => {},
+  enqueueThumbnails: async () => {},
   enqueueRemovals: async () => {},
 };
 const check = (options: Partial<Parameters<typeof checkDeployment>[1]> = {}) =>

@@ -38,6 +38,7 @@ test(`a check of ${OBJECTS} objects, of which every hundredth is missing, takes 
     enqueueAll: async () => {},
     enqueueIndexing: async () => {},
     enqueueReading: async () => {},
+    enqueueThumbnails: async () => {},
     enqueueRemovals: async () => {},
   };
   const clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };

@@ -13,6 +13,7 @@ export async function findOwners(tx: Transaction, keys: readonly string[]): Prom
         OR EXISTS (SELECT 1 FROM "ExtensionVersion" WHERE "blobKey" = k.key)
         OR EXISTS (SELECT 1 FROM "ViewLink" WHERE "blobKey" = k.key)
         OR EXISTS (SELECT 1 FROM "TrainingFile" WHERE "blobKey" = k.key)
+        OR EXISTS (SELECT 1 FROM "RecordingThumbnails" WHERE "blobKey" = k.key)
         OR EXISTS (
           SELECT 1 FROM pgboss.job WHERE state < 'completed' AND start_after > now() AND data ->> 'blobKey' = k.key) AS "isHeld"
     FROM unnest(${keys}::text[]) AS k(key) LEFT JOIN "Upload" u ON u."blobKey" = k.key`;

@@ -205,7 +205,7 @@ test("the sweep asks every table that names objects", async () => {
     WHERE column_name = 'blobKey' AND table_name <> 'MissingObject' ORDER BY 1`;
   assert.deepEqual(
     tables.map(({ table_name }) => table_name),
-    ["ExtensionVersion", "ImportRequest", "Recording", "TrainingFile", "Upload", "ViewLink"],
+    ["ExtensionVersion", "ImportRequest", "Recording", "RecordingThumbnails", "TrainingFile", "Upload", "ViewLink"],
   );
 });
 

@@ -10,6 +10,7 @@ import { onUniqueViolation } from "../../db/sql-state.ts";
 import { endUnseenLinks } from "./end-unseen-links.ts";
 import { visibleProjects } from "./find-project.ts";
 import { findSite } from "./find-site.ts";
+import { forgetThumbnails } from "./forget-thumbnails.ts";
 import { requireTaking } from "./primary-site.ts";
 
 type Contract = typeof api.projects;
@@ -48,12 +49,16 @@ async function createProject(ctx: Ctx, { name, isInviteOnly }: Input<Contract["c
 
 async function updateProject(
   ctx: Ctx,
-  { id, name, primarySiteId, isInviteOnly }: Input<Contract["update"]>,
+  { id, name, primarySiteId, isInviteOnly, makesThumbnails }: Input<Contract["update"]>,
 ): Promise<Complete<Project>> {
   const found = await findProject(ctx, { id });
   if (typeof primarySiteId === "string") requireTaking(await findSite(ctx, primarySiteId), id, "primarySiteId");
-  const update = ctx.db.prisma.project.update({ where: { id }, data: { name, primarySiteId, isInviteOnly } });
+  const update = ctx.db.prisma.project.update({
+    where: { id },
+    data: { name, primarySiteId, isInviteOnly, makesThumbnails },
+  });
   const row = await update.catch(nameTaken(name ?? found.name));
+  if (makesThumbnails === false) await forgetThumbnails(ctx, id);
   if (isInviteOnly) await endUnseenLinks(ctx.db.prisma, ctx.caller.orgId);
   return toProject(row, await countMembers(ctx, [row.id]));
 }
@@ -65,6 +70,7 @@ function toProject(row: ProjectModel, counts: MemberCounts): Complete<Project> {
     orgMemberCount: counts.get(row.id) ?? 0,
     lastSeenAt: row.lastSeenAtNs ?? undefined,
     isInviteOnly: row.isInviteOnly,
+    makesThumbnails: row.makesThumbnails,
     primarySiteId: row.primarySiteId ?? undefined,
   };
 }

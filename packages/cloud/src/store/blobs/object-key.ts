@@ -22,6 +22,11 @@ export function isTrainingKey(key: string): boolean {
   return /^[^/]+\/tf_/.test(key);
 }
 
+/** Says whether an object has the thumbnails of a recording, which can be made again. */
+export function isThumbnailKey(key: string): boolean {
+  return /^[^/]+\/thumb_/.test(key);
+}
+
 /** Selects rows whose object our own store has; in SQL it is `IS_OURS`. */
 export const ofOurStore = { blobKey: { not: null }, NOT: { blobKey: { contains: "/obj_" } } } as const;
 

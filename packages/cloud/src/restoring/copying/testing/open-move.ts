@@ -34,6 +34,7 @@ const noJobs: JobQueue = {
   enqueueAll: async () => {},
   enqueueIndexing: async () => {},
   enqueueReading: async () => {},
+  enqueueThumbnails: async () => {},
   enqueueRemovals: async () => {},
 };
 

@@ -1,0 +1,81 @@
+import type { api, Input, Output } from "@downlink/protocol";
+import type { Hono } from "hono";
+import type { Env } from "../../calls/connections/env.ts";
+import type { Ctx } from "../../calls/context/context.ts";
+import { sendBlob } from "../../calls/data-plane/download.ts";
+import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
+import { openMadeLink } from "../../calls/data-plane/made-link.ts";
+import { sliceOf } from "../../calls/data-plane/slice-of.ts";
+import type { Handlers } from "../../calls/serve/handlers.ts";
+import { makerClaim } from "../../core/callers.ts";
+import type { Complete } from "../../core/complete.ts";
+import { signLink } from "../../core/signed-link.ts";
+import type { RecordingThumbnailsModel } from "../../db/generated/models.ts";
+import { withTransaction } from "../../db/transaction.ts";
+import { visibleTo } from "../../organization/projects/find-project.ts";
+import { findRecording } from "../recordings/find-recording.ts";
+import { type Slice, StoredTopics } from "./thumbnail-rows.ts";
+
+type Contract = typeof api.thumbnails;
+
+const PATH = "/data-plane/thumbnails";
+const HOUR_MS = 3_600_000;
+
+export const thumbnails: Handlers<Contract> = { get: getThumbnails, list: listThumbnails };
+
+async function getThumbnails(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<Output<Contract["get"]>>> {
+  const { id, orgId, projectId, importStatus, siteObjectKey, location } = await findRecording(ctx, ref);
+  const row = await ctx.db.prisma.recordingThumbnails.findUnique({ where: { recordingId: id } });
+  if (row) {
+    const topics = StoredTopics.parse(row.topics).map(({ topic, width, height, timesNs, strip }) => {
+      return { topic, times: timesNs.map(BigInt), width, height, link: linkSlice(ctx, row, strip) };
+    });
+    return { state: topics.length > 0 ? "ready" : "none", reason: row.reason ?? undefined, topics };
+  }
+  const none = (reason: string) => ({ state: "none" as const, reason, topics: [] });
+  if (importStatus !== "complete") return none("the recording is not imported");
+  if (siteObjectKey !== null || location !== null) return none("its data is not in the service's own store");
+  const project = await ctx.db.prisma.project.findUnique({ where: { id: projectId } });
+  if (!project?.makesThumbnails) return none("the project makes no thumbnails");
+  await withTransaction(ctx.db, (tx) => ctx.jobs.enqueueThumbnails(tx, orgId, [id]));
+  return { state: "pending", reason: undefined, topics: [] };
+}
+
+async function listThumbnails(
+  ctx: Ctx,
+  { recordingId }: Input<Contract["list"]>,
+): Promise<Complete<Output<Contract["list"]>>> {
+  const recording = { AND: [{ id: { in: [...recordingId] } }, visibleTo(ctx)] };
+  const rows = await ctx.db.prisma.recordingThumbnails.findMany({ where: { recording } });
+  const found = rows.flatMap((row) => {
+    const [first] = StoredTopics.parse(row.topics);
+    if (!first) return [];
+    const { topic, width, height, timesNs, single } = first;
+    const time = BigInt(timesNs[timesNs.length >> 1]!);
+    return [{ recordingId: row.recordingId, topic, time, width, height, link: linkSlice(ctx, row, single) }];
+  });
+  return { thumbnails: found };
+}
+
+/** Gives the same link for an hour, so that browsers need not fetch the picture again. */
+function linkSlice(ctx: Ctx, { recordingId, blobKey }: RecordingThumbnailsModel, { offset, sizeBytes }: Slice): string {
+  const { caller, clock, signer, publicUrl } = ctx;
+  const thisHour = Math.floor(Number(clock.nowNs() / 1_000_000n) / HOUR_MS);
+  const path = `${PATH}/${recordingId}/${offset}.jpg`;
+  const place = { blobKey: blobKey!, sizeBytes: String(sizeBytes), offset: String(offset) };
+  const made = { method: "GET", path, claims: { ...place, ...makerClaim(caller) } };
+  return `${publicUrl()}${path}?${signLink(signer, { ...made, expiresAtMs: (thisHour + 2) * HOUR_MS })}`;
+}
+
+/** Serves the links to thumbnails. */
+export function thumbnailRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
+  app.get(`${PATH}/:id/:fileName`, async (c) => {
+    using link = await openMadeLink(c, deps);
+    const { blobKey, offset, sizeBytes } = link.claims;
+    const slice = sliceOf(await deps.blobs.open(blobKey!), { offset: Number(offset), sizeBytes: Number(sizeBytes) });
+    return await sendBlob(c, slice, {
+      ...{ etag: `${blobKey!.split("/").at(-1)}-${offset}`, mediaType: "image/jpeg", fileName: "thumbnail.jpg" },
+      ...{ controller: link.gone, onFailure: logBreak(c, deps) },
+    });
+  });
+}

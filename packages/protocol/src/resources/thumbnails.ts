@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { apiKey, operation } from "../operations/operation.ts";
+import { Credential } from "../shapes/credentials.ts";
+import { QueryTexts } from "../shapes/query.ts";
+import { inProject } from "../shapes/selectors.ts";
+import { Id } from "../shapes/text.ts";
+import { Timestamp } from "../shapes/time.ts";
+
+/** The most recordings whose thumbnails are listed by one call. */
+export const MAX_THUMBNAIL_RECORDINGS = 100;
+/** The most pictures of a topic, and the most topics of a recording. */
+export const thumbnailCounts = { pictures: 12, topics: 4 } as const;
+
+const thumbnailStates = ["pending", "ready", "none"] as const;
+
+const Picture = {
+  width: z.int().min(1).meta({ description: "Of one picture, in pixels" }),
+  height: z.int().min(1),
+  link: Credential.meta({ description: "A JPEG; takes GET and HEAD, for an hour at least" }),
+};
+
+/** These operations go beyond the specification. */
+export const thumbnails = {
+  get: operation({
+    method: "get",
+    path: "/v1/recordings/{keyOrId}/thumbnails",
+    access: apiKey("data.stream", "projects"),
+    summary: "Get small pictures of what the cameras of a recording saw",
+    description: `They are made after the import, of ${thumbnailCounts.topics} topics at most, unless the project has \`makesThumbnails\` off.`,
+    params: z.object({ keyOrId: Id.meta({ description: "A recording's id or key" }) }),
+    query: z.object(inProject),
+    response: z.object({
+      state: z.enum(thumbnailStates).meta({
+        description: "`pending`: they are not made yet · `ready` · `none`: there will be none, see `reason`",
+      }),
+      reason: z.string().optional(),
+      topics: z.array(
+        z.object({
+          topic: z.string(),
+          times: z.array(Timestamp).meta({
+            description:
+              "The log times of its pictures, which lie side by side in the JPEG, at equal distances in the recording where there are messages",
+          }),
+          ...Picture,
+        }),
+      ),
+    }),
+  }),
+  list: operation({
+    method: "get",
+    path: "/v1/thumbnails",
+    access: apiKey("data.stream", "projects"),
+    summary: "Get one small picture of each of some recordings, of those that have one",
+    query: z.object({
+      recordingId: QueryTexts.refine(
+        (ids) => ids.length <= MAX_THUMBNAIL_RECORDINGS,
+        `must be at most ${MAX_THUMBNAIL_RECORDINGS} ids`,
+      ).meta({ description: "Ids of recordings; those that do not exist, or are not visible, are passed over" }),
+    }),
+    response: z.object({
+      thumbnails: z.array(z.object({ recordingId: z.string(), topic: z.string(), time: Timestamp, ...Picture })),
+    }),
+  }),
+};
