@@ -12,7 +12,7 @@ export type { TimedStills } from "./picture-thread-main.ts";
 const LONGEST_MS = 20_000;
 const IDLE_MS = 1000;
 
-let pool: Piscina<SentTask, PictureTasks[keyof PictureTasks]["result"]> | undefined;
+let pool: Piscina<SentTask, Result> | undefined;
 
 /**
  * Counts how often each level comes in red, green and blue: 3 × 256 numbers. Throws {@link DecodeError} for a picture that is none, is too
@@ -30,10 +30,18 @@ export async function makeStills(input: StillsInput): Promise<TimedStills> {
   return (await run({ name: "stills", input }, "The pictures")) as TimedStills;
 }
 
-async function run(task: SentTask, what: string): Promise<PictureTasks[keyof PictureTasks]["result"]> {
+type Result = PictureTasks[keyof PictureTasks]["result"];
+
+/** The tasks wait here, because the pool starts no thread for one that waits when another was ended. */
+let before: Promise<unknown> = Promise.resolve();
+
+async function run(task: SentTask, what: string): Promise<Result> {
   pool ??= openPool();
+  const opened = pool;
+  const turn = before.then(() => opened.run(task, { signal: AbortSignal.timeout(LONGEST_MS) }));
+  before = turn.catch(() => undefined);
   try {
-    return await pool.run(task, { signal: AbortSignal.timeout(LONGEST_MS) });
+    return await turn;
   } catch (cause) {
     const { name, message } = cause as Error;
     const why = name === "AbortError" ? `it takes more than ${LONGEST_MS / 1000} s to unpack` : message;

@@ -58,7 +58,11 @@ function addCreate(sets: Command): void {
     .description("Build a training set of a version, of the newest committed one if none is given, and wait for it")
     .requiredOption("--mapping <file>", "the file that says which topics or rows are wanted, in YAML or JSON")
     .option("--name <name>", "the name of the mapping; default: that of its file without the ending")
-    .addOption(new Option("--format <format>", "format of the set").choices(Object.keys(formats)).default("lerobot-v3"))
+    .addOption(
+      new Option("--format <format>", "format of the set; absent: what the mapping is for").choices(
+        Object.keys(formats),
+      ),
+    )
     .addOption(
       new Option("--missing <treatment>", "the treatment of episodes of which data is not here")
         .choices(["fail", "leaveOut"])

@@ -1,6 +1,7 @@
-import { api, type TrainingFormat, type TrainingSet } from "@downlink/protocol";
+import { api, type TrainingFormat, type TrainingMapping, type TrainingSet } from "@downlink/protocol";
 import { countOf, formatBytes } from "@downlink/terminal/amounts";
 import { printable } from "@downlink/terminal/printable";
+import { UsageError } from "../failures/failures.ts";
 import { readWhole } from "../flags/whole-number.ts";
 import { timeText } from "../lists/cell-texts.ts";
 import type { Service } from "../login/open-service.ts";
@@ -16,7 +17,8 @@ export interface CreateFlags {
   /** The file. */
   readonly mapping: string;
   readonly name?: string;
-  readonly format: TrainingFormat;
+  /** Absent: what the mapping is for. */
+  readonly format?: TrainingFormat;
   readonly missing: "fail" | "leaveOut";
   readonly keepDays?: string;
   readonly project?: string;
@@ -30,9 +32,10 @@ const MOST_SAID = 20;
 
 /** Builds a training set and waits for it, and fetches it where a folder is named. Throws {@link UsageError} and {@link RefusedError}. */
 export async function createSet(service: Service, flags: CreateFlags): Promise<void> {
-  const { format, missing, folder, output, notes, keepDays: days } = flags;
+  const { missing, folder, output, notes, keepDays: days } = flags;
   const keepDays = days === undefined ? undefined : readWhole("--keep-days", days, { least: 1, most: MOST_DAYS });
   const named = await readMapping(flags.mapping, flags.name);
+  const format = chooseFormat(named.mapping, flags.format);
   const { dataset, version } = await findCommitted(service, flags);
   const { id: datasetId, name } = dataset;
   const { versionNumber } = version;
@@ -49,6 +52,16 @@ export async function createSet(service: Service, flags: CreateFlags): Promise<v
   const size = `${countOf(fileCount, "file")}, ${formatBytes(totalBytes)}`;
   output.write(`${id}  ready  ${size}, kept until ${timeText(expiresAt)}\n`);
   if (folder !== undefined) await pullReady(service, set, { folder, notes });
+}
+
+/** Throws {@link UsageError} for a mapping without what the format is made of. */
+function chooseFormat({ features, topics }: TrainingMapping, given: TrainingFormat | undefined): TrainingFormat {
+  const format = given ?? (features ? "lerobot-v3" : "parquet");
+  const isMade = format === "parquet" ? topics : features;
+  if (isMade) return format;
+  throw new UsageError(
+    `the mapping has no ${format === "parquet" ? "topics" : "features"}, of which ${format} is made`,
+  );
 }
 
 function noteLeftOut({ episodes = [] }: TrainingSet, notes: NodeJS.WriteStream): void {

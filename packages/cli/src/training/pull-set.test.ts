@@ -106,3 +106,14 @@ test("a set that failed or has expired is refused with the reason, and a path th
     assert.deepEqual(readdirSync(server.folder), []);
   }
 });
+
+test("a folder that has another set is refused, and one whose file about it was cut is not", async () => {
+  await using server = await startSet(PATHS, { state: "ready", identity: "0123456789abcdef" });
+  const about = server.at("downlink.json");
+  writeFileSync(about, JSON.stringify({ identity: "fedcba9876543210" }));
+  const { failure } = await server.pull();
+  assert.match(String(failure), /has another training set, of the identity fedcba987654…; name another folder$/);
+  assert.equal(existsSync(server.at("meta/info.json")), false);
+  writeFileSync(about, '{"identity":"fedcba98');
+  assert.match((await server.pull()).noted, /: 4 files, /);
+});

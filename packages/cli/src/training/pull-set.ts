@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { api, type Output, type TrainingSet } from "@downlink/protocol";
 import { countOf, formatBytes } from "@downlink/terminal/amounts";
@@ -37,7 +37,10 @@ export async function pullSet(service: Service, { set: text, ...pulling }: PullS
 }
 
 /** Does the same with a set that is ready. */
-export async function pullReady(service: Service, { id }: TrainingSet, { folder = id, notes }: Pulling): Promise<void> {
+export async function pullReady(service: Service, set: TrainingSet, pulling: Pulling): Promise<void> {
+  const { id } = set;
+  const { folder = id, notes } = pulling;
+  await requireSame(folder, set);
   const list = () => listFiles(service, id);
   const files = await list();
   const linkOf = keepLinks(files, list);
@@ -59,6 +62,28 @@ export async function pullReady(service: Service, { id }: TrainingSet, { folder 
   await noteBeside(folder, new Set(files.map(({ path }) => path)), notes);
   const before = here > 0 ? `; ${here} were here already` : "";
   notes.write(`${printable(folder)}: ${countOf(files.length, "file")}, ${formatBytes(bytes)}${before}\n`);
+}
+
+/** Two sets in one folder would be one with the rows of both. Throws {@link RefusedError} for a folder that has another one. */
+async function requireSame(folder: string, { identity }: TrainingSet): Promise<void> {
+  const about = await readFile(join(folder, "downlink.json"), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "{}";
+    throw error;
+  });
+  const found = findIdentity(about);
+  if (found !== undefined && found !== identity)
+    throw new RefusedError(
+      `${folder} has another training set, of the identity ${found.slice(0, 12)}…; name another folder`,
+    );
+}
+
+function findIdentity(about: string): string | undefined {
+  try {
+    const { identity } = JSON.parse(about) as { identity?: unknown };
+    return typeof identity === "string" ? identity : undefined;
+  } catch {
+    return undefined; // it was cut, and is fetched again
+  }
 }
 
 async function listFiles({ client }: Service, id: string): Promise<readonly SetFile[]> {

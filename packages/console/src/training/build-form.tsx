@@ -31,19 +31,19 @@ interface BuildProps {
   readonly keptName: string | undefined;
   /** Undefined while the text has faults. */
   readonly mapping: TrainingMapping | undefined;
+  readonly format: TrainingFormat;
+  readonly onFormat: (format: TrainingFormat) => void;
   readonly onKept: (mappingId: string) => void;
 }
 
 /** Keeps the mapping under a name, and builds a set of the version with it. */
-export function BuildForm({ dataset, versionNumber, keptName, mapping, onKept }: BuildProps) {
+export function BuildForm({ dataset, versionNumber, keptName, mapping, format, onFormat, onKept }: BuildProps) {
   const [typedName, setName] = useState<string | undefined>();
   const [missing, setMissing] = useState<Missing>("fail");
-  const [wanted, setWanted] = useState<TrainingFormat | undefined>();
   const [days, setDays] = useState("30");
   const keep = useChange(datasetMappings.create, datasetMappings.list);
   const create = useChange(trainingSets.create, trainingSets.list);
   const name = typedName ?? keptName ?? dataset.name;
-  const format = wanted ?? (mapping && !mapping.features ? "parquet" : "lerobot-v3");
   const build = async () => {
     create.clear();
     const kept = mapping && (await keep.run({ id: dataset.id, name, mapping }));
@@ -68,7 +68,7 @@ export function BuildForm({ dataset, versionNumber, keptName, mapping, onKept }:
             hint="Another text under the same name is its next revision."
             {...{ value: name, onChange: setName, maxLength: 100, required: true }}
           />
-          <SelectField label="Format" value={format} choices={FORMATS} onChange={setWanted} />
+          <SelectField label="Format, also of a trial" value={format} choices={FORMATS} onChange={onFormat} />
           <SelectField label="If data of episodes is missing" value={missing} choices={MISSING} onChange={setMissing} />
           <TextField
             label="Days for which it is kept"

@@ -62,7 +62,8 @@ function SetRow({ set: listed, dataset, mapping }: RowProps) {
       <div class="row">
         <State set={set} />
         <span>
-          version {versionNumber}, mapping <MappingName {...{ set, mapping }} />
+          version {versionNumber}, mapping <MappingName {...{ set, mapping }} />,{" "}
+          {set.format === "parquet" ? "Parquet tables" : "LeRobot"}
         </span>
         <span class="muted">
           <Size set={set} />

@@ -1,4 +1,11 @@
-import { type Dataset, datasets, datasetVersions, type TrainingMapping, trainingSets } from "@downlink/protocol";
+import {
+  type Dataset,
+  datasets,
+  datasetVersions,
+  type TrainingFormat,
+  type TrainingMapping,
+  trainingSets,
+} from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { may, useMe } from "../api/me.ts";
@@ -85,6 +92,7 @@ interface WorkProps {
 interface Tried {
   readonly trial: Trial;
   readonly mapping: TrainingMapping;
+  readonly format: TrainingFormat;
   readonly versionNumber: number;
 }
 
@@ -96,10 +104,12 @@ function Workplace({ dataset, projectId, versionNumber }: WorkProps) {
   const [tried, setTried] = useState<Tried | undefined>();
   const { run, isRunning, failure } = useChange(trainingSets.tryOut);
   const { mapping } = edited;
+  const [wanted, setWanted] = useState<TrainingFormat | undefined>();
+  const format = wanted ?? (mapping && !mapping.features ? "parquet" : "lerobot-v3");
   const onTry = async () => {
     if (!mapping) return;
-    const trial = await run({ id, versionNumber, mapping }, { timeoutMs: TRY_TIMEOUT_MS });
-    if (trial) setTried({ trial, mapping, versionNumber });
+    const trial = await run({ id, versionNumber, mapping, format }, { timeoutMs: TRY_TIMEOUT_MS });
+    if (trial) setTried({ trial, mapping, format, versionNumber });
   };
   const keptName = edited.kept.rows.find((one) => one.id === edited.chosenId)?.name;
   return (
@@ -109,7 +119,9 @@ function Workplace({ dataset, projectId, versionNumber }: WorkProps) {
         {...{ tried: tried?.versionNumber === versionNumber ? tried : undefined, isRunning, projectId, mapping }}
       />
       {may(me, "datasets.update") && (
-        <BuildForm {...{ dataset, versionNumber, keptName, mapping, onKept: edited.take }} />
+        <BuildForm
+          {...{ dataset, versionNumber, keptName, mapping, format, onFormat: setWanted, onKept: edited.take }}
+        />
       )}
       <SetList {...{ dataset, mappings: edited.kept.rows }} />
       {question}

@@ -40,7 +40,7 @@ test("the outcome of an episode names the worst first", () => {
 });
 
 test("the command that fetches a set needs no quotes, whatever the dataset is called", () => {
-  assert.equal(pullCommand("ts_1", "laps", 2), "dl training-set pull ts_1 -o laps-2");
-  assert.equal(pullCommand("ts_1", "-rf ~/$(x) räum auf", 1), "dl training-set pull ts_1 -o rf-x-r-um-auf-1");
-  assert.equal(pullCommand("ts_1", "../..", 1), "dl training-set pull ts_1 -o dataset-1");
+  assert.equal(pullCommand("ts_01abcdef", "laps", 2), "dl training-set pull ts_01abcdef -o laps-2-abcdef");
+  assert.equal(pullCommand("ts_1", "-rf ~/$(x) räum auf", 1), "dl training-set pull ts_1 -o rf-x-r-um-auf-1-ts_1");
+  assert.equal(pullCommand("ts_1", "../..", 1), "dl training-set pull ts_1 -o dataset-1-ts_1");
 });

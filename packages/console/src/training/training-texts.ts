@@ -59,8 +59,8 @@ export function trimmedText({ trimmedStart, trimmedEnd }: TriedEpisode): string 
   return ends.join(", ") || "—";
 }
 
-/** Returns the command that fetches a set, into a folder that is named as the dataset and its version. */
+/** Returns the command that fetches a set, into a folder of its own that is named as the dataset and its version. */
 export function pullCommand(id: string, datasetName: string, versionNumber: number): string {
   const plain = datasetName.replaceAll(/[^\w.-]+/g, "-").replace(/^[-.]+|-+$/g, "");
-  return `dl training-set pull ${id} -o ${plain || "dataset"}-${versionNumber}`;
+  return `dl training-set pull ${id} -o ${plain || "dataset"}-${versionNumber}-${id.slice(-6)}`;
 }

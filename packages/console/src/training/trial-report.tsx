@@ -1,4 +1,4 @@
-import type { TrainingMapping } from "@downlink/protocol";
+import type { TrainingFormat, TrainingMapping } from "@downlink/protocol";
 import type { JSX } from "preact";
 import { Badge } from "../parts/badge.tsx";
 import { formatCount, formatMany } from "../parts/bytes.ts";
@@ -18,20 +18,21 @@ interface ReportProps {
   readonly trial: Trial;
   /** The mapping that was tried. */
   readonly mapping: TrainingMapping;
+  readonly format: TrainingFormat;
   readonly projectId: string;
   /** The mapping was changed since. */
   readonly isOld: boolean;
 }
 
 /** Shows what a mapping makes of some episodes. */
-export function TrialReport({ trial, mapping, projectId, isOld }: ReportProps) {
+export function TrialReport({ trial, mapping, format, projectId, isOld }: ReportProps) {
   const { episodes, task, truncated } = trial;
   if (episodes.length === 0 && !truncated) return <Empty title="No episode of the version has its data here." />;
   const rowCount = episodes.reduce((sum, one) => sum + one.rowCount, 0);
   return (
     <div class="stack report">
       <p role="status">
-        {formatMany(episodes.length, "episode")} tried: {formatMany(rowCount, mapping.features ? "row" : "message")}
+        {formatMany(episodes.length, "episode")} tried: {formatMany(rowCount, format === "parquet" ? "message" : "row")}
         {task !== undefined && (
           <>
             , task “<ForeignText text={task} />”
@@ -41,14 +42,14 @@ export function TrialReport({ trial, mapping, projectId, isOld }: ReportProps) {
       </p>
       {truncated && <p class="banner">Time was up before all of them were tried.</p>}
       {isOld && <p class="banner">The mapping was changed since: try it again.</p>}
-      {mapping.features ? <FeatureTable {...{ trial, mapping }} /> : <TopicTable {...{ trial, mapping }} />}
-      <Episodes {...{ episodes, mapping, projectId }} />
+      {format === "parquet" ? <TopicTable {...{ trial, mapping }} /> : <FeatureTable {...{ trial, mapping }} />}
+      <Episodes {...{ episodes, mapping, format, projectId }} />
       {mapping.fps !== undefined && <TriedRows {...{ trial, fps: mapping.fps }} />}
     </div>
   );
 }
 
-interface EpisodesProps extends Pick<ReportProps, "mapping" | "projectId"> {
+interface EpisodesProps extends Pick<ReportProps, "mapping" | "format" | "projectId"> {
   readonly episodes: readonly TriedEpisode[];
 }
 
@@ -59,8 +60,8 @@ function Episodes({ episodes, ...same }: EpisodesProps) {
         <tr>
           <th>Episode</th>
           <th>Outcome</th>
-          <th class="number">{same.mapping.features ? "Rows" : "Messages"}</th>
-          {same.mapping.features && <th>Trimmed rows</th>}
+          <th class="number">{same.format === "parquet" ? "Messages" : "Rows"}</th>
+          {same.format !== "parquet" && <th>Trimmed rows</th>}
         </tr>
       </thead>
       <tbody>
@@ -76,7 +77,7 @@ interface EpisodeProps extends Omit<EpisodesProps, "episodes"> {
   readonly episode: TriedEpisode;
 }
 
-function EpisodeRow({ episode, mapping, projectId }: EpisodeProps) {
+function EpisodeRow({ episode, mapping, format, projectId }: EpisodeProps) {
   const { episodeId, rowCount, gaps, warnings = [] } = episode;
   const { reason, ...badge } = outcomeOf(episode, mapping);
   return (
@@ -93,7 +94,7 @@ function EpisodeRow({ episode, mapping, projectId }: EpisodeProps) {
         {warnings.length > 0 && <Warnings warnings={warnings} />}
       </td>
       <td class="number">{formatCount(rowCount)}</td>
-      {mapping.features && <td>{trimmedText(episode)}</td>}
+      {format !== "parquet" && <td>{trimmedText(episode)}</td>}
     </tr>
   );
 }

@@ -14,7 +14,7 @@ export const thumbnailCounts = { pictures: 12, topics: 4 } as const;
 const thumbnailStates = ["pending", "ready", "none"] as const;
 
 const Picture = {
-  width: z.int().min(1).meta({ description: "Of one picture, in pixels" }),
+  width: z.int().min(1).meta({ description: "The width of one picture, in pixels" }),
   height: z.int().min(1),
   link: Credential.meta({ description: "A JPEG; takes GET and HEAD, for an hour at least" }),
 };

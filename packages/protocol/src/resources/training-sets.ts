@@ -164,7 +164,7 @@ const PartReport = z.object({
     .optional()
     .meta({
       description:
-        "With the format `parquet`: the fields of its messages, those within others by their ways, such as `header.stamp.sec` and `points[].x`; the first 200",
+        "With the format `parquet`: the fields of its messages, of the first schema that they have, those within others by their ways, such as `header.stamp.sec` and `points[].x`; the first 200",
     }),
 });
 
@@ -229,7 +229,9 @@ export const trainingSets = {
       missing: z.enum(["fail", "leaveOut"]).default("fail").meta({
         description: "The treatment of episodes of which data is not here",
       }),
-      keepDays: z.int().min(1).max(365).default(30),
+      keepDays: z.int().min(1).max(365).default(30).meta({
+        description: "A set that is there is kept as long as any request for it has asked for",
+      }),
     }),
     response: TrainingSet,
   }),
@@ -328,11 +330,11 @@ export const trainingSets = {
     access: apiKey("data.stream", "projects"),
     summary: "Ask for a link to all files of a training set that is ready, as one tar archive",
     description:
-      "The link may be opened for an hour, and takes `HEAD`, `Range` and `If-Range`. The same set gives the same bytes. It ends with the API key or session by which it was made.",
+      "The link may be opened for an hour, or until the set expires or is deleted, and takes `HEAD`, `Range` and `If-Range`. The same set gives the same bytes. The link, and what is sent by it, ends with the API key or session by which it was made.",
     params: z.object({ id: Id }),
     response: z.object({
       link: Credential,
-      linkExpiresAt: Timestamp.meta({ description: "Until then the link may be opened; what has begun goes on" }),
+      linkExpiresAt: Timestamp.meta({ description: "Until then the link may be opened" }),
       size: ByteCount,
     }),
   }),

@@ -60,7 +60,7 @@ function stepNs(k: number, fps: number): number {
 function followClock({ mapping }: Plan, clockNs: Float64Array, { first, last }: Span): Rows {
   const atNs = clockNs.filter((at) => first <= at && at <= last);
   const periodNs = SECOND_NS / mapping.fps;
-  const steps = Array.from(atNs, (at, row) => (row === 0 ? periodNs : at - atNs[row - 1]!));
+  const steps = atNs.map((at, row) => (row === 0 ? periodNs : at - atNs[row - 1]!));
   const breaks = Uint8Array.from(steps, (step) => (step < 0.5 * periodNs || step > 1.5 * periodNs ? 1 : 0));
   const even = steps.filter((_, row) => row > 0 && breaks[row] === 0);
   const mean = even.reduce((sum, step) => sum + step, 0) / even.length;

@@ -4,6 +4,7 @@
 import type { Channel, Message } from "@downlink/messages/read-mcap";
 import { DecodeError, type Value } from "@downlink/messages/value";
 import { type Episode, TrainingError } from "../episodes/episode.ts";
+import { Growing } from "./growing.ts";
 import { NoValueError } from "./no-value-error.ts";
 import type { Plan, PlannedPart } from "./plan.ts";
 import { readNumbered } from "./read-numbered.ts";
@@ -72,9 +73,9 @@ function readTask(field: string, value: () => Value, isWanted: boolean): string 
 }
 
 interface Collecting {
-  readonly atNs: number[];
-  readonly ordinals: number[];
-  readonly pictureBytes: number[];
+  readonly atNs: Growing<Float64Array>;
+  readonly ordinals: Growing<Int32Array>;
+  readonly pictureBytes: Growing<Int32Array>;
   names: readonly string[];
   shape: readonly number[];
   channel: Channel | undefined;
@@ -84,7 +85,11 @@ interface Collecting {
 
 function newCollecting(): Collecting {
   const none = { names: [], shape: [], channel: undefined, unusable: 0, reason: undefined };
-  return { atNs: [], ordinals: [], pictureBytes: [], ...none };
+  const integers = () => new Growing((length) => new Int32Array(length));
+  return {
+    ...{ atNs: new Growing((length) => new Float64Array(length)), ordinals: integers(), pictureBytes: integers() },
+    ...none,
+  };
 }
 
 interface Taken {
@@ -110,7 +115,8 @@ function take(into: Collecting, { part, message, value, ordinal, startNs }: Take
   } catch (error) {
     if (!(error instanceof DecodeError || error instanceof NoValueError)) throw error;
     into.unusable += 1;
-    into.reason ??= error.message;
+    into.reason ??=
+      error instanceof DecodeError ? `cannot be read: ${error.message.replace(/\.$/, "")}` : error.message;
   }
 }
 
@@ -136,12 +142,15 @@ function requireShape(into: Collecting, shape: readonly number[], feature: strin
   throw new NoValueError(`has ${is} values, and others before it have ${was}`);
 }
 
-function finish({ atNs, ordinals, pictureBytes, ...facts }: Collecting): Series {
-  const order = Array.from(atNs.keys()).sort((a, b) => atNs[a]! - atNs[b]! || a - b);
+function finish({ atNs: times, ordinals: numbers, pictureBytes: sizes, ...facts }: Collecting): Series {
+  const [atNs, ordinals, pictureBytes] = [times.all, numbers.all, sizes.all];
+  const order = Int32Array.from({ length: atNs.length }, (_, place) => place);
+  // Sorting needs an object for each of them, and most come in order.
+  if (atNs.some((at, place) => at < atNs[place - 1]!)) order.sort((a, b) => atNs[a]! - atNs[b]! || a - b);
   const kept = order.filter((place, at) => atNs[place] !== atNs[order[at + 1] ?? -1]);
   return {
     atNs: Float64Array.from(kept, (place) => atNs[place]!),
-    ordinals: Int32Array.from(kept, (place) => ordinals[place]!),
-    facts: { ...facts, pictureBytes: Int32Array.from(kept, (place) => pictureBytes[place]!) },
+    ordinals: kept.map((place) => ordinals[place]!),
+    facts: { ...facts, pictureBytes: kept.map((place) => pictureBytes[place]!) },
   };
 }

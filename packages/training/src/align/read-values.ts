@@ -83,8 +83,8 @@ async function takeMessages(
   const byTopic = Map.groupBy(parts, ({ part }) => part.topic);
   for await (const { message, ordinal, value } of readNumbered(plan, episode, { parts })) {
     for (const part of byTopic.get(message.channel.topic) ?? []) {
-      const slot = wanted.get(part)!.slotOf.get(ordinal);
-      if (slot === undefined) continue;
+      const slot = wanted.get(part)!.slotOf[ordinal] ?? -1;
+      if (slot < 0) continue;
       const { cells } = readPart(part.part, value());
       setCells(taken.get(part)!.cells, slot * widthOf(part, aligned), { cells, dtype: part.dtype });
     }
@@ -94,21 +94,23 @@ async function takeMessages(
 
 interface Wanted {
   readonly slots: Int32Array;
-  /** By the number of the message among those of its topic. */
-  readonly slotOf: ReadonlyMap<number, number>;
+  /** By the number of the message among those of its topic: its slot. −1: it is not taken. */
+  readonly slotOf: Int32Array;
   readonly count: number;
 }
 
 function wantSlots({ from, to }: Match, ordinals: Int32Array): Wanted {
   const slots = new Int32Array(ordinals.length).fill(-1);
-  const slotOf = new Map<number, number>();
+  const slotOf = new Int32Array(ordinals.reduce((most, ordinal) => Math.max(most, ordinal + 1), 0)).fill(-1);
+  let count = 0;
   for (const places of [from, to])
     for (const place of places) {
       if (place < 0 || slots[place]! >= 0) continue;
-      slots[place] = slotOf.size;
-      slotOf.set(ordinals[place]!, slotOf.size);
+      slots[place] = count;
+      slotOf[ordinals[place]!] = count;
+      count += 1;
     }
-  return { slots, slotOf, count: slotOf.size };
+  return { slots, slotOf, count };
 }
 
 interface Filling {

@@ -30,7 +30,7 @@ function toCell(cell: Cell, dtype: Dtype): number & bigint & string {
 const readers: Readonly<Record<Dtype, (cell: Cell) => Cell>> = {
   float32: toNumber,
   float64: toNumber,
-  bool: (cell) => (typeof cell === "string" ? refuse(cell) : Number(Boolean(cell))),
+  bool: toTruth,
   int64: toWhole,
   string: (cell) => (typeof cell === "string" ? cell : refuse(cell)),
   image: refuse,
@@ -38,6 +38,12 @@ const readers: Readonly<Record<Dtype, (cell: Cell) => Cell>> = {
 
 function toNumber(cell: Cell): number {
   return typeof cell === "string" ? refuse(cell) : Number(cell);
+}
+
+/** Many messages have truths as 0 and 1. */
+function toTruth(cell: Cell): number {
+  const number = Number(cell);
+  return typeof cell !== "string" && (number === 0 || number === 1) ? number : refuse(cell);
 }
 
 function toWhole(cell: Cell): bigint {

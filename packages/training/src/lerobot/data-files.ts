@@ -11,6 +11,8 @@ const MIB = 1024 * 1024;
 export const DATA_FILE_MIB = 100;
 /** Pictures that are in memory before they are written. */
 const GROUP_BYTES = 8 * MIB;
+/** Values that are objects in memory before they are written. */
+const GROUP_VALUES = 1_000_000;
 
 /** A file of data, by the numbers in its path. */
 export interface FilePlace {
@@ -57,6 +59,8 @@ export class DataFiles {
 
   /** Writes the rows of an episode. */
   async write({ columns, cameras, pictures, rowCount, sampler }: Rows): Promise<void> {
+    const width = columns.reduce((sum, column) => sum + column.width, 0);
+    const mostRows = Math.max(1, Math.floor(GROUP_VALUES / width));
     let [from, bytes] = [0, 0];
     let held: (readonly Picture[])[] = [];
     for (let row = 0; row < rowCount; row += 1) {
@@ -67,7 +71,7 @@ export class DataFiles {
         held.push(value);
         bytes += value.reduce((sum, picture) => sum + picture.bytes.byteLength, 0);
       }
-      if (bytes < GROUP_BYTES && row + 1 < rowCount) continue;
+      if (bytes < GROUP_BYTES && row + 1 - from < mostRows && row + 1 < rowCount) continue;
       await this.#writeGroup({ columns, cameras }, held, { from, to: row + 1 });
       [from, bytes, held] = [row + 1, 0, []];
     }

@@ -41,11 +41,22 @@ test("values that stop at a limit again and again are named with their joint, an
   assert.deepEqual(none, []);
 });
 
+test("a gripper that opens and closes has no warning, and neither has one that rests in each of two pieces", () => {
+  const grasps = columnOf(swing.map((_, row) => [Math.floor(row / 50) % 2]));
+  const once = columnOf(swing.map((_, row) => [Number(row > 296)]));
+  const pieces = [columnOf([[0], [0]]), columnOf([[1], [1]])];
+  for (const columns of [[grasps], [once], pieces])
+    assert.deepEqual(findWarnings(columns.map((one) => ({ ...one, names: [] }))), []);
+  const [first, second] = [columnOf(swing), columnOf(swing.map(([base, elbow]) => [base! + 90, elbow!]))];
+  assert.deepEqual(findWarnings([first, second]), []);
+});
+
 test("values that are not finite, texts and truths give no warning, and a set of many columns gives ten", () => {
   const holes = swing.map(([base, elbow], row) => (row % 7 === 0 ? [Number.NaN, elbow!] : [base!, elbow!]));
   assert.deepEqual(findWarnings([columnOf(holes), columnOf([[Number.NaN], [Number.NaN]])]), []);
   assert.deepEqual(findWarnings([columnOf(swing, { cells: ["a", "a"], width: 1, dtype: "string" })]), []);
   assert.deepEqual(findWarnings([columnOf([[1], [1], [1]], { dtype: "bool" })]), []);
   const counts = columnOf([[1], [1]], { cells: new BigInt64Array(40), width: 1, dtype: "int64", names: [] });
-  assert.equal(findWarnings(Array.from({ length: 30 }, () => counts)).length, 10);
+  const many = Array.from({ length: 30 }, (_, at) => ({ ...counts, name: `count ${at}` }));
+  assert.equal(findWarnings(many).length, 10);
 });

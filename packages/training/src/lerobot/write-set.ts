@@ -4,7 +4,7 @@ import { type AlignedEpisode, alignEpisode, type Piece } from "../align/align-ep
 import { type Plan, planMapping } from "../align/plan.ts";
 import { type Picture, readPictures } from "../align/read-pictures.ts";
 import { readValues } from "../align/read-values.ts";
-import { TrainingError } from "../episodes/episode.ts";
+import { type Episode, TrainingError } from "../episodes/episode.ts";
 import { describeEpisode, type EpisodeReport } from "../report/describe-episode.ts";
 import type { SetOptions } from "../report/set-options.ts";
 import { DataFiles } from "./data-files.ts";
@@ -15,7 +15,7 @@ import { cutColumn, estimateBytes, ownColumns, type SetColumn, statColumns, task
 import { type WrittenEpisode, writeMeta } from "./write-meta.ts";
 
 /** It is raised by hand whenever the same input gives other bytes. */
-export const LEROBOT_WRITER_VERSION = 2;
+export const LEROBOT_WRITER_VERSION = 3;
 
 /** Writes a training set. Throws {@link TrainingError} for episodes of which none can be made with the mapping. */
 export async function writeLeRobotSet({
@@ -29,14 +29,24 @@ export async function writeLeRobotSet({
   const set = new SetWriter(plan, open);
   const reports: EpisodeReport[] = [];
   for await (const episode of episodes) {
-    const aligned = await alignEpisode(plan, episode);
-    requireWhole(plan, aligned);
-    const columns = aligned.pieces.length > 0 ? await set.add(aligned) : [];
-    reports.push(describeEpisode(plan, aligned, findWarnings(columns)));
+    reports.push(await addEpisode(plan, set, episode).catch((error) => throwNamed(error, episode.id)));
     await onEpisode?.(reports.length);
   }
   await set.finish(about, reports);
   return reports;
+}
+
+async function addEpisode(plan: Plan, set: SetWriter, episode: Episode): Promise<EpisodeReport> {
+  const aligned = await alignEpisode(plan, episode);
+  requireWhole(plan, aligned);
+  const columns = aligned.pieces.length > 0 ? await set.add(aligned) : [];
+  return describeEpisode(plan, aligned, findWarnings(columns));
+}
+
+/** Names the episode in an error, because a set has many. */
+function throwNamed(error: unknown, id: string): never {
+  if (!(error instanceof TrainingError) || error.message.includes(id)) throw error;
+  throw new TrainingError(`the episode ${id} cannot be used: ${error.message}`, { cause: error });
 }
 
 function requireWhole({ mapping }: Plan, { gaps, breakCount, leftOut, episode }: AlignedEpisode): void {

@@ -8,7 +8,7 @@ import { type TableLimits, tableLimits } from "./table.ts";
 import { TopicTables } from "./topic-tables.ts";
 
 /** It is raised by hand whenever the same input gives other bytes. */
-export const PARQUET_WRITER_VERSION = 1;
+export const PARQUET_WRITER_VERSION = 2;
 
 /** The topics that are written at a time, which have their files open together. More of them are read in several turns. */
 const TOPICS_A_TURN = 8;
@@ -26,11 +26,14 @@ export async function writeTopicTables(
   return reports;
 }
 
-type Writing = Omit<SetOptions, "about">;
+interface Writing extends Omit<SetOptions, "about"> {
+  /** The reports name the topics with their columns. */
+  readonly isTrial?: boolean;
+}
 
 /** Writes the tables alone. Throws {@link TrainingError} for schemas that cannot be read. */
 export async function writeTables(
-  { mapping, episodes, open, onEpisode }: Writing,
+  { mapping, episodes, open, onEpisode, isTrial = false }: Writing,
   limits: TableLimits = tableLimits,
 ): Promise<EpisodeReport[]> {
   const topics = mapping.topics ?? [];
@@ -52,7 +55,7 @@ export async function writeTables(
     await tables.close();
     for (const topic of turn) found.set(topic, tables.describe(topic));
   }
-  return [...counted.values()].map((counts) => describe(found, counts));
+  return [...counted.values()].map((counts) => describe(found, counts, isTrial));
 }
 
 interface Counted {
@@ -86,22 +89,22 @@ async function addEpisode(
 /** By topic: the first table. */
 type Found = Map<string, ReturnType<TopicTables["describe"]>>;
 
-function describe(found: Found, { episode, byTopic }: Counted): EpisodeReport {
+function describe(found: Found, { episode, byTopic }: Counted, isTrial: boolean): EpisodeReport {
   const { id: episodeId, recordings } = episode;
   const counts = Array.from(found.keys(), (topic) => ({ topic, ...byTopic.get(topic)! }));
   const rowCount = counts.reduce((sum, { messages }) => sum + messages, 0);
-  const bad = counts.filter(({ unreadable }) => unreadable > 0);
-  const unread = bad.map(
-    ({ topic, unreadable, reason }) => `${unreadable} messages of ${topic} cannot be read: ${reason}`,
-  );
-  const leftOut = rowCount === 0 ? "it has no message of the topics" : unread.join("; ") || undefined;
+  const problems = counts.flatMap(({ topic, messages, unreadable, reason }) => {
+    if (messages === 0) return [`it has no message of ${topic}`];
+    return unreadable > 0 ? [`${unreadable} messages of ${topic} cannot be read: ${reason}`] : [];
+  });
+  const leftOut = rowCount === 0 ? "it has no message of the topics" : problems.join("; ") || undefined;
   const messages = Object.fromEntries(counts.map((count) => [count.topic, count.messages]));
   return {
     ...{ episodeId, rowCount, pieceCount: rowCount > 0 ? 1 : 0, trimmedStart: 0, trimmedEnd: 0 },
     ...{
       gaps: [],
       leftOut,
-      parts: counts.map((count) => describeTopic(count, found.get(count.topic))),
+      parts: isTrial ? counts.map((count) => describeTopic(count, found.get(count.topic))) : [],
       warnings: [],
       kept: { episodeId, recordings, messages, leftOut },
     },

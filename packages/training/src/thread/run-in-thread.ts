@@ -51,10 +51,9 @@ async function runTask(task: Task, { signal, ...serving }: Hosting): Promise<Tas
   const host = new ServedHost(serving);
   const { port1, port2 } = new MessageChannel();
   expose(host, port1 as Parameters<typeof expose>[1]);
+  let answer: Answer;
   try {
-    const answer = await pool().run({ task, port: port2 }, { transferList: [port2], signal });
-    if ("result" in answer) return answer.result;
-    throw new TrainingError(answer.refused);
+    answer = await pool().run({ task, port: port2 }, { transferList: [port2], signal });
   } catch (error) {
     signal.throwIfAborted();
     throw host.failure ?? explain(error);
@@ -62,17 +61,20 @@ async function runTask(task: Task, { signal, ...serving }: Hosting): Promise<Tas
     port1.close();
     await host.abandon();
   }
+  if ("refused" in answer) throw new TrainingError(answer.refused);
+  return answer.result;
 }
 
-const HEAP_MB = 512;
+/** The objects of a thread. Typed arrays, with a number for each message or row, lie outside of them. */
+const HEAP_MB = 1024;
 
 function explain(error: unknown): unknown {
   if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY") return error;
-  return new TrainingError(`an episode takes more than ${HEAP_MB} MB of memory`, { cause: error });
+  return new TrainingError(`the set takes more than ${HEAP_MB} MB of memory`, { cause: error });
 }
 
-/** Sets that are built or tried at a time; others wait. */
-const MAX_THREADS = 4;
+/** More than callers ask for at a time: the pool starts no thread for a task that waits when another task was ended. */
+const MAX_THREADS = 32;
 const IDLE_MS = 10_000;
 
 let opened: Piscina<SentTask, Answer> | undefined;

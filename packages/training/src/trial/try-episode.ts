@@ -25,7 +25,7 @@ export interface Trial {
 /** Makes tables of the topics of one episode, which go nowhere. Throws {@link TrainingError}. */
 export async function tryTables(mapping: TrainingMapping, episode: Episode): Promise<Trial> {
   const open = () => ({ write: async () => undefined, close: async () => undefined });
-  const [report] = await writeTables({ mapping, episodes: [episode], open });
+  const [report] = await writeTables({ mapping, episodes: [episode], open, isTrial: true });
   return { report: report!, problem: undefined, task: undefined, features: {}, rows: [] };
 }
 

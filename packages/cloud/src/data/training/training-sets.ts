@@ -67,7 +67,7 @@ async function createSet(ctx: Ctx, input: Input<Contract["create"]>): Promise<Co
     const { orgId, projectId } = await lockDataset(tx, ctx, datasetId);
     const createdAtNs = ctx.clock.nowNs();
     const same = await findSame(tx, ctx, { datasetId, identity });
-    if (same) return same;
+    if (same) return keepLonger(tx, same, createdAtNs + BigInt(keepDays) * DAY_NS);
     await requireFewBuilding(tx, orgId);
     const id = newId("ts");
     await ctx.jobs.enqueue(tx, { name: "build-training-set", data: { orgId, setId: id } });
@@ -113,6 +113,14 @@ async function throwIncomplete(ctx: Ctx, { incomplete, missingIds }: { incomplet
   const missing = await findMissing(ctx, { where, window: { startNs: undefined, endNs: undefined }, besides: [] });
   const sentence = `data of ${incomplete} episodes is not here, the first of recording ${missingIds[0]}; missing leaveOut builds the set without them`;
   throw new ApiError("Incomplete", sentence, { ...(missing && { missing }) });
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof findSame>>>;
+
+/** A set that is there is kept as long as anyone has asked for. */
+async function keepLonger(tx: Transaction, { id, ...found }: Found, expiresAtNs: bigint): Promise<Found> {
+  if (expiresAtNs <= found.expiresAtNs) return { id, ...found };
+  return tx.trainingSet.update({ where: { id }, data: { expiresAtNs }, include: withCount });
 }
 
 function findSame(tx: Transaction, ctx: Ctx, { datasetId, identity }: { datasetId: string; identity: string }) {
@@ -185,9 +193,7 @@ async function listFiles(
   query: Input<Contract["listFiles"]>,
 ): Promise<Complete<Answer<Contract["listFiles"]>>> {
   const page = openPage(ctx, "trainingSets.listFiles", query);
-  const set = toTrainingSet(await findSet(ctx, query.id), ctx.clock.nowNs());
-  if (set.state !== "ready")
-    throw new ApiError("NotFound", `the training set ${set.id} has no files to fetch, because it is ${set.state}`);
+  const set = requireReady(ctx, await findSet(ctx, query.id));
   const place = { sortValue: Prisma.sql`f.path COLLATE "C"`, type: "text", id: Prisma.sql`f."setId"` } as const;
   const where = [Prisma.sql`f."setId" = ${set.id}`, ...selectBeyondCursor(page, place)];
   const found = await ctx.db.prisma.$queryRaw<TrainingFileModel[]>`
@@ -199,17 +205,25 @@ async function listFiles(
   return { output: { files }, headers };
 }
 
+function requireReady(ctx: Ctx, row: Parameters<typeof toTrainingSet>[0]): Complete<TrainingSet> {
+  const set = toTrainingSet(row, ctx.clock.nowNs());
+  if (set.state === "ready") return set;
+  throw new ApiError("NotFound", `the training set ${set.id} has no files to fetch, because it is ${set.state}`);
+}
+
 async function toFile(ctx: Ctx, { setId, path, sizeBytes, sha256, blobKey }: TrainingFileModel) {
   const { link } = await linkStoredFile(ctx, { id: setId, path, blobKey, etag: sha256, siteId: undefined }, HOUR_MS);
   return { path, size: Number(sizeBytes), sha256, link };
 }
 
 async function linkArchive(ctx: Ctx, { id }: Input<Contract["stream"]>): Promise<Complete<Output<Contract["stream"]>>> {
-  const { dataset, versionNumber } = await findSet(ctx, id);
+  const row = await findSet(ctx, id);
+  const { versionNumber, expiresAt } = requireReady(ctx, row);
   const size = archiveBytes(await findArchived(ctx, id));
-  const fileName = `${dataset.name}-${versionNumber}.tar`;
+  const fileName = `${row.dataset.name}-${versionNumber}-${id.slice(-6)}.tar`; // a version has several sets
+  const lifeMs = Math.min(HOUR_MS, Number((expiresAt - ctx.clock.nowNs()) / 1_000_000n));
   const path = `${ARCHIVE_PATH}/${id}/${fileName.replace(/[^\w.-]+/g, "_")}`;
-  return { ...makeLink(ctx, { method: "GET", path, claims: { setId: id, fileName }, lifeMs: HOUR_MS }), size };
+  return { ...makeLink(ctx, { method: "GET", path, claims: { setId: id, fileName }, lifeMs }), size };
 }
 
 async function deleteSet(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {

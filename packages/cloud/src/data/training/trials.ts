@@ -3,13 +3,14 @@ import {
   draftMapping,
   type EpisodeReport,
   requireSame,
+  setWriters,
   TrainingError,
   type Trial,
   tryEpisode,
 } from "@downlink/training";
 import type { Ctx } from "../../calls/context/context.ts";
 import { type Complete, toComplete } from "../../core/complete.ts";
-import { ApiError, throwNotFound } from "../../core/errors.ts";
+import { ApiError, invalid, throwNotFound } from "../../core/errors.ts";
 import { newId } from "../../db/ids.ts";
 import { membersOf } from "../datasets/membership-sql.ts";
 import { findTrainable } from "./find-trainable.ts";
@@ -40,6 +41,7 @@ export async function draft(
   const topics = await findCommonTopics(ctx, { id, versionNumber });
   if (topics.length === 0) return { mapping: undefined, notes: ["The episodes have no topic in common."] };
   const signal = ctx.goneSignal();
+  using _turn = await ctx.turns.trials.take({ owner: ctx.caller.orgId }, () => signal);
   const episode = openEpisode(ctx, first, { orgId: ctx.caller.orgId, token: newId("ts"), signal });
   const { mapping, notes } = await draftMapping({ episode, topics, task: dataset.name, signal });
   return { mapping: mapping && toComplete(mapping), notes: [...notes] };
@@ -68,7 +70,10 @@ export async function tryOut(ctx: Ctx, input: Input<Contract["tryOut"]>): Promis
   await findTrainable(ctx, input);
   const mapping = await chooseMapping(ctx, input);
   const format = input.format ?? (mapping.features ? "lerobot-v3" : "parquet");
+  const { needs } = setWriters[format];
+  if (!mapping[needs]) invalid("format", `is made of ${needs}, and the mapping has none`);
   const chosen = await chooseEpisodes(ctx, input);
+  using _turn = await ctx.turns.trials.take({ owner: ctx.caller.orgId }, () => ctx.goneSignal());
   const late = AbortSignal.timeout(LONGEST_MS);
   const signal = AbortSignal.any([late, ctx.goneSignal()]);
   const episodes: Tried["episodes"] = [];

@@ -23,6 +23,8 @@ export interface Turns {
   readonly readExports: FairTurns;
   /** Each piece of an export takes a turn, because making it needs the processor; an export that its client does not read takes none. */
   readonly exportSteps: FairTurns;
+  /** Threads that try or draft mappings of training sets. */
+  readonly trials: FairTurns;
   /** The thread that decodes large bodies. */
   readonly bodies: FairTurns;
   /** Files and parts of files, while they are received. */
@@ -43,6 +45,7 @@ export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
   exports: { atOnce: Number.POSITIVE_INFINITY, perOwner: 8, perToken: 2, waiting: 64, waitMs: 30_000 },
   readExports: { atOnce: 24, perOwner: 8, waiting: 64, waitMs: 30_000 },
   exportSteps: { atOnce: 2, perOwner: 1, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
+  trials: { atOnce: 3, perOwner: 2, waiting: 16, waitMs: 60_000 },
   bodies: { atOnce: 1, perOwner: 1, waiting: 64, waitMs: 30_000 },
   uploads: { atOnce: 512, perOwner: 256, waiting: 1000, waitMs: 30_000 },
   packages: { atOnce: Number.POSITIVE_INFINITY, perOwner: 16, waiting: 256, waitMs: 60_000 },
@@ -59,6 +62,7 @@ export function createTurns(limits: Readonly<Record<keyof Turns, TurnLimits>>): 
     exports: new FairTurns("exports", limits.exports),
     readExports: new FairTurns("exports", limits.readExports),
     exportSteps: new FairTurns("steps of exports", limits.exportSteps),
+    trials: new FairTurns("trials of mappings", limits.trials),
     bodies: new FairTurns("large bodies", limits.bodies),
     uploads: new FairTurns("uploads", limits.uploads),
     packages: new FairTurns("downloads of packages", limits.packages),
