@@ -52,7 +52,7 @@ export const thumbnails = {
     access: apiKey("data.stream", "projects"),
     summary: "Get one small picture of each of some recordings, of those that have one",
     query: z.object({
-      recordingId: QueryTexts.refine(
+      recordingIds: QueryTexts.refine(
         (ids) => ids.length <= MAX_THUMBNAIL_RECORDINGS,
         `must be at most ${MAX_THUMBNAIL_RECORDINGS} ids`,
       ).meta({ description: "Ids of recordings; those that do not exist, or are not visible, are passed over" }),

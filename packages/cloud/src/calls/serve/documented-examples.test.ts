@@ -24,6 +24,11 @@ const color = { key: "color", label: "Colour", valueType: "string", resourceType
 await admin.call(api.customProperties.create, color);
 await prisma.recording.updateMany({ data: { blobKey: "stored", importStatus: "complete" } });
 await prisma.trainingFile.updateMany({ data: { blobKey: "stored" } });
+const slice = { offset: 0, sizeBytes: 6 };
+const pictures = { topic: "/camera", width: 1, height: 1, timesNs: ["1"], strip: slice, single: slice };
+const thumbnails = { blobKey: "stored", topics: [pictures], madeAtNs: 1n };
+for (const { id: recordingId } of await prisma.recording.findMany())
+  await prisma.recordingThumbnails.create({ data: { recordingId, ...thumbnails } });
 await prisma.edgeFile.updateMany({ data: { state: "incomplete", salvageStartNs: 1n, salvageEndNs: 2n } });
 const view = await admin.call(api.savedViews.create, { name: "mine", path: "/devices", query: "" });
 const edgeSite = await admin.call(api.sites.create, { name: "edge", type: "edge" });

@@ -79,14 +79,14 @@ test("an imported recording has pictures of each camera, at equal distances, wit
 test("one picture of each recording comes for a list, for those that have one, and by the same link for an hour", async () => {
   const silent = await upload("silent", [{ topic: "/imu", kind: "imu", rateHz: 10 }]);
   assert.deepEqual(await ready(silent), { state: "none", reason: "it has no topic with pictures", topics: [] });
-  const { thumbnails } = await admin.call(api.thumbnails.list, { recordingId: [silent, front, "rec_none"] });
+  const { thumbnails } = await admin.call(api.thumbnails.list, { recordingIds: [silent, front, "rec_none"] });
   assert.deepEqual(
     thumbnails.map(({ recordingId, topic, width, height }) => [recordingId, topic, width, height]),
     [[front, "/front", 160, 100]],
   );
   const single = await fetchJpeg(thumbnails[0]!.link);
   assert.deepEqual([single.width, single.height], [160, 100]);
-  const again = await admin.call(api.thumbnails.list, { recordingId: [front] });
+  const again = await admin.call(api.thumbnails.list, { recordingIds: [front] });
   assert.equal(again.thumbnails[0]!.link, thumbnails[0]!.link);
 });
 

@@ -43,9 +43,9 @@ async function getThumbnails(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Com
 
 async function listThumbnails(
   ctx: Ctx,
-  { recordingId }: Input<Contract["list"]>,
+  { recordingIds }: Input<Contract["list"]>,
 ): Promise<Complete<Output<Contract["list"]>>> {
-  const recording = { AND: [{ id: { in: [...recordingId] } }, visibleTo(ctx)] };
+  const recording = { AND: [{ id: { in: [...recordingIds] } }, visibleTo(ctx)] };
   const rows = await ctx.db.prisma.recordingThumbnails.findMany({ where: { recording } });
   const found = rows.flatMap((row) => {
     const [first] = StoredTopics.parse(row.topics);
