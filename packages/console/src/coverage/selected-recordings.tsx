@@ -9,6 +9,7 @@ import { ForeignText } from "../parts/foreign-text.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { useRowWindow } from "../parts/row-window.ts";
 import { showHidden } from "../parts/show-hidden.ts";
+import { Still } from "../parts/still.tsx";
 import { formatDuration, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import { pagePath } from "../url/project.ts";
@@ -68,6 +69,7 @@ function Row({ projectId, recording }: { projectId: string; recording: Recording
   const { id, device, path, start, end, size, importStatus, storedDamage, cutOf } = recording;
   return (
     <>
+      <Still recording={recording} />
       <p class="selected-title">
         <a class="cut" href={pagePath(projectId, "recordings", id)} title={showHidden(path)}>
           <ForeignText text={path.split("/").at(-1) || id} />

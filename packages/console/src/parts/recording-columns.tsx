@@ -7,6 +7,7 @@ import { CutBadge } from "./cut-badge.tsx";
 import { shownPath } from "./cut-text.ts";
 import { ForeignText } from "./foreign-text.tsx";
 import { showHidden } from "./show-hidden.ts";
+import { Still } from "./still.tsx";
 import type { Column } from "./table.tsx";
 import { Time } from "./time.tsx";
 import "./recording-columns.css";
@@ -42,6 +43,7 @@ export function recordingColumns(projectId: string, zone: string): readonly Colu
           "—"
         ),
     },
+    { name: "Picture", width: "60px", spare: 4, cell: (recording) => <Still recording={recording} /> },
     pathColumn(projectId),
     {
       name: "Size",

@@ -11,6 +11,7 @@ import { showHidden } from "../parts/show-hidden.ts";
 import { formatDuration } from "../time/format-time.ts";
 import type { UrlParams } from "../url/use-params.ts";
 import { readActivity } from "./activity.ts";
+import { Film } from "./film.tsx";
 import type { recordingParams } from "./recording-params.ts";
 
 interface OverviewProps {
@@ -32,6 +33,7 @@ export function Overview({ recording, params }: OverviewProps) {
   return (
     <div class="stack">
       {recording.cuts && recording.cuts.length > 0 && <PartList recording={recording} cuts={recording.cuts} />}
+      <Film {...{ recording, params }} />
       <ProgressLine isOn={topics.isLoading} />
       {topics.failure && <Failed failure={topics.failure} again={topics.again} />}
       {topics.data?.length === 0 && <Empty title="Its topics are not known." />}

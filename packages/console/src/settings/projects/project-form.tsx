@@ -10,16 +10,18 @@ interface FormProps {
   readonly onClose: () => void;
 }
 
-/** Makes a project, or changes its name and whether it is invite-only. */
+/** Makes a project, or changes its name, whether it is invite-only and whether it has small pictures. */
 export function ProjectForm({ project, onClose }: FormProps) {
   const [name, setName] = useState(project?.name ?? "");
   const [isInviteOnly, setInviteOnly] = useState(project?.isInviteOnly ?? false);
+  const [makesThumbnails, setThumbnails] = useState(project?.makesThumbnails ?? true);
   const create = useChange(projects.create, projects.list, me.get);
   const update = useChange(projects.update, projects.list, me.get);
   const { isRunning, failure } = project ? update : create;
   const save = async () => {
     const given = { name, isInviteOnly };
-    if (await (project ? update.run({ id: project.id, ...given }) : create.run(given))) onClose();
+    const changed = project && { id: project.id, ...given, makesThumbnails };
+    if (await (changed ? update.run(changed) : create.run(given))) onClose();
   };
   return (
     <FormDialog
@@ -40,6 +42,12 @@ export function ProjectForm({ project, onClose }: FormProps) {
         <input type="checkbox" checked={isInviteOnly} onChange={() => setInviteOnly(!isInviteOnly)} />
         Invite-only: besides the admins, only chosen members see it
       </label>
+      {project && (
+        <label class="choice">
+          <input type="checkbox" checked={makesThumbnails} onChange={() => setThumbnails(!makesThumbnails)} />
+          Small pictures of what cameras saw; without this, those that there are are deleted
+        </label>
+      )}
     </FormDialog>
   );
 }
