@@ -115,6 +115,16 @@ test("a project that makes none has none any more, their objects go, and once it
   assert.equal((await ready(front)).state, "ready");
 });
 
+test("pictures whose object is gone, as after a restore of the database, are made again", async () => {
+  const { topics } = await ready(front);
+  const { blobKey } = await prisma.recordingThumbnails.findUniqueOrThrow({ where: { recordingId: front } });
+  await deps.blobs.delete(blobKey!);
+  assert.equal((await fetch(topics[0]!.link)).status, 404);
+  const again = await ready(front);
+  assert.equal(again.state, "ready");
+  await fetchJpeg(again.topics[0]!.link);
+});
+
 test("thumbnails go with their recording", async () => {
   const id = await upload("going", [camera("/front", 1)]);
   const { topics } = await ready(id);

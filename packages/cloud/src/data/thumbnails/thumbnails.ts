@@ -1,9 +1,9 @@
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Hono } from "hono";
 import type { Env } from "../../calls/connections/env.ts";
-import type { Ctx } from "../../calls/context/context.ts";
+import type { Ctx, Deps } from "../../calls/context/context.ts";
 import { sendBlob } from "../../calls/data-plane/download.ts";
-import { type DataPlaneDeps, logBreak } from "../../calls/data-plane/link-request.ts";
+import { logBreak } from "../../calls/data-plane/link-request.ts";
 import { openMadeLink } from "../../calls/data-plane/made-link.ts";
 import { sliceOf } from "../../calls/data-plane/slice-of.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
@@ -13,6 +13,8 @@ import { signLink } from "../../core/signed-link.ts";
 import type { RecordingThumbnailsModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
+import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
+import type { BlobReader } from "../../store/blobs/blob-store.ts";
 import { findRecording } from "../recordings/find-recording.ts";
 import { type Slice, StoredTopics } from "./thumbnail-rows.ts";
 
@@ -68,14 +70,24 @@ function linkSlice(ctx: Ctx, { recordingId, blobKey }: RecordingThumbnailsModel,
 }
 
 /** Serves the links to thumbnails. */
-export function thumbnailRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
+export function thumbnailRoute(app: Hono<Env>, deps: Deps): void {
   app.get(`${PATH}/:id/:fileName`, async (c) => {
     using link = await openMadeLink(c, deps);
     const { blobKey, offset, sizeBytes } = link.claims;
-    const slice = sliceOf(await deps.blobs.open(blobKey!), { offset: Number(offset), sizeBytes: Number(sizeBytes) });
+    const slice = sliceOf(await openOrForget(deps, blobKey!), { offset: Number(offset), sizeBytes: Number(sizeBytes) });
     return await sendBlob(c, slice, {
       ...{ etag: `${blobKey!.split("/").at(-1)}-${offset}`, mediaType: "image/jpeg", fileName: "thumbnail.jpg" },
       ...{ controller: link.gone, onFailure: logBreak(c, deps) },
     });
   });
+}
+
+/** After a restore of the database the object may be gone. Without a row the pictures are made again when they are asked for. */
+async function openOrForget({ db, blobs }: Deps, blobKey: string): Promise<BlobReader> {
+  try {
+    return await blobs.open(blobKey);
+  } catch (error) {
+    if (error instanceof BlobNotFoundError) await db.prisma.recordingThumbnails.deleteMany({ where: { blobKey } });
+    throw error;
+  }
 }
