@@ -10,6 +10,8 @@ import { joinSession } from "./join-session.ts";
 import { type NamedTarget, nameTarget, resolveTarget, type Source } from "./resolve-target.ts";
 
 const COMPLETE = "Complete";
+/** Files mostly come several at a time, and the others are imported first. */
+const PICTURES_AFTER_SECONDS = 10;
 
 /** The last transaction of an import: the recording becomes streamable, or the file turns out to be a duplicate. */
 export async function finishImport(tx: Transaction, finish: Finish): Promise<void> {
@@ -25,7 +27,8 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
   if (decision.kind === "existing") return endAsExisting(tx, finish, decision.recordingId);
   if (!finish.hasManifest) throw new Error(`the recording that ${request.id} repeated is gone`); // look again
   const recordingId = await fileRecording(tx, finish, await resolveTarget(tx, sourceOf(finish), named));
-  await finish.jobs.enqueueThumbnails(tx, request.orgId, [recordingId]);
+  const pictures = { name: "make-thumbnails", data: { orgId: request.orgId, recordingId } } as const;
+  await finish.jobs.enqueue(tx, { ...pictures, delaySeconds: PICTURES_AFTER_SECONDS });
   await complete(tx, finish, { recordingId });
 }
 
