@@ -4,10 +4,11 @@ import { extname } from "node:path";
 import { DecodeError } from "@downlink/messages/value";
 import { Piscina } from "piscina";
 import type { EncodedPicture } from "./decode-picture.ts";
-import { requireBounded } from "./make-stills.ts";
-import type { PictureTasks, SentTask, StillsInput, TimedStills } from "./picture-thread-main.ts";
+import { type JoinedStills, requireBounded, type Still } from "./make-stills.ts";
+import type { PictureTasks, SentTask, StillsInput, TopicStill } from "./picture-thread-main.ts";
+import { threadEnvironment } from "./thread-environment.ts";
 
-export type { TimedStills } from "./picture-thread-main.ts";
+export type { JoinedStills, Still } from "./make-stills.ts";
 
 const LONGEST_MS = 20_000;
 const IDLE_MS = 1000;
@@ -25,9 +26,14 @@ export async function countLevels(picture: EncodedPicture): Promise<Float64Array
   return (await run({ name: "levels", input }, `A picture of ${width} × ${height} pixels`)) as Float64Array;
 }
 
-/** Makes stills of the pictures of a camera. Those that cannot be read are left out. Throws {@link DecodeError} where there is no other. */
-export async function makeStills(input: StillsInput): Promise<TimedStills> {
-  return (await run({ name: "stills", input }, "The pictures")) as TimedStills;
+/** Makes stills of the last message of each camera in a file. Throws {@link DecodeError} for a file that cannot be read, or takes too long. */
+export async function makeStills(input: StillsInput): Promise<readonly TopicStill[]> {
+  return (await run({ name: "stills", input }, "The file")) as readonly TopicStill[];
+}
+
+/** Joins stills of one size, of which there is one at least. */
+export async function joinStills(stills: readonly Still[]): Promise<JoinedStills> {
+  return (await run({ name: "join", input: stills }, "The stills")) as JoinedStills;
 }
 
 type Result = PictureTasks[keyof PictureTasks]["result"];
@@ -54,7 +60,7 @@ function openPool(): NonNullable<typeof pool> {
   const filename = new URL(`./picture-thread-main${extname(import.meta.url)}`, import.meta.url).href;
   const limits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 };
   return new Piscina({
-    ...{ filename, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS, execArgv: [], env: {} },
+    ...{ filename, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS, execArgv: [], env: threadEnvironment() },
     resourceLimits: limits,
   });
 }

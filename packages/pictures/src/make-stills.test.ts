@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { findImage } from "@downlink/messages/image-bytes";
 import { encode } from "fast-png";
 import jpeg from "jpeg-js";
-import { makeStills } from "./make-stills.ts";
+import { joinStills, makeStill } from "./make-stills.ts";
 import { shrink } from "./shrink.ts";
 
 /** A picture of one grey, with a brighter left half. */
@@ -15,13 +15,13 @@ function pictureOf(grey: number, width = 320, height = 240) {
   return findImage({ data: encode({ width, height, channels: 4, data }) });
 }
 
+const most = { most: 160 };
+
 test("stills lie side by side in their order, and the middle one comes for itself", async () => {
   const greys = [0, 80, 160];
-  const { strip, single, ...facts } = await makeStills(
-    greys.map((grey) => pictureOf(grey)),
-    160,
-  );
-  assert.deepEqual(facts, { width: 160, height: 120, places: [0, 1, 2] });
+  const stills = await Promise.all(greys.map((grey) => makeStill(pictureOf(grey), most)));
+  const { strip, single, ...size } = await joinStills(stills);
+  assert.deepEqual(size, { width: 160, height: 120 });
   const row = jpeg.decode(strip, { useTArray: true });
   assert.deepEqual([row.width, row.height], [480, 120]);
   const near = (picture: typeof row, x: number, grey: number) => {
@@ -37,18 +37,26 @@ test("stills lie side by side in their order, and the middle one comes for itsel
   near(middle, 120, 80);
 });
 
-test("pictures that cannot be read are left out, and small and upright ones keep their shape", async () => {
+test("small and upright pictures keep their shape, and a later one takes that of the first", async () => {
+  const sizeOf = async (...[picture, to]: Parameters<typeof makeStill>) => {
+    const { width, height, rgba } = await makeStill(picture, to);
+    assert.equal(rgba.length, width * height * 4);
+    return [width, height];
+  };
+  assert.deepEqual(await sizeOf(pictureOf(20, 300, 600), most), [80, 160]);
+  assert.deepEqual(await sizeOf(pictureOf(1, 33, 7), most), [33, 7]);
+  assert.deepEqual(await sizeOf(pictureOf(1, 33, 7), { width: 80, height: 60 }), [80, 60]);
+});
+
+test("pictures that cannot be read are refused, and the next one is read", async () => {
   const broken = { bytes: new Uint8Array(90), mediaType: "image/jpeg", width: 9, height: 9 } as const;
-  const large = { ...broken, width: 5000, height: 5000 };
-  const upright = pictureOf(20, 300, 600);
-  const mixed = await makeStills([broken, large, upright, pictureOf(90)], 160);
-  assert.deepEqual([mixed.places, mixed.width, mixed.height], [[2, 3], 80, 160]);
-  const { width, height } = await makeStills([pictureOf(1, 33, 7)], 160);
-  assert.deepEqual([width, height], [33, 7]);
-  await assert.rejects(makeStills([broken], 160), /no whole JPEG/);
+  await assert.rejects(makeStill(broken, most), /no whole JPEG/);
+  await assert.rejects(makeStill({ ...broken, width: 5000, height: 5000 }, most), {
+    name: "DecodeError",
+    message: /16000000/,
+  });
   const sound = findImage({ data: jpeg.encode({ width: 16, height: 8, data: Buffer.alloc(512, 90) }, 90).data });
-  assert.deepEqual((await makeStills([broken, sound], 160)).places, [1]);
-  await assert.rejects(makeStills([large], 160), { name: "DecodeError", message: /16000000/ });
+  assert.equal((await makeStill(sound, most)).width, 16);
 });
 
 test("a pixel of a smaller picture is the mean of those that it covers", () => {

@@ -3,50 +3,32 @@ import { decodePicture, type EncodedPicture } from "./decode-picture.ts";
 import { encodeJpeg } from "./encode-jpeg.ts";
 import { shrink } from "./shrink.ts";
 
-/** Stills side by side in one JPEG, and the middle one for itself. */
-export interface Stills {
-  readonly strip: Uint8Array;
-  readonly single: Uint8Array;
-  /** The sizes of a still, in pixels. */
+interface Size {
   readonly width: number;
   readonly height: number;
-  /** The places of the pictures that could be read, in their order. */
-  readonly places: readonly number[];
+}
+
+/** A small picture, with four bytes for each pixel: red, green, blue, and one that does not count. */
+export interface Still extends Size {
+  readonly rgba: Uint8ClampedArray;
+}
+
+/** Stills side by side in one JPEG, and the middle one for itself. */
+export interface JoinedStills extends Size {
+  readonly strip: Uint8Array;
+  readonly single: Uint8Array;
 }
 
 /** The most pixels of a picture that is unpacked: 64 MB of memory. */
 export const MAX_PIXELS = 16_000_000;
 const QUALITY = 70;
 
-/**
- * Makes stills of some pictures, which are not larger than `most` pixels in either direction. The first picture that can be read gives the sizes of
- * all. Throws what is wrong with the first one where none can be read.
- */
-export async function makeStills(pictures: readonly EncodedPicture[], most: number): Promise<Stills> {
-  const places: number[] = [];
-  const stills: Uint8ClampedArray[] = [];
-  let size: Size | undefined;
-  let failure: unknown;
-  for (const [place, picture] of pictures.entries()) {
-    try {
-      requireBounded(picture);
-      const rgba = await decodePicture(picture);
-      size ??= fit(picture, most);
-      stills.push(shrink({ rgba, width: picture.width, height: picture.height }, size));
-      places.push(place);
-    } catch (error) {
-      failure ??= error;
-    }
-  }
-  if (!size) throw failure;
-  const strip = await encodeJpeg(joinRow(stills, size), { ...size, width: size.width * stills.length }, QUALITY);
-  const single = await encodeJpeg(stills[stills.length >> 1]!, size, QUALITY);
-  return { strip, single, ...size, places };
-}
-
-interface Size {
-  readonly width: number;
-  readonly height: number;
+/** Makes a picture smaller, to at most so many pixels in either direction or to a size. Throws for one that cannot be read. */
+export async function makeStill(picture: EncodedPicture, to: Size | { readonly most: number }): Promise<Still> {
+  requireBounded(picture);
+  const rgba = await decodePicture(picture);
+  const size = "most" in to ? fit(picture, to.most) : to;
+  return { rgba: shrink({ rgba, width: picture.width, height: picture.height }, size), ...size };
 }
 
 /** Throws {@link DecodeError}. */
@@ -61,10 +43,14 @@ function fit({ width, height }: Size, most: number): Size {
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
 }
 
-function joinRow(stills: readonly Uint8ClampedArray[], { width, height }: Size): Uint8ClampedArray {
+/** Joins stills of one size, of which there is one at least. */
+export async function joinStills(stills: readonly Still[]): Promise<JoinedStills> {
+  const { width, height } = stills[0]!;
   const row = new Uint8ClampedArray(width * stills.length * height * 4);
-  for (const [place, still] of stills.entries())
+  for (const [place, { rgba }] of stills.entries())
     for (let y = 0; y < height; y += 1)
-      row.set(still.subarray(y * width * 4, (y + 1) * width * 4), (y * stills.length + place) * width * 4);
-  return row;
+      row.set(rgba.subarray(y * width * 4, (y + 1) * width * 4), (y * stills.length + place) * width * 4);
+  const strip = await encodeJpeg(row, { width: width * stills.length, height }, QUALITY);
+  const single = await encodeJpeg(stills[stills.length >> 1]!.rgba, { width, height }, QUALITY);
+  return { strip, single, width, height };
 }

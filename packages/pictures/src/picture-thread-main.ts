@@ -1,27 +1,38 @@
 import { makeDecode } from "@downlink/messages/decode";
 import { findImage } from "@downlink/messages/image-bytes";
 import { type Message, readMcap } from "@downlink/messages/read-mcap";
-import { DecodeError } from "@downlink/messages/value";
 import { decodePicture, type EncodedPicture } from "./decode-picture.ts";
-import { makeStills, type Stills } from "./make-stills.ts";
+import { type JoinedStills, joinStills, makeStill, type Still } from "./make-stills.ts";
 import { readRawPicture } from "./raw-picture.ts";
 
 /** The tasks of the thread, with their results. */
 export interface PictureTasks {
   readonly levels: { readonly input: EncodedPicture; readonly result: Float64Array };
-  readonly stills: { readonly input: StillsInput; readonly result: TimedStills };
+  readonly stills: { readonly input: StillsInput; readonly result: readonly TopicStill[] };
+  readonly join: { readonly input: readonly Still[]; readonly result: JoinedStills };
 }
 
 export interface StillsInput {
-  /** MCAP files. The last message of each is a picture; those without a message are passed over. */
-  readonly files: readonly Uint8Array[];
+  /** An MCAP file. */
+  readonly file: Uint8Array;
+  /** The topics with pictures; of each the last message becomes a still. */
+  readonly cameras: readonly Camera[];
   /** The most pixels of a still in either direction; a smaller picture keeps its size. */
   readonly most: number;
 }
 
-export interface TimedStills extends Omit<Stills, "places"> {
-  /** The log times of the stills. */
-  readonly timesNs: readonly bigint[];
+interface Camera {
+  readonly topic: string;
+  /** The size of its stills, once there are some. */
+  readonly size: { readonly width: number; readonly height: number } | undefined;
+}
+
+/** A topic of which the file has a message: its still, or why there is none. */
+export interface TopicStill {
+  readonly topic: string;
+  /** The log time of the message. */
+  readonly timeNs: bigint;
+  readonly still: Still | { readonly problem: string };
 }
 
 export type SentTask = {
@@ -31,10 +42,11 @@ export type SentTask = {
 const LEVELS = 256;
 const MAX_VALUES = 100_000;
 
-/** Runs one task in a thread of its own. Throws for a picture that cannot be read, or where none of several can. */
+/** Runs one task in a thread of its own. Throws for a picture whose levels cannot be counted. */
 // biome-ignore lint/style/noDefaultExport: the pool calls the default export of its file.
 export default async function runTask(task: SentTask): Promise<PictureTasks[keyof PictureTasks]["result"]> {
-  return task.name === "levels" ? await countLevels(task.input) : await readStills(task.input);
+  if (task.name === "levels") return countLevels(task.input);
+  return task.name === "join" ? joinStills(task.input) : readStills(task.input);
 }
 
 async function countLevels(picture: EncodedPicture): Promise<Float64Array> {
@@ -45,27 +57,22 @@ async function countLevels(picture: EncodedPicture): Promise<Float64Array> {
   return counts;
 }
 
-async function readStills({ files, most }: StillsInput): Promise<TimedStills> {
-  const found: { readonly picture: EncodedPicture; readonly timeNs: bigint }[] = [];
-  let failure: unknown;
-  for (const file of files) {
-    try {
-      const picture = await readLast(file);
-      if (picture && picture.timeNs !== found.at(-1)?.timeNs) found.push(picture);
-    } catch (error) {
-      failure ??= error;
-    }
+async function readStills({ file, cameras, most }: StillsInput): Promise<TopicStill[]> {
+  const last = new Map<string, Message>();
+  for await (const message of readMcap(once(file)))
+    last.set(message.channel.topic, { ...message, data: message.data.slice() });
+  const found: TopicStill[] = [];
+  for (const { topic, size } of cameras) {
+    const message = last.get(topic);
+    if (!message) continue;
+    const still = await tryStill(message, size ?? { most }).catch((error: Error) => ({ problem: error.message }));
+    found.push({ topic, timeNs: message.logTimeNs, still });
   }
-  if (found.length === 0) throw failure ?? new DecodeError("There is no message.");
-  const pictures = found.map(({ picture }) => picture);
-  const { places, ...stills } = await makeStills(pictures, most);
-  return { ...stills, timesNs: places.map((place) => found[place]!.timeNs) };
+  return found;
 }
 
-async function readLast(file: Uint8Array): Promise<{ picture: EncodedPicture; timeNs: bigint } | undefined> {
-  let last: Message | undefined;
-  for await (const message of readMcap(once(file))) last = { ...message, data: message.data.slice() };
-  return last && { picture: readPicture(last), timeNs: last.logTimeNs };
+async function tryStill(message: Message, to: Parameters<typeof makeStill>[1]): Promise<Still> {
+  return makeStill(readPicture(message), to);
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -19,8 +19,8 @@ export async function forgetData(context: TransactionContext, recording: LockedR
   const ended = await findEnd(tx, recording);
   await recordDeletion(tx, recording);
   await cancelRequests(context, [id]);
-  const thumbnails = await tx.recordingThumbnails.findUnique({ where: { recordingId: id } });
-  await tx.recordingThumbnails.deleteMany({ where: { recordingId: id } });
+  const [thumbnails] = await tx.$queryRaw<{ blobKey: string | null }[]>`
+    DELETE FROM "RecordingThumbnails" WHERE "recordingId" = ${id} RETURNING "blobKey"`;
   for (const key of [blobKey, recording.indexKey, recording.nextIndexKey, thumbnails?.blobKey])
     if (key) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: key } });
   if (importId) await tx.import.updateMany({ where: { id: importId }, data: { deletedAtNs: nowNs } });

@@ -80,8 +80,8 @@ export function TrainingPage() {
   );
 }
 
-/** The service tries for a minute at most, and its answer has pictures. */
-const TRY_TIMEOUT_MS = 90_000;
+/** The service tries for a minute at most, after another one for which it may wait; its answer has pictures. */
+const TRY_TIMEOUT_MS = 150_000;
 
 interface WorkProps {
   readonly dataset: Dataset;

@@ -31,15 +31,15 @@ export const thumbnails = {
     query: z.object(inProject),
     response: z.object({
       state: z.enum(thumbnailStates).meta({
-        description: "`pending`: they are not made yet · `ready` · `none`: there will be none, see `reason`",
+        description: "`pending`: they are not made yet · `ready` · `none`: there are none",
       }),
-      reason: z.string().optional(),
+      reason: z.string().optional().meta({ description: "Why there are none, or fewer than there could be" }),
       topics: z.array(
         z.object({
           topic: z.string(),
           times: z.array(Timestamp).meta({
             description:
-              "The log times of its pictures, which lie side by side in the JPEG, at equal distances in the recording where there are messages",
+              "The log times of its pictures, which lie side by side in the JPEG: the last one of each twelfth of the recording that has one",
           }),
           ...Picture,
         }),

@@ -241,7 +241,6 @@ export const trainingSets = {
     unaudited: "Nothing changes",
     makes: "nothing",
     access: apiKey("data.stream", "projects"),
-    isExpensive: true,
     summary: "Guess a mapping from the topics that all episodes of a version have",
     description:
       "Nothing is stored. It reads the first message of each topic of one episode. Those that can be read are the mapping's `topics`, and some become `features`.",
@@ -257,9 +256,8 @@ export const trainingSets = {
     unaudited: "Nothing changes",
     makes: "nothing",
     access: apiKey("data.stream", "projects"),
-    isExpensive: true,
     summary: "Try a mapping with some episodes of a version, and see their first rows",
-    description: "Nothing is stored. It takes a minute at most.",
+    description: "Nothing is stored. It takes a minute at most, and may wait a minute for others.",
     params: z.object({ id: Id, versionNumber: VersionNumber }),
     body: z
       .object({

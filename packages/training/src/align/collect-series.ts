@@ -149,7 +149,7 @@ function finish({ atNs: times, ordinals: numbers, pictureBytes: sizes, ...facts 
   if (atNs.some((at, place) => at < atNs[place - 1]!)) order.sort((a, b) => atNs[a]! - atNs[b]! || a - b);
   const kept = order.filter((place, at) => atNs[place] !== atNs[order[at + 1] ?? -1]);
   return {
-    atNs: Float64Array.from(kept, (place) => atNs[place]!),
+    atNs: Float64Array.from({ length: kept.length }, (_, at) => atNs[kept[at]!]!),
     ordinals: kept.map((place) => ordinals[place]!),
     facts: { ...facts, pictureBytes: kept.map((place) => pictureBytes[place]!) },
   };

@@ -1,5 +1,5 @@
 // Writes a set of random episodes, and has LeRobot itself read it: npm run check:lerobot. It makes a Python environment beside the repository, which
-// takes some minutes and 5 GB the first time, and so it is run by hand and before a release.
+// takes some minutes and 5 GB the first time, and so it is run by hand and before a release. LeRobot needs Python 3.12: --python PATH names one.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";

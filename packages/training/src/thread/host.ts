@@ -69,11 +69,12 @@ export class ServedHost implements Host {
   }
 
   pull(reading: number): Promise<Uint8Array | undefined> {
+    const iterator = this.#readings.get(reading)!; // it may be ended meanwhile
     return this.#note(async () => {
       const pieces: Uint8Array[] = [];
       let bytes = 0;
       while (bytes < PULLED_BYTES) {
-        const { done, value } = await this.#readings.get(reading)!.next();
+        const { done, value } = await iterator.next();
         if (done) break;
         pieces.push(new Uint8Array(value)); // the reading may write over it
         bytes += value.byteLength;

@@ -1,9 +1,9 @@
 // Training sets are made in threads, because the process that starts them also answers calls; and because messages may come from anywhere, and a
 // thread that takes too much memory or too long can be ended.
 
-import { getCompileCacheDir } from "node:module";
-import { dirname, extname } from "node:path";
+import { extname } from "node:path";
 import { MessageChannel } from "node:worker_threads";
+import { threadEnvironment } from "@downlink/pictures/thread-environment";
 import { expose } from "comlink";
 import { Piscina } from "piscina";
 import { type StoredEpisode, TrainingError } from "../episodes/episode.ts";
@@ -81,11 +81,10 @@ let opened: Piscina<SentTask, Answer> | undefined;
 
 /** A thread starts when it is needed, knows no secret, and ends when it had nothing to do for a while. */
 function pool(): Piscina<SentTask, Answer> {
-  const compiledCode = getCompileCacheDir();
   opened ??= new Piscina({
     filename: new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url).href,
     ...{ minThreads: 0, maxThreads: MAX_THREADS, idleTimeout: IDLE_MS, atomics: "disabled" },
-    env: compiledCode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiledCode) },
+    env: threadEnvironment(),
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 16 },
   });

@@ -1,11 +1,9 @@
-// After an import, a job reads a few messages of each camera, and makes small pictures of them in a thread. Whatever goes wrong there is said in the
-// row, and fails nothing.
+// After an import, a job reads a few messages of each camera, and makes small pictures of them in a thread. It fails nothing.
 
 import { DecodeError } from "@downlink/messages/value";
-import { makeStills, type TimedStills } from "@downlink/pictures/in-thread";
+import { joinStills, makeStills, type Still } from "@downlink/pictures/in-thread";
 import { thumbnailCounts } from "@downlink/protocol";
 import type { Deps } from "../../calls/context/context.ts";
-import { ApiError } from "../../core/errors.ts";
 import type { RecordingModel, RecordingTopicModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -23,21 +21,26 @@ type Recording = Pick<RecordingModel, "id" | "orgId" | "startNs" | "endNs"> & {
 const PICTURES = /(^|[./])(CompressedImage|RawImage|Image)$/;
 /** The most pixels of a thumbnail in either direction. */
 const MOST_PIXELS = 160;
-/** The most bytes that are read of a topic. */
+/** The most bytes of the messages of all cameras at one time. */
 const MAX_BYTES = 64_000_000;
 const LONGEST_MS = 120_000;
 
-/** Makes the thumbnails of a recording that has none yet, unless its project makes none or its data is not in our own store. */
+/**
+ * Makes the thumbnails of a recording that has none yet, unless its project makes none or its data is not in our own store. Pictures that cannot
+ * be read are named in the row. Any other failure leaves no row, so that the job runs again when a list or a page asks.
+ */
 export async function makeThumbnails(deps: MakeDeps, recordingId: string, signal: AbortSignal): Promise<void> {
   const where = { id: recordingId, thumbnails: null, project: { makesThumbnails: true } };
   const recording = await deps.db.prisma.recording.findFirst({ where, include: { topics: true } });
   if (!recording) return;
   const [held] = await findHeldSources(deps, { orgId: recording.orgId, recordingIds: [recordingId] });
   if (!held || isOfCustomer(held.source.blobKey)) return;
-  const late = AbortSignal.timeout(LONGEST_MS);
-  const made = await makeAll(deps, { recording, source: held.source, signal: AbortSignal.any([signal, late]) });
-  signal.throwIfAborted();
-  await keep(deps, recording, made);
+  try {
+    await keep(deps, recording, await makeAll(deps, { recording, source: held.source, signal }));
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.log.warn({ err: error, recordingId }, "thumbnails were not made");
+  }
 }
 
 interface Making {
@@ -46,66 +49,86 @@ interface Making {
   readonly signal: AbortSignal;
 }
 
+interface CameraStills {
+  readonly topic: string;
+  readonly stills: Still[];
+  readonly timesNs: bigint[];
+}
+
 interface Made {
-  readonly topics: readonly { readonly topic: string; readonly stills: TimedStills }[];
+  readonly cameras: readonly CameraStills[];
   /** Why there are none, or fewer than there could be. */
   readonly reason: string | undefined;
 }
 
+/** Reads the last message of each camera in each of twelve equal parts of the recording. */
 async function makeAll(deps: MakeDeps, making: Making): Promise<Made> {
-  const cameras = making.recording.topics
+  const topics = making.recording.topics
     .filter(({ schemaName, messageCount }) => PICTURES.test(schemaName) && messageCount > 0n)
     .sort((a, b) => (a.topic < b.topic ? -1 : 1))
     .slice(0, thumbnailCounts.topics);
-  const topics: { topic: string; stills: TimedStills }[] = [];
-  let reason = cameras.length === 0 ? "it has no topic with pictures" : undefined;
-  for (const camera of cameras) {
+  const cameras = topics.map(({ topic }): CameraStills => ({ topic, stills: [], timesNs: [] }));
+  if (cameras.length === 0) return { cameras, reason: "it has no topic with pictures" };
+  const late = AbortSignal.timeout(LONGEST_MS);
+  const signal = AbortSignal.any([making.signal, late]);
+  let reason: string | undefined;
+  for (const instant of instantsOf(making.recording)) {
     try {
-      topics.push({ topic: camera.topic, stills: await makeOne(deps, making, camera) });
+      const problem = await addStills(cameras, await readAt(deps, { ...making, signal }, { ...instant, cameras }));
+      reason ??= problem;
     } catch (error) {
-      reason ??= `${camera.topic}: ${explain(deps, error)}`;
+      making.signal.throwIfAborted();
+      if (!(error instanceof DecodeError) && !late.aborted) throw error;
+      reason ??= error instanceof DecodeError ? error.message : "it took too long";
+      if (late.aborted) break;
     }
   }
-  return { topics, reason };
+  return { cameras: cameras.filter(({ stills }) => stills.length > 0), reason };
 }
 
-function explain({ log }: MakeDeps, error: unknown): string {
-  if (error instanceof DecodeError || error instanceof ApiError) return error.message;
-  log.warn({ err: error }, "thumbnails were not made");
-  return "its messages could not be read";
-}
-
-/** Reads the last message at or before each of some times at equal distances, of which the first and the last are those of the topic. */
-async function makeOne(deps: MakeDeps, making: Making, camera: RecordingTopicModel): Promise<TimedStills> {
-  const startNs = camera.startNs ?? making.recording.startNs;
-  const endNs = camera.endNs ?? making.recording.endNs;
-  const first = await readAt(deps, making, { topic: camera.topic, atNs: startNs, lookbackNs: 0n });
-  const count = Math.max(1, Math.min(thumbnailCounts.pictures, Math.floor(MAX_BYTES / first.byteLength)));
-  const files = [first];
-  const stepNs = count > 1 ? (endNs - startNs) / BigInt(count - 1) : 0n;
-  for (let place = 1; place < count && stepNs > 0n; place += 1) {
-    const atNs = place === count - 1 ? endNs : startNs + BigInt(place) * stepNs;
-    files.push(await readAt(deps, making, { topic: camera.topic, atNs, lookbackNs: stepNs }));
+/** Adds the stills of one time. Returns what is wrong with a picture of it. */
+async function addStills(cameras: readonly CameraStills[], file: Uint8Array): Promise<string | undefined> {
+  const wanted = cameras.map(({ topic, stills: [first] }) => {
+    return { topic, size: first && { width: first.width, height: first.height } };
+  });
+  let problem: string | undefined;
+  for (const { topic, timeNs, still } of await makeStills({ file, cameras: wanted, most: MOST_PIXELS })) {
+    const { stills, timesNs } = cameras.find((camera) => camera.topic === topic)!;
+    if ("problem" in still) problem ??= `${topic}: ${still.problem}`;
+    else if (timeNs !== timesNs.at(-1)) {
+      stills.push(still);
+      timesNs.push(timeNs);
+    }
   }
-  return makeStills({ files, most: MOST_PIXELS });
+  return problem;
 }
 
 interface Instant {
-  readonly topic: string;
   readonly atNs: bigint;
   readonly lookbackNs: bigint;
 }
 
-/** Returns an MCAP file with one message of the topic, or with none where there is no message so shortly before. */
+/** Returns the ends of equal parts of a recording; one where it has no length. */
+function instantsOf({ startNs, endNs }: Recording): Instant[] {
+  const lengthNs = endNs - startNs;
+  const count = lengthNs > 0n ? BigInt(thumbnailCounts.pictures) : 1n;
+  return Array.from({ length: Number(count) }, (_, place) => {
+    return { atNs: startNs + (lengthNs * BigInt(place + 1)) / count, lookbackNs: lengthNs / count + 1n };
+  });
+}
+
+type Reading = Instant & { readonly cameras: readonly CameraStills[] };
+
+/** Returns an MCAP file with the last messages of the cameras that came so shortly before, or at, a time. */
 async function readAt(
   deps: MakeDeps,
   { recording, source, signal }: Making,
-  { topic, atNs, lookbackNs }: Instant,
+  { cameras, atNs, lookbackNs }: Reading,
 ): Promise<Uint8Array> {
   const selection = {
-    ...{ fileName: `${recording.id}.mcap`, orgId: recording.orgId, sources: [source], topicSets: [], topics: [topic] },
-    ...{ startNs: String(atNs), endNs: String(atNs), includeAttachments: false },
-    lastPerChannel: { lookbackNs: String(lookbackNs) },
+    ...{ fileName: `${recording.id}.mcap`, orgId: recording.orgId, sources: [source], topicSets: [] },
+    ...{ topics: cameras.map(({ topic }) => topic), startNs: String(atNs), endNs: String(atNs) },
+    ...{ includeAttachments: false, lastPerChannel: { lookbackNs: String(lookbackNs) } },
     output: { format: "mcap", compression: "" } as const,
   };
   const taker = { owner: recording.orgId, token: recording.id };
@@ -113,14 +136,15 @@ async function readAt(
   let bytes = 0;
   for await (const piece of makeExport(deps, { selection, taker, signal })) {
     bytes += piece.byteLength;
-    if (bytes > MAX_BYTES) throw new DecodeError(`A message has more than ${MAX_BYTES / 1_000_000} MB.`);
+    if (bytes > MAX_BYTES)
+      throw new DecodeError(`The pictures of one time have more than ${MAX_BYTES / 1_000_000} MB.`);
     pieces.push(Buffer.from(piece));
   }
   return new Uint8Array(Buffer.concat(pieces));
 }
 
 /** Stores the pictures, and then their row. If the recording went meanwhile, or the project makes none any more, the object goes again. */
-async function keep(deps: MakeDeps, { id: recordingId, orgId }: Recording, { topics, reason }: Made): Promise<void> {
+async function keep(deps: MakeDeps, { id: recordingId, orgId }: Recording, { cameras, reason }: Made): Promise<void> {
   const { db, blobs, jobs, clock } = deps;
   const pieces: Uint8Array[] = [];
   let offset = 0;
@@ -130,9 +154,11 @@ async function keep(deps: MakeDeps, { id: recordingId, orgId }: Recording, { top
     pieces.push(bytes);
     return slice;
   };
-  const stored = topics.map(({ topic, stills: { width, height, timesNs, strip, single } }): StoredTopic => {
-    return { topic, width, height, timesNs: timesNs.map(String), single: place(single), strip: place(strip) };
-  });
+  const stored: StoredTopic[] = [];
+  for (const { topic, stills, timesNs } of cameras) {
+    const { width, height, strip, single } = await joinStills(stills);
+    stored.push({ topic, width, height, timesNs: timesNs.map(String), single: place(single), strip: place(strip) });
+  }
   const blobKey = stored.length > 0 ? `${orgId}/${newId("thumb")}` : null;
   if (blobKey !== null) await blobs.put(blobKey, ReadableStream.from(pieces));
   await withTransaction(db, async (tx) => {

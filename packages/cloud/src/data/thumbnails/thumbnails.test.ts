@@ -8,12 +8,14 @@ import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
+import { makeThumbnails } from "./make-thumbnails.ts";
 
 const START = 1_760_000_000_000_000_000n;
 const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
 const { admin, deps } = cloud;
 const { prisma } = deps.db;
+const [{ id: projectId } = assert.fail()] = await admin.call(api.projects.list, {});
 
 /** A grey picture that becomes brighter with each message. */
 const camera = (topic: string, rateHz: number): TopicSpec => ({
@@ -28,7 +30,8 @@ function greyPng(grey: number): Uint8Array {
 
 async function upload(name: string, topics: readonly TopicSpec[]): Promise<string> {
   const bytes = await makeMcap({ startNs: START, durationSeconds: 10, topics, seed: name.length });
-  const made = await uploadFile(cloud, Buffer.from(bytes), { filename: `${name}.mcap`, deviceName: name });
+  const of = { filename: `${name}.mcap`, deviceName: name, projectId };
+  const made = await uploadFile(cloud, Buffer.from(bytes), of);
   return made.recordingId!;
 }
 
@@ -61,12 +64,9 @@ test("an imported recording has pictures of each camera, at equal distances, wit
     ],
   );
   const [{ times, link }] = topics as [(typeof topics)[number]];
-  const stepNs = 9_900_000_000n / 11n;
   const latest = (atNs: bigint) => START + (atNs / 100_000_000n) * 100_000_000n;
-  assert.deepEqual(
-    times,
-    Array.from({ length: 12 }, (_, place) => latest(place === 11 ? 9_900_000_000n : BigInt(place) * stepNs)),
-  );
+  const wanted = Array.from({ length: 12 }, (_, place) => latest((9_980_000_000n * BigInt(place + 1)) / 12n));
+  assert.deepEqual(times, wanted);
   const strip = await fetchJpeg(link);
   assert.deepEqual([strip.width, strip.height], [12 * 160, 100]);
   for (const [place, time] of times.entries()) {
@@ -90,18 +90,69 @@ test("one picture of each recording comes for a list, for those that have one, a
   assert.equal(again.thumbnails[0]!.link, thumbnails[0]!.link);
 });
 
+test("a list shows none of another project, and has those made that are not yet", async () => {
+  const { id: otherId } = await admin.call(api.projects.create, { name: "other" });
+  const keyOf = async (project: string) => {
+    const key = { name: project, capabilities: ["data.stream" as const], projectIds: [project] };
+    return cloud.withToken((await admin.call(api.apiKeys.create, key)).token!);
+  };
+  const [own, other] = [await keyOf(projectId), await keyOf(otherId)];
+  const listed = async (client: typeof own) =>
+    (await client.call(api.thumbnails.list, { recordingIds: [front] })).thumbnails.map((one) => one.recordingId);
+  assert.deepEqual([await listed(own), await listed(other)], [[front], []]);
+  await assert.rejects(other.call(api.thumbnails.get, { keyOrId: front }), refusedWith("NotFound", /recording/));
+  await prisma.recordingThumbnails.delete({ where: { recordingId: front } });
+  await listed(other);
+  assert.deepEqual(
+    await eventually(
+      () => listed(own),
+      (ids) => ids.length > 0,
+    ),
+    [front],
+  );
+});
+
+test("a project that is set to make none while pictures are made has none", async () => {
+  const id = await upload("turned-off", [camera("/front", 1)]);
+  await ready(id);
+  await prisma.recordingThumbnails.delete({ where: { recordingId: id } });
+  const stored: string[] = [];
+  const put: typeof deps.blobs.put = async (key, ...rest) => {
+    stored.push(key);
+    await admin.call(api.projects.update, { id: projectId, makesThumbnails: false });
+    return deps.blobs.put(key, ...rest);
+  };
+  const blobs = Object.assign(Object.create(deps.blobs) as typeof deps.blobs, { put });
+  await makeThumbnails({ ...deps, blobs }, id, new AbortController().signal);
+  assert.equal(stored.length, 1);
+  assert.equal(await prisma.recordingThumbnails.findUnique({ where: { recordingId: id } }), null);
+  await eventually(
+    () => deps.blobs.stat(stored[0]!),
+    (found) => found === undefined,
+  );
+  await admin.call(api.projects.update, { id: projectId, makesThumbnails: true });
+});
+
+test("what goes wrong beside the pictures is not written down, and they are made when someone looks", async () => {
+  const id = await upload("away", [camera("/front", 1)]);
+  await ready(id);
+  await prisma.recordingThumbnails.delete({ where: { recordingId: id } });
+  const open: typeof deps.blobs.open = () => Promise.reject(new Error("the store does not answer"));
+  const blobs = Object.assign(Object.create(deps.blobs) as typeof deps.blobs, { open });
+  await makeThumbnails({ ...deps, blobs }, id, new AbortController().signal);
+  assert.equal(await prisma.recordingThumbnails.findUnique({ where: { recordingId: id } }), null);
+  assert.equal((await ready(id)).state, "ready");
+});
+
 test("pictures that cannot be read are named, and hold up nothing", async () => {
   const broken: TopicSpec = { ...camera("/broken", 2), messageAt: () => ({ format: "png", data: "AAAA" }) };
   const id = await upload("broken", [broken]);
   const { state, reason } = await ready(id);
-  assert.deepEqual(
-    [state, reason],
-    ["none", "/broken: The pictures cannot be read: The picture is neither JPEG nor PNG."],
-  );
+  assert.deepEqual([state, reason], ["none", "/broken: The picture is neither JPEG nor PNG."]);
 });
 
 test("a project that makes none has none any more, their objects go, and once it makes them again they are made when they are asked for", async () => {
-  const { projectId } = await admin.call(api.recordings.get, { keyOrId: front });
+  await ready(front);
   const { blobKey } = await prisma.recordingThumbnails.findUniqueOrThrow({ where: { recordingId: front } });
   const off = await admin.call(api.projects.update, { id: projectId, makesThumbnails: false });
   assert.equal(off.makesThumbnails, false);

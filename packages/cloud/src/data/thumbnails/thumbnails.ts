@@ -10,11 +10,13 @@ import type { Handlers } from "../../calls/serve/handlers.ts";
 import { makerClaim } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
 import { signLink } from "../../core/signed-link.ts";
+import type { Prisma } from "../../db/generated/client.ts";
 import type { RecordingThumbnailsModel } from "../../db/generated/models.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { visibleTo } from "../../organization/projects/find-project.ts";
 import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobReader } from "../../store/blobs/blob-store.ts";
+import { isStreamable } from "../exports/find-missing.ts";
 import { findRecording } from "../recordings/find-recording.ts";
 import { type Slice, StoredTopics } from "./thumbnail-rows.ts";
 
@@ -26,7 +28,10 @@ const HOUR_MS = 3_600_000;
 export const thumbnails: Handlers<Contract> = { get: getThumbnails, list: listThumbnails };
 
 async function getThumbnails(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<Output<Contract["get"]>>> {
-  const { id, orgId, projectId, importStatus, siteObjectKey, location } = await findRecording(ctx, ref);
+  const { id, orgId, projectId, importStatus, storedDamage, siteObjectKey, location } = await findRecording(ctx, ref);
+  const project = await ctx.db.prisma.project.findUnique({ where: { id: projectId } });
+  const none = (reason: string) => ({ state: "none" as const, reason, topics: [] });
+  if (!project?.makesThumbnails) return none("the project makes no thumbnails");
   const row = await ctx.db.prisma.recordingThumbnails.findUnique({ where: { recordingId: id } });
   if (row) {
     const topics = StoredTopics.parse(row.topics).map(({ topic, width, height, timesNs, strip }) => {
@@ -34,11 +39,9 @@ async function getThumbnails(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Com
     });
     return { state: topics.length > 0 ? "ready" : "none", reason: row.reason ?? undefined, topics };
   }
-  const none = (reason: string) => ({ state: "none" as const, reason, topics: [] });
   if (importStatus !== "complete") return none("the recording is not imported");
+  if (storedDamage !== null) return none("its stored data is damaged");
   if (siteObjectKey !== null || location !== null) return none("its data is not in the service's own store");
-  const project = await ctx.db.prisma.project.findUnique({ where: { id: projectId } });
-  if (!project?.makesThumbnails) return none("the project makes no thumbnails");
   await withTransaction(ctx.db, (tx) => ctx.jobs.enqueueThumbnails(tx, orgId, [id]));
   return { state: "pending", reason: undefined, topics: [] };
 }
@@ -47,8 +50,9 @@ async function listThumbnails(
   ctx: Ctx,
   { recordingIds }: Input<Contract["list"]>,
 ): Promise<Complete<Output<Contract["list"]>>> {
-  const recording = { AND: [{ id: { in: [...recordingIds] } }, visibleTo(ctx)] };
-  const rows = await ctx.db.prisma.recordingThumbnails.findMany({ where: { recording } });
+  const asked = { AND: [{ id: { in: [...recordingIds] } }, visibleTo(ctx)], project: { makesThumbnails: true } };
+  const rows = await ctx.db.prisma.recordingThumbnails.findMany({ where: { recording: asked } });
+  await makeMissing(ctx, asked);
   const found = rows.flatMap((row) => {
     const [first] = StoredTopics.parse(row.topics);
     if (!first) return [];
@@ -57,6 +61,14 @@ async function listThumbnails(
     return [{ recordingId: row.recordingId, topic, time, width, height, link: linkSlice(ctx, row, single) }];
   });
   return { thumbnails: found };
+}
+
+/** Those that were imported before there were thumbnails get theirs when a list shows them. */
+async function makeMissing({ db, jobs, caller }: Ctx, asked: Prisma.RecordingWhereInput): Promise<void> {
+  const where = { AND: [asked, isStreamable, { siteObjectKey: null, location: null, thumbnails: null }] };
+  const missing = await db.prisma.recording.findMany({ where, select: { id: true } });
+  const ids = missing.map(({ id }) => id);
+  if (ids.length > 0) await withTransaction(db, (tx) => jobs.enqueueThumbnails(tx, caller.orgId, ids));
 }
 
 /** Gives the same link for an hour, so that browsers need not fetch the picture again. */

@@ -34,6 +34,7 @@ export async function draft(
   ctx: Ctx,
   { id, versionNumber }: Input<Contract["draft"]>,
 ): Promise<Complete<Output<Contract["draft"]>>> {
+  using _turn = await takeTurn(ctx);
   const { dataset } = await findTrainable(ctx, { id, versionNumber });
   const sample = await chooseEpisodes(ctx, { id, versionNumber });
   const first = sample.find(({ missingIds }) => missingIds.length === 0);
@@ -41,10 +42,14 @@ export async function draft(
   const topics = await findCommonTopics(ctx, { id, versionNumber });
   if (topics.length === 0) return { mapping: undefined, notes: ["The episodes have no topic in common."] };
   const signal = ctx.goneSignal();
-  using _turn = await ctx.turns.trials.take({ owner: ctx.caller.orgId }, () => signal);
   const episode = openEpisode(ctx, first, { orgId: ctx.caller.orgId, token: newId("ts"), signal });
   const { mapping, notes } = await draftMapping({ episode, topics, task: dataset.name, signal });
   return { mapping: mapping && toComplete(mapping), notes: [...notes] };
+}
+
+/** A trial takes a thread for a minute, and so takes no turn of the large reads. */
+function takeTurn(ctx: Ctx): Promise<Disposable> {
+  return ctx.turns.trials.take({ owner: ctx.caller.orgId }, () => ctx.goneSignal());
 }
 
 interface Version {
@@ -67,13 +72,13 @@ async function findCommonTopics({ db }: Ctx, { id, versionNumber }: Version) {
 
 /** Aligns some episodes, and shows the first rows of the first one that has some. */
 export async function tryOut(ctx: Ctx, input: Input<Contract["tryOut"]>): Promise<Tried> {
+  using _turn = await takeTurn(ctx);
   await findTrainable(ctx, input);
   const mapping = await chooseMapping(ctx, input);
   const format = input.format ?? (mapping.features ? "lerobot-v3" : "parquet");
   const { needs } = setWriters[format];
   if (!mapping[needs]) invalid("format", `is made of ${needs}, and the mapping has none`);
   const chosen = await chooseEpisodes(ctx, input);
-  using _turn = await ctx.turns.trials.take({ owner: ctx.caller.orgId }, () => ctx.goneSignal());
   const late = AbortSignal.timeout(LONGEST_MS);
   const signal = AbortSignal.any([late, ctx.goneSignal()]);
   const episodes: Tried["episodes"] = [];

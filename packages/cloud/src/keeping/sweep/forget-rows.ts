@@ -21,6 +21,11 @@ export async function forgetTrainingSets({ prisma }: Pick<Database, "prisma">, n
   await prisma.trainingSet.deleteMany({ where: isOver });
 }
 
+/** Forgets the thumbnails of projects that make none: what turned them off was cut short before it had removed them all. */
+export async function forgetUnwantedThumbnails({ prisma }: Pick<Database, "prisma">): Promise<void> {
+  await prisma.recordingThumbnails.deleteMany({ where: { recording: { project: { makesThumbnails: false } } } });
+}
+
 /** Removes the rows of sessions that have ended, of invitations and links for a password that are too old, and of tries that are over. */
 export async function forgetSessions({ prisma }: Pick<Database, "prisma">, nowNs: bigint): Promise<void> {
   const hasEnded = [

@@ -3,7 +3,13 @@ import { forgetOldAnswers } from "../../calls/serve/kept-answers.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { holdForRemoval } from "../../recovery/held-deployment.ts";
 import { forgetOldEntries } from "../../recovery/note-entries.ts";
-import { forgetAuditEntries, forgetSessions, forgetTrainingSets, forgetViewLinks } from "./forget-rows.ts";
+import {
+  forgetAuditEntries,
+  forgetSessions,
+  forgetTrainingSets,
+  forgetUnwantedThumbnails,
+  forgetViewLinks,
+} from "./forget-rows.ts";
 import { DEFAULT_AGE_HOURS, sweep } from "./sweep.ts";
 import type { Finding } from "./sweep-objects.ts";
 
@@ -40,6 +46,7 @@ export async function sweepBySchedule(
   await forgetAuditEntries(db, clock.nowNs() - BigInt(auditRetentionSeconds) * 1_000_000_000n);
   await forgetViewLinks(db, clock.nowNs());
   await forgetTrainingSets(db, clock.nowNs());
+  await forgetUnwantedThumbnails(db);
   await forgetSessions(db, clock.nowNs());
 }
 
