@@ -98,6 +98,7 @@ function referencesTo({ name, projectId, ids, importedId }: Side): Readonly<Reco
     eventId: [events],
     eventTypeId: [ids["event-types"]],
     importId: [imports],
+    ...{ datasetId: [ids.datasets], mappingId: [ids.mappings] },
     requestId: [ids["pending-imports"]],
     episodeId: [episodes],
     ...{ episodeIds: [[episodes]], add: [[episodes]], remove: [[episodes]] },
@@ -164,15 +165,29 @@ function withField(
   return [...inQuery, ...inBody];
 }
 
-/** Fills a path with the id of the side's resource, with its name or key if it has one, and outside also with resources of no project. */
-function pathsOf(path: string, { name, ids }: Side): string[] {
+/**
+ * Fills a path with the ids of the side's resources, with the name or key of the first one if it has one, and outside also with resources of no
+ * project. A resource within another is that of the side, also in one of the own project.
+ */
+function pathsOf(path: string, { name, ids, importedId }: Side): string[] {
   const kind = /\/([a-z-]+)\/\{/.exec(path)?.[1];
   if (kind === undefined) return [path];
   const id = ids[kind] ?? assert.fail(`the test makes no ${kind}`);
   const names = { devices: "robot", recordings: "key", sessions: "drive" } as Record<string, string>;
   const named = kind in names ? [`${name}-${names[kind]}`] : [];
+  const imported = kind === "recordings" ? [importedId] : [];
   const ofNobody = name === "outside" && kind in unowned ? [unowned[kind]!] : [];
-  return [id, ...named, ...ofNobody].map((value) => path.replace("{versionNumber}", "1").replaceAll(/\{\w+\}/g, value));
+  const own = name === "outside" && isNested(path) ? [inside.ids[kind]!] : [];
+  return [id, ...named, ...imported, ...ofNobody, ...own].map((value) =>
+    path
+      .replace("{versionNumber}", "1")
+      .replace(/\{\w+\}/, value)
+      .replaceAll(/\/([a-z-]+)\/\{\w+\}/g, (_, inner: string) => `/${inner}/${ids[inner] ?? value}`),
+  );
+}
+
+function isNested(path: string): boolean {
+  return (path.replace("{versionNumber}", "1").match(/\{/g) ?? []).length > 1;
 }
 
 function requiredQuery({ query }: Operation): Call["query"] {
@@ -278,11 +293,12 @@ async function ask(operation: Operation, call: Call, reach: Reach): Promise<bool
 
 const textsOf = (rows: readonly Row[]) => rows.map(({ table, text }) => `${table} ${text}`).sort();
 
-/** Resources that are missing or used up: changes of a property, a package, a file that can be salvaged, staged changes, a delivery. */
+/** Resources that are missing or used up: changes of a property, a package, a file that can be salvaged, staged changes, a delivery, parts, data of episodes. */
 const lacking = [
   ...["devices.delete", "devices.getPropertyInterval", "devices.setPastProperty", "extensions.get"],
   ...["pendingImports.salvage", "edgeFiles.salvage", "datasetVersions.commit", "imports.delete", "episodes.delete"],
-  "webhooks.retryDelivery",
+  ...["webhooks.retryDelivery", "partUploads.complete", "partUploads.composePart", "recordingFiles.link"],
+  ...["trainingSets.create", "trainingSets.delete", "trainingSets.draft", "trainingSets.stream"],
 ];
 
 test("the walk knows every field by which a call can refer to a resource", () => {

@@ -70,7 +70,7 @@ test("dl makes a training set and fetches it; called again it fetches nothing, a
 test("dl makes tables of all messages of some topics, which check does not know", async (t) => {
   const { dl, folder } = await startPicks(t);
   await writeFile(join(folder, "raw.yaml"), "topics: [/joints]\n");
-  const made = await dl("training-set create picks --mapping raw.yaml --format parquet -o set");
+  const made = await dl("training-set create picks --mapping raw.yaml -o set");
   assert.match(made.out, /^ts_\w+ {2}ready {2}2 files, /, made.err);
   const [topic] = await readdir(join(folder, "set/topics"));
   assert.match(topic!, /^joints-[0-9a-f]{8}$/);
@@ -78,9 +78,9 @@ test("dl makes tables of all messages of some topics, which check does not know"
   const checked = await dl("training-set check set");
   assert.equal(checked.code, 2);
   assert.match(checked.err, /set is a set of the format parquet, and check knows sets of lerobot-v3 only\n$/);
-  const refused = await dl("training-set create picks --mapping raw.yaml");
-  assert.equal(refused.code, 1);
-  assert.match(refused.err, /mappingId must be a mapping with features, of which lerobot-v3 is made/);
+  const refused = await dl("training-set create picks --mapping raw.yaml --format lerobot-v3");
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /the mapping has no features, of which lerobot-v3 is made/);
 });
 
 test("dl says what is wrong with a mapping by its line, and why a set was not built", async (t) => {
