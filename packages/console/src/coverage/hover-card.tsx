@@ -1,13 +1,17 @@
-import type { Device } from "@downlink/protocol";
-import { useEffect, useState } from "preact/hooks";
+import { type Device, recordings } from "@downlink/protocol";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { may, useMe } from "../api/me.ts";
+import { useQuery } from "../api/use-query.ts";
+import { usePause } from "../browser/use-pause.ts";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
+import { PictureAt } from "../parts/picture-at.tsx";
 import { formatDuration, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import type { LaneSource } from "../timeline/lane-canvas.ts";
 import type { LaneState } from "../timeline/lane-state.ts";
-import type { Span } from "../timeline/view.ts";
-import { dataAround } from "./inspected.ts";
+import { type Span, snapNs, toNs } from "../timeline/view.ts";
+import { dataAround, PIXELS } from "./inspected.ts";
 import { addUp } from "./sum-up.ts";
 import { useSums } from "./use-sums.ts";
 
@@ -19,27 +23,63 @@ interface CardProps {
   readonly rowPx: number;
 }
 
-/** Shows beside the pointer which recordings are below it. The amounts come once the pointer rests. */
+const RESTED_MS = 150;
+
+/** Shows beside the pointer which recordings are below it. The amounts and a picture come once the pointer rests. */
 export function HoverCard({ projectId, devices, source, state, rowPx }: CardProps) {
   const hover = state.hover.value;
   const device = hover && devices[hover.row];
-  const span = device && dataAround({ source, view: state.view.value, cursor: hover });
-  if (!hover || !device || !span) return null;
+  const view = state.view.value;
+  const span = device && dataAround({ source, view, cursor: hover });
+  const pixelMs = view.spanMs / PIXELS;
+  const fromNs = hover && snapNs(toNs(view, hover.ms), pixelMs);
+  const below = span && { deviceId: device.id, span };
+  const endNs = fromNs && fromNs + BigInt(Math.ceil(pixelMs * 1e6));
+  const pixel = span && { deviceId: device.id, span: { startNs: fromNs!, endNs: endNs! } };
+  const hasRested = usePause(below, RESTED_MS) === below;
+  const rested = usePause(pixel, RESTED_MS);
+  const card = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => chooseSide(card.current));
+  if (!hover || !device || !below) return null;
   const isRight = hover.share > 0.5;
   const side = isRight ? { right: `${(1 - hover.share) * 100}%` } : { left: `${hover.share * 100}%` };
   return (
     <div
       class={isRight ? "hover-card is-left" : "hover-card"}
-      style={{ ...side, top: `${(hover.row + 1) * rowPx}px` }}
+      style={{ ...side, top: `${(hover.row + 1) * rowPx}px`, "--row": `${rowPx}px` }}
+      ref={card}
       aria-hidden="true"
     >
+      {rested?.deviceId === device.id && <Picture {...{ projectId, ...rested }} />}
       <strong>
         <ForeignText text={device.name} />
       </strong>
-      <SpanText {...span} />
-      <Amounts {...{ projectId, device, span }} key={`${device.id} ${span.startNs} ${span.endNs}`} />
+      <SpanText {...below.span} />
+      <Amounts {...{ projectId, ...below, hasRested }} />
     </div>
   );
+}
+
+/** In the lower half of the window the card stands above its row. */
+function chooseSide(card: HTMLElement | null): void {
+  if (!card) return;
+  const top = card.parentElement!.getBoundingClientRect().top + Number.parseFloat(card.style.top);
+  card.dataset.above = String(top > innerHeight / 2);
+}
+
+interface BelowProps {
+  readonly projectId: string;
+  readonly deviceId: string;
+  readonly span: Span;
+}
+
+/** Shows what the device's first camera saw in a span, where a recording of it is here. */
+function Picture({ projectId, deviceId, span: { startNs: start, endNs: end } }: BelowProps) {
+  const { data: me } = useMe();
+  const query = { projectId, deviceId, start, end, sortBy: "start", limit: 1 } as const;
+  const isEnabled = may(me, "data.stream") && may(me, "recordings.list");
+  const { data: [recording] = [] } = useQuery(recordings.list, { ...query, importStatus: ["complete"] }, { isEnabled });
+  return recording?.device?.id === deviceId ? <PictureAt recording={recording} atNs={start} /> : null;
 }
 
 function SpanText({ startNs, endNs }: Span) {
@@ -51,18 +91,11 @@ function SpanText({ startNs, endNs }: Span) {
   );
 }
 
-const RESTED_MS = 150;
-
-function Amounts({ projectId, device, span }: { projectId: string; device: Device; span: Span }) {
-  const [hasRested, setRested] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(true), RESTED_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  const sums = useSums({ projectId, ids: hasRested ? [device.id] : [], span });
+function Amounts({ projectId, deviceId, span, hasRested }: BelowProps & { readonly hasRested: boolean }) {
+  const { data = [], isOld } = useSums({ projectId, ids: hasRested ? [deviceId] : [], span });
   return (
     <ul>
-      {addUp(sums.data ?? []).map(({ state, text, recordings, bytes }) => (
+      {addUp(isOld ? [] : data).map(({ state, text, recordings, bytes }) => (
         <li key={state}>
           <i class={`sign sign-${state}`} /> {formatCount(recordings)} {text}, {formatBytes(bytes)}
         </li>

@@ -21,7 +21,8 @@ interface Looked {
   readonly state: LaneState;
 }
 
-const PIXELS = 1000;
+/** Times are looked at as if the lanes had so many pixels. */
+export const PIXELS = 1000;
 
 /** Returns the selection, or else the range at the cursor: as far as there is data without a visible gap. */
 export function inspectedSpan({ devices, source, state }: Looked): Omit<Inspected, "asks"> | undefined {

@@ -1,8 +1,7 @@
 import { type ImportEstimate, recordingCuts, recordings } from "@downlink/protocol";
-import { useEffect, useState } from "preact/hooks";
-import { queryKey } from "../api/query-key.ts";
 import { useManyQueries } from "../api/use-many-queries.ts";
 import type { Query } from "../api/use-query.ts";
+import { usePause } from "../browser/use-pause.ts";
 import { type KnownWhole, type PlannedPart, planParts, toFields, type Wanted, type Whole } from "./plan-parts.ts";
 
 const MAX_TOPICS = 2000;
@@ -38,26 +37,9 @@ interface Asked {
 export function useEstimate({ projectId, known, wanted }: Asked): Estimated {
   const parts = wanted ? planParts(known, wanted) : [];
   const inputs = parts.map((part) => ({ keyOrId: part.whole.id, projectId, ...toFields(part) }));
-  const settled = usePause(inputs);
-  const isSettled = isSame(settled, inputs);
+  const settled = usePause(inputs, PAUSE_MS);
+  const isSettled = settled === inputs;
   const { data, isOld, failure, again } = useManyQueries(recordingCuts.estimate, settled);
   const isKnown = isSettled && !isOld && data?.length === parts.length && !failure;
   return { parts, estimates: isKnown ? data : undefined, failure: isSettled ? failure : undefined, again };
 }
-
-type Input = { readonly keyOrId: string; readonly projectId: string } & ReturnType<typeof toFields>;
-
-function usePause(inputs: readonly Input[]): readonly Input[] {
-  const [settled, setSettled] = useState(inputs);
-  const isSettled = isSame(settled, inputs);
-  const text = textOf(inputs);
-  useEffect(() => {
-    if (isSettled) return;
-    const timer = setTimeout(() => setSettled(inputs), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text, isSettled]);
-  return settled;
-}
-
-const isSame = (one: readonly Input[], other: readonly Input[]) => textOf(one) === textOf(other);
-const textOf = (inputs: readonly Input[]) => queryKey("", inputs)[1];

@@ -11,6 +11,7 @@ import { DeleteDialog } from "../parts/delete-dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
+import { Pictures } from "../parts/picture-at.tsx";
 import { ZonedTime } from "../parts/time.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { minuteText } from "../time/zone.ts";
@@ -83,10 +84,18 @@ function Header({ episode, projectId }: { episode: Episode; projectId: string })
   );
 }
 
-function Recordings({ episode: { recordings = [] }, projectId }: { episode: Episode; projectId: string }) {
+const MOST_PICTURED = 4;
+
+function Recordings({ episode, projectId }: { episode: Episode; projectId: string }) {
+  const { recordings = [], startTime, endTime } = episode;
+  const pictured = recordings.filter(({ available }) => available).slice(0, MOST_PICTURED);
   return (
     <section class="card stack">
       <h2>Recordings</h2>
+      <Pictures
+        recordings={pictured.map((member) => ({ ...member, projectId, importStatus: "complete" }))}
+        atNs={(startTime + endTime) / 2n}
+      />
       <ul class="stack">
         {recordings.map(({ id, path, available, resolvable }) => (
           <li key={id} class="row">

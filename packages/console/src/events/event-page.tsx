@@ -14,6 +14,7 @@ import { Facts } from "../parts/facts.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useShortcuts } from "../parts/keys.ts";
+import { Pictures } from "../parts/picture-at.tsx";
 import { ZonedTime } from "../parts/time.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import { minuteText } from "../time/zone.ts";
@@ -98,6 +99,7 @@ function sourceOf({ device, start, end }: Event, projectId: string) {
 }
 
 const MOST_TOUCHED = 100;
+const MOST_PICTURED = 4;
 
 /** Shows the recordings of the device at the time of the event. */
 function Touched({ event: { device, start, end }, projectId }: { event: Event; projectId: string }) {
@@ -106,6 +108,7 @@ function Touched({ event: { device, start, end }, projectId }: { event: Event; p
   return (
     <section class="card stack">
       <h2>Recordings at that time</h2>
+      <Pictures recordings={data.slice(0, MOST_PICTURED)} atNs={start} />
       {failure && <Failed {...{ failure, again }} />}
       {data.length === 0 && !failure && <p class="muted">None is known.</p>}
       <ul class="stack">

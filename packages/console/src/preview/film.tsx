@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../parts/bytes.ts";
@@ -18,6 +19,7 @@ interface FilmProps {
   readonly density: readonly number[];
   readonly wholeDensity: readonly number[];
   readonly events: readonly FilmEvent[];
+  readonly pictures: ComponentChildren;
   /** The bytes that were read so far; undefined when all are here. */
   readonly readingBytes: number | undefined;
   readonly onMoment: (momentNs: bigint) => void;
@@ -69,12 +71,13 @@ function PlayButton({ isPlaying, toggle }: Player) {
 const STEPS = 1000;
 
 /** The window, over which the moment is moved. */
-function Strip({ window, recording, momentNs, density, events, onMoment }: FilmProps) {
+function Strip({ window, recording, momentNs, density, events, pictures, onMoment }: FilmProps) {
   const { startNs, endNs } = window;
   const lengthNs = Math.max(1, Number(endNs - startNs));
   const atNs = Number(momentNs - startNs);
   return (
     <div class="film">
+      {pictures}
       <Bars density={density} />
       <div class="film-now" style={{ left: `${(100 * atNs) / lengthNs}%` }} />
       <input

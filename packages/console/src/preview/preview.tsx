@@ -1,12 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { useShortcuts } from "../parts/keys.ts";
+import type { Camera } from "../parts/picture-at.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { formatDuration } from "../time/format-time.ts";
 import type { KnownTopic } from "./choose-views.ts";
 import { measureDensity } from "./density.ts";
 import { Film } from "./film.tsx";
 import type { FilmEvent } from "./film-events.tsx";
+import { FilmPictures } from "./film-pictures.tsx";
 import type { LookProps } from "./look-props.ts";
 import { usePlayer } from "./player.ts";
 import "./preview.css";
@@ -24,6 +26,8 @@ interface PreviewProps {
   readonly recording: Span;
   readonly density: readonly number[];
   readonly events: readonly FilmEvent[];
+  /** Pictures of the recording that are known before anything is read. */
+  readonly cameras: readonly Camera[];
   readonly linkTo: LinkTo;
   readonly onChoose: (changed: Partial<PreviewChoice>) => void;
   /** Makes an event of a moment; undefined where the user may not. */
@@ -31,7 +35,8 @@ interface PreviewProps {
 }
 
 /** Shows up to four topics of a part of a recording at one moment. */
-export function Preview({ choice, known, recording, density, events, linkTo, onChoose, onMark }: PreviewProps) {
+export function Preview(props: PreviewProps) {
+  const { choice, known, recording, density, events, cameras, linkTo, onChoose, onMark } = props;
   const [again, setAgain] = useState(0);
   const slice = useSlice(choice, linkTo, again);
   const [chosenNs, setMoment] = useKeptMoment(choice);
@@ -42,6 +47,8 @@ export function Preview({ choice, known, recording, density, events, linkTo, onC
   const mark = onMark && (() => onMark(momentNs));
   useShortcuts(mark ? [{ keys: "e", does: "Mark an event at this moment", run: mark }] : []);
   const { problem, opened, isLoading, bytes } = slice;
+  const lookOf = lookIn(slice, at);
+  const camera = choice.topics.map((name) => lookOf(name).look).find((look) => look?.topic.kind === "image");
   return (
     <section class="preview stack" aria-label="Views">
       <ProgressLine isOn={isLoading} />
@@ -52,9 +59,10 @@ export function Preview({ choice, known, recording, density, events, linkTo, onC
         </div>
       )}
       {opened && <Cut opened={opened} />}
-      <Views {...{ choice, known, onChoose, lookOf: lookIn(slice, at) }} />
+      <Views {...{ choice, known, onChoose, lookOf }} />
       <Film
         {...{ recording, window, momentNs, player, events, onMoment: setMoment, onWindow: onChoose, onMark: mark }}
+        pictures={(camera || cameras.length > 0) && <FilmPictures {...{ window, cameras, look: camera }} />}
         density={useDensity(opened, window)}
         wholeDensity={density}
         readingBytes={isLoading ? bytes : undefined}

@@ -33,7 +33,7 @@ export function Overview({ recording, params }: OverviewProps) {
   return (
     <div class="stack">
       {recording.cuts && recording.cuts.length > 0 && <PartList recording={recording} cuts={recording.cuts} />}
-      <Film {...{ recording, params }} />
+      <Film recording={recording} />
       <ProgressLine isOn={topics.isLoading} />
       {topics.failure && <Failed failure={topics.failure} again={topics.again} />}
       {topics.data?.length === 0 && <Empty title="Its topics are not known." />}

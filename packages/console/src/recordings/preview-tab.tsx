@@ -4,6 +4,7 @@ import { useQuery } from "../api/use-query.ts";
 import { useMarking } from "../curate/use-marking.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Failed } from "../parts/failed.tsx";
+import { useCameras } from "../parts/picture-at.tsx";
 import { chooseViews, MOST_VIEWS } from "../preview/choose-views.ts";
 import { Preview } from "../preview/preview.tsx";
 import { firstWindow, type PreviewChoice } from "../preview/preview-window.ts";
@@ -61,6 +62,7 @@ function Shown({ recording, params, known, choice }: ShownProps) {
     onChoose,
     onMark: mark && device && ((ns: bigint) => mark({ startNs: ns, endNs: ns, devices: [device.name] })),
     events: useFilmEvents(recording, choice),
+    cameras: useCameras(recording),
   };
   const whole = { startNs: recording.start, endNs: recording.end };
   return (

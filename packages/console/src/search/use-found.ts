@@ -14,10 +14,10 @@ import {
   type Site,
   sites,
 } from "@downlink/protocol";
-import { useEffect, useState } from "preact/hooks";
 import type { Failure } from "../api/failure.ts";
 import { mayCall } from "../api/me.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
+import { usePause } from "../browser/use-pause.ts";
 import { timeText } from "../time/zone.ts";
 import { pagePath } from "../url/project.ts";
 import { type Found, type FoundGroup, quoteTerm, withWords } from "./found.ts";
@@ -40,7 +40,7 @@ interface Where {
 
 /** Looks for a text in all that the user may list. Answers to a text that is no longer the typed one are not shown. */
 export function useFoundData(typed: string, { me, projectId = "" }: Where): FoundData {
-  const text = usePause(typed.trim());
+  const text = usePause(typed.trim(), PAUSE_MS);
   const isAsked = text !== "" && projectId !== "";
   const asks = (operation: Operation, isWanted = true) => ({
     isEnabled: isAsked && isWanted && mayCall(me, operation),
@@ -68,16 +68,6 @@ export function useFoundData(typed: string, { me, projectId = "" }: Where): Foun
 }
 
 const EVENT_FIELDS = ["metadata", "properties"] as const;
-
-/** Returns a text once it did not change for a moment, so that not every letter is a call. */
-function usePause(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-}
 
 interface Answers {
   readonly devices: Query<Device[]>;

@@ -1,0 +1,90 @@
+import { formatTimestamp, type Output, type Recording, thumbnails } from "@downlink/protocol";
+import { may, useMe } from "../api/me.ts";
+import { useQuery } from "../api/use-query.ts";
+import { pagePath } from "../url/project.ts";
+import { showHidden } from "./show-hidden.ts";
+import "./picture-at.css";
+
+export type Camera = Output<typeof thumbnails.get>["topics"][number];
+type Pictured = Pick<Recording, "id" | "projectId" | "importStatus" | "start" | "end">;
+
+const POLL_MS = 3000;
+
+/** Returns what the cameras of a recording saw; none while it is not known. */
+export function useCameras({ id: keyOrId, projectId, importStatus }: Pictured): readonly Camera[] {
+  const { data: me } = useMe();
+  const isEnabled = importStatus === "complete" && may(me, "data.stream");
+  const { data, isOld } = useQuery(thumbnails.get, { keyOrId, projectId }, { isEnabled });
+  const isPending = isEnabled && data?.state === "pending";
+  useQuery(thumbnails.get, { keyOrId, projectId }, { isEnabled: isPending, pollMs: isPending ? POLL_MS : undefined });
+  return isEnabled && data && !isOld ? data.topics : [];
+}
+
+const AROUND_NS = 2_000_000_000n;
+
+/** Returns the address at which a recording's page shows a topic at a time. */
+export function pathAt({ id, projectId, start, end }: Pictured, { topic, timeNs }: { topic: string; timeNs: bigint }) {
+  const search = new URLSearchParams({ topics: topic });
+  const latestNs = timeNs < end ? timeNs : end;
+  const atNs = latestNs > start ? latestNs : start;
+  if (atNs - AROUND_NS > start) search.set("from", formatTimestamp(atNs - AROUND_NS));
+  if (atNs + AROUND_NS < end) search.set("to", formatTimestamp(atNs + AROUND_NS));
+  return `${pagePath(projectId, "recordings", id)}?${search}`;
+}
+
+interface PictureProps {
+  readonly recording: Pictured;
+  readonly atNs: bigint;
+}
+
+/** Shows what the first camera of a recording saw nearest to a time; nothing where there is no picture. */
+export function PictureAt({ recording, atNs }: PictureProps) {
+  const [camera] = useCameras(recording);
+  return camera ? <CameraAt {...{ camera, atNs }} /> : null;
+}
+
+/** Shows what all cameras of some recordings saw nearest to a time. Each picture leads to the views at that time. */
+export function Pictures({ recordings, atNs }: { recordings: readonly Pictured[]; atNs: bigint }) {
+  return (
+    <div class="pictures">
+      {recordings.map((recording) => (
+        <OfRecording key={recording.id} {...{ recording, atNs }} />
+      ))}
+    </div>
+  );
+}
+
+function OfRecording({ recording, atNs }: PictureProps) {
+  return useCameras(recording).map((camera) => (
+    <a
+      key={camera.topic}
+      href={pathAt(recording, { topic: camera.topic, timeNs: atNs })}
+      title={showHidden(camera.topic)}
+    >
+      <CameraAt {...{ camera, atNs }} />
+    </a>
+  ));
+}
+
+/** Shows the picture of a camera that is nearest to a time: one of those that lie side by side in its strip. */
+export function CameraAt({ camera: { topic, times, link, width, height }, atNs }: { camera: Camera; atNs: bigint }) {
+  const place = nearest(times, atNs);
+  return (
+    <div
+      class="picture-at"
+      role="img"
+      aria-label={`Picture of ${showHidden(topic)}`}
+      style={{
+        aspectRatio: `${width} / ${height}`,
+        backgroundImage: `url(${JSON.stringify(link)})`,
+        backgroundSize: `${100 * times.length}% 100%`,
+        backgroundPositionX: `${(100 * place) / Math.max(1, times.length - 1)}%`,
+      }}
+    />
+  );
+}
+
+function nearest(times: readonly bigint[], atNs: bigint): number {
+  const off = times.map((time) => Math.abs(Number(time - atNs)));
+  return off.indexOf(Math.min(...off));
+}

@@ -1,0 +1,82 @@
+import { useEffect, useRef } from "preact/hooks";
+import { type Camera, CameraAt } from "../parts/picture-at.tsx";
+import { coverTile, type Tile, tilesOf } from "./film-tiles.ts";
+import type { LookProps } from "./look-props.ts";
+import { timeToShow } from "./place-at.ts";
+import type { Span } from "./preview-window.ts";
+import { useSize } from "./use-size.ts";
+
+interface PicturesProps {
+  readonly window: Span;
+  readonly cameras: readonly Camera[];
+  /** The first camera among what is shown; undefined while it is read, and where there is none. */
+  readonly look: LookProps | undefined;
+}
+
+/**
+ * Shows what a camera saw in equal parts of the window: those pictures that are known of the recording, and once its messages were read, the
+ * ones that the preview decodes.
+ */
+export function FilmPictures({ window, cameras, look }: PicturesProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const size = useSize(frame);
+  const tiles = tilesOf(window, size.widthPx);
+  const camera = cameras.find(({ topic }) => topic === look?.topic.topic) ?? cameras[0];
+  const { session, topic, originNs } = look ?? {};
+  useEffect(() => {
+    if (!canvas.current || !session || !topic || originNs === undefined) return;
+    const drawing = new AbortController();
+    const context = startPainting(canvas.current, size);
+    const pictureAt = (middleNs: bigint) => {
+      const timeNs = timeToShow(topic, Number(middleNs - originNs));
+      return session.ask("image", { topic: topic.topic, timeNs });
+    };
+    paintTiles(tiles, { context, pictureAt, signal: drawing.signal }).catch(() => undefined); // the view says what is wrong
+    return () => drawing.abort();
+  }, [session, topic, window.startNs, window.endNs, size.widthPx, size.heightPx]);
+  return (
+    <div ref={frame} class="film-pictures" aria-hidden="true">
+      {camera && tiles.map((tile) => <Known key={tile.leftPx} {...{ camera, tile }} />)}
+      <canvas ref={canvas} />
+    </div>
+  );
+}
+
+/** Shows the picture that is known of a part; nothing where its time lies in another one. */
+function Known({ camera, tile: { startNs, endNs, leftPx, widthPx } }: { camera: Camera; tile: Tile }) {
+  const atNs = camera.times.find((time) => time >= startNs && time < endNs);
+  if (atNs === undefined) return null;
+  return (
+    <div class="film-known" style={{ left: `${leftPx}px`, width: `${widthPx}px` }}>
+      <CameraAt {...{ camera, atNs }} />
+    </div>
+  );
+}
+
+function startPainting(canvas: HTMLCanvasElement, { widthPx, heightPx }: { widthPx: number; heightPx: number }) {
+  canvas.width = widthPx * devicePixelRatio;
+  canvas.height = heightPx * devicePixelRatio;
+  const context = canvas.getContext("2d")!;
+  context.scale(devicePixelRatio, devicePixelRatio);
+  return { context, heightPx };
+}
+
+interface Painting {
+  readonly context: ReturnType<typeof startPainting>;
+  readonly pictureAt: (middleNs: bigint) => Promise<{ readonly bitmap: ImageBitmap }>;
+  readonly signal: AbortSignal;
+}
+
+/** Asks for one picture after the other, so that the views need not wait for all of them. */
+async function paintTiles(tiles: readonly Tile[], { context: { context, heightPx }, pictureAt, signal }: Painting) {
+  for (const { startNs, endNs, leftPx, widthPx } of tiles) {
+    const { bitmap } = await pictureAt((startNs + endNs) / 2n);
+    if (!signal.aborted) {
+      const { x, y, width, height } = coverTile(bitmap, { width: widthPx, height: heightPx });
+      context.drawImage(bitmap, x, y, width, height, leftPx, 0, widthPx, heightPx);
+    }
+    bitmap.close();
+    signal.throwIfAborted();
+  }
+}
