@@ -9,6 +9,7 @@ const run = promisify(execFile);
 
 /** The agent's own folder, in which files lie only for moments. */
 const TRASH = ".downlink-trash";
+const MARKER = ".downlink-root";
 const OUT_MS = 500;
 
 /** Changes everything about all files but their content: mode, owner, links, times, and inode numbers. */
@@ -49,11 +50,15 @@ export async function takeOutCard(root: string): Promise<void> {
   await rename(`${root}.out`, root);
 }
 
-/** Another root with the same files takes its place, as when a file system gives its files new numbers at each mount. */
+/**
+ * Another root with the same files takes its place, as when a file system gives its files new numbers at each mount. Before the agent marked
+ * its root nothing happens: a copy without the mark that was made meanwhile is another card for it, and rightly so.
+ */
 export async function copyCard(root: string): Promise<void> {
   const card = `${root}.new`;
-  await mkdir(card);
   const names = (await readdir(root)).filter((name) => name !== TRASH);
+  if (!names.includes(MARKER)) return;
+  await mkdir(card);
   await run("cp", ["-a", ...names.map((name) => join(root, name)), card]);
   await rename(root, `${root}.old`);
   await rename(card, root);
