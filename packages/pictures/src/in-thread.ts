@@ -5,10 +5,11 @@ import { DecodeError } from "@downlink/messages/value";
 import { Piscina } from "piscina";
 import type { EncodedPicture } from "./decode-picture.ts";
 import { type JoinedStills, requireBounded, type Still } from "./make-stills.ts";
-import type { PictureTasks, SentTask, StillsInput, TopicStill } from "./picture-thread-main.ts";
+import type { Fix, FixesInput, PictureTasks, SentTask, StillsInput, TopicStill } from "./picture-thread-main.ts";
 import { threadEnvironment } from "./thread-environment.ts";
 
 export type { JoinedStills, Still } from "./make-stills.ts";
+export type { Fix } from "./picture-thread-main.ts";
 
 const LONGEST_MS = 20_000;
 const IDLE_MS = 1000;
@@ -29,6 +30,11 @@ export async function countLevels(picture: EncodedPicture): Promise<Float64Array
 /** Makes stills of the last message of each camera in a file. Throws {@link DecodeError} for a file that cannot be read, or takes too long. */
 export async function makeStills(input: StillsInput): Promise<readonly TopicStill[]> {
   return (await run({ name: "stills", input }, "The file")) as readonly TopicStill[];
+}
+
+/** Reads the positions that a topic of a file states, in order of time. Throws as {@link makeStills} does. */
+export async function readFixes(input: FixesInput): Promise<readonly Fix[]> {
+  return (await run({ name: "fixes", input }, "The file")) as readonly Fix[];
 }
 
 /** Joins stills of one size, of which there is one at least. */

@@ -1,6 +1,8 @@
 import { makeDecode } from "@downlink/messages/decode";
 import { findImage } from "@downlink/messages/image-bytes";
-import { type Message, readMcap } from "@downlink/messages/read-mcap";
+import { type Position, readPosition } from "@downlink/messages/position";
+import { type Channel, type Message, readMcap } from "@downlink/messages/read-mcap";
+import type { Decode } from "@downlink/messages/value";
 import { decodePicture, type EncodedPicture } from "./decode-picture.ts";
 import { type JoinedStills, joinStills, makeStill, type Still } from "./make-stills.ts";
 import { readRawPicture } from "./raw-picture.ts";
@@ -9,6 +11,7 @@ import { readRawPicture } from "./raw-picture.ts";
 export interface PictureTasks {
   readonly levels: { readonly input: EncodedPicture; readonly result: Float64Array };
   readonly stills: { readonly input: StillsInput; readonly result: readonly TopicStill[] };
+  readonly fixes: { readonly input: FixesInput; readonly result: readonly Fix[] };
   readonly join: { readonly input: readonly Still[]; readonly result: JoinedStills };
 }
 
@@ -19,6 +22,19 @@ export interface StillsInput {
   readonly cameras: readonly Camera[];
   /** The most pixels of a still in either direction; a smaller picture keeps its size. */
   readonly most: number;
+}
+
+export interface FixesInput {
+  /** An MCAP file. */
+  readonly file: Uint8Array;
+  readonly topic: string;
+  /** The most positions of the result; of more, some are left out evenly. */
+  readonly most: number;
+}
+
+/** A position at the log time of its message. */
+export interface Fix extends Position {
+  readonly timeNs: bigint;
 }
 
 interface Camera {
@@ -46,6 +62,7 @@ const MAX_VALUES = 100_000;
 // biome-ignore lint/style/noDefaultExport: the pool calls the default export of its file.
 export default async function runTask(task: SentTask): Promise<PictureTasks[keyof PictureTasks]["result"]> {
   if (task.name === "levels") return countLevels(task.input);
+  if (task.name === "fixes") return readFixes(task.input);
   return task.name === "join" ? joinStills(task.input) : readStills(task.input);
 }
 
@@ -69,6 +86,37 @@ async function readStills({ file, cameras, most }: StillsInput): Promise<TopicSt
     found.push({ topic, timeNs: message.logTimeNs, still });
   }
   return found;
+}
+
+/** Messages that cannot be read are passed over: they say where the robot was no more than those that are not there. */
+async function readFixes({ file, topic, most }: FixesInput): Promise<Fix[]> {
+  const decode = new Map<Channel, Decode | undefined>();
+  const fixes: Fix[] = [];
+  for await (const { channel, logTimeNs: timeNs, data } of readMcap(once(file))) {
+    if (channel.topic !== topic) continue;
+    if (!decode.has(channel))
+      decode.set(
+        channel,
+        attempt(() => makeDecode(channel, { maxValues: MAX_VALUES })),
+      );
+    const position = attempt(() => readPosition(decode.get(channel)!(data)));
+    if (position) fixes.push({ timeNs, ...position });
+  }
+  return thinOut(fixes, most);
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first one and the last one stay. */
+function thinOut<T>(all: readonly T[], most: number): T[] {
+  if (all.length <= most) return [...all];
+  return Array.from({ length: most }, (_, place) => all[Math.round((place * (all.length - 1)) / (most - 1))]!);
 }
 
 async function tryStill(message: Message, to: Parameters<typeof makeStill>[1]): Promise<Still> {

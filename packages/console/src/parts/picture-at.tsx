@@ -5,19 +5,25 @@ import { pagePath } from "../url/project.ts";
 import { showHidden } from "./show-hidden.ts";
 import "./picture-at.css";
 
-export type Camera = Output<typeof thumbnails.get>["topics"][number];
+export type Thumbnails = Output<typeof thumbnails.get>;
+export type Camera = Thumbnails["topics"][number];
 type Pictured = Pick<Recording, "id" | "projectId" | "importStatus" | "start" | "end">;
 
 const POLL_MS = 3000;
 
 /** Returns what the cameras of a recording saw; none while it is not known. */
-export function useCameras({ id: keyOrId, projectId, importStatus }: Pictured): readonly Camera[] {
+export function useCameras(recording: Pictured): readonly Camera[] {
+  return useThumbnails(recording)?.topics ?? [];
+}
+
+/** Returns the pictures and the track of a recording; undefined while they are not known. */
+export function useThumbnails({ id: keyOrId, projectId, importStatus }: Pictured): Thumbnails | undefined {
   const { data: me } = useMe();
   const isEnabled = importStatus === "complete" && may(me, "data.stream");
   const { data, isOld } = useQuery(thumbnails.get, { keyOrId, projectId }, { isEnabled });
   const isPending = isEnabled && data?.state === "pending";
   useQuery(thumbnails.get, { keyOrId, projectId }, { isEnabled: isPending, pollMs: isPending ? POLL_MS : undefined });
-  return isEnabled && data && !isOld ? data.topics : [];
+  return isEnabled && !isOld ? data : undefined;
 }
 
 const AROUND_NS = 2_000_000_000n;

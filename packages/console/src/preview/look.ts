@@ -1,4 +1,5 @@
 import { makeDecode } from "@downlink/messages/decode";
+import { readPosition } from "@downlink/messages/position";
 import { type Decode, DecodeError, type Value } from "@downlink/messages/value";
 import { collectStates } from "./collect-states.ts";
 import { formatPath, listFields, parsePath, readField } from "./fields.ts";
@@ -6,7 +7,7 @@ import { type Attempt, readPicture } from "./find-picture.ts";
 import { findVideo } from "./find-video.ts";
 import { findGaps } from "./gaps.ts";
 import { previewLimits } from "./limits.ts";
-import { type Fix, makeTrack, readFix, type Track } from "./make-track.ts";
+import { type Fix, makeTrack, type Track } from "./make-track.ts";
 import { type TreeNode, toTree } from "./message-tree.ts";
 import { placeAt } from "./place-at.ts";
 import { type LogRow, readLog } from "./read-log.ts";
@@ -198,8 +199,8 @@ function trackOf(messages: readonly SliceMessage[], { decode, onStep }: Reading)
   const fixes: Fix[] = [];
   for (const message of messages) {
     onStep();
-    const fix = readFix(decode(message), message.timeNs);
-    if (fix) fixes.push(fix);
+    const position = readPosition(decode(message));
+    if (position) fixes.push({ timeNs: message.timeNs, ...position });
   }
   return makeTrack(fixes, findGaps(fixes.map(({ timeNs }) => timeNs)));
 }

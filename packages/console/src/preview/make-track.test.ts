@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeTrack, readFix, scaleBarMetres } from "./make-track.ts";
+import { makeTrack, scaleBarMetres } from "./make-track.ts";
 
 test("a way is measured in metres, also across the meridian where longitudes start over", () => {
   const degree = { timeNs: 0, latitude: 0 };
@@ -28,16 +28,6 @@ test("a time without positions breaks the line and adds no way", () => {
     ],
   );
   assert.ok(Math.abs(track.lengthMetres - 222.39) < 0.01);
-});
-
-test("a message without a fix, or beyond the globe, is no position", () => {
-  assert.equal(readFix({ latitude: 1, longitude: 2, status: { status: -1 } }, 0), undefined);
-  assert.deepEqual(readFix({ latitude: 1, longitude: 2, status: { status: 0 } }, 5), {
-    timeNs: 5,
-    latitude: 1,
-    longitude: 2,
-  });
-  for (const latitude of [NaN, 91, -Infinity, "1"]) assert.equal(readFix({ latitude, longitude: 0 }, 0), undefined);
 });
 
 test("a long way is thinned to what a screen can show, with its ends", () => {

@@ -1,9 +1,7 @@
-import { partOf, type Value } from "@downlink/messages/value";
+import type { Position } from "@downlink/messages/position";
 
-export interface Fix {
+export interface Fix extends Position {
   readonly timeNs: number;
-  readonly latitude: number;
-  readonly longitude: number;
 }
 
 /** A track on a plane, in metres east and north of its middle. */
@@ -24,17 +22,6 @@ export interface TrackPoint {
 const METRES_PER_DEGREE = 111_195;
 /** More points than a screen has cannot be told apart. */
 const MAX_POINTS = 2000;
-
-/** Returns the position that a message states, or undefined where it says that there is none. */
-export function readFix(message: Value, timeNs: number): Fix | undefined {
-  const latitude = partOf(message, "latitude");
-  const longitude = partOf(message, "longitude");
-  // NavSatStatus: -1 is "unable to fix position".
-  const status = partOf(partOf(message, "status"), "status");
-  if (typeof status === "number" && status < 0) return undefined;
-  if (!isWithin(latitude, 90) || !isWithin(longitude, 180)) return undefined;
-  return { timeNs, latitude, longitude };
-}
 
 /** Projects positions in order of time about their middle; it is exact enough for the way of a robot, not for a voyage. */
 export function makeTrack(fixes: readonly Fix[], gapsNs: readonly { startNs: number; endNs: number }[] = []): Track {
@@ -58,10 +45,6 @@ export function scaleBarMetres(widthMetres: number): number {
   const power = 10 ** Math.floor(Math.log10(about));
   const step = [5, 2, 1].find((factor) => factor * power <= about) ?? 1;
   return step * power;
-}
-
-function isWithin(value: Value | undefined, limit: number): value is number {
-  return typeof value === "number" && Math.abs(value) <= limit;
 }
 
 function project(fixes: readonly Fix[]): TrackPoint[] {

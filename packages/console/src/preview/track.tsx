@@ -2,6 +2,7 @@ import { useRef } from "preact/hooks";
 import { formatCount } from "../parts/bytes.ts";
 import type { LookProps } from "./look-props.ts";
 import { scaleBarMetres, type Track, type TrackPoint } from "./make-track.ts";
+import "./track.css";
 import { useAnswer } from "./use-answer.ts";
 import { useSize } from "./use-size.ts";
 
@@ -10,11 +11,23 @@ const EDGE_PX = 32;
 /** Draws the track of the positions, north up, without a map: that would need another provider's server. */
 export function TrackLook({ session, topic: { topic }, cursorNs }: LookProps) {
   const { answer, problem } = useAnswer(session, "track", { topic });
-  const frame = useRef<HTMLElement>(null);
-  const size = useSize(frame);
   if (problem) return <p class="view-note">{problem}</p>;
   const track = answer?.track;
   if (track?.fixCount === 0) return <p class="view-note">None of its messages has a position.</p>;
+  return <TrackFigure {...{ track, cursorNs, topic }} />;
+}
+
+interface FigureProps {
+  /** Undefined while it is read. */
+  readonly track: Track | undefined;
+  readonly cursorNs: number;
+  readonly topic: string;
+}
+
+/** Draws a track as far as the moment, and the rest of it more faintly. */
+export function TrackFigure({ track, cursorNs, topic }: FigureProps) {
+  const frame = useRef<HTMLElement>(null);
+  const size = useSize(frame);
   return (
     <figure ref={frame} class="track-look">
       {track && size.widthPx > 0 && <Way {...{ track, cursorNs, topic, size }} />}
@@ -27,9 +40,8 @@ export function TrackLook({ session, topic: { topic }, cursorNs }: LookProps) {
   );
 }
 
-interface WayProps extends Pick<LookProps, "cursorNs"> {
+interface WayProps extends FigureProps {
   readonly track: Track;
-  readonly topic: string;
   readonly size: { readonly widthPx: number; readonly heightPx: number };
 }
 

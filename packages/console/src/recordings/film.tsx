@@ -1,19 +1,37 @@
 import type { Recording } from "@downlink/protocol";
+import { useFetched } from "../api/use-query.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { type Camera, pathAt, useCameras } from "../parts/picture-at.tsx";
+import { type Camera, pathAt, type Thumbnails, useThumbnails } from "../parts/picture-at.tsx";
 import { showHidden } from "../parts/show-hidden.ts";
+import { TrackFigure } from "../preview/track.tsx";
 import { formatDuration } from "../time/format-time.ts";
+import { fetchTrack } from "./fetch-track.ts";
 
-/** Shows what the cameras of a recording saw. Each picture leads to the views at its time. */
+/** Shows what the cameras of a recording saw, and where its robot was. Each picture leads to the views at its time. */
 export function Film({ recording }: { readonly recording: Recording }) {
-  const cameras = useCameras(recording);
-  if (cameras.length === 0) return null;
+  const { topics = [], track } = useThumbnails(recording) ?? {};
+  if (topics.length === 0 && !track) return null;
   return (
     <section class="film stack" aria-label="Pictures of its cameras">
-      {cameras.map((camera) => (
+      {topics.map((camera) => (
         <FilmStrip key={camera.topic} {...{ camera, recording }} />
       ))}
+      {track && <WholeTrack track={track} />}
     </section>
+  );
+}
+
+function WholeTrack({ track: { topic, link } }: { readonly track: Required<Thumbnails>["track"] }) {
+  const { data } = useFetched(["track", link], () => fetchTrack(link), {});
+  return (
+    <div>
+      <p class="muted">
+        <ForeignText text={topic} /> · <a href={link}>GeoJSON</a>
+      </p>
+      <div class="whole-track">
+        <TrackFigure track={data} cursorNs={Number.POSITIVE_INFINITY} topic={topic} />
+      </div>
+    </div>
   );
 }
 

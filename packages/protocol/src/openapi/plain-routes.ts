@@ -150,8 +150,8 @@ export const plainRoutes: readonly PlainRoute[] = [
     ...download,
     path: "/data-plane/thumbnails/{id}/{fileName}",
     called: "dataPlane.thumbnail",
-    summary: "Small pictures of a recording",
-    answers: fileOf("image/jpeg"),
+    summary: "Small pictures of a recording (JPEG), or its track (GeoJSON)",
+    answers: fileOf("*/*"),
   },
   {
     ...download,

@@ -8,8 +8,8 @@ import { Timestamp } from "../shapes/time.ts";
 
 /** The most recordings whose thumbnails are listed by one call. */
 export const MAX_THUMBNAIL_RECORDINGS = 100;
-/** The most pictures of a topic, and the most topics of a recording. */
-export const thumbnailCounts = { pictures: 12, topics: 4 } as const;
+/** The most pictures of a topic, the most topics of a recording, and the most positions of its track. */
+export const thumbnailCounts = { pictures: 12, topics: 4, positions: 500 } as const;
 
 const thumbnailStates = ["pending", "ready", "none"] as const;
 
@@ -25,7 +25,7 @@ export const thumbnails = {
     method: "get",
     path: "/v1/recordings/{keyOrId}/thumbnails",
     access: apiKey("data.stream", "projects"),
-    summary: "Get small pictures of what the cameras of a recording saw",
+    summary: "Get small pictures of what the cameras of a recording saw, and where the robot was",
     description: `They are made after the import, of ${thumbnailCounts.topics} topics at most, unless the project has \`makesThumbnails\` off.`,
     params: z.object({ keyOrId: Id.meta({ description: "A recording's id or key" }) }),
     query: z.object(inProject),
@@ -44,6 +44,17 @@ export const thumbnails = {
           ...Picture,
         }),
       ),
+      track: z
+        .object({
+          topic: z.string(),
+          count: z.int().min(1).max(thumbnailCounts.positions).meta({ description: "How many positions it has" }),
+          link: Credential.meta({
+            description:
+              "A GeoJSON feature: a line, or a point where there is one position only. `properties.coordinateProperties.times` has their log times. Takes GET and HEAD, for an hour at least",
+          }),
+        })
+        .optional()
+        .meta({ description: "Absent where no topic has positions (`NavSatFix`, `LocationFix`)" }),
     }),
   }),
   list: operation({

@@ -4,25 +4,20 @@ import { DecodeError } from "@downlink/messages/value";
 import { joinStills, makeStills, type Still } from "@downlink/pictures/in-thread";
 import { thumbnailCounts } from "@downlink/protocol";
 import type { Deps } from "../../calls/context/context.ts";
-import type { RecordingModel, RecordingTopicModel } from "../../db/generated/models.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { isOfCustomer } from "../../store/blobs/object-key.ts";
-import type { StoredSource } from "../exports/export-selection.ts";
 import { findHeldSources } from "../exports/select-sources.ts";
-import { type ExportDeps, makeExport } from "../exports/stream-selection.ts";
+import type { ExportDeps } from "../exports/stream-selection.ts";
+import { instantsOf, type Making, readPart, topicsOf } from "./read-part.ts";
+import { readTrack, type Track, toGeoJson } from "./read-track.ts";
 import type { StoredTopic } from "./thumbnail-rows.ts";
 
 type MakeDeps = ExportDeps & Pick<Deps, "db" | "jobs">;
-type Recording = Pick<RecordingModel, "id" | "orgId" | "startNs" | "endNs"> & {
-  readonly topics: readonly RecordingTopicModel[];
-};
 
 const PICTURES = /(^|[./])(CompressedImage|RawImage|Image)$/;
 /** The most pixels of a thumbnail in either direction. */
 const MOST_PIXELS = 160;
-/** The most bytes of the messages of all cameras at one time. */
-const MAX_BYTES = 64_000_000;
 const LONGEST_MS = 120_000;
 
 /**
@@ -36,17 +31,13 @@ export async function makeThumbnails(deps: MakeDeps, recordingId: string, signal
   const [held] = await findHeldSources(deps, { orgId: recording.orgId, recordingIds: [recordingId] });
   if (!held || isOfCustomer(held.source.blobKey)) return;
   try {
-    await keep(deps, recording, await makeAll(deps, { recording, source: held.source, signal }));
+    const late = AbortSignal.timeout(LONGEST_MS);
+    const making = { recording, source: held.source, signal: AbortSignal.any([signal, late]) };
+    await keep(deps, recording, await makeAll(deps, making, late));
   } catch (error) {
     signal.throwIfAborted();
     deps.log.warn({ err: error, recordingId }, "thumbnails were not made");
   }
-}
-
-interface Making {
-  readonly recording: Recording;
-  readonly source: StoredSource;
-  readonly signal: AbortSignal;
 }
 
 interface CameraStills {
@@ -57,33 +48,44 @@ interface CameraStills {
 
 interface Made {
   readonly cameras: readonly CameraStills[];
+  readonly track: Track | undefined;
   /** Why there are none, or fewer than there could be. */
   readonly reason: string | undefined;
 }
 
-/** Reads the last message of each camera in each of twelve equal parts of the recording. */
-async function makeAll(deps: MakeDeps, making: Making): Promise<Made> {
-  const topics = making.recording.topics
-    .filter(({ schemaName, messageCount }) => PICTURES.test(schemaName) && messageCount > 0n)
-    .sort((a, b) => (a.topic < b.topic ? -1 : 1))
-    .slice(0, thumbnailCounts.topics);
-  const cameras = topics.map(({ topic }): CameraStills => ({ topic, stills: [], timesNs: [] }));
-  if (cameras.length === 0) return { cameras, reason: "it has no topic with pictures" };
-  const late = AbortSignal.timeout(LONGEST_MS);
-  const signal = AbortSignal.any([making.signal, late]);
-  let reason: string | undefined;
-  for (const instant of instantsOf(making.recording)) {
+async function makeAll(deps: MakeDeps, making: Making, late: AbortSignal): Promise<Made> {
+  const reasons: string[] = [];
+  const attempt = async <T>(make: () => Promise<T>): Promise<T | undefined> => {
     try {
-      const problem = await addStills(cameras, await readAt(deps, { ...making, signal }, { ...instant, cameras }));
-      reason ??= problem;
+      return late.aborted ? undefined : await make();
     } catch (error) {
-      making.signal.throwIfAborted();
-      if (!(error instanceof DecodeError) && !late.aborted) throw error;
-      reason ??= error instanceof DecodeError ? error.message : "it took too long";
-      if (late.aborted) break;
+      if (!late.aborted && (making.signal.aborted || !(error instanceof DecodeError))) throw error;
+      reasons.push(error instanceof DecodeError ? error.message : "it took too long");
+      return undefined;
     }
-  }
-  return { cameras: cameras.filter(({ stills }) => stills.length > 0), reason };
+  };
+  const cameras = await makeCameras(deps, making, { attempt, onProblem: (problem) => reasons.push(problem) });
+  const track = await attempt(() => readTrack(deps, making));
+  return { cameras, track, reason: reasons[0] };
+}
+
+interface Trying {
+  /** Returns undefined where nothing can be made; any other failure is thrown. */
+  attempt<T>(make: () => Promise<T>): Promise<T | undefined>;
+  onProblem(problem: string): void;
+}
+
+/** Reads the last message of each camera in each of twelve equal parts of the recording. */
+async function makeCameras(deps: MakeDeps, making: Making, { attempt, onProblem }: Trying): Promise<CameraStills[]> {
+  const topics = topicsOf(making.recording, PICTURES).slice(0, thumbnailCounts.topics);
+  const cameras = topics.map((topic): CameraStills => ({ topic, stills: [], timesNs: [] }));
+  if (cameras.length === 0) onProblem("it has no topic with pictures");
+  for (const instant of cameras.length === 0 ? [] : instantsOf(making.recording, thumbnailCounts.pictures))
+    await attempt(async () => {
+      const problem = await addStills(cameras, await readPart(deps, making, { ...instant, topics }));
+      if (problem !== undefined) onProblem(problem);
+    });
+  return cameras.filter(({ stills }) => stills.length > 0);
 }
 
 /** Adds the stills of one time. Returns what is wrong with a picture of it. */
@@ -103,48 +105,12 @@ async function addStills(cameras: readonly CameraStills[], file: Uint8Array): Pr
   return problem;
 }
 
-interface Instant {
-  readonly atNs: bigint;
-  readonly lookbackNs: bigint;
-}
-
-/** Returns the ends of equal parts of a recording; one where it has no length. */
-function instantsOf({ startNs, endNs }: Recording): Instant[] {
-  const lengthNs = endNs - startNs;
-  const count = lengthNs > 0n ? BigInt(thumbnailCounts.pictures) : 1n;
-  return Array.from({ length: Number(count) }, (_, place) => {
-    return { atNs: startNs + (lengthNs * BigInt(place + 1)) / count, lookbackNs: lengthNs / count + 1n };
-  });
-}
-
-type Reading = Instant & { readonly cameras: readonly CameraStills[] };
-
-/** Returns an MCAP file with the last messages of the cameras that came so shortly before, or at, a time. */
-async function readAt(
-  deps: MakeDeps,
-  { recording, source, signal }: Making,
-  { cameras, atNs, lookbackNs }: Reading,
-): Promise<Uint8Array> {
-  const selection = {
-    ...{ fileName: `${recording.id}.mcap`, orgId: recording.orgId, sources: [source], topicSets: [] },
-    ...{ topics: cameras.map(({ topic }) => topic), startNs: String(atNs), endNs: String(atNs) },
-    ...{ includeAttachments: false, lastPerChannel: { lookbackNs: String(lookbackNs) } },
-    output: { format: "mcap", compression: "" } as const,
-  };
-  const taker = { owner: recording.orgId, token: recording.id };
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of makeExport(deps, { selection, taker, signal })) {
-    bytes += piece.byteLength;
-    if (bytes > MAX_BYTES)
-      throw new DecodeError(`The pictures of one time have more than ${MAX_BYTES / 1_000_000} MB.`);
-    pieces.push(Buffer.from(piece));
-  }
-  return new Uint8Array(Buffer.concat(pieces));
-}
-
 /** Stores the pictures, and then their row. If the recording went meanwhile, or the project makes none any more, the object goes again. */
-async function keep(deps: MakeDeps, { id: recordingId, orgId }: Recording, { cameras, reason }: Made): Promise<void> {
+async function keep(
+  deps: MakeDeps,
+  { id: recordingId, orgId }: Making["recording"],
+  { cameras, track, reason }: Made,
+): Promise<void> {
   const { db, blobs, jobs, clock } = deps;
   const pieces: Uint8Array[] = [];
   let offset = 0;
@@ -159,7 +125,8 @@ async function keep(deps: MakeDeps, { id: recordingId, orgId }: Recording, { cam
     const { width, height, strip, single } = await joinStills(stills);
     stored.push({ topic, width, height, timesNs: timesNs.map(String), single: place(single), strip: place(strip) });
   }
-  const blobKey = stored.length > 0 ? `${orgId}/${newId("thumb")}` : null;
+  const storedTrack = track && { topic: track.topic, count: track.fixes.length, file: place(toGeoJson(track)) };
+  const blobKey = pieces.length > 0 ? `${orgId}/${newId("thumb")}` : null;
   if (blobKey !== null) await blobs.put(blobKey, ReadableStream.from(pieces));
   await withTransaction(db, async (tx) => {
     const [wanted] = await tx.$queryRaw<unknown[]>`
@@ -168,7 +135,14 @@ async function keep(deps: MakeDeps, { id: recordingId, orgId }: Recording, { cam
         AND NOT EXISTS (SELECT FROM "RecordingThumbnails" t WHERE t."recordingId" = r.id)
       FOR UPDATE OF r FOR SHARE OF p`;
     if (!wanted) return await jobs.enqueueRemovals(tx, blobKey === null ? [] : [blobKey]);
-    const row = { recordingId, blobKey, reason: reason ?? null, topics: stored, madeAtNs: clock.nowNs() };
+    const row = {
+      recordingId,
+      blobKey,
+      reason: reason ?? null,
+      topics: stored,
+      track: storedTrack,
+      madeAtNs: clock.nowNs(),
+    };
     await tx.recordingThumbnails.create({ data: row });
   });
 }

@@ -19,3 +19,6 @@ export const StoredTopics = z.array(
   }),
 );
 export type StoredTopic = z.infer<typeof StoredTopics>[number];
+
+/** The track, as a row has it: a GeoJSON file in the same object. */
+export const StoredTrack = z.object({ topic: z.string(), count: z.number(), file: Slice });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { api } from "@downlink/protocol";
+import { api, parseTimestamp } from "@downlink/protocol";
 import { eventually, makeMcap, type TopicSpec } from "@downlink/recordings/testing";
 import { encode } from "fast-png";
 import jpeg from "jpeg-js";
@@ -47,6 +47,11 @@ async function fetchJpeg(link: string) {
   return jpeg.decode(Buffer.from(await answer.arrayBuffer()), { useTArray: true });
 }
 
+interface GeoJson {
+  readonly geometry: { readonly type: string; readonly coordinates: readonly (number | readonly number[])[] };
+  readonly properties: { readonly topic: string; readonly coordinateProperties: { readonly times: readonly string[] } };
+}
+
 const front = await upload("front", [
   camera("/front", 10),
   camera("/rear", 0.5),
@@ -88,6 +93,37 @@ test("one picture of each recording comes for a list, for those that have one, a
   assert.deepEqual([single.width, single.height], [160, 100]);
   const again = await admin.call(api.thumbnails.list, { recordingIds: [front] });
   assert.equal(again.thumbnails[0]!.link, thumbnails[0]!.link);
+});
+
+test("a recording with positions has its track as GeoJSON, with the ends of it, and with a camera or without", async () => {
+  const gps: TopicSpec = { topic: "/gps", kind: "gps", rateHz: 100 };
+  const fetchTrack = async (id: string) => {
+    const { state, track } = await ready(id);
+    assert.equal(state, "ready");
+    const answer = await fetch(track!.link);
+    assert.equal(answer.headers.get("content-type"), "application/geo+json");
+    const { geometry, properties } = (await answer.json()) as GeoJson;
+    const { times } = properties.coordinateProperties;
+    assert.deepEqual([properties.topic, times.length], ["/gps", track!.count]);
+    return { geometry, times: times.map((time) => parseTimestamp(time)!) };
+  };
+  const whole = await fetchTrack(await upload("way", [gps, camera("/front", 1)]));
+  assert.deepEqual([whole.geometry.type, whole.times.length], ["LineString", 500]);
+  assert.deepEqual([whole.times[0], whole.times.at(-1)], [START, START + 9_990_000_000n]);
+  for (const [at, [, latitude]] of (whole.geometry.coordinates as number[][]).entries()) {
+    const sequence = Number((whole.times[at]! - START) / 10_000_000n);
+    assert.ok(Math.abs(latitude! - (52.52 + sequence * 1e-5)) < 1e-9, `${latitude} at ${sequence}`);
+  }
+  const lost: TopicSpec = {
+    ...gps,
+    messageAt: ({ sequence }) => (sequence === 7 ? { latitude: 1, longitude: 2 } : {}),
+  };
+  const single = await fetchTrack(await upload("single", [lost]));
+  assert.deepEqual(single.geometry, { type: "Point", coordinates: [2, 1] });
+  const blob: TopicSpec = { topic: "/scan", kind: "blob", rateHz: 10, sizeBytes: 700_000 };
+  const large = await fetchTrack(await upload("large", [gps, blob]));
+  assert.equal(large.times.length, 48);
+  assert.equal(large.times.at(-1), START + 9_990_000_000n);
 });
 
 test("a list shows none of another project, and has those made that are not yet", async () => {

@@ -18,32 +18,41 @@ import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobReader } from "../../store/blobs/blob-store.ts";
 import { isStreamable } from "../exports/find-missing.ts";
 import { findRecording } from "../recordings/find-recording.ts";
-import { type Slice, StoredTopics } from "./thumbnail-rows.ts";
+import { type Slice, StoredTopics, StoredTrack } from "./thumbnail-rows.ts";
 
 type Contract = typeof api.thumbnails;
 
 const PATH = "/data-plane/thumbnails";
 const HOUR_MS = 3_600_000;
+const KINDS = { jpg: "image/jpeg", geojson: "application/geo+json" } as const;
+type Kind = keyof typeof KINDS;
 
 export const thumbnails: Handlers<Contract> = { get: getThumbnails, list: listThumbnails };
 
 async function getThumbnails(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<Output<Contract["get"]>>> {
   const { id, orgId, projectId, importStatus, storedDamage, siteObjectKey, location } = await findRecording(ctx, ref);
   const project = await ctx.db.prisma.project.findUnique({ where: { id: projectId } });
-  const none = (reason: string) => ({ state: "none" as const, reason, topics: [] });
+  const none = (reason: string) => ({ state: "none" as const, reason, topics: [], track: undefined });
   if (!project?.makesThumbnails) return none("the project makes no thumbnails");
   const row = await ctx.db.prisma.recordingThumbnails.findUnique({ where: { recordingId: id } });
   if (row) {
     const topics = StoredTopics.parse(row.topics).map(({ topic, width, height, timesNs, strip }) => {
       return { topic, times: timesNs.map(BigInt), width, height, link: linkSlice(ctx, row, strip) };
     });
-    return { state: topics.length > 0 ? "ready" : "none", reason: row.reason ?? undefined, topics };
+    const track = row.track === null ? undefined : toTrack(ctx, row);
+    const state = topics.length > 0 || track ? "ready" : "none";
+    return { state, reason: row.reason ?? undefined, topics, track };
   }
   if (importStatus !== "complete") return none("the recording is not imported");
   if (storedDamage !== null) return none("its stored data is damaged");
   if (siteObjectKey !== null || location !== null) return none("its data is not in the service's own store");
   await withTransaction(ctx.db, (tx) => ctx.jobs.enqueueThumbnails(tx, orgId, [id]));
-  return { state: "pending", reason: undefined, topics: [] };
+  return { state: "pending", reason: undefined, topics: [], track: undefined };
+}
+
+function toTrack(ctx: Ctx, row: RecordingThumbnailsModel) {
+  const { topic, count, file } = StoredTrack.parse(row.track);
+  return { topic, count, link: linkSlice(ctx, row, { ...file, kind: "geojson" }) };
 }
 
 async function listThumbnails(
@@ -72,10 +81,15 @@ async function makeMissing({ db, jobs, caller }: Ctx, asked: Prisma.RecordingWhe
 }
 
 /** Gives the same link for an hour, so that browsers need not fetch the picture again. */
-function linkSlice(ctx: Ctx, { recordingId, blobKey }: RecordingThumbnailsModel, { offset, sizeBytes }: Slice): string {
+function linkSlice(
+  ctx: Ctx,
+  { recordingId, blobKey }: RecordingThumbnailsModel,
+  file: Slice & { kind?: Kind },
+): string {
+  const { offset, sizeBytes, kind = "jpg" } = file;
   const { caller, clock, signer, publicUrl } = ctx;
   const thisHour = Math.floor(Number(clock.nowNs() / 1_000_000n) / HOUR_MS);
-  const path = `${PATH}/${recordingId}/${offset}.jpg`;
+  const path = `${PATH}/${recordingId}/${offset}.${kind}`;
   const place = { blobKey: blobKey!, sizeBytes: String(sizeBytes), offset: String(offset) };
   const made = { method: "GET", path, claims: { ...place, ...makerClaim(caller) } };
   return `${publicUrl()}${path}?${signLink(signer, { ...made, expiresAtMs: (thisHour + 2) * HOUR_MS })}`;
@@ -86,9 +100,10 @@ export function thumbnailRoute(app: Hono<Env>, deps: Deps): void {
   app.get(`${PATH}/:id/:fileName`, async (c) => {
     using link = await openMadeLink(c, deps);
     const { blobKey, offset, sizeBytes } = link.claims;
+    const kind = c.req.path.endsWith(".geojson") ? "geojson" : "jpg"; // the link is signed with its path
     const slice = sliceOf(await openOrForget(deps, blobKey!), { offset: Number(offset), sizeBytes: Number(sizeBytes) });
     return await sendBlob(c, slice, {
-      ...{ etag: `${blobKey!.split("/").at(-1)}-${offset}`, mediaType: "image/jpeg", fileName: "thumbnail.jpg" },
+      ...{ etag: `${blobKey!.split("/").at(-1)}-${offset}`, mediaType: KINDS[kind], fileName: `thumbnail.${kind}` },
       ...{ controller: link.gone, onFailure: logBreak(c, deps) },
     });
   });
